@@ -154,13 +154,13 @@ class Plan:
 class Recipe(Generic[Chosen]):
     """How releases of a corpus are made and looked at.
 
-    `sample` are the words of the command that builds the bundled sample. `template` is the card; without one it is the
-    corpus' own in `dataset_cards`. `summary` is what the terminal shows of a release: tables of counts and sentences.
-    `measure` is a function of all rows, or `Counted` where shards can be counted one by one and added up.
-    `source_columns` are what a table of the user's may hold: the names of each column, and what stands in it.
-    `extras` are those of setup.cfg that a build needs. `rules` is the version of what `check_row` and `measure` hold
-    rows to: raise it when a row that was sound may be one no more, so that `verify` knows releases made before.
-    `folder_only` is why a workspace has to be a folder, "" where a bucket does as well.
+    `sample` are the words of the command that builds the bundled sample, which has `sample_rows`. `template` is the
+    card; without one it is the corpus' own in `dataset_cards`. `summary` is what the terminal shows of a release:
+    tables of counts and sentences. `measure` is a function of all rows, or `Counted` where shards can be counted one by
+    one and added up. `source_columns` are what a table of the user's may hold: the names of each column, and what
+    stands in it. `extras` are those of setup.cfg that a build needs. `rules` is the version of what `check_row` and
+    `measure` hold rows to: raise it when a row that was sound may be one no more, so that `verify` knows releases made
+    before. `folder_only` is why a workspace has to be a folder, "" where a bucket does as well.
     """
 
     corpus: Corpus
@@ -171,6 +171,7 @@ class Recipe(Generic[Chosen]):
     summary: Callable[[Manifest], Iterable[Table | str]]
     preview: Preview
     sample: Sequence[str]
+    sample_rows: int | None = None
     configs: Sequence[Config] = ()
     template: Path | None = None
     source_columns: Sequence[tuple[Sequence[str], str]] = ()

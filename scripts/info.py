@@ -8,7 +8,7 @@ import typer
 
 from builders.recipe import recipe_of
 from builders.release.verify import resolve
-from loaders.corpus import corpus
+from loaders.corpus import Corpus, corpus
 from loaders.errors import InputError
 from loaders.manifest import Manifest
 from loaders.registry import corpora
@@ -20,12 +20,15 @@ from scripts.terminal.tables import short_digests
 def command(
     name: str | None = typer.Argument(None, metavar="[CORPUS|DIR|REPO[@TAG]]", help="Nothing: all corpora."),
 ) -> None:
-    """Describe a corpus, or a release by its manifest.
+    """Describe a corpus and its columns, or a release by its manifest; without a name, list all corpora.
 
     Examples: `bedside info`, `bedside info medlaybench-v`, `bedside info runs/sample`
     """
-    if name is None or name in corpora():
-        _describe([name] if name else corpora())
+    if name is None:
+        _list(corpora())
+        return
+    if name in corpora():
+        _describe(corpus(name))
         return
     folder = resolve(name)
     manifest = Manifest.read(folder)
@@ -49,22 +52,40 @@ def _setting(value: object) -> str:
     return short_digests(str(value))
 
 
-def _describe(names: list[str]) -> None:
-    for each in names:
+def _list(names: list[str]) -> None:
+    """A line a corpus: what its builder makes of which sample, and what its authors published."""
+    right = ("columns", "rows of the sample")
+    shown = table("", "corpus", "what it is", *right, "authors' release", right=right)
+    for name in names:
         try:
-            known = corpus(each)
+            known = corpus(name)
+            recipe = recipe_of(name) if known.recipe else None
         except InputError as error:  # of another package: the others are described all the same
-            if len(names) == 1:
-                raise
             output.print(f"{error}\n", style="yellow", markup=False, highlight=False)
             continue
-        shown = table(each, "column", "type")
-        for column, feature in known.features.items():
-            shown.add_row(column, _type(feature))
-        output.print(shown, markup=False)
-        rows = ", ".join(f"{split} {count:,}" for split, count in known.official_rows.items())
-        official = f"{known.official_repo} ({rows or 'splits not documented'})" if known.official_repo else "none"
-        output.print(f"authors' release: {official}\n", highlight=False)
+        what = (
+            (recipe.options.__doc__ or "").partition("\n")[0].partition(": ")[2].rstrip(".")
+            if recipe
+            else "loaded, not built"
+        )
+        rows = recipe.sample_rows if recipe else None
+        shown.add_row(name, what, len(known.columns), rows, known.official_repo)
+    output.print(shown, markup=False)
+    output.print(
+        "\nThe bundled samples are CC0-1.0; a release carries the licence of each row. `bedside info CORPUS` lists its "
+        "columns, `bedside build CORPUS --help` says what it is built from.",
+        highlight=False,
+    )
+
+
+def _describe(known: Corpus) -> None:
+    shown = table(known.name, "column", "type")
+    for column, feature in known.features.items():
+        shown.add_row(column, _type(feature))
+    output.print(shown, markup=False)
+    rows = ", ".join(f"{split} {count:,}" for split, count in known.official_rows.items())
+    official = f"{known.official_repo} ({rows or 'splits not documented'})" if known.official_repo else "none"
+    output.print(f"authors' release: {official}\n", highlight=False)
 
 
 def _type(feature: object) -> str:

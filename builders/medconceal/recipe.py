@@ -420,6 +420,7 @@ RECIPE = Recipe(
     summary,
     PREVIEW,
     sample=("--source", SAMPLE),
+    sample_rows=40,
     source_columns=SOURCE_COLUMNS,
     configs=CONFIGS,
     extras=("threads",),

@@ -243,6 +243,7 @@ RECIPE = Recipe(
     summary,
     PREVIEW,
     sample=("--captions", SAMPLE),
+    sample_rows=148,
     source_columns=SOURCE_COLUMNS,
     rules=RULES,
     folder_only="",

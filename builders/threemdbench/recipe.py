@@ -425,6 +425,7 @@ RECIPE = Recipe(
     summary,
     PREVIEW,
     sample=("--source", SAMPLE),
+    sample_rows=404,
     source_columns=SOURCE_COLUMNS,
     configs=CONFIGS,
     extras=("curation",),

@@ -123,9 +123,9 @@ def short_digests(text: str) -> str:
     """The text, each digest in it by its first digits.
 
     >>> short_digests("lock 993f121d9899617fab834ebafc35406f85aeb7d7fcb9ad439f175c5a89f193f7")
-    'lock 993f121d9899…'
+    'lock 993f121d9899617f…'
     """
-    return re.sub(r"\b([0-9a-f]{12})[0-9a-f]{28,52}\b", r"\1…", text)
+    return re.sub(r"\b([0-9a-f]{16})[0-9a-f]{24,48}\b", r"\1…", text)
 
 
 def _text(cell: Cell) -> str:

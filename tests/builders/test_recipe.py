@@ -9,9 +9,10 @@ import pytest
 
 from builders import recipe
 from builders.medlaybench_v.recipe import RECIPE, Options
-from builders.recipe import build
+from builders.recipe import build, recipe_of
 from loaders.errors import InputError
 from loaders.files.images import ImageError, clean_bytes
+from loaders.manifest import Manifest
 from scripts.cli import execute
 from tests.parts.places import ROOT
 
@@ -76,6 +77,12 @@ def test_a_folder_of_something_else_is_refused_before_the_work(tmp_path: Path, m
     with pytest.raises(InputError, match="already there, and not a release"):
         build(RECIPE, Options(captions="sample"), tmp_path, workspace=tmp_path / "work")
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_what_info_says_of_the_samples_is_so(captions: Path, patients: Path) -> None:
+    for release in (captions, patients):
+        manifest = Manifest.read(release)
+        assert sum(split.rows for split in manifest.splits.values()) == recipe_of(manifest.corpus).sample_rows
 
 
 def test_the_pictures_of_the_samples_pass_no_encoder() -> None:

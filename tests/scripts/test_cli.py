@@ -209,6 +209,18 @@ def test_a_manifest_whose_statistics_are_of_another_shape_is_one_error(
     assert "holds something else than was written" in capsys.readouterr().err
 
 
+def test_info_lists_the_corpora_on_a_screen_and_the_columns_of_the_one_that_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert execute(["info"]) == 0
+    listed = capsys.readouterr().out
+    assert len(listed.splitlines()) <= 24 and "layman_caption" not in listed
+    assert " ".join(listed.split()).count("univanxx/3mdbench") == 1
+    assert execute(["info", "medlaybench-v"]) == 0
+    assert "layman_caption" in capsys.readouterr().out
+
+
 def test_brackets_are_text(release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     facts = json.loads((release / "manifest.json").read_bytes())
     facts["sources"][0]["name"] = "[red]mine[/b] :smile:"
@@ -257,7 +269,7 @@ def test_diff_shows_a_fact_of_many_parts_in_60_columns(
     facts["settings"]["given"] = {f"part {number}": [number] * 3 for number in range(9)}
     (other / "manifest.json").write_text(json.dumps(facts))
     monkeypatch.setenv("COLUMNS", "60")
-    assert execute(["diff", str(release), str(other)]) == 1
+    assert execute(["diff", str(release), str(other), "--all"]) == 1
     told = capsys.readouterr().out
     assert '"part 8": [8, 8, 8]' in " ".join(told.split()) and max(map(len, told.splitlines())) <= 60
 

@@ -81,7 +81,7 @@ def test_a_stand_in_is_never_called_a_reproduction(
     shown = " ".join(capsys.readouterr().out.split())
     assert "96 of 96 numbers are stand-ins and reproduce nothing" in shown
     assert "reproduced" not in shown and "equal as printed" not in shown
-    assert f"data data.content_digest {DIGEST[:12]}…; made up {DIGEST[:12]}… equal Table 3" in shown
+    assert f"data data.content_digest {DIGEST[:16]}…; made up {DIGEST[:16]}… equal Table 3" in shown
 
 
 def test_every_row_of_the_table_names_its_provenance(

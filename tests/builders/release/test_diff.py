@@ -248,7 +248,7 @@ def test_without_all_a_screen_says_what_changed_and_what_it_means(old: Path, tmp
     for part in (
         "Changed in: caption 8",
         "score.dtype: float32, now float64",
-        "ffffffffffff…",
+        "ffffffffffffffff…",
         f"and {sum(not change.where.startswith(('stages', 'statistics')) for change in found.facts) - 6} more",
         "Code that reads A may fail on B: score.dtype gone, or of another type.",
         "What was measured on train, validation and test of A does not hold for B",
