@@ -11,6 +11,7 @@ corpus.
 from __future__ import annotations
 
 import gc
+import hashlib
 import json
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,7 +40,7 @@ from builders.release.parts import Stored
 from builders.release.preview import Preview, Table
 from builders.release.verify import RowCheck
 from builders.release.write import Facts, occupied, release_at, write_release
-from builders.steps import Chat, Step, first_pictures, stages
+from builders.steps import WITHDRAWN, Chat, Step, first_pictures, stages, withdraw
 from loaders import __version__
 from loaders.corpus import Corpus, corpus
 from loaders.engines.engine import Engine
@@ -72,6 +73,15 @@ class Options:
         float,
         typer.Option(min=0, max=100, metavar="PERCENT", help="Go on where so many rows of a source cannot be read."),
     ] = MAX_BAD
+
+    withdrawn: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keys of rows to take out, one a line, as of a person who withdraws. They go last: no other "
+            "row changes.",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,8 +250,13 @@ def build(
     gate_text = read_text(options.gate_text).strip() if options.gate_text else None
     engine = engine or Local()
     at_hand = Build(options, workspace, store or Folder(workspace), engine, progress, tell)
+    withdrawn = _withdrawn(options.withdrawn)
     plan = recipe.plan(at_hand)
     known = recipe.corpus
+    if withdrawn:
+        digest = hashlib.sha256(canonical_json(sorted(withdrawn))).hexdigest()
+        steps, settings = [*plan.steps, withdraw(known.key, withdrawn)], {**plan.settings, WITHDRAWN: digest}
+        plan = replace(plan, steps=steps, settings=settings)
     if not overwrite:
         _refuse_another(out, known.name, plan)
     versions = _versions(plan)
@@ -264,6 +279,8 @@ def build(
         plan = replace(plan, settings={**plan.settings, MACHINES: list(engine.machines)})
     if several := first_pictures(finished, known.key):
         tell(several)
+    if withdrawn and (absent := _absent(withdrawn, finished)):
+        tell(absent)
     if plan.review is not None and (waiting := plan.review(finished)):
         tell(waiting)
     return write_release(
@@ -277,6 +294,24 @@ def build(
         overwrite=overwrite,
         engine=engine,
     )
+
+
+def _withdrawn(path: Path | None) -> frozenset[str]:
+    """The keys that a file lists. Raises: InputError when it cannot be read or lists none."""
+    if path is None:
+        return frozenset()
+    keys = frozenset(filter(None, map(str.strip, read_text(path).splitlines())))
+    if not keys:
+        raise InputError(path, found="no key", expected="keys of rows, one a line")
+    return keys
+
+
+def _absent(withdrawn: frozenset[str], finished: Run) -> str:
+    """The sentence that names the keys of which no row was taken out; "" where there are none."""
+    taken = {row["key"] for row in finished.exclusions() if row["stage"] == WITHDRAWN}
+    absent = sorted(withdrawn - taken)
+    shown = ", ".join(absent[:5]) + f" and {len(absent) - 5:,} more" * (len(absent) > 5)
+    return f"Withdrawn, but of no row that would be here (gone from the source, or mistyped): {shown}" if absent else ""
 
 
 def _refuse_another(out: Path, corpus: str, plan: Plan) -> None:

@@ -243,6 +243,15 @@ def unique(rows: Collection[Row], key: str) -> Iterable[Row | Excluded]:
             yield kept
 
 
+WITHDRAWN = "withdrawn"
+
+
+@step(name=WITHDRAWN)
+def withdraw(row: Row, key: str, keys: frozenset[str]) -> Row | Excluded:
+    """Exclude the rows that somebody wants to have taken out, after all other steps: for these, nothing changes."""
+    return Excluded(WITHDRAWN) if row[key] in keys else {}
+
+
 @step(adds=pa.schema([("image", pa.string()), (FRAMES, pa.int32())]), drops=("image_path", "image_bytes", "no_image"))
 def images(row: Row, store: ImageStore) -> Row | Excluded:
     """Clean each image of its metadata into the store; `image` becomes its name there, or null where there is none.

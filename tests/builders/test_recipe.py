@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from builders import recipe
 from builders.medlaybench_v.recipe import RECIPE, Options
 from builders.recipe import build, recipe_of
+from builders.release.shards import read_rows
 from loaders.errors import InputError
 from loaders.files.images import ImageError, clean_bytes
 from loaders.manifest import Manifest
@@ -69,6 +71,38 @@ def test_a_place_that_holds_another_release_is_refused_before_the_work(
     monkeypatch.setattr(recipe, "run", lambda *given, **named: pytest.fail("the work began"))
     with pytest.raises(InputError, match=rf"already holds another release \({found}\)\. .*--overwrite"):
         build(RECIPE, options or chosen, out, workspace=tmp_path / "second")
+
+
+def rows_of(folder: Path) -> dict[str, dict[str, Any]]:
+    manifest = Manifest.read(folder)
+    return {row[manifest.key]: row for row in read_rows(folder, manifest)}
+
+
+@pytest.mark.parametrize("corpus", ["medlaybench-v", "3mdbench", "medconceal"])
+def test_a_row_that_is_withdrawn_goes_and_no_other_changes(
+    corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["build", corpus, *recipe_of(corpus).sample, "--work", "work"]
+    assert execute([*words, "--out", "v1"]) == 0
+    before = rows_of(Path("v1"))
+    gone = sorted(before)[len(before) // 2]
+    Path("withdrawn.txt").write_text(f"\n{gone}\r\n  nobody \n", encoding="utf-8")
+    capsys.readouterr()
+    assert execute([*words, "--out", "v2", "--withdrawn", "withdrawn.txt"]) == 0
+    assert "gone from the source, or mistyped): nobody\n" in capsys.readouterr().out
+    after = rows_of(Path("v2"))
+    assert before.pop(gone) and after == before
+    assert Manifest.read(Path("v2")).stages[-1].excluded == {"withdrawn": 1}
+    assert "| withdrawn | withdrawn | 1 |" in Path("v2/README.md").read_text(encoding="utf-8")
+    assert execute(["verify", "v2"]) == 0
+
+
+def test_a_list_of_nobody_who_withdrew(tmp_path: Path) -> None:
+    (tmp_path / "withdrawn.txt").write_text("\n", encoding="utf-8")
+    options = Options(captions="sample", withdrawn=tmp_path / "withdrawn.txt")
+    with pytest.raises(InputError, match="no key"):
+        build(RECIPE, options, tmp_path / "out", workspace=tmp_path / "work")
 
 
 def test_a_folder_of_something_else_is_refused_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
