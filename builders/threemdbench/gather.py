@@ -6,6 +6,7 @@ A photo that is refused for its label or licence is never fetched, and its file 
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
@@ -62,6 +63,7 @@ def gather(
     bad = [photo for photo in read if isinstance(photo, BadRow)]
     photos = [photo for photo in read if not isinstance(photo, BadRow)]
     rows = [_row(photo, labels, admission) for photo, labels in photos]
+    _dispute(rows)
     wanted = [
         Wanted(photo.url, photo.md5)
         for (photo, _), row in zip(photos, rows, strict=True)
@@ -123,6 +125,16 @@ def _row(photo: Photo, labels: LabelMap, admission: Admission) -> Row:
         "image_path": str(photo.path) if photo.path else None,
         "content": None,
     }
+
+
+def _dispute(rows: Sequence[Row]) -> None:
+    """Refuse a photo that a table lists under several diagnoses: else the first of them would stand, by its place."""
+    named: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        named[row["image_id"]].update(filter(None, [row["diagnosis"]]))
+    for row in rows:
+        if row["refused"] is None and len(diagnoses := named[row["image_id"]]) > 1:
+            row["refused"] = _why("listed under different diagnoses", ", ".join(sorted(diagnoses)))
 
 
 def _why(reason: str, detail: str) -> _Why:

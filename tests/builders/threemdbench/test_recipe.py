@@ -316,6 +316,19 @@ def test_photos_are_drawn_to_a_prevalence_with_a_floor(tmp_path: Path) -> None:
     assert "73 photos were shared out" in card
 
 
+def test_a_photo_that_a_table_lists_under_two_diagnoses_is_left_out(tmp_path: Path) -> None:
+    files = {f"{n}.jpg": photo("acne", n) for n in range(3)}
+    rows = [{"file": "0.jpg", "label": "acne"}, {"file": "1.jpg", "label": "acne"}, {"file": "2.jpg", "label": "acne"}]
+    rows += [{"file": "1.jpg", "label": "Rosacea"}, {"file": "2.jpg", "label": "Acne vulgaris"}]
+    table = photo_table(tmp_path / "photos", rows, files)
+    build(tmp_path, f"table={table}")
+    assert [row["source_file"] for row in rows_of(tmp_path / "release")].count("1.jpg") == 0
+    assert reasons(tmp_path / "release") == {
+        "admit: listed under different diagnoses": 2,
+        "unique: duplicate id": 1,  # a synonym is no other diagnosis
+    }
+
+
 def test_a_release_that_follows_another_leaves_each_photo_in_its_split(tmp_path: Path) -> None:
     table = drawn(tmp_path / "photos", "acne", "warts", each=12)
     build(tmp_path, f"table={table}", out="v1")
