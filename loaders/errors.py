@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import copyreg
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from loaders.installed import advice, missing
 
@@ -66,6 +68,20 @@ class MissingExtra(BedsideError):
             expected=f"for {purpose}",
             do=f"Install it with: {advice(extra)}",
         )
+
+    @classmethod
+    @contextmanager
+    def needed(cls, extra: str, *, purpose: str) -> Iterator[None]:
+        """What is imported within this comes with an extra."""
+        try:
+            yield
+        except ImportError as error:
+            missing = cls.named(str(error.name or extra).partition(".")[0], extra=extra, purpose=purpose)
+            if not isinstance(error, ModuleNotFoundError):
+                missing = cls(
+                    missing.where, found=f"cannot be imported ({error})", expected=missing.expected, do=missing.do
+                )
+            raise missing from error
 
     @classmethod
     def check(cls, extra: str, *, purpose: str) -> None:

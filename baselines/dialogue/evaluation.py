@@ -337,10 +337,6 @@ def _unfinished(log: Any, log_dir: Path) -> BedsideError:
 
 
 def _inspect() -> Any:
-    try:
+    with MissingExtra.needed("dialogue", purpose="dialogues with a log (--bare plays without)"):
         import inspect_ai
-    except ImportError:
-        raise MissingExtra.named(
-            "inspect_ai", extra="dialogue", purpose="dialogues with a log (--bare plays without)"
-        ) from None
     return inspect_ai

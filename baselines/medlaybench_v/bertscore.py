@@ -34,11 +34,9 @@ class BertScore:
     """
 
     def __init__(self, model: str = MODEL, *, layers: int = LAYERS, device: str | None = None) -> None:
-        try:
+        with MissingExtra.needed("models", purpose="BERTScore"):
             import torch
             from transformers import AutoModel, AutoTokenizer
-        except ModuleNotFoundError as missing:
-            raise MissingExtra.named(str(missing.name), extra="models", purpose="BERTScore") from missing
         folder = local_weights(model)
         try:
             self._tokenizer: Any = AutoTokenizer.from_pretrained(folder)

@@ -202,11 +202,9 @@ def project(
     Raises InputError as `measure` does, for embeddings that are all the same, and for fewer than 4 pairs; MissingExtra
     without scikit-learn.
     """
-    try:
+    with MissingExtra.needed("figures", purpose="the t-SNE projection"):
         from sklearn.manifold import TSNE
         from threadpoolctl import threadpool_limits
-    except ModuleNotFoundError as missing:
-        raise MissingExtra.named("scikit-learn", extra="figures", purpose="the t-SNE projection") from missing
     expert, layman, names = _checked(expert, layman, modality)
     drawn = np.arange(len(names))
     if points < len(drawn):

@@ -247,9 +247,7 @@ def _processes() -> Any:
     """The group of processes that were launched together, or None for a single one."""
     if int(os.environ.get("WORLD_SIZE", "1")) < 2:
         return None
-    try:
+    with MissingExtra.needed("models", purpose="encoding with several processes"):
         from accelerate import PartialState
-    except ModuleNotFoundError:
-        raise MissingExtra.named("accelerate", extra="models", purpose="encoding with several processes") from None
     # They only wait for each other, which needs no GPU; the longest wait is for the slowest share.
     return PartialState(cpu=True, timeout=timedelta(days=7))

@@ -344,10 +344,8 @@ def _columns_above(
 def _count_torch(
     pool: _Pool, low: NDArray[np.float32], high: NDArray[np.float32], block: tuple[int, int], device: str
 ) -> _Bounds:
-    try:
+    with MissingExtra.needed("models", purpose=f"ranking on {device!r}"):
         import torch
-    except ImportError:
-        raise MissingExtra.named("torch", extra="models", purpose=f"ranking on {device!r}") from None
     try:
         lows, highs = torch.from_numpy(low).to(device), torch.from_numpy(high).to(device)
     except (RuntimeError, AssertionError) as error:

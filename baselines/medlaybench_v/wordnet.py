@@ -69,10 +69,8 @@ def find_wordnet(folder: Path | None = None) -> WordNet | None:
     Raises InputError when `folder` is given and holds no WordNet database that NLTK can read, MissingExtra when nltk
     is not installed.
     """
-    try:
+    with MissingExtra.needed("language", purpose="reading WordNet"):
         import nltk
-    except ModuleNotFoundError as missing:
-        raise MissingExtra.named("nltk", extra="language", purpose="reading WordNet") from missing
     if folder is not None:
         return _read(resolved(folder))
     try:

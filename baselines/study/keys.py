@@ -22,11 +22,9 @@ from typing import Any
 from loaders.errors import InputError, MissingExtra
 from loaders.files.sqlite_store import SqliteStore
 
-try:
+with MissingExtra.needed("study", purpose="a study with people"):
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-except ImportError:
-    raise MissingExtra.named("cryptography", extra="study", purpose="a study with people") from None
 
 STUDY = "study"
 """The holder of the key of the study itself: who people are for others."""

@@ -29,11 +29,9 @@ from baselines.study.tasks.task import FormError
 from loaders.errors import InputError, MissingExtra
 from loaders.pages import part
 
-try:
+with MissingExtra.needed("study", purpose="a study with people"):
     from fastapi import FastAPI, Request
     from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
-except ImportError:
-    raise MissingExtra.named("fastapi", extra="study", purpose="a study with people") from None
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

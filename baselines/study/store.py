@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from loaders.errors import InputError, MissingExtra
 from loaders.files.disk import make_folder
 
-try:
+with MissingExtra.needed("study", purpose="a study with people"):
     from sqlalchemy import (
         Boolean,
         Column,
@@ -37,8 +37,6 @@ try:
         select,
     )
     from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
-except ImportError:
-    raise MissingExtra.named("sqlalchemy", extra="study", purpose="a study with people") from None
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine

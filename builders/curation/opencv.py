@@ -7,12 +7,8 @@ from contextlib import contextmanager
 
 from loaders.errors import MissingExtra
 
-try:
+with MissingExtra.needed("curation", purpose="curating images"):
     import cv2 as cv2
-except ModuleNotFoundError as error:
-    if error.name != "cv2":
-        raise
-    raise MissingExtra.named("opencv-python-headless", extra="curation", purpose="curating images") from None
 
 PACKAGES = ("numpy", "opencv-python-headless", "pillow")
 """Whose versions decide what is found out about a picture."""

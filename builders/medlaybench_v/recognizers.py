@@ -65,10 +65,8 @@ class MedcatRecognizer:
             )
         # Importing MedCAT asks PyPI for a newer version unless told not to.
         os.environ.setdefault("MEDCAT_DISABLE_VERSION_CHECK", "true")
-        try:
+        with MissingExtra.needed("medcat", purpose="reading a MedCAT model pack"):
             from medcat.cat import CAT
-        except ImportError as error:
-            raise MissingExtra.named("medcat", extra="medcat", purpose="reading a MedCAT model pack") from error
         try:
             if is_folder(path):
                 digest, self._cat = folder_digest(path), CAT.load_model_pack(str(path))
@@ -122,10 +120,8 @@ class SpacyRecognizer:
     def __init__(self, name_or_path: str | Path, trust: bool = False) -> None:
         self._name_or_path = name_or_path
         self._trust = trust
-        try:
+        with MissingExtra.needed("scispacy", purpose="reading a spaCy pipeline"):
             import spacy
-        except ImportError as error:
-            raise MissingExtra.named("spacy", extra="scispacy", purpose="reading a spaCy pipeline") from error
         name = str(name_or_path)
         packaged = not isinstance(name_or_path, Path) and spacy.util.is_package(name)
         if not packaged:

@@ -77,10 +77,8 @@ def open_model(
     if provider in ("mockllm", "none"):
         # Not marked as stand-ins, their answers would pass for a model's.
         raise ModelError(name, found="is a provider for inspect_ai's own tests", do="Use scripted/... instead")
-    try:
+    with MissingExtra.needed("dialogue", purpose=f"the chat model {name}"):
         from inspect_ai import model as models
-    except ImportError:
-        raise MissingExtra.named("inspect_ai", extra="dialogue", purpose=f"the chat model {name}") from None
     # In one process, hf/ answers one prompt at a time: its batches depend on timing, and padding changes answers.
     # Elsewhere who asks says how many at a time; inspect_ai would begin with 20 and never go beyond 100.
     config = models.GenerateConfig(max_connections=1 if provider == "hf" else _NO_LIMIT)

@@ -72,7 +72,7 @@ def open_encoder(
     local = kind not in _KINDS and source != "" and is_folder(folder)
     if not local and (kind not in _KINDS or not rest):
         raise _unknown(name)
-    try:
+    with MissingExtra.needed("models", purpose=f"the encoder {name}"):
         from loaders.models.encoders_torch import Setting
 
         setting = Setting.of(device, precision)
@@ -91,10 +91,6 @@ def open_encoder(
         from loaders.models.encoders_openclip import open_open_clip
 
         return open_open_clip(name, f"local-dir:{folder}" if local else source, setting, cache_dir)
-    except ModuleNotFoundError as missing:
-        package = str(missing.name).partition(".")[0]
-        package = {"open_clip": "open_clip_torch"}.get(package, package)
-        raise MissingExtra.named(package, extra="models", purpose=f"the encoder {name}") from missing
 
 
 def read_embeddings(
@@ -148,10 +144,8 @@ def _read_array(path: Path, tensor: str | None) -> NDArray[Any]:
             raise InputError(path, found=f"cannot be read as .npy ({problem})") from None
     if path.suffix != ".safetensors":
         raise InputError(path, found=f"is a {path.suffix or 'nameless'} file", expected="a .npy or .safetensors file")
-    try:
+    with MissingExtra.needed("models", purpose=f"reading {path.name}"):
         from safetensors import SafetensorError, safe_open
-    except ModuleNotFoundError:
-        raise MissingExtra.named("safetensors", extra="models", purpose=f"reading {path.name}") from None
     try:
         with open_by_number(path) as name, safe_open(name, framework="numpy") as file:
             names = sorted(file.keys())

@@ -77,11 +77,9 @@ class _Transformer(SentenceEncoder):
     stand_in = False
 
     def __init__(self, name: str, source: str, revision: str | None, device: str | None) -> None:
-        try:
+        with MissingExtra.needed("models", purpose=f"the encoder {name}"):
             import torch
             from transformers import AutoModel, AutoTokenizer
-        except ImportError as missing:
-            raise MissingExtra.named("transformers", extra="models", purpose=f"the encoder {name}") from missing
         self.name = name
         try:
             self._tokenizer: Any = AutoTokenizer.from_pretrained(source, revision=revision)

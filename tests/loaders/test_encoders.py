@@ -442,15 +442,15 @@ def test_precision_and_device_must_exist(offline: None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "package", "adapter", "name"),
+    ("module", "adapter", "name"),
     [
-        ("torch", "torch", "torch", "random:tiny"),
-        ("open_clip", "open_clip_torch", "openclip", "random:tiny"),
-        ("transformers", "transformers", "transformers", "PubMedCLIP"),
+        ("torch", "torch", "random:tiny"),
+        ("open_clip", "openclip", "random:tiny"),
+        ("transformers", "transformers", "PubMedCLIP"),
     ],
 )
 def test_a_missing_package_names_the_extra(
-    module: str, package: str, adapter: str, name: str, monkeypatch: pytest.MonkeyPatch
+    module: str, adapter: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if module != "torch":
         pytest.importorskip("torch")
@@ -458,7 +458,7 @@ def test_a_missing_package_names_the_extra(
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtra) as caught:
         open_encoder(name)
-    assert caught.value.where == package
+    assert caught.value.where == module
     assert "[models]" in caught.value.do
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import re
+from importlib import import_module
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
@@ -73,3 +74,18 @@ def test_an_extra_is_looked_for_before_the_work(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(MissingExtra, match=r"cv2: is not installed \(expected for a test\).*\[curation\]"):
         MissingExtra.check("curation", purpose="a test")
     MissingExtra.check("language", purpose="a test")
+
+
+def test_a_module_that_is_missing_or_broken_is_named_with_its_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "half_installed.py").write_text("from json import no_such_name")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for module, told in (
+        ("nowhere.within", r"^nowhere: is not installed \(expected for a test\).*\[study\]"),
+        ("half_installed", r"^json: cannot be imported \(cannot import name 'no_such_name'.*\[study\]"),
+    ):
+        with pytest.raises(MissingExtra, match=told), MissingExtra.needed("study", purpose="a test"):
+            import_module(module)
+    with pytest.raises(KeyError), MissingExtra.needed("study", purpose="a test"):
+        raise KeyError

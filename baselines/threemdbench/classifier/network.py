@@ -72,10 +72,8 @@ def open_network(
     Raises InputError for an unknown name or an input size that it cannot take, ModelError for weights that are not on
     this machine or do not fit, MissingExtra without timm.
     """
-    try:
+    with MissingExtra.needed("models", purpose="image classifiers"):
         import timm
-    except ModuleNotFoundError:
-        raise MissingExtra.named("timm", extra="models", purpose="image classifiers") from None
     asked = PAPER.get(name, name)
     random = asked.startswith("random:")
     architecture, shape = asked.removeprefix("random:"), {}

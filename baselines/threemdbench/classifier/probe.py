@@ -102,13 +102,11 @@ def probe(
 
     Raises MissingExtra without scikit-learn, and what `embed` raises.
     """
-    try:
+    with MissingExtra.needed("figures", purpose="a linear probe"):
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LogisticRegression
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler
-    except ModuleNotFoundError:
-        raise MissingExtra.named("scikit-learn", extra="figures", purpose="a linear probe") from None
 
     everything = [photo for split in ("train", "validation", "test") for photo in photos[split]]
     made = embed(

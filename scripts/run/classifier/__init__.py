@@ -29,12 +29,10 @@ def command(options: Classifying) -> None:
     """
     started = time.monotonic()
     options.check()
-    try:
+    with MissingExtra.needed("models", purpose="image classifiers"):
         import accelerate  # noqa: F401
         import timm  # noqa: F401
         import torch  # noqa: F401
-    except ModuleNotFoundError as missing:
-        raise MissingExtra.named(str(missing.name), extra="models", purpose="image classifiers") from None
     from scripts.run.classifier.ending import end
     from scripts.run.classifier.prediction import predict
     from scripts.run.classifier.training import trained
