@@ -20,7 +20,8 @@ them in `builders.release.naming`, until it is published.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import datasets
@@ -184,6 +185,44 @@ def config_info(manifest: Manifest, config: Config) -> datasets.DatasetInfo:
         download_size=sum(manifest.files[name].size for split in config.splits for name in manifest.shards(split)),
         dataset_size=sum(manifest.splits[split].num_bytes for split in config.splits),
     )
+
+
+def other_tables(card: str, manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """Tables of a card that are not those of its manifest: a line that stands there, and the one that should.
+
+    A table is known by the names of its columns; which comes first is not looked at, nor a table that nothing in the
+    manifest gives, as a template may hold its own.
+    """
+    known: dict[_Line, list[list[_Line]]] = {}
+    for made in (*_tables(manifest).values(), *_tables_of("", manifest.statistics)):
+        if made.startswith("|"):
+            head, *lines = _cells(made)
+            known.setdefault(head, []).append(lines)
+    known.pop(_cells("| file | bytes | SHA-256 |")[0], None)  # the card is made before all files are
+    for stands in re.findall(r"^\|.*(?:\n\|.*)*", card, re.MULTILINE):
+        head, *lines = _cells(stands)
+        if head in known and lines not in known[head]:
+            pairs = zip_longest(lines, known[head][0], fillvalue=("no line",))
+            yield next((" | ".join(one), " | ".join(other)) for one, other in pairs if one != other)
+
+
+_Line = tuple[str, ...]
+
+
+def _cells(markdown: str) -> list[_Line]:
+    """The lines of a Markdown table, head first, by the names of their columns and what stands in them."""
+    head, *lines = (re.split(r"(?<!\\) *\| *", line.strip())[1:-1] for line in markdown.split("\n"))
+    order = sorted(range(len(head)), key=lambda at: (at > 0, head[at]))
+    placed = [tuple(line[at] for at in order if at < len(line)) for line in (head, *lines[1:])]
+    return [placed[0], *sorted(placed[1:])]
+
+
+def _tables_of(name: str, value: object) -> Iterator[str]:
+    """The tables that a template may show of a statistic."""
+    if isinstance(value, Mapping) and value:
+        yield _mapping_table(name, value)
+        for inner_name, inner in value.items():
+            yield from _tables_of(inner_name, inner)
 
 
 def _rows(manifest: Manifest) -> int:

@@ -20,10 +20,11 @@ from huggingface_hub import DatasetCard, HfApi, constants, snapshot_download
 from huggingface_hub.repocard import REGEX_YAML_BLOCK
 from pydantic import JsonValue
 
+from builders.licences import corpus_licence
 from builders.pipeline.rows import Row
 from builders.pipeline.run import EXCLUSIONS
 from builders.release import croissant
-from builders.release.cards import config_info, config_metadata
+from builders.release.cards import config_info, config_metadata, other_tables
 from builders.release.counted import Measure
 from builders.release.naming import CROISSANT
 from builders.release.shards import CANARY, read_parquet
@@ -31,7 +32,7 @@ from builders.release.write import CARD, EXCLUSIONS_FILE
 from loaders.corpus import Corpus, is_path, no_folder
 from loaders.errors import HubError, InputError, MissingExtra, ReleaseError
 from loaders.files.tables import open_parquet
-from loaders.files.untrusted import is_file, is_folder, parse_yaml, read_text
+from loaders.files.untrusted import is_file, is_folder, parse_yaml, read_json, read_text
 from loaders.hub_errors import in_words
 from loaders.manifest import NAME, Config, ContentDigest, Manifest, Problem, canonical_json, order_splits
 from loaders.schema import Upgrade
@@ -95,6 +96,8 @@ def verify(
         problems += croissant.check(folder, manifest, card)
     if is_file(folder / CARD):
         problems += _check_card(folder, manifest)
+        if CARD in sound and rules in (None, manifest.rules):
+            problems += _check_claims(folder, manifest)
     elif CARD not in manifest.files:
         problems.append(Problem(CARD, "not listed in the manifest", "a card"))
     return problems
@@ -343,6 +346,39 @@ def _check_card(folder: Path, manifest: Manifest) -> list[Problem]:
     except (ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
         return [Problem(where, f"cannot be used: {type(error).__name__} {error}", "configs and dataset_info")]
     return problems
+
+
+def _check_claims(folder: Path, manifest: Manifest) -> Iterator[Problem]:
+    """What the card tells people of numbers and terms: its tables against the manifest, and whether the licence of the
+    whole, in the card and in croissant.json, covers those of the rows where the statistics count them."""
+    text = read_text(folder / CARD, most=_MOST_CARD, expected="a card")
+    for stands, made in other_tables(text, manifest):
+        yield Problem(f"{CARD}: a table", stands, f"{made}, as the manifest counts")
+    counted = manifest.statistics.get("licence") if isinstance(manifest.statistics, dict) else None
+    head = REGEX_YAML_BLOCK.search(text)
+    try:
+        said = parse_yaml(head[2], CARD) if head else None
+    except InputError:
+        return  # said already
+    if not isinstance(said, dict):
+        return
+    licence = str(said.get("license"))
+    if isinstance(counted, dict) and licence.startswith("cc") and corpus_licence([licence, *counted]) != licence:
+        expected = f"terms that cover its rows: {', '.join(sorted(counted))}"
+        yield Problem(f"{CARD}: YAML: license", licence, expected)
+    if is_file(folder / CROISSANT):
+        stated, expected = _licence_of(folder / CROISSANT), str(said.get("license_link") or licence)
+        if stated != expected:
+            yield Problem(f"{CROISSANT}: license", str(stated), f"{expected}, of the card")
+
+
+def _licence_of(path: Path) -> object:
+    """The licence that a croissant.json states; None for none, or where it cannot be read, which is said elsewhere."""
+    try:
+        said = read_json(path, expected="the JSON that `bedside build` wrote")
+    except InputError:
+        return None
+    return said.get("license") if isinstance(said, dict) else None
 
 
 def _check_config(

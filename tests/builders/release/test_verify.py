@@ -15,7 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 from huggingface_hub import HfApi
 
+from builders.medlaybench_v.recipe import RECIPE, Options
 from builders.pipeline.rows import Row
+from builders.recipe import build
 from builders.release.verify import made_by, resolve, verify
 from loaders.corpus import Corpus
 from loaders.errors import MissingExtra, ReleaseError
@@ -280,7 +282,12 @@ def test_statistics_that_the_rows_do_not_give(folder: Path) -> None:
         facts["statistics"]["kinds"] = {"scan": 6, "picture": 5, "film": 1}
 
     edit_manifest(folder, change)
-    found(folder, "statistics.kinds.picture: 5 .expected 6, measured", "statistics.kinds.film: 1 .expected None")
+    found(
+        folder,
+        "statistics.kinds.picture: 5 .expected 6, measured",
+        "statistics.kinds.film: 1 .expected None",
+        "README.md: a table: picture . 6 .expected film . 1, as the manifest counts",
+    )
 
 
 @pytest.mark.parametrize(
@@ -309,6 +316,49 @@ def test_an_edited_card(old: str, new: str, pattern: str, folder: Path) -> None:
     found(folder, r"README.md: ([\d,]+ bytes|SHA-256)", pattern)
     relist(folder)
     found(folder, pattern)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "pattern"),
+    [
+        ("| train | 6 |", "| train | 60 |", r"a table: train \| 60 .expected train \| 6, as the manifest counts"),
+        ("| picture | 6 |\n", "", r"a table: scan \| 6 .expected picture \| 6, as"),
+        (
+            "| admit | no licence | 2 |",
+            "| admit | no caption | 2 |",
+            "no caption . 2 .expected admit . no licence . 2, as",
+        ),
+    ],
+)
+def test_tables_of_a_card_with_other_numbers(old: str, new: str, pattern: str, folder: Path) -> None:
+    text = (folder / "README.md").read_text()
+    assert text.count(old) == 1
+    (folder / "README.md").write_text(text.replace(old, new))
+    relist(folder)
+    found(folder, pattern)
+
+
+def test_the_tables_of_a_card_may_stand_in_another_order(folder: Path) -> None:
+    text = (folder / "README.md").read_text()
+    lines = "| picture | 6 |\n| scan | 6 |"
+    assert lines in text
+    own = "\n\n| mine | rows |\n|---|---|\n| a table of the template | 3 |\n"
+    (folder / "README.md").write_text(text.replace(lines, "| scan | 6 |\n| picture | 6 |") + own)
+    relist(folder)
+    assert problems(folder) == []
+
+
+@pytest.mark.parametrize("file", ["README.md", "croissant.json"])
+def test_a_licence_that_does_not_cover_the_rows(file: str, tmp_path: Path) -> None:
+    captions = tmp_path / "captions.csv"
+    captions.write_text("id,caption,licence\na,Renal cyst.,CC BY-NC 4.0\nb,CT of the chest.,CC BY\n", encoding="utf-8")
+    build(RECIPE, Options(captions=str(captions)), tmp_path / "out", workspace=tmp_path / "work")
+    assert verify(tmp_path / "out", measure=RECIPE.measure) == []
+    path = tmp_path / "out" / file
+    path.write_text(path.read_text(encoding="utf-8").replace("cc-by-nc-4.0", "cc-by-4.0"), encoding="utf-8")
+    relist(tmp_path / "out")
+    (problem, *_) = verify(tmp_path / "out", measure=RECIPE.measure)
+    assert problem.where.startswith(file) and "license" in problem.where and problem.found == "cc-by-4.0"
 
 
 def test_a_manifest_that_lists_too_little_or_too_much(folder: Path) -> None:
