@@ -29,7 +29,7 @@ from huggingface_hub.errors import (
 
 from loaders.errors import BedsideError, HubError, InputError, ReleaseError
 from loaders.files.untrusted import is_file, is_folder, is_there, resolved
-from loaders.manifest import NAME, Manifest, file_digest, order_splits
+from loaders.manifest import NAME, Manifest, file_digest, order_splits, stand_in
 from loaders.pins import pinned_commit
 from loaders.reached import code_digest
 from loaders.registry import find_corpus
@@ -317,7 +317,8 @@ def _check_file(folder: Path, path: str, manifest: Manifest, at: str) -> None:
         raise ReleaseError(f"{at}: {path}", found="is missing", expected="the file that the manifest lists", do=again)
     size = (folder / path).stat().st_size
     if size != facts.size:
-        raise ReleaseError(f"{at}: {path}", found=f"has {size:,} bytes", expected=f"{facts.size:,} bytes", do=again)
+        found = stand_in(folder / path) or f"has {size:,} bytes"
+        raise ReleaseError(f"{at}: {path}", found=found, expected=f"{facts.size:,} bytes", do=again)
     digest = file_digest(folder / path)
     if digest != facts.sha256:
         where = resolved(folder / path)

@@ -20,7 +20,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, Va
 
 from loaders.errors import InputError, ReleaseError
 from loaders.files.disk import write_whole
-from loaders.files.untrusted import digest_of, files_below, is_file, is_folder, read_json
+from loaders.files.untrusted import digest_of, files_below, is_file, is_folder, open_file, read_json
 
 NAME = "manifest.json"
 KEPT = "kept"
@@ -242,7 +242,7 @@ class Manifest(_Part):
                 continue
             size = path.stat().st_size
             if size != facts.size:
-                problems.append(Problem(name, f"{size:,} bytes", f"{facts.size:,} bytes"))
+                problems.append(Problem(name, stand_in(path) or f"{size:,} bytes", f"{facts.size:,} bytes"))
                 continue
             found = file_digest(path)
             if found != facts.sha256:
@@ -371,6 +371,15 @@ def _bytes_as_digest(value: object) -> dict[str, str]:
 def content_digest(splits: Mapping[str, str]) -> str:
     """The digest of a release's content, from the content digests of its splits."""
     return hashlib.sha256(canonical_json(dict(splits))).hexdigest()
+
+
+def stand_in(path: Path) -> str:
+    """What stands in the place of a file of a release, such as a pointer of Git LFS, or cannot be read; or ""."""
+    try:
+        with open_file(path):
+            return ""
+    except InputError as error:
+        return error.found
 
 
 def file_digest(path: Path) -> str:

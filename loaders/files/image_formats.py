@@ -83,6 +83,7 @@ _OTHERS = (
     (b"%PDF", "a PDF", "Take its pictures out first, such as by `pdfimages -all FILE.pdf PHOTO`"),
     (b"II*\0", "a TIFF of a kind that is not read", f"{_ANY} `magick PHOTO.tif PHOTO.png`"),
     (b"MM\0*", "a TIFF of a kind that is not read", f"{_ANY} `magick PHOTO.tif PHOTO.png`"),
+    (b"<?xml", "a drawing (SVG) or another XML file, no photo", f"{_ANY} `rsvg-convert FILE.svg -o FILE.png`"),
     (b"<svg", "a drawing (SVG), no photo", f"{_ANY} `rsvg-convert FILE.svg -o FILE.png`"),
 )
 

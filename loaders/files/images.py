@@ -19,7 +19,7 @@ from PIL import Image, UnidentifiedImageError
 
 from loaders.errors import InputError
 from loaders.files.image_formats import AVIF, HEIF, JPEG2000, Refused, raw, readable, refused, stated_sizes
-from loaders.files.untrusted import TooLong, read_file
+from loaders.files.untrusted import TooLong, mistaken, read_file
 
 MAX_PIXELS = 50_000_000
 MAX_BYTES = 256 << 20
@@ -145,7 +145,7 @@ def image_bytes(path: Path) -> bytes:
         return read_file(path, most=MAX_BYTES, expected="an image file")
     except InputError as error:
         reason = "too_large" if isinstance(error, TooLong) else "missing"
-        raise ImageError(path, reason=reason, found=error.found, expected=error.expected) from None
+        raise ImageError(path, reason=reason, found=error.found, expected=error.expected, do=error.do) from None
 
 
 def cell_bytes(cell: object, where: str) -> bytes | Path:
@@ -211,9 +211,8 @@ def _decode(data: bytes, where: str, max_pixels: int) -> Image.Image:
 def _no_image(data: bytes, where: str) -> ImageError:
     if other := refused(data):
         return _other_format(other, where)
-    return ImageError(
-        where, reason="not_an_image", found="is no image that can be read", expected="one of " + ", ".join(readable())
-    )
+    found, do = mistaken(data) or ("is no image that can be read", "")
+    return ImageError(where, reason="not_an_image", found=found, expected="one of " + ", ".join(readable()), do=do)
 
 
 def _other_format(other: Refused, where: str) -> ImageError:

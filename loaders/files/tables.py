@@ -34,6 +34,7 @@ from loaders.files.untrusted import (
     digest_of,
     is_text,
     line_text,
+    mistaken,
     name_of,
     open_file,
     parse_json,
@@ -46,6 +47,13 @@ from loaders.files.untrusted import (
 
 # A caption can be long; a field this long is a quote that was never closed.
 FIELD_LIMIT = 1 << 20
+_HEAD = 1_000
+_JSON_LINES = (".jsonl", ".ndjson")
+_PARQUET_SUFFIXES = (".parquet", ".pq")
+_CONVERTED = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), 'Save the sheet as "CSV UTF-8"'),
+    **dict.fromkeys((".gz", ".zst", ".bz2", ".xz", ".zip"), "Unpack it first"),
+}
 _QUOTES = 1_000  # rows with broken quotes: after so many it is no CSV
 _BATCH_BYTES = 1 << 30
 _CELLS = (pa.ArrowException, ValueError, OverflowError, TypeError)
@@ -101,7 +109,8 @@ def read_table(path: Path) -> Table:
 
 def open_table(path: Path) -> Table:
     """Read a table with a header line; tabs separate the cells of a `.tsv`, commas those of any other file, or what its
-    header line says where that holds no comma: semicolons (as spreadsheets write them in much of the world) or tabs.
+    header line says where that holds no comma: semicolons (as spreadsheets write them in much of the world), tabs or
+    upright bars.
 
     Columns at the end of the header that have no name are left out, with what stands in them, and so is a first one
     (the row numbers that pandas and R write).
@@ -259,21 +268,31 @@ def _rows(text: TextIO, delimiter: str, path: Path, before: int) -> Iterator[tup
 
 def _filled(path: Path) -> bytes:
     data = read_file(path)
-    if not data:
-        raise _empty(path)
+    _check_head(data[:_HEAD], path)
     return data
 
 
 @contextmanager
 def _open_filled(path: Path) -> Iterator[BufferedReader]:
     with open_file(path) as file:
-        if not file.peek(1):
-            raise _empty(path)
+        _check_head(file.peek(_HEAD)[:_HEAD], path)
         yield file
 
 
-def _empty(path: Path) -> InputError:
-    return InputError(path, found="is empty", expected="at least one row")
+def _check_head(head: bytes, path: Path) -> None:
+    """Raises: InputError for a file that is empty, or of a kind that its name does not say."""
+    if not head:
+        raise InputError(path, found="is empty", expected="at least one row")
+    suffix = path.suffix.casefold()
+    other = mistaken(head)
+    if other and not (suffix in _PARQUET_SUFFIXES and head.startswith(b"PAR1")):
+        raise InputError(
+            path, found=other[0], expected=f"what is called {suffix}" if suffix else "a table", do=other[1]
+        )
+    if suffix in _JSON_LINES and head.lstrip().startswith(b"["):
+        raise InputError(
+            path, found="is one JSON list", expected="one record a line", do="Give it a name that ends in .json"
+        )
 
 
 # --- Records of any kind ----------------------------------------------------------------------------------------------
@@ -306,13 +325,13 @@ def read_records(path: Path) -> Records:
     suffix = path.suffix.casefold()
     if suffix in (".csv", ".tsv"):
         return _streamed(path, _columns_of_table(path), lambda _: _table_rows(path))
-    if suffix in (".jsonl", ".ndjson"):
+    if suffix in _JSON_LINES:
         return _streamed(path, _names_in(_lines_in(path), path), lambda _: _lines_in(path))
     if suffix in _LISTS:
         data = _filled(path)
         rows = list(_LISTS[suffix](data, path))
         return Records(path, _names_in(rows, path), lambda _: iter(rows), hashlib.sha256(data).hexdigest())
-    if suffix in (".parquet", ".pq"):
+    if suffix in _PARQUET_SUFFIXES:
         with open_parquet(path) as file:
             columns, count = dict.fromkeys(file.schema_arrow.names), file.metadata.num_rows
         if count == 0:
@@ -324,7 +343,7 @@ def read_records(path: Path) -> Records:
         path,
         found=f"file type {suffix or '(none)'}",
         expected=".csv, .tsv, .parquet, .json, .jsonl or .yaml",
-        do='Save the sheet as "CSV UTF-8"' if suffix in (".xlsx", ".xls", ".ods") else "",
+        do=_CONVERTED.get(suffix, ""),
     )
 
 
@@ -397,7 +416,8 @@ def json_record(line: bytes, where: str) -> dict[str, Any]:
 
 
 def _json_list(data: bytes, path: Path) -> Iterator[Placed | BadRow]:
-    return _listed(parse_json(data, path, do="Fetch the file again if it was cut off"), path)
+    do = "Fetch the file again if it was cut off; one record a line is called .jsonl"
+    return _listed(parse_json(data, path, do=do), path)
 
 
 def _yaml_list(data: bytes, path: Path) -> Iterator[Placed | BadRow]:
@@ -420,7 +440,8 @@ _LISTS: Mapping[str, Callable[[bytes, Path], Iterator[Placed | BadRow]]] = {
 
 def _listed(value: Any, path: Path) -> Iterator[Placed | BadRow]:
     if not isinstance(value, list):
-        raise InputError(path, found=f"a JSON {type(value).__name__}", expected="a list of objects")
+        do = "Put [ ] around the objects, or write one a line into a .jsonl"
+        raise InputError(path, found=f"a JSON {type(value).__name__}", expected="a list of objects", do=do)
     for at, item in enumerate(value):
         where = f"{name_of(path)}[{at}]"
         try:

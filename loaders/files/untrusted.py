@@ -41,6 +41,29 @@ LONGEST_ROW = 64 << 20
 MOST_DEPTH = 100
 """Of JSON: what nests deeper is no record of anybody's."""
 
+_POINTER = b"version https://git-lfs.github.com/spec/"
+_OF_POINTER = "is a pointer of Git LFS, not the file that it stands for (`git lfs pull` fetches that)"
+_UNPACK = "Unpack it, and name the file that comes out"
+_AS_UTF8 = 'Save it again as UTF-8 (in a spreadsheet: "CSV UTF-8")'
+_OTHERS = (
+    (_POINTER, _OF_POINTER, ""),
+    (
+        b"PK\x03\x04",
+        "is a ZIP archive, as spreadsheets (.xlsx, .ods) are",
+        f'{_UNPACK}; a sheet: save it as "CSV UTF-8"',
+    ),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a spreadsheet or text of an office program", 'Save it as "CSV UTF-8"'),
+    (b"\x1f\x8b\x08", "is packed (gzip)", _UNPACK),
+    (b"\x28\xb5\x2f\xfd", "is packed (Zstandard)", _UNPACK),
+    (b"\xfd7zXZ\x00", "is packed (xz)", _UNPACK),
+    (b"%PDF-", "is a PDF", ""),
+    (b"PAR1", "is a Parquet file", "Give it a name that ends in .parquet"),
+    (b"\xff\xfe\x00\x00", "is text in UTF-32, not UTF-8", _AS_UTF8),
+    (b"\xff\xfe", "is text in UTF-16, not UTF-8", _AS_UTF8),
+    (b"\xfe\xff", "is text in UTF-16, not UTF-8", _AS_UTF8),
+)
+_PAGE = re.compile(rb"\s*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE)
+_HEAD = 1_000
 _SHOWN = 5
 _BLOCK = 1 << 20
 _MARK = b"\xef\xbb\xbf"  # of the byte order, as some editors put it in front of UTF-8
@@ -100,8 +123,8 @@ def check_bad(
 def open_file(path: Path, *, expected: str = "a file", do: str = "") -> Iterator[BufferedReader]:
     """A regular file, opened for reading.
 
-    Raises: InputError when it does not exist, is a folder, a pipe, a device or a socket, or cannot be read, then or
-    while it is read.
+    Raises: InputError when it does not exist, is a folder, a pipe, a device or a socket, a pointer of Git LFS in place
+    of a file, or cannot be read, then or while it is read.
     """
     try:
         _check_regular(os.stat(path).st_mode, path, expected)  # noqa: PTH116 - opening a device may do something
@@ -109,6 +132,8 @@ def open_file(path: Path, *, expected: str = "a file", do: str = "") -> Iterator
         number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(number, "rb") as file:
             _check_regular(os.fstat(number).st_mode, path, expected)
+            if os.pread(number, len(_POINTER), 0) == _POINTER:
+                raise InputError(path, found=_OF_POINTER, expected=expected, do=do)
             yield file
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(path, found="does not exist", expected=expected, do=do or "Check the path") from None
@@ -137,6 +162,17 @@ def _unreadable(path: Path, error: OSError, expected: str = "", do: str = "") ->
 def _is_of_path(error: ValueError) -> bool:
     """Whether it says that a name cannot be one: it holds NUL, or what this locale has no letters for."""
     return isinstance(error, UnicodeEncodeError) or "null byte" in str(error)
+
+
+def mistaken(head: bytes) -> tuple[str, str] | None:
+    """What a file is, by its first bytes, that was taken for a table, a text or a picture, and what to do.
+
+    >>> mistaken(b"<!DOCTYPE html><title>404")[0]
+    'is a web page, such as a server sends in place of a file'
+    """
+    if _PAGE.match(head):
+        return "is a web page, such as a server sends in place of a file", "Fetch the file again"
+    return next(((found, do) for start, found, do in _OTHERS if head.startswith(start)), None)
 
 
 def is_there(path: Path) -> bool:
@@ -271,11 +307,13 @@ def decode(data: bytes, path: object) -> str:
 
 def _not_text(data: bytes, offset: int, path: object) -> InputError:
     line = data.count(b"\n", 0, offset) + 1
+    if other := mistaken(data):
+        return InputError(path, found=other[0], expected="a file encoded as UTF-8", do=other[1])
     return InputError(
         f"{path}:{line}",
         found=f"byte 0x{data[offset]:02x} at offset {offset} is not UTF-8 text",
         expected="a file encoded as UTF-8",
-        do="Save it again as UTF-8",
+        do=_AS_UTF8,
     )
 
 
@@ -332,7 +370,7 @@ def separator_of(text: TextIO, *, tabs: bool = False) -> tuple[int, str]:
     """How many lines stand before the table, and what separates its cells; the text is then where the table begins.
 
     A first line `sep=;` says it, as Excel has it. Else it is what separates the names of the header line: `tabs`;
-    commas; if it holds none, semicolons or tabs, whichever are more.
+    commas; if it holds none, semicolons, tabs or upright bars, whichever are more.
     """
     line = text.readline(LONGEST_ROW)
     if stated := _STATED.fullmatch(line.rstrip("\r\n")):
@@ -341,7 +379,7 @@ def separator_of(text: TextIO, *, tabs: bool = False) -> tuple[int, str]:
         line = text.readline(LONGEST_ROW)
     text.seek(0)
     header = _QUOTED.sub("", line)
-    return 0, "\t" if tabs else "," if "," in header else max(",;\t", key=header.count)
+    return 0, "\t" if tabs else "," if "," in header else max(",;\t|", key=header.count)
 
 
 def cell_text(cell: str) -> str:
@@ -382,6 +420,8 @@ def parse_json(data: bytes | str, where: object, *, expected: str = "JSON", do: 
     try:
         value = json.loads(text, parse_constant=_no_number)
     except json.JSONDecodeError as error:
+        if other := mistaken(text[:_HEAD].encode("utf-8", "replace")):
+            raise InputError(where, found=other[0], expected=expected, do=other[1]) from None
         place = f"{where}:{error.lineno}" if error.lineno > 1 else where
         raise InputError(place, found=f"is not whole JSON ({error.msg})", expected=expected, do=do) from None
     except (ValueError, RecursionError) as error:

@@ -200,6 +200,9 @@ def test_a_changed_shard_is_named(release: Path) -> None:
     shard.write_bytes(data[:-1])
     with pytest.raises(ReleaseError, match=rf"has {len(data) - 1:,} bytes .expected {len(data):,} bytes"):
         load("medlaybench-v", "train", source=release)
+    shard.write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n")
+    with pytest.raises(ReleaseError, match="is a pointer of Git LFS"):
+        load("medlaybench-v", "train", source=release)
     shard.unlink()
     with pytest.raises(ReleaseError, match=r"data/train-00000-of-00001\.parquet: is missing"):
         load("medlaybench-v", "train", source=release)

@@ -194,7 +194,7 @@ def test_files_that_are_not_there_or_no_text(tmp_path: Path) -> None:
     with pytest.raises(BadRow, match=r"a\.csv:2: character 4 of caption"):
         rows(tmp_path / "a.csv")
     (tmp_path / "a.json").write_bytes('[{"id": "x"}]'.encode("utf-16"))
-    with pytest.raises(InputError, match=r"a\.json:1: byte 0xff at offset 0 is not UTF-8"):
+    with pytest.raises(InputError, match=r"a\.json: is text in UTF-16, not UTF-8"):
         open_source(tmp_path / "a.json")
 
 

@@ -168,7 +168,7 @@ def test_own_prompts_replace_the_shipped_ones(tmp_path: Path) -> None:
     [
         ("facts.md", b"{{diagnose}}", "unknown placeholder {{diagnose}}"),
         ("system.md", b"{{diagnosis}}", "unknown placeholder {{diagnosis}}"),
-        ("facts.md", b"\xff\xfe", "byte 0xff at offset 0 is not UTF-8 text"),
+        ("facts.md", b"\xff\xfe", "is text in UTF-16, not UTF-8"),
         ("other.md", b"text", "no prompt text"),
     ],
 )

@@ -53,6 +53,9 @@ def png_header(width: int, height: int) -> bytes:
     [
         (b"", "empty", "is empty"),
         (b"This is a letter, not a radiograph.", "not_an_image", "no image"),
+        (b"version https://git-lfs.github.com/spec/v1\noid", "not_an_image", "git lfs pull"),
+        (b"<html><body>404", "not_an_image", "web page"),
+        (b"<?xml version='1.0'?><svg/>", "format_not_read", "SVG"),
         (png_header(40_000, 40_000), "too_large", "40,000 x 40,000 pixels"),
         # Between Pillow's own two bounds, where it only warns.
         (png_header(10_000, 10_000), "too_large", "10,000 x 10,000 pixels"),
@@ -62,7 +65,7 @@ def png_header(width: int, height: int) -> bytes:
         (encoded(colour(), "TIFF")[:-40], "truncated", "cannot be decoded"),
         (encoded(colour(), "PNG").replace(b"IDAT\x78", b"IDAT\x79"), "corrupt", "cannot be decoded"),
     ],
-    ids=["empty", "text", "bomb", "half a bomb", "no pixels", "cut PNG", "cut JPEG", "cut TIFF", "damaged PNG"],
+    ids="empty text pointer page drawing bomb half-bomb no-pixels cut-PNG cut-JPEG cut-TIFF damaged-PNG".split(),
 )
 def test_unusable_files_give_a_reason(data: bytes, reason: str, found: str) -> None:
     for function in (open_image, clean_bytes):

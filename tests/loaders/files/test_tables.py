@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import tracemalloc
@@ -14,7 +15,7 @@ import pytest
 
 from loaders.errors import InputError
 from loaders.files.tables import open_parquet, open_table, parquet_rows, read_records, read_table
-from loaders.files.untrusted import BadRow
+from loaders.files.untrusted import BadRow, read_json
 
 
 def written(path: Path, data: str | bytes) -> Path:
@@ -91,8 +92,9 @@ def test_columns_without_a_name_at_the_end_are_left_out(tmp_path: Path) -> None:
         '"id";"words"\n"1";"a, b"\n"2";"c"\n',
         '"","id","words"\n"1","1","a, b"\n"2","2","c"\n',
         ";id;words;\n0;1;a, b;\n1;2;c;\n",
+        "id|words\n1|a, b\n2|c\n",
     ],
-    ids=["spreadsheet", "tabs", "quoted", "row numbers", "row numbers and semicolons"],
+    ids=["spreadsheet", "tabs", "quoted", "row numbers", "row numbers and semicolons", "bars"],
 )
 def test_a_table_as_spreadsheets_and_data_frames_write_it(tmp_path: Path, text: str) -> None:
     path = written(tmp_path / "a.csv", text)
@@ -107,6 +109,44 @@ def test_what_separates_cells_may_be_said_by_a_first_line(tmp_path: Path, first:
     assert [bad.where for bad in table.bad] == ["a.csv:4"]
     pipes = open_table(written(tmp_path / "b.tsv", "sep=|\nid|caption\n1|a\tb\n"))
     assert pipes.rows == ((3, {"id": "1", "caption": "a\tb"}),)
+
+
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (POINTER, "`git lfs pull` fetches"),
+        (b"\r\n<!DOCTYPE html>\n<title>404</title>", "is a web page"),
+        (b"<html lang='en'>", "is a web page"),
+        (b"PK\x03\x04[Content_Types].xml", "a ZIP archive"),
+        (gzip.compress(b"id,caption\n1,x\n"), r"is packed \(gzip\)"),
+        ("id,caption\n1,x\n".encode("utf-16"), "is text in UTF-16"),
+        ("id,caption\n1,x\n".encode("utf-32"), "is text in UTF-32"),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "json", "yaml", "parquet"])
+def test_a_file_of_another_kind_than_its_name_says_is_told(
+    tmp_path: Path, data: bytes, found: str, suffix: str
+) -> None:
+    with pytest.raises(InputError, match=found):
+        read_records(written(tmp_path / f"table.{suffix}", data))
+    if suffix == "json" and data != POINTER:
+        with pytest.raises(InputError, match=found):  # not only where a table was to be read
+            read_json(written(tmp_path / "settings.json", data))
+
+
+def test_parquet_called_csv_and_a_list_called_lines_are_told(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"id": ["1"]}), tmp_path / "table.csv")
+    with pytest.raises(InputError, match=r"is a Parquet file .*\.parquet"):
+        read_records(tmp_path / "table.csv")
+    with pytest.raises(InputError, match=r"is one JSON list .*\.json"):
+        read_records(written(tmp_path / "table.jsonl", ' [{"id": 1},\n{"id": 2}]'))
+    with pytest.raises(InputError, match=r"one record a line is called \.jsonl"):
+        read_records(written(tmp_path / "table.json", '{"id": 1}\n{"id": 2}\n'))
+    with pytest.raises(InputError, match=r"Unpack it"):
+        read_records(written(tmp_path / "table.csv.gz", gzip.compress(b"id\n1\n")))
 
 
 def test_a_doubled_column_is_named(tmp_path: Path) -> None:
