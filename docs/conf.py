@@ -19,6 +19,7 @@ from builders.recipe import recipe_of
 from builders.release.cards import SOFTWARE, markdown_table
 from builders.release.preview import entries
 from loaders import __version__
+from loaders.medlaybench_v import PAIR_COLUMNS
 from scripts.commands import COMMANDS, Group
 
 HERE = Path(__file__).parent
@@ -145,12 +146,13 @@ class Columns(SphinxDirective):
 
 
 class SourceColumns(SphinxDirective):
-    """The columns that a table of one's own may have, from the names that its reader knows."""
+    """The columns that a table of one's own may have, from the names that its reader knows; or one of `pairs`."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        known = recipe_of(self.arguments[0]).source_columns
+        name = self.arguments[0]
+        known = PAIR_COLUMNS if name == "pairs" else recipe_of(name).source_columns
         lines = ([", ".join(f"`{name}`" for name in names), what] for names, what in known)
         return self.parse_text_to_nodes(markdown_table(["column, or", "what it holds"], lines))
 

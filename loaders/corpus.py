@@ -70,6 +70,7 @@ class Corpus:
     `features` may be given as plain data (`loaders.schema.Schema`), so that `datasets` is imported by its first reader.
     `official_repo` is the authors' release, of a corpus whose authors published one; `from_official(row, split,
     position)` brings a row of it into `features`, `official_rows` are the rows that it should have in each split.
+    `from_table(path)` gives the rows of a table of somebody's own in `features`, of a corpus that can be measured so.
     `repo` is the release of ours that `load` takes by default. `migrations` bring rows of earlier releases into
     `features` (`loaders.schema`). `recipe` is the module of its RECIPE (`builders.recipe`), for one that can be built.
     """
@@ -85,6 +86,7 @@ class Corpus:
     official_columns: tuple[str, ...] = ()
     official_rows: Mapping[str, int] = field(default_factory=dict)
     official_revision: str | None = None
+    from_table: Callable[[Path], Iterator[dict[str, Any]]] | None = None
     repo: str | None = None
     migrations: tuple[Migration, ...] = ()
     recipe: str | None = None
@@ -118,9 +120,9 @@ def load(
 ) -> datasets.Dataset | datasets.DatasetDict:
     """The rows of a corpus: one split, or all of them as a DatasetDict, in the corpus's own schema.
 
-    `source` is a release folder, `org/name` of a release on the Hub, or "official" for the authors' release; None takes
-    the corpus's own repository, or the authors' where it has none. `revision` is a tag, branch or commit of a
-    repository; of the authors', None is the commit that was first read here (`loaders.pins`).
+    `source` is a release folder, a table of caption pairs, `org/name` of a release on the Hub, or "official" for the
+    authors' release; None takes the corpus's own repository, or the authors' where it has none. `revision` is a tag,
+    branch or commit of a repository; of the authors', None is the commit that was first read here (`loaders.pins`).
 
     Raises:
         InputError: no such corpus or split, or a revision of a folder.
@@ -154,6 +156,8 @@ def load_with_origin(
     if place != OFFICIAL and (isinstance(source, Path) or is_folder(Path(place)) or is_path(named)):
         if revision is not None:
             raise InputError(place, found=f"revision {revision!r} of a folder", expected="no revision")
+        if known.from_table is not None and is_file(Path(place)):
+            return Loaded(_load_table(known.from_table, known.features, Path(place), split), None)
         if not is_folder(Path(place)):
             raise no_folder(place)
         return Loaded(*_load_release(known, Path(place), split, place))
@@ -330,6 +334,19 @@ def _check_file(folder: Path, path: str, manifest: Manifest, at: str) -> None:
 def _check_rows(where: str, found: int, expected: int) -> None:
     if found != expected:
         raise ReleaseError(where, found=f"has {found:,} rows", expected=f"{expected:,} rows")
+
+
+def _load_table(
+    rows: Callable[[Path], Iterator[dict[str, Any]]], features: datasets.Features, path: Path, split: str | None
+) -> datasets.Dataset | datasets.DatasetDict:
+    import datasets
+
+    parts: dict[str, list[dict[str, Any]]] = {}
+    for row in rows(path):
+        parts.setdefault(row["split"], []).append(row)
+    wanted = _splits(parts, split, str(path))
+    loaded = {one: datasets.Dataset.from_list(parts[one], features=features) for one in wanted}
+    return datasets.DatasetDict(loaded) if split is None else loaded[split]
 
 
 # --- Data sets of others ----------------------------------------------------------------------------------------------

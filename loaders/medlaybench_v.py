@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
-from loaders.files.untrusted import cell_text
+from loaders.files.tables import plain_name, read_records
+from loaders.files.untrusted import BadRow, cell_text
 from loaders.imaging import method_of
 from loaders.pages import Entry, Field, marked, thumbnail
 from loaders.schema import Schema
@@ -101,6 +103,7 @@ CORPUS = Corpus(
     official_revision=None,
     official_rows={"train": 59_962, "validation": 9_904, "test": 9_927},
     official_columns=("image", "cuis", "expert_caption", "layman_caption"),
+    from_table=lambda path: pairs_of(path),
     recipe="builders.medlaybench_v.recipe",
 )
 
@@ -168,29 +171,88 @@ def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[
         if not isinstance(text, str) or not text.strip():
             raise InputError(where, found=f"{column} {text!r}", expected="a text")
     cuis = parse_cuis(row.get("cuis"), where)
-    method = method_of(cuis, captions["expert_caption"])
     return {
+        **_unbuilt(captions, cuis),
         "image": row.get("image"),
         "image_id": row.get("image_id") or f"ROCOv2_2023_{_SHORT.get(split, split)}_{position + 1:06d}",
         "split": split,
-        "modality": method.code,
-        "modality_source": method.source,
-        "cuis": cuis,
-        **captions,
-        "concepts": [],
-        "phrase_licences": None,
-        "protected": [],
-        "draft": None,
-        "gates": [],
-        "reads_well": None,
-        "status": None,
-        "status_reason": None,
-        "refiner": None,
-        "article_id": None,
         "licence": "CC-BY-NC-SA-4.0",
-        "caption_licence": None,
         "licence_asserted_by": f"card of {_OFFICIAL}",
         "attribution": f"{_OFFICIAL}, after ROCOv2 (Rückert et al. 2024)",
+    }
+
+
+def _unbuilt(captions: Mapping[str, Any], cuis: list[str]) -> dict[str, Any]:
+    """A pair that no build of ours made: what only a build knows is empty."""
+    method = method_of(cuis, captions["expert_caption"])
+    lists: dict[str, Any] = {name: [] for name in ("concepts", "protected", "gates")}
+    return {
+        **dict.fromkeys(SCHEMA),
+        **lists,
+        **captions,
+        "cuis": cuis,
+        "modality": method.code,
+        "modality_source": method.source,
+    }
+
+
+# --- A table of pairs -------------------------------------------------------------------------------------------------
+
+SPLITS = {
+    **dict.fromkeys(("train", "training"), "train"),
+    **dict.fromkeys(("validation", "valid", "val", "dev"), "validation"),
+    **dict.fromkeys(("test", "testing"), "test"),
+}
+"""How a table calls a split -> what it is."""
+LAY_COLUMN = ("layman_caption", "layman", "lay", "lay_caption", "simplified", "target")
+PAIR_COLUMNS = (
+    (("expert_caption", "expert", "caption", "source", "original"), "needed: the expert caption"),
+    (LAY_COLUMN, "needed: the lay caption, of whichever system"),
+    (("image_id", "id", "name", "file"), "the row's identifier; without it, where the row stands"),
+    (("cuis", "cui"), "UMLS identifiers, as in a table to build from"),
+    (("split", "subset"), f"{', '.join(SPLITS)}; without it, test"),
+    (("article_id", "pmcid", "pmc_id", "pmc", "article"), "rows of one article are resampled together"),
+)
+"""What a table of pairs may say: the names of a column, the first that is there counting, and what it holds."""
+
+
+def pairs_of(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a table of caption pairs (CSV, TSV, JSON, JSON Lines, Parquet) in our schema, whoever wrote them.
+
+    There is no picture but that of a Parquet file with the bytes in `image`.
+
+    Raises:
+        InputError: the file cannot be read or lacks a column; a row has no caption, or a split of another name.
+    """
+    records = read_records(path)
+    own = {plain_name(column): column for column in records.columns}
+    columns = [next((own[name] for name in names if name in own), None) for names, _ in PAIR_COLUMNS]
+    for column, (names, _) in zip(columns[:2], PAIR_COLUMNS, strict=False):
+        if column is None:
+            found, do = f"columns {', '.join(records.columns)}", "Rename the column that holds this caption"
+            raise InputError(path, found=found, expected=f"one of {', '.join(names)}", do=do)
+    for placed in records.each(None):
+        if isinstance(placed, BadRow):
+            raise placed
+        yield _pair(*placed, columns)
+
+
+def _pair(where: str, record: Mapping[str, Any], columns: Sequence[str | None]) -> dict[str, Any]:
+    expert, layman, identifier, cuis, split, article = (record.get(column) if column else None for column in columns)
+    captions = {"expert_caption": expert, "layman_caption": layman}
+    for (name, value), column in zip(captions.items(), columns, strict=False):
+        if not isinstance(value, str) or not cell_text(value):
+            raise InputError(where, found=f"{column} {value!r}", expected="a caption", do=f"Fill in the {name}")
+    named = cell_text(str(split or "")).casefold() or "test"
+    if named not in SPLITS:
+        raise InputError(where, found=f"split {split!r}", expected="train, validation or test")
+    image = record.get("image")
+    return {
+        **_unbuilt(captions, parse_cuis(cuis, where)),
+        "image": image if isinstance(image, dict) and isinstance(image.get("bytes"), bytes) else None,
+        "image_id": where if identifier is None else str(identifier),
+        "split": SPLITS[named],
+        "article_id": str(article) if article else None,
     }
 
 

@@ -4,6 +4,7 @@ medlaybench-v            the corpus' own release, or the authors' where there is
 medlaybench-v@v1.0.0     a tag of it
 official                 the authors' release
 runs/release             a release folder
+pairs.csv                a table of caption pairs
 org/name@v1.0.0          a release on the Hub
 """
 
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from loaders.corpus import OFFICIAL, corpus, load_with_origin
 from loaders.errors import InputError
-from loaders.files.untrusted import is_folder
+from loaders.files.untrusted import is_file, is_folder
 from loaders.manifest import ContentDigest, Manifest, content_digest, order_splits
 from loaders.pins import as_pinned
 from loaders.registry import corpora
@@ -68,7 +69,7 @@ def open_data(name: str, *, split: str | None = None, default: str = "medlaybenc
     known = default
     if place in corpora():
         known, source = place, None
-    elif is_folder(Path(name)):
+    elif is_folder(Path(name)) or is_file(Path(name)):
         source, revision = Path(name), ""
     origin = load_with_origin(known, split, revision=revision or None, source=source)
     loaded, manifest = origin.data, origin.manifest

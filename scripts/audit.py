@@ -14,7 +14,7 @@ import typer
 
 from baselines.results.sheets import table_bytes
 from baselines.results.statistics import wilson_interval
-from builders.medlaybench_v.audit import Audited, Tally, audit, read_pairs
+from builders.medlaybench_v.audit import Audited, Tally, audit
 from builders.medlaybench_v.gates import EVIDENCE, GATES
 from builders.medlaybench_v.judge import BROKEN, JUDGED, KEPT, judge_pairs
 from builders.medlaybench_v.lexicon import Lexicon
@@ -23,6 +23,7 @@ from loaders.corpus import load
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.untrusted import is_file
+from loaders.medlaybench_v import pairs_of
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import open_model
 from loaders.models.messages import ChatModel
@@ -66,7 +67,7 @@ def command(
         raise InputError("--judge-passed", found="no judge", expected="a chat model to ask", do="Name it with --judge")
     model = open_model(judge, base_url=base_url) if judge else None
     lexicon = Lexicon(combine([read_vocabulary(name) for name in vocabulary]).terms)
-    rows = read_pairs(Path(source)) if is_file(Path(source)) else _release(source, split, revision)
+    rows = pairs_of(Path(source)) if is_file(Path(source)) else _release(source, split, revision)
     tally = Tally()
     failing: list[Audited] = []
     doubtful: list[Audited] = []

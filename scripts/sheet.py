@@ -12,13 +12,16 @@ from baselines.threemdbench.relevance_sheets import write_relevance_sheets
 from builders.release.verify import resolve
 from loaders.corpus import load
 from loaders.errors import InputError
+from loaders.files.untrusted import is_file
 from loaders.manifest import Manifest
 from scripts.terminal.console import output
 from scripts.terminal.options import LAST_SEED
 
 
 def command(
-    release: str = typer.Argument(..., metavar="DIR|REPO[@TAG]", help="A release of MedLayBench-V or 3MDBench."),
+    release: str = typer.Argument(
+        ..., metavar="DIR|REPO[@TAG]|FILE", help="A release of MedLayBench-V or 3MDBench, or a table of caption pairs."
+    ),
     out: Path = typer.Option(Path("sheet.csv"), "--out", "-o", metavar="FILE", help="Name of the sheets."),
     pairs: int | None = typer.Option(None, min=2, metavar="N", help="Pairs of captions to rate [100]."),
     raters: int | None = typer.Option(
@@ -34,17 +37,26 @@ def command(
 
     Examples: `bedside sheet runs/mine -o study/sheet.csv`, `bedside sheet runs/3mdbench --raters 2 -o study/sheet.csv`
     """
+    if is_file(Path(release)):
+        written = _captions(load("medlaybench-v", split, source=release), out, pairs, raters=raters or 3, seed=seed)
+        return _tell(written)
     folder = resolve(release)
     manifest = Manifest.read(folder)
     if manifest.corpus not in _WRITERS:
         raise InputError(release, found=f"a release of {manifest.corpus}", expected=f"one of {' or '.join(_WRITERS)}")
     rows = load(manifest.corpus, split, source=folder)
     written = _WRITERS[manifest.corpus](rows, out, pairs, raters=raters or 3, seed=seed, stand_in=manifest.stand_in)
+    _tell(written)
+
+
+def _tell(written: list[Path]) -> None:
     for path in written:
         output.print(f"  {path}", highlight=False, soft_wrap=True)
 
 
-def _captions(rows: Any, out: Path, pairs: int | None, *, raters: int, seed: int, stand_in: str | None) -> list[Path]:
+def _captions(
+    rows: Any, out: Path, pairs: int | None, *, raters: int, seed: int, stand_in: str | None = None
+) -> list[Path]:
     pairs = pairs or 100
     texts = rows.remove_columns("image")
     written = write_sheets(texts, out, pairs=pairs, raters=raters, seed=seed, stand_in=stand_in)

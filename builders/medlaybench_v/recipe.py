@@ -132,6 +132,11 @@ def plan(build: Build[Options]) -> Plan:
     options = build.options
     check_vouched("--licence", options.licence, options.allowed_licences)
     source = open_source(options.captions, images=options.images, default_split=options.default_split)
+    if source.lay is not None:
+        build.tell(
+            f"{source.name}: column {source.lay!r} is not read: a build writes lay captions of its own. Those of the "
+            "table are measured by `bedside run language FILE` and `bedside audit FILE`"
+        )
     named = options.vocabularies if BUNDLED in options.vocabularies else (BUNDLED, *options.vocabularies)
     vocabulary = combine(
         [read_vocabulary(name, review=options.review, allowed=options.allowed_licences) for name in named]

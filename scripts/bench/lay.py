@@ -21,7 +21,7 @@ from typing import NamedTuple
 from baselines.medlaybench_v.readability import FORMULAS, measure, vocabulary
 from baselines.medlaybench_v.relevance import bleu, rouge_l
 from baselines.results.published import published
-from builders.medlaybench_v.audit import audit, read_pairs
+from builders.medlaybench_v.audit import audit
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.refine import Caption, by_rules
@@ -30,6 +30,7 @@ from builders.medlaybench_v.steps import caption_of
 from builders.medlaybench_v.vocabulary import read_vocabulary
 from builders.medlaybench_v.words.reads_well import unexplained_words
 from loaders.files.untrusted import BadRow
+from loaders.medlaybench_v import pairs_of
 from scripts.terminal.console import output, table
 
 
@@ -72,7 +73,7 @@ def _all(captions: Path, beside: Sequence[str]) -> Iterator[Pairs]:
     yield Pairs("experts", experts, experts, None)
     for given in beside:
         name, _, path = given.partition("=")
-        others = list(read_pairs(Path(path)))
+        others = list(pairs_of(Path(path)))
         expert, said = ([pair[side] for pair in others] for side in ("expert_caption", "layman_caption"))
         yield Pairs(f"{name}, experts", expert, expert, None)
         yield Pairs(name, expert, said, sum(bool(audited.failures) for audited in audit(others, lexicon)))

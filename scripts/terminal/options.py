@@ -18,7 +18,12 @@ Word = TypeVar("Word")
 Returned = TypeVar("Returned")
 
 Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="medlaybench-v[@TAG], official, a release folder, or REPO[@TAG].")
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="medlaybench-v[@TAG], official, a release folder, REPO[@TAG], or a table of caption pairs (CSV, JSON, "
+        "Parquet, …).",
+    ),
 ]
 
 

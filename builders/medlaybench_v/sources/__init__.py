@@ -19,12 +19,13 @@ from itertools import islice
 from pathlib import Path
 
 from builders.medlaybench_v.sources import roco
-from builders.medlaybench_v.sources.files import SPLITS, Columns, Row, caption_rows
+from builders.medlaybench_v.sources.files import Columns, Row, caption_rows
 from builders.samples.medlaybench_v import CAPTIONS, IMAGES
 from loaders.errors import InputError
 from loaders.files.image_files import ImageIndex
 from loaders.files.tables import read_records
 from loaders.files.untrusted import BadRow, digest_of, is_folder, name_of
+from loaders.medlaybench_v import SPLITS
 
 __all__ = ["ARTICLES", "OWN", "SAMPLE", "WRITTEN", "CaptionSource", "Row", "open_source"]
 
@@ -39,6 +40,7 @@ class CaptionSource:
     `origin` is who is behind the captions: WRITTEN, ARTICLES or OWN.
     `digest` is the SHA-256 of the captions, `pictured` how many rows have an image, and the SHA-256 of these images
     under the identifiers of their rows; `identity` that of both, never of paths. Images are read for it once.
+    `lay` is a column of lay captions, which no build reads.
     """
 
     name: str
@@ -48,6 +50,7 @@ class CaptionSource:
     each: Callable[[], Iterator[Row | BadRow]]
     digest: str
     images: ImageIndex | None = None
+    lay: str | None = None
 
     @cached_property
     def pictured(self) -> tuple[int, str]:
@@ -140,6 +143,6 @@ def open_source(source: str | Path, *, images: Path | None = None, default_split
         each = partial(roco.roco_rows, folders)
         return CaptionSource("ROCO", None, "per row", ARTICLES, each, roco.roco_digest(folders), own)
     records = read_records(path)
-    Columns(records)
+    lay = Columns(records).lay
     each = partial(caption_rows, records, default_split)
-    return CaptionSource(name_of(path), None, "per row", OWN, each, records.digest, folder)
+    return CaptionSource(name_of(path), None, "per row", OWN, each, records.digest, folder, lay)

@@ -13,16 +13,11 @@ from builders.pipeline.keys import Keys
 from loaders.errors import InputError
 from loaders.files.tables import Records, plain_name
 from loaders.files.untrusted import BadRow, cell_text, name_of
-from loaders.medlaybench_v import parse_cuis
+from loaders.medlaybench_v import LAY_COLUMN, SPLITS, parse_cuis
 
 Row = dict[str, Any]
 OTHER_TYPE, NO_IDENTIFIER = "a cell of another type", "no identifier"
 
-SPLITS = {
-    **dict.fromkeys(("train", "training"), "train"),
-    **dict.fromkeys(("validation", "valid", "val", "dev"), "validation"),
-    **dict.fromkeys(("test", "testing"), "test"),
-}
 _IMAGE_SUFFIX = re.compile(r"\.(?:jpe?g|png|gif|bmp|tiff?|webp)\Z", re.IGNORECASE)
 _ARTICLE = re.compile(r"PMC\d+")
 _SPLIT_IN_ID = re.compile(r"ROCOv2_\d{4}_(train|valid|validation|test)_")
@@ -76,6 +71,7 @@ class Columns:
         self.links = [self._own[name] for name in _LINKS if name in self._own]
         self.files = [self._own[name] for name in _FILES if name in self._own]
         self.image = self._first(("image",))
+        self.lay = self._first(LAY_COLUMN)
 
     def _first(self, names: Sequence[str]) -> str | None:
         return next((self._own[name] for name in names if name in self._own), None)

@@ -14,11 +14,11 @@ import datasets
 import pyarrow as pa
 from huggingface_hub import HfApi
 
-from builders.medlaybench_v.sources.files import NO_IDENTIFIER, OTHER_TYPE, SPLITS, Row, article_link, text_cell
+from builders.medlaybench_v.sources.files import NO_IDENTIFIER, OTHER_TYPE, Row, article_link, text_cell
 from loaders.corpus import HTTP_ERROR, HUB_ERRORS, hub_error
 from loaders.errors import HubError, InputError
 from loaders.files.untrusted import BadRow, digest_of, is_file, is_there, line_text, lines_of, read_file, unusual
-from loaders.medlaybench_v import parse_cuis
+from loaders.medlaybench_v import SPLITS, parse_cuis
 
 ROCOV2 = "eltorio/ROCOv2-radiology"
 ROCOV2_LICENCE = "cc-by-nc-sa-4.0"

@@ -9,12 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from builders.medlaybench_v.audit import Tally, audit, read_pairs
+from baselines.results.run import read_run
+from builders.medlaybench_v.audit import Tally, audit
 from builders.medlaybench_v.judge import read_opinion
 from builders.medlaybench_v.lexicon import Lexicon
-from loaders.errors import InputError
+from loaders.corpus import load
+from loaders.errors import BedsideError, InputError
+from loaders.medlaybench_v import CORPUS, pairs_of
 from loaders.models.asking import Unfit
 from loaders.models.messages import Answer, Message
+from loaders.opened import open_data
 from scripts.cli import execute
 from tests.parts.places import shared_data
 from tests.parts.terms import TERMS
@@ -23,7 +27,7 @@ from tests.parts.terms import TERMS
 def test_what_the_published_captions_lost() -> None:
     """20 pairs of the authors' release; each expectation was read by eye."""
     path = shared_data("text/medlay_samples.json")
-    audited = list(audit(read_pairs(path)))
+    audited = list(audit(pairs_of(path)))
     found = {a.image_id[-6:]: {v.gate: v.reason for v in a.failures} for a in audited}
     doubts = {a.image_id[-6:]: {v.gate: v.reason for v in a.doubts} for a in audited}
     assert found["000001"] == {"markers": "lost: asterisk", "modality": "lost: axial"}
@@ -47,7 +51,7 @@ def test_pairs_of_any_file_kind_and_column_names(tmp_path: Path) -> None:
         writer.writeheader()
         writer.writerow(row)
     for name in ("p.json", "p.jsonl", "p.csv"):
-        (audited,) = audit(read_pairs(tmp_path / name))
+        (audited,) = audit(pairs_of(tmp_path / name))
         assert [v.gate for v in audited.failures] == ["negation"]
 
 
@@ -76,7 +80,7 @@ def test_a_vocabulary_allows_what_its_phrases_say() -> None:
 def test_a_pair_without_a_caption_is_an_error(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "p.json").write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=message):
-        list(read_pairs(tmp_path / "p.json"))
+        list(pairs_of(tmp_path / "p.json"))
 
 
 def test_the_tally_counts_pairs_once_and_gates_each() -> None:
@@ -174,3 +178,45 @@ def test_pairs_that_pass_are_drawn_for_a_judge_only(tmp_path: Path, capsys: pyte
 def test_an_opinion_that_cannot_be_read_is_none(text: str) -> None:
     with pytest.raises(Unfit):
         read_opinion(Answer(text, None, None, "stop"))
+
+
+def test_a_table_of_pairs_is_measured_as_it_stands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ["id,caption,lay,split", "1,No mass on CT.,The CT scan shows no lump.,", "2,Left hip.,The left hip.,val"]
+    table = tmp_path / "mine.csv"
+    table.write_text("\n".join([*lines, "3,Right knee.,The right knee.,"]), encoding="utf-8")
+    loaded = load("medlaybench-v", source=table)
+    assert loaded["test"]["layman_caption"] == ["The CT scan shows no lump.", "The right knee."]
+    assert loaded["validation"]["image_id"] == ["2"] and loaded["test"][0]["modality"] == "DRCT"
+    assert loaded["test"][0]["status"] is None and loaded["test"].features == CORPUS.features
+    assert execute(["run", "language", str(table), "-o", str(tmp_path / "run")]) == 0
+    record, results = read_run(tmp_path / "run")
+    assert record.stand_in is None and record.data.method is None
+    kinds = {one.column: (one.n, one.kind) for one in results if one.split_or_group == "Overall"}
+    assert kinds["FKGL"] == (3, "own")
+    assert execute(["sheet", str(table), "--pairs", "2", "--raters", "1", "-o", str(tmp_path / "s.csv")]) == 0
+    assert (tmp_path / "s.csv").is_file() or (tmp_path / "s-R1.csv").is_file()
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("corpus", "text", "message"),
+    [
+        ("3mdbench", "a\n1\n", "is a file"),
+        ("medlaybench-v", "id,caption\n1,CT\n", "layman_caption"),
+        ("medlaybench-v", "caption,lay\n", "at least one row"),
+        ("medlaybench-v", "caption,lay,split\nCT,A scan,fold3\n", "fold3"),
+    ],
+)
+def test_a_file_that_is_no_table_of_pairs_is_told_at_once(tmp_path: Path, corpus: str, text: str, message: str) -> None:
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(BedsideError, match=message):
+        open_data(str(tmp_path / "t.csv"), default=corpus)
+
+
+def test_a_build_says_that_it_reads_no_lay_captions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "p.csv").write_text(
+        "id,caption,lay,licence\n1,No mass on CT of the chest.,Mine,CC0-1.0\n", encoding="utf-8"
+    )
+    build = ["build", "medlaybench-v", "--captions", str(tmp_path / "p.csv"), "--out", str(tmp_path / "r")]
+    assert execute([*build, "--workers", "1"]) == 0
+    assert "column 'lay' is not read" in " ".join(capsys.readouterr().out.split())
