@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isfinite, log2
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Interval = tuple[float, float]
 Clusters = Sequence[Hashable]
+Label = TypeVar("Label", bound=Hashable)
 Within = ArrayLike
 """The least and the greatest value of a statistic, (2,), or of each of m, (m, 2)."""
 
@@ -415,15 +416,15 @@ class Classification:
 def classification_scores(
     truth: Sequence[Hashable], predicted: Sequence[Hashable], labels: Sequence[Hashable]
 ) -> Classification:
-    """Accuracy, macro and weighted F1 of n answers, out of the fixed list `labels`.
+    """Accuracy, macro and weighted F1 of n answers over all `labels`, whether or not they occur.
 
-    The macro mean is over the labels that are some row's truth: of the others no answer could be right. The weighted
-    mean weighs by support. An answer outside the list ("none", None) is a wrong answer, never left out.
-    Raises InputError on a truth outside the list, unequal lengths, no row.
+    A label without support and without a prediction has F1 0 and counts in the macro mean; the weighted mean weighs by
+    support. An answer outside the list ("none", None) is a wrong answer, never left out. Raises InputError on a truth
+    outside the list, unequal lengths, no row.
     """
     marks = _answer_marks(truth, predicted, labels)
     hits, support, given = np.split(marks.sum(axis=0), 3)
-    accuracy, macro, weighted = _f1_means(support > 0, hits[None], support[None], given[None])
+    accuracy, macro, weighted = _f1_means(hits[None], support[None], given[None])
     return Classification(
         n=len(marks),
         accuracy=float(accuracy[0]),
@@ -436,10 +437,12 @@ def classification_scores(
     )
 
 
-def macro_note(truth: Sequence[Hashable], labels: Sequence[Hashable]) -> str:
-    """What to say beside a macro mean where some labels are no row's truth; "" where all are."""
-    occur = len(set(truth) & set(labels))
-    return "" if occur == len(labels) else f"over the {occur} of {len(labels)} classes that occur here"
+def occurring(truth: Sequence[Hashable], labels: Sequence[Label]) -> tuple[list[Label], str]:
+    """The labels that are some row's truth, which a macro mean of part of a corpus is over: of the others no answer can
+    be right. And what to say beside that mean; "" where all occur."""
+    there = set(truth)
+    occur = [label for label in labels if label in there] or [*labels]  # none does: who scores says which row it was
+    return occur, "" if len(occur) == len(labels) else f"over the {len(occur)} of {len(labels)} classes that occur here"
 
 
 def confusion(truth: Sequence[Hashable], predicted: Sequence[Hashable], labels: Sequence[Hashable]) -> Ints:
@@ -464,10 +467,8 @@ def bootstrap_classification(
     """Bootstrap of (accuracy, macro F1, weighted F1), in this order, over rows or clusters."""
     marks = _answer_marks(truth, predicted, labels)
     sums = resampled_sums(marks, resamples=resamples, seed=seed, clusters=clusters)
-    whole = np.split(marks.sum(axis=0)[None], 3, axis=1)
-    occur = whole[1][0] > 0
-    estimates = _f1_means(occur, *whole)
-    replicates = np.stack(_f1_means(occur, *np.split(sums, 3, axis=1)), axis=1)
+    estimates = _f1_means(*np.split(marks.sum(axis=0)[None], 3, axis=1))
+    replicates = np.stack(_f1_means(*np.split(sums, 3, axis=1)), axis=1)
     units = len(marks) if clusters is None else len(set(clusters))
     return Bootstrap(np.concatenate(estimates), replicates, (0, 1), units)
 
@@ -515,14 +516,11 @@ def paired_bootstrap_classification(
         raise InputError(
             "clusters", found=f"only {len(sums)} of {resamples} resamples hold answers of both", expected="more answers"
         )
-    whole = units.sum(axis=0)[None]
-    occur = np.any([np.split(half, 3, axis=1)[1][0] > 0 for half in np.split(whole, 2, axis=1)], axis=0)
-    differences = _f1_differences(whole, occur)[0], _f1_differences(sums, occur)
-    return Bootstrap(*differences, (-1, 1), len(units))
+    return Bootstrap(_f1_differences(units.sum(axis=0)[None])[0], _f1_differences(sums), (-1, 1), len(units))
 
 
-def _f1_differences(sums: Floats, occur: NDArray[np.bool_]) -> Floats:
-    treatment, control = (_f1_means(occur, *np.split(half, 3, axis=1)) for half in np.split(sums, 2, axis=1))
+def _f1_differences(sums: Floats) -> Floats:
+    treatment, control = (_f1_means(*np.split(half, 3, axis=1)) for half in np.split(sums, 2, axis=1))
     return np.stack(treatment, axis=1) - np.stack(control, axis=1)
 
 
@@ -731,8 +729,8 @@ def _answer_marks(truth: Sequence[Hashable], predicted: Sequence[Hashable], labe
     return np.hstack([one_hot[np.where(given == true, true, len(place))], one_hot[true], one_hot[given]])
 
 
-def _f1_means(occur: NDArray[np.bool_], hits: Floats, support: Floats, given: Floats) -> tuple[Floats, Floats, Floats]:
-    """Accuracy, macro F1 over the labels (L,) that `occur`, and weighted F1, each (b,), from counts (b, L)."""
+def _f1_means(hits: Floats, support: Floats, given: Floats) -> tuple[Floats, Floats, Floats]:
+    """Accuracy, macro F1 and weighted F1, each (b,), from counts (b, L)."""
     f1 = 2 * hits / np.maximum(support + given, 1)
     rows = support.sum(axis=1)
-    return hits.sum(axis=1) / rows, f1[:, occur].mean(axis=1), (f1 * support).sum(axis=1) / rows
+    return hits.sum(axis=1) / rows, f1.mean(axis=1), (f1 * support).sum(axis=1) / rows

@@ -18,7 +18,7 @@ import numpy as np
 from PIL import Image
 
 from baselines.medlaybench_v.embeddings import Progress, embed
-from baselines.results.statistics import Floats, classification_scores
+from baselines.results.statistics import Floats, classification_scores, occurring
 from baselines.threemdbench.classifier.data import Photo
 from baselines.threemdbench.classifier.network import open_network
 from baselines.threemdbench.classifier.views import TestViews
@@ -132,7 +132,7 @@ def probe(
 
     def macro_f1(strength: float) -> float:
         answers = fitted[strength].predict(validation).tolist()
-        return classification_scores(truth, answers, range(classes)).macro_f1
+        return classification_scores(truth, answers, occurring(truth, range(classes))[0]).macro_f1
 
     strength = max(STRENGTHS, key=macro_f1)  # the first of equal ones
     model = fitted[strength]

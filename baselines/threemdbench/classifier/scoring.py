@@ -20,7 +20,7 @@ from baselines.results.statistics import (
     bootstrap_means,
     classification_scores,
     confusion,
-    macro_note,
+    occurring,
     resampled_sums,
 )
 from baselines.threemdbench.classifier.calibration import bins, bootstrap_ece, log_loss, probabilities
@@ -149,7 +149,8 @@ class Scoring:
         return {"resamples": self.resamples, "seed": self.seed, "clusters": self.groups}
 
     def _bootstrap(self, predicted: Sequence[Hashable]) -> Bootstrap:
-        return bootstrap_classification(self.truth, predicted, self.labels, **self._draws)
+        labels, _ = occurring(self.truth, self.labels)
+        return bootstrap_classification(self.truth, predicted, labels, **self._draws)
 
     def _majority(self) -> list[int]:
         counts = np.bincount(self.train_labels, minlength=len(self.labels))
@@ -217,10 +218,11 @@ class Scoring:
             inside = [at for at, label in enumerate(self.truth) if label in classes]
             if not inside:
                 continue
+            truth = [self.truth[at] for at in inside]
             boot = bootstrap_classification(
-                [self.truth[at] for at in inside],
+                truth,
                 [predicted[at] for at in inside],
-                classes,
+                occurring(truth, classes)[0],
                 resamples=self.resamples,
                 seed=self.seed,
                 clusters=[self.groups[at] for at in inside],
@@ -284,7 +286,7 @@ class Scoring:
         missing = n == 0
         note = f"{row}: no test photo" if missing else ""
         if column.startswith("Macro F1"):
-            note = macro_note(self.truth, self.labels if classes is None else classes)
+            note = occurring(self.truth, self.labels if classes is None else classes)[1]
         return Result(
             paper=paper_of(self.labelled), table=table, row=row or self.row,
             setting=setting or self.setting, column=column,

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader
 
-from baselines.results.statistics import classification_scores
+from baselines.results.statistics import classification_scores, occurring
 from baselines.threemdbench.classifier.answers import answer
 from baselines.threemdbench.classifier.checkpoint import read_tensors, write_tensors
 from baselines.threemdbench.classifier.network import Network
@@ -200,7 +200,7 @@ class Training:
         # Each process averaged the batch statistics that it saw itself: all go on with those of the first.
         broadcast(list(self.average.module.buffers()))
         logits = answer(self.average.module, pictures, self.network.input, self.accelerator, workers=self.workers)
-        labels = range(logits.shape[1])
+        labels, _ = occurring(pictures.labels, range(logits.shape[1]))
         scores = classification_scores(pictures.labels, logits.argmax(axis=1).tolist(), labels)
         epoch = Epoch(place.epoch, place.loss / self.steps, scores.macro_f1, scores.accuracy)
         place.history.append(asdict(epoch))

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from baselines.results import statistics
-from baselines.results.statistics import Answers, Interval, bootstrap_classification
+from baselines.results.statistics import Answers, Interval, bootstrap_classification, occurring
 from baselines.threemdbench.consultation.protocol import Unfinished
 from baselines.threemdbench.consultation.record import Consultation
 from loaders.models.asking import without_thoughts
@@ -196,7 +196,8 @@ def _scored(samples: Answers, names: Sequence[str], resamples: int, seed: int) -
     n = len(samples.truth)
     if not n:
         return [Estimate(None, None, 0)] * 3
+    there, _ = occurring(samples.truth, names)
     spread = bootstrap_classification(
-        samples.truth, samples.predicted, names, resamples=resamples, seed=seed, clusters=samples.clusters
+        samples.truth, samples.predicted, there, resamples=resamples, seed=seed, clusters=samples.clusters
     )
     return [Estimate(*spread.estimate(at), n) for at in range(3)]
