@@ -13,7 +13,7 @@ from builders.release.environment import Environment
 from builders.release.rebuilt import compare, told
 from builders.release.verify import resolve
 from loaders.errors import InputError
-from loaders.manifest import Code, Manifest
+from loaders.manifest import Code, Manifest, other_versions, versions_in_words
 from scripts.terminal.console import output
 
 
@@ -50,6 +50,12 @@ def command(
     chat = ["dialogue"] * any(word.partition("=")[0] == "--model" for word in options or ())
     output.print(f"Environment: {folder / 'environment'}", highlight=False, soft_wrap=True)
     environment = Environment.made(checkout, [*recipe.extras, *chat, *extra], folder / "environment", python)
+    recorded = {name: found for name, found in manifest.versions.items() if name != "bedside"}  # that is the checkout
+    if other := other_versions(recorded, environment.versions(recorded)):
+        text = (
+            f"Other libraries than the release was built with: {versions_in_words(other)}. They may write other bytes."
+        )
+        output.print(text, style="yellow", highlight=False, markup=False, soft_wrap=True)
     place = ("--out", str(folder / "release"), "--work", str(folder / "work"), "--overwrite")
     environment.bedside("build", manifest.corpus, *(options or ()), *place)
     found = compare(published, folder / "release")

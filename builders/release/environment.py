@@ -10,17 +10,27 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from builders.release.checkout import Checkout
 from loaders.errors import BedsideError
 from loaders.files.disk import make_folder, write_whole, writing
-from loaders.files.untrusted import is_file, read_text
+from loaders.files.untrusted import is_file, parse_json, read_text
 from loaders.manifest import file_digest
 
 _MADE_FROM = "made-from"
+_VERSIONS = """
+import importlib.metadata, json, platform, sys
+here = {"python": platform.python_version()}
+for name in sys.argv[1:]:
+    try:
+        here[name] = here.get(name) or importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        pass
+print(json.dumps({name: here[name] for name in sys.argv[1:] if name in here}))
+"""
 
 
 @dataclass(frozen=True)
@@ -55,6 +65,12 @@ class Environment:
             write_whole(made_from, wanted.encode())  # last: its presence means that the environment is complete
         return cls(checkout, python)
 
+    def versions(self, packages: Iterable[str]) -> dict[str, str]:
+        """The versions of those of the packages that are here, "python" among them. Raises: BedsideError."""
+        done = _run([str(self.python), "-I", "-c", _VERSIONS, *packages], "a Python that runs")
+        found = parse_json(done, self.python)
+        return {str(name): str(version) for name, version in found.items()}
+
     def bedside(self, *words: str) -> None:
         """A command of the checkout, in the folder of whoever asks. Raises: BedsideError when it fails."""
         # Not the folder of whoever asks, but the checkout is where modules are looked for.
@@ -73,7 +89,8 @@ def _installer(python: Path) -> list[str]:
     return [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
 
 
-def _run(command: list[str], expected: str) -> None:
+def _run(command: list[str], expected: str) -> str:
+    """What a command prints."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     except OSError as error:
@@ -81,3 +98,4 @@ def _run(command: list[str], expected: str) -> None:
     if done.returncode:
         said = " ".join((done.stderr or done.stdout).split())[-400:] or f"exit code {done.returncode}"
         raise BedsideError(" ".join(command[:4]), found=said, expected=expected)
+    return done.stdout

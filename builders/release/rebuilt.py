@@ -143,10 +143,12 @@ def told(found: Rebuilt) -> Iterator[str]:
     same = "the same content" if found.same_content else "ANOTHER CONTENT (bedside diff says where)"
     yield f"{same}: digest {digests[0][:16]}…, rebuilt {digests[1][:16]}…"
     yield f"files: {found.same_files} the same bytes, {len(found.files)} not"
-    yield from (
-        f"  {file.name}: {file.why or 'NOT EXPLAINED: look for what the build depends on'}" for file in found.files
+    versions = versions_in_words(found.versions)
+    unexplained = (
+        f"NOT EXPLAINED: {f'made by other libraries ({versions})' if versions else 'look for what it depends on'}"
     )
-    if found.versions:
-        yield f"versions: {versions_in_words(found.versions)}"
+    yield from (f"  {file.name}: {file.why or unexplained}" for file in found.files)
+    if versions:
+        yield f"versions: {versions}"
     left = [change for change in found.difference.facts if not change.where.startswith(("sources", "versions", "code"))]
     yield from (f"{change.where}: {change.a}, now {change.b}" for change in left)

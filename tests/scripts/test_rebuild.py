@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from builders.release.environment import Environment
 from loaders.manifest import Manifest
 from scripts.cli import execute
 from scripts.loopback_hub.hub import LoopbackHub
@@ -62,6 +64,26 @@ def test_a_release_of_other_versions_has_the_same_content(release: Path, checkou
     assert "versions: " in said and ", now 21.0.0" in said
     assert "The checkout has no commit" in said
     assert Manifest.read(tmp_path / "again" / "release").versions["pyarrow"] == "21.0.0"
+
+
+def test_other_libraries_are_said_before_the_build(
+    release: Path, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def built(self: Environment, *words: str) -> None:
+        shutil.copytree(release, words[words.index("--out") + 1])
+
+    manifest = Manifest.read(release)
+    here = {name: found for name, found in manifest.versions.items() if name != "bedside"}
+    monkeypatch.setattr(Environment, "made", lambda given, *rest: Environment(given, Path(sys.executable)))
+    monkeypatch.setattr(Environment, "bedside", built)
+    where = ("--code", str(checkout), "--out")
+    assert execute(["rebuild", str(release), *where, str(tmp_path / "first")]) == 0
+    assert "Other libraries" not in capsys.readouterr().out
+    monkeypatch.setattr(Environment, "versions", lambda self, names: here | {"pyarrow": "1.0"})
+    assert execute(["rebuild", str(release), *where, str(tmp_path / "second")]) == 0
+    said = capsys.readouterr().out
+    assert f"built with: pyarrow {here['pyarrow']}, now 1.0. " in said
+    assert said.index("Other libraries") < said.index("the same content: digest")
 
 
 @pytest.mark.parametrize(
