@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from huggingface_hub.repocard import REGEX_YAML_BLOCK
 from pydantic import JsonValue
 
 from builders.licences import corpus_licence
+from builders.pipeline.keys import Keys
 from builders.pipeline.rows import Row
 from builders.pipeline.run import EXCLUSIONS
 from builders.release import croissant
@@ -175,18 +177,18 @@ def _check_rows(
     """Schema of each shard; rows, content digest and key of each split; rules and statistics of the corpus."""
     problems: list[Problem] = []
     of_rows = _RowProblems()
-    keys: dict[str, str] = {}
+    keys = Keys()
+    begins: dict[str, int] = {}  # the place of the first row of each shard among all
 
     def scan(split: str) -> Iterator[Row]:
         content = ContentDigest()
         for shard in manifest.shards(split):
+            begins[shard] = len(keys)
             for row in read_parquet(folder, shard, features.arrow_schema, manifest.key):
                 content.update(row)
                 key = row[manifest.key]
                 where = f"{shard}: row {key!r}"
-                if key in keys:
-                    of_rows.add("key that comes again", where, f"the key is also in {keys[key]}", "a unique key")
-                keys[key] = shard
+                keys.add(key)
                 if row["split"] != split:
                     of_rows.add("row in another split's shard", where, f"split {row['split']!r}", repr(split))
                 for sentence in _check_row(row, row_check):
@@ -211,9 +213,20 @@ def _check_rows(
         if measure is not None and len(readable) == len(manifest.splits):
             problems += _check_statistics(manifest, measure, rows)
         deque(rows, maxlen=0)
+        for place, first in sorted(keys.repeats().items()):
+            (shard, again), (other, _) = _of_shard(place, begins), _of_shard(first, begins)
+            row = next(islice(read_parquet(folder, shard, features.arrow_schema, manifest.key), again, None))
+            where = f"{shard}: row {row[manifest.key]!r}"
+            of_rows.add("key that comes again", where, f"the key is also in {other}", "a unique key")
     except ReleaseError as error:
         return [*problems, Problem(error.where, error.found, error.expected)]
     return problems + of_rows.all()
+
+
+def _of_shard(place: int, begins: dict[str, int]) -> tuple[str, int]:
+    """The shard of the row at that place among all, and the row's place in it."""
+    shard = next(name for name in reversed(begins) if begins[name] <= place)  # the last one: others may be empty
+    return shard, place - begins[shard]
 
 
 def made_by(manifest: Manifest, rules: int) -> str:

@@ -164,6 +164,12 @@ def test_a_key_that_comes_twice_across_splits(folder: Path) -> None:
     )
 
 
+def test_a_key_that_comes_three_times_is_told_twice_with_where_it_came_first(folder: Path) -> None:
+    rewrite(folder, TEST_SHARD, lambda content: [{**row, "image_id": "r000"} for row in content])
+    told = f"{TEST_SHARD}: row 'r000': the key is also in {TEST_SHARD} (expected a unique key"
+    assert sum(told in problem for problem in problems(folder)) == 2
+
+
 def test_a_row_that_breaks_the_rules_of_its_corpus(folder: Path) -> None:
     rewrite(folder, TEST_SHARD, lambda content: [{**content[0], "caption": "picture 0"}, *content[1:]])
     found(folder, "row 'r000': a caption of another kind", "split test: content digest", "download_size")
