@@ -2,13 +2,14 @@
 
 A number keeps its interval, and a mark where it is no reproduction: † own, with the conditions that differ or are not
 known; ‡ a stand-in; other reasons in one table are †², †³. Published numbers in doubt have a letter. Below the table
-marks are explained.
+marks are explained, and stands n: one for all, or by column; else a line has its own, and a cell that differs from it.
 """
 
 from __future__ import annotations
 
 import re
 import string
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,17 +44,24 @@ def printed(view: TableView, *, paper: bool) -> Printed:
     """The lines of a table: those of every run, and with `paper` the published ones."""
     made = Printed(view, tuple(view.heads))
     marks: dict[str, str] = {}
+    below = _n_below(view)
     for row in view.rows:
         for run in sorted({number for cell in row.cells for number, _ in cell.own}):
             pairs = [_of_run(cell.own, run) for cell in row.cells]
-            name = row.label if len(view.runs) == 1 else f"{row.label} (run {run})"
-            made.lines.append((name, [_own(pair, marks) if pair else "" for pair in pairs]))
+            usual = None if below else _usual_n(pairs)
+            of = [f"run {run}" if len(view.runs) > 1 else "", "" if usual is None else f"n = {usual:,}"]
+            told = ", ".join(filter(None, of))
+            name = f"{row.label} ({told})" if told else row.label
+            made.lines.append((name, [_own(pair, marks, usual) if pair else "" for pair in pairs]))
         if paper and any(cell.paper for cell in row.cells):
             cells = [_published(cell.paper, cell.doubt) for cell in row.cells]
             made.lines.append((f"{row.label} (published)" if row.own else row.label, cells))
+    if below:
+        made.notes.append(f"own numbers: {below}" if paper else below)
     made.notes.extend(f"{mark} {text}" for text, mark in marks.items())
-    told = {part: named(part) for head in view.heads for part in head}
-    if numbered := [name for part, name in told.items() if name != part]:
+    made.notes.extend(f"not computed: {why.removeprefix('not computed: ')}" for why in view.missing)
+    names = {part: named(part) for head in view.heads for part in head}
+    if numbered := [name for part, name in names.items() if name != part]:
         made.notes.append("; ".join(numbered))
     if paper:
         doubts = {cell.doubt for row in view.rows for cell in row.cells if cell.doubt}
@@ -65,7 +73,35 @@ def _of_run(own: Sequence[tuple[int, Compared]], run: int) -> Compared | None:
     return next((pair for number, pair in own if number == run), None)
 
 
-def _own(pair: Compared, marks: dict[str, str]) -> str:
+def _usual_n(pairs: Sequence[Compared | None]) -> int | None:
+    """The n of most numbers of a line, the largest of several; None where none says any."""
+    counts = Counter(n for pair in pairs if (n := _n(pair)) is not None)
+    return max(counts, key=lambda n: (counts[n], n), default=None)
+
+
+def _n_below(view: TableView) -> str:
+    """What the table says of n in one place: "" where two numbers of a column are of different n."""
+    columns = {
+        head: {n for row in view.rows for _, pair in row.cells[at].own if (n := _n(pair)) is not None}
+        for at, head in enumerate(view.heads)
+    }
+    if any(len(counts) > 1 for counts in columns.values()):
+        return ""
+    parts: dict[int, list[str]] = {}
+    for head, counts in columns.items():
+        for n in counts:
+            parts.setdefault(n, []).append(head[0] if len(head) > 1 else ", ".join(head))
+    if len(parts) == 1:
+        return f"n = {next(iter(parts)):,}"
+    return "; ".join(f"n = {n:,}: {', '.join(dict.fromkeys(heads))}" for n, heads in parts.items())
+
+
+def _n(pair: Compared | None) -> int | None:
+    return pair.own.n if pair is not None and pair.own.value is not None else None
+
+
+def _own(pair: Compared, marks: dict[str, str], usual: int | None) -> str:
+    """A number with its interval and mark, and its n where `usual` is its line's and it has another."""
     result = pair.own
     if result.value is None:
         return "not computed"
@@ -76,7 +112,7 @@ def _own(pair: Compared, marks: dict[str, str]) -> str:
     if mark and why not in marks:
         alike = sum(one.startswith(mark) for one in marks.values())
         marks[why] = mark + (f"{_RAISE}{alike + 1}{_RAISE}" if alike else "")
-    return text + marks.get(why, "")
+    return text + marks.get(why, "") + (f" (n = {result.n:,})" if usual and result.n not in (None, usual) else "")
 
 
 def _mark(pair: Compared) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,6 +82,37 @@ def test_two_reasons_have_two_marks(tmp_path: Path) -> None:
     notes = [line.strip() for line in text.splitlines() if "no reproduction" in line]
     assert sorted({note.partition(" ")[0] for note in notes}) == ["‡", "‡<sup>2</sup>"]
     assert "]‡ |" in text.replace("\\", "") and "]‡<sup>2</sup> |" in text.replace("\\", "")
+
+
+def changed(folder: Path, name: str, change: Callable[[Result], Result]) -> Path:
+    """Another run beside this one, each number changed."""
+    (found,) = read_runs([folder])
+    record = replace(found.record, options={"made": name})
+    made = folder.parent / name
+    made.mkdir()
+    write_run(made, record, [replace(change(one), record=record) for one in found.results])
+    return made
+
+
+def test_n_stands_below_or_where_it_differs(tmp_path: Path) -> None:
+    def shown(*folders: Path, table: str, paper: bool = False) -> str:
+        views = [view for view in tables(read_runs(list(folders))) if view.name == table]
+        return markdown([printed(view, paper=paper) for view in views]).replace("\\", "")
+
+    def one_of_7(result: Result) -> Result:
+        return replace(result, n=7) if result.column == "T2I Recall@1" else result
+
+    alike = run(tmp_path / "alike", stand_in=None)
+    assert "\nn = 32  \n" in shown(alike, table="Table 3")
+    assert "\nown numbers: n = 32  \n" in shown(alike, table="Table 3", paper=True)
+    more = shown(alike, changed(alike, "more", lambda one: replace(one, n=1234)), table="Table 3")
+    assert "(run 1, n = 32) |" in more and "(run 2, n = 1,234) |" in more and "\nn = " not in more
+    by_column = shown(changed(alike, "part", one_of_7), table="Table 3")
+    assert "n = 7: T2I Recall@1" in by_column and "(n = 7)" not in by_column
+    within = shown(alike, changed(alike, "few", one_of_7), table="Table 3")
+    assert within.count(" (n = 7) |") >= 1 and "(run 2, n = 32) |" in within
+    none = changed(alike, "none", lambda one: replace(one, value=None, ci95=None, note="no model was here"))
+    assert "not computed: no model was here" in shown(none, table="Table 3")
 
 
 def test_csv_holds_every_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
