@@ -7,13 +7,14 @@ other and the reverse, they were exchanged.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.scan import OfWords, Reading
-from builders.medlaybench_v.facts.senses import implied, senses
+from builders.medlaybench_v.facts.senses import implied, kind_of, senses
 from builders.medlaybench_v.facts.wordings import Sense, root
 
 # How far punctuation and joints push two words apart, in words.
@@ -197,6 +198,61 @@ def exchanged(expert: Reading, here: Sequence[Placed], lay: Reading, there: Sequ
             if min(turned) > 0.02 and sum(turned) > sum(kept) and perhaps is None:
                 perhaps = Exchange(one, other, False)
     return perhaps
+
+
+class Turn(NamedTuple):
+    """A value of the expert caption, and the other one that stands in its place in the lay caption."""
+
+    ours: Placed
+    theirs: Placed
+
+
+_BESIDE = 4.0
+
+
+def turned(expert: Reading, here: Sequence[Placed], lay: Reading, there: Sequence[Placed]) -> Turn | None:
+    """A value that gave way to another of its dimension: fewer of the one, more of the other, at one thing.
+
+    "The left kidney" and "her right kidney". What stands beside both values in either text tells nothing.
+    """
+    ours, theirs = Counter(p.value for p in here), Counter(p.value for p in there)
+    lost, new = ours - theirs, theirs - ours
+    if not lost or not new:
+        return None
+    at_here, at_there = _all_beside(expert, here), _all_beside(lay, there)
+    for value in sorted(lost):
+        for other in sorted(new):
+            told = at_here[value].keys() - at_here.get(other, {}).keys()
+            same = told & (at_there[other].keys() - at_there.get(value, {}).keys())
+            if same:
+                key = min(same)
+                return Turn(at_here[value][key], at_there[other][key])
+    return None
+
+
+def _all_beside(reading: Reading, placed: Sequence[Placed]) -> dict[str, dict[str, Placed]]:
+    """What stands right beside each value, wherever it is told; poles and the values themselves tell nothing."""
+    own = {i for p in placed for i in range(p.first, p.last + 1)}
+    at = positions(reading)
+    found: dict[str, dict[str, Placed]] = {}
+    for place in placed:
+        near = found.setdefault(place.value, {})
+        for first, last, key, weight in reading.get(keys):
+            distance = at[place.first] - at[last] if last < place.first else at[first] - at[place.last]
+            if distance <= _BESIDE and weight >= 0.8 and _is_thing(key) and own.isdisjoint(range(first, last + 1)):
+                near.setdefault(key, place)
+    return found
+
+
+@lru_cache(maxsize=65536)
+def _is_thing(key: str) -> bool:
+    """Whether a key is no pole, and no concept that describes anything: "acute"."""
+    if key[0] in "=@" or key.startswith(("side ", "no ")):
+        return True
+    return key[-1] not in "+-=" and kind_of(key) not in _GENERAL
+
+
+_GENERAL = frozenset(("general", "visible", "state", "person"))
 
 
 def _near(

@@ -12,7 +12,8 @@ from collections.abc import Collection
 from functools import lru_cache
 from itertools import pairwise
 
-from builders.medlaybench_v.facts.binding import Placed, anchors, exchanged, likeness
+from builders.medlaybench_v.facts.binding import Placed, Turn, anchors, exchanged, likeness
+from builders.medlaybench_v.facts.binding import turned as turned_at
 from builders.medlaybench_v.facts.crossing import crossed
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
@@ -84,6 +85,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             if not ours or not theirs:
                 continue
         _one(expert, ours, lay, theirs, dimension, outcome)
+    if not outcome.failed:
+        _turned_beside(expert, here, lay, there, outcome)
     if not outcome.decided:
         _ends(expert, here, lay, there, outcome)
     if not outcome.decided:
@@ -291,6 +294,62 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
             len(theirs) > sum(p.value in told for p in ours) or "than" in expert.texts[lost[0].last : lost[0].last + 3]
         ):
             outcome.add("changed", f"“{_text(expert, lost[0])}” became “{_text(lay, theirs[-1])}”", Basis.READ)
+
+
+# Where one pole stands beside a thing, and the other beside the same thing in the other text, they exclude each other.
+# Of 3,000 pairs of fifteen writers 70 broken ones have such a turn, and no faithful one.
+_OF_A_THING = (
+    "sagittal", "vertical", "gender", "severity", "thickness", "calibre", "brightness", "approach", "before or behind",
+    "heading", "result", "size", "onset", "course",
+)  # fmt: skip
+_COMPARED = frozenset("than exceeds exceed exceeding compared relative does twice been formerly ago".split())
+
+
+def _turned_beside(
+    expert: Reading, here: dict[str, list[Pole]], lay: Reading, there: dict[str, list[Pole]], outcome: Outcome
+) -> None:
+    """A pole that became the other one of the same thing; two things that are compared may be told from either end."""
+    for dimension in _OF_A_THING:
+        if dimension not in here or dimension not in there:
+            continue
+        if dimension in _TOLD_FROM_BOTH_ENDS and not _COMPARED.isdisjoint(expert.bag | lay.bag):
+            continue
+        ours = _placed(_said_of_things(expert, here[dimension]))
+        theirs = _placed(_said_of_things(lay, there[dimension]))
+        turn = turned_at(expert, ours, lay, theirs)
+        if dimension == "gender" and not turn:
+            turn = _other_sex(expert, here[dimension], lay, there[dimension])
+        if turn:
+            text = f"“{_at(expert, turn.ours)}” became “{_at(lay, turn.theirs)}”"
+            outcome.add("changed", text, Basis.CONTRADICTED)
+
+
+def _other_sex(expert: Reading, here: list[Pole], lay: Reading, there: list[Pole]) -> Turn | None:
+    """A person named by a noun in each caption, of one sex in the one and of the other in the other."""
+    if len({p.value for p in here}) > 1 or {p.value for p in here} & {p.value for p in there}:
+        return None
+    ours, theirs = (
+        _placed([p for p in found if r.texts[p.first] in _SEX]) for r, found in ((expert, here), (lay, there))
+    )
+    return Turn(ours[0], theirs[0]) if ours and theirs else None
+
+
+_SEX = frozenset("man men male boy gentleman woman women female girl lady".split())
+
+
+def _said_of_things(reading: Reading, found: list[Pole]) -> list[Pole]:
+    """The poles that describe a thing: no part of a name ("inferior vena cava"), no way to lie ("on top of")."""
+    names = {i for s in reading.get(senses) if s.last > s.first for i in range(s.first, s.last + 1)}
+    return [
+        p
+        for p in found
+        if p.first not in names
+        and not (p.dimension == "size" and _is_name(reading, p))
+        and not (reading.texts[p.first] == "top" and reading.texts[p.first - 1] == "on")
+    ]
+
+
+_TOLD_FROM_BOTH_ENDS = frozenset("size severity brightness thickness calibre".split())
 
 
 def _ends_with(reading: Reading, values: set[str]) -> bool:

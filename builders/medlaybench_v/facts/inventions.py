@@ -13,7 +13,7 @@ from itertools import chain
 from operator import attrgetter
 
 from builders.medlaybench_v.facts.additions import added
-from builders.medlaybench_v.facts.binding import STOP_WORDS
+from builders.medlaybench_v.facts.binding import STOP_WORDS, Placed, turned
 from builders.medlaybench_v.facts.certainty import POSSIBLE, PROBABLE, degrees
 from builders.medlaybench_v.facts.imaging import imaging
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
@@ -169,6 +169,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         *_one_more(expert, lay, unfamiliar),
     ):
         outcome.add("new", text, Basis.UNMET)
+    if organs := _organ_replaced(expert, lay, unfamiliar, allowed):
+        outcome.add("changed", organs, Basis.CONTRADICTED)
     for text in (*_taken_away(expert, lay), *_replaced(expert, lay, unfamiliar, allowed)):
         outcome.add("changed", text, Basis.READ)
     strong = (_STRONG & lay.bag) - expert.bag
@@ -233,6 +235,44 @@ def _replaced(expert: Reading, lay: Reading, unfamiliar: list[Said], allowed: Re
         if lost and new and not any(implied(o) & {n} or implied(n) & {o} for o in lost for n in new):
             found.append(f"{sorted(lost)[0]} became {sorted(new)[0]}")
     return found
+
+
+# Large parts that everybody knows by one name: no paraphrase of one is another.
+_ORGANS = frozenset(
+    "liver spleen pancreas kidney gallbladder adrenal thyroid prostate lung brain ovary breast heart bladder uterus "
+    "stomach esophagus shoulder elbow wrist hip knee ankle foot hand spine eye ear nose tongue jaw testicle placenta "
+    "tooth bowel colon".split()
+)
+
+
+def _organ_replaced(expert: Reading, lay: Reading, unfamiliar: list[Said], allowed: Reading) -> str:
+    """An organ that gave way to another one, in the whole caption or where the same is said of both."""
+    new = {x.concept for said in unfamiliar for x in said.senses if x.concept in _ORGANS}
+    new -= _concepts(expert) | allowed.get(_allowed) if new else frozenset()
+    if not new or _organs_explained(lay, new):
+        return ""
+    lost = (expert.get(_named) & _ORGANS) - _concepts(lay)
+    if lost:
+        return f"{min(lost)} became {min(new)}"
+    here, there = expert.get(_placed_organs), lay.get(_placed_organs)
+    turn = turned(expert, here, lay, [place for place in there if place.value in new | expert.get(_named)])
+    return f"{turn.ours.value} became {turn.theirs.value}" if turn and turn.theirs.value in new else ""
+
+
+def _organs_explained(lay: Reading, organs: set[str]) -> bool:
+    """Whether a caption names some organ only where it explains a term, or likens one thing to another."""
+    for said in lay.get(senses):
+        if any(x.concept in organs for x in said.senses):
+            start = lay.words[said.first].start
+            if any(a <= start < b for a, b in lay.get(_definitions)) or _is_simile(lay, said):
+                return True
+    return False
+
+
+def _placed_organs(reading: Reading) -> list[Placed]:
+    """The organs that a caption names, each with its place."""
+    said = ((x.concept, s.first, s.last) for s in reading.get(senses) for x in s.senses if x.concept in _ORGANS)
+    return [Placed(*place) for place in said]
 
 
 def _told_of_the_patient(lay: Reading, said: Said) -> bool:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.binding import anchors, likeness
+from builders.medlaybench_v.facts.binding import anchors, keys, likeness
 from builders.medlaybench_v.facts.certainty import OPEN, POSSIBLE, PROBABLE, UNLIKELY, degrees
 from builders.medlaybench_v.facts.order import moments
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
@@ -18,7 +18,7 @@ from builders.medlaybench_v.facts.poles import Pole, poles
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, implied, kind_of, senses
 from builders.medlaybench_v.facts.sides import sides
-from builders.medlaybench_v.facts.wordings import Sense
+from builders.medlaybench_v.facts.wordings import Sense, root
 
 # Words that deny what follows; "not" denies what stands before it only where it denies that it is seen at all.
 _FORWARD = frozenset(
@@ -219,7 +219,7 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
     word = texts[i]
     following = texts[i + 1] if i + 1 < end else ""
     if word == "no":
-        if following[:1].isdigit() or following in ("sooner", "doubt"):
+        if following in ("sooner", "doubt") or (following[:1].isdigit() and not _is_measure(texts, i + 1, end)):
             return None
         if following in ("more", "larger", "bigger") and "than" in texts[i + 2 : i + 4]:
             return None  # a limit
@@ -270,6 +270,14 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
     if word in _BACKWARD:
         return Cue(i, i, _back(reading, i, start), min(end, i + 3) if word in ("absent", "missing") else i + 1)
     return None
+
+
+def _is_measure(texts: list[str], i: int, end: int) -> bool:
+    """Whether a number at word i is a size that describes what "no" denies: "no 3 cm mass", and not "no. 3"."""
+    return any(texts[j] in _LENGTHS for j in range(i + 1, min(end - 1, i + 5)))
+
+
+_LENGTHS = frozenset("mm cm millimetre millimeter centimetre centimeter inch".split())
 
 
 def _not(reading: Reading, i: int, last: int, start: int, end: int) -> Cue | None:
@@ -389,6 +397,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
                 _tell(outcome, concept, f"{concept} became no {concept}", lay, expert)
             else:
                 outcome.add("changed", f"{concept} became no {concept}", Basis.UNMET)
+    if not outcome.failed:
+        _turned_outright(expert, lay, outcome)
     if not outcome.decided:
         _by_kind(here, there, outcome)
     if ours and not theirs and not outcome.decided:
@@ -401,6 +411,88 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if not outcome.decided:
         _by_place(expert, lay, outcome)
     return outcome
+
+
+def _turned_outright(expert: Reading, lay: Reading, outcome: Outcome) -> None:
+    """What "no" stands right before in one caption, and what the other one, which denies less, tells as there.
+
+    Of 3,000 pairs of fifteen writers 54 broken ones have one, and no faithful one.
+    """
+    here, there = expert.get(_outright), lay.get(_outright)
+    more = len(there.cues) - len(here.cues)
+    if not _IF.isdisjoint(lay.bag):
+        return
+    if more < 0:
+        for key in _turned_keys(here.signs, there.signs):
+            outcome.add("changed", f"no {key} became {key}", Basis.CONTRADICTED)
+    if more > 0 and _AT_A_TIME.isdisjoint(lay.bag) and not expert.get(_may_deny):
+        for key in _turned_keys(there.signs, here.signs):
+            outcome.add("changed", f"{key} became no {key}", Basis.CONTRADICTED)
+
+
+_IF = frozenset(("if", "whether", "unless"))
+_AT_A_TIME = frozenset("before once earlier previously yet longer".split())
+
+
+def _turned_keys(denying: dict[str, set[int]], telling: dict[str, set[int]]) -> list[str]:
+    """One of the things that one caption only denies and the other only tells; by its concept where it has one."""
+    found = (key for key, signs in denying.items() if signs == {-1} and telling.get(key) == {1})
+    return [key.removeprefix("=") for key in sorted(found, key=lambda key: (key[0] == "=", key))[:1]]
+
+
+def _outright(reading: Reading) -> Polarity:
+    """The denials of a caption, and of each thing whether "no" stands right before it (-1), a denial covers it from
+    afar (0) or none does (1)."""
+    cues = reading.get(polarity).cues
+    denied = {i for cue in cues for i in range(cue.start, cue.end)}
+    outright = set()
+    for cue in cues if denied else ():
+        for i in range(cue.last + 1, min(cue.end, cue.last + 5)):
+            if reading.texts[cue.first] not in _HEADS or _ends_outright(reading.texts, i):
+                break
+            outright.add(i)
+    signs: dict[str, set[int]] = {}
+    explained = _in_brackets(reading)
+    for first, _, key, weight in reading.get(keys):
+        if weight >= 0.8 and first not in explained and _may_be_denied(key):
+            signs.setdefault(key, set()).add(-1 if first in outright else 0 if first in denied else 1)
+    return Polarity(cues, signs)
+
+
+def _in_brackets(reading: Reading) -> frozenset[int]:
+    """The words within brackets, which explain what stands before them, denied or not."""
+    depth, found = 0, []
+    for i, gap in enumerate(reading.gaps):
+        depth = max(0, depth + gap.count("(") - gap.count(")"))
+        if depth:
+            found.append(i)
+    return frozenset(found)
+
+
+_HEADS = frozenset("no without not none absent isn".split())
+
+
+def _ends_outright(texts: list[str], i: int) -> bool:
+    """Whether a denial goes no farther than word i: "not pathognomonic of"; "no sign of" does."""
+    return (texts[i] in _WITHIN or texts[i] in ("but", "and", "which", "that")) and not (
+        texts[i] == "of" and texts[i - 1] in _SIGNS
+    )
+
+
+_SIGNS = frozenset("sign signs evidence trace".split())
+
+
+@lru_cache(maxsize=65536)
+def _may_be_denied(key: str) -> bool:
+    """Whether a key is that of a thing, and not of a side, pole, mark, place or of seeing and dye."""
+    if key[0] == "=":
+        return key[1:] not in _NO_THINGS
+    if key[0] == "@" or key[-1] in "+-=" or key.startswith(("side ", "no ")) or key == "visible":
+        return False
+    return kind_of(key) != ANATOMY or _judged(key)
+
+
+_NO_THINGS = frozenset(root(word)[:7] for word in "arrow marker label contrast dye gadolinium normal".split())
 
 
 _EARLY, _LATE = ("stage -", "beforewards"), ("stage +", "afterwards")

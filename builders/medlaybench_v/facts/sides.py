@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import Placed, exchanged
+from builders.medlaybench_v.facts.binding import turned as turned_at
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import OfWords, Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
@@ -261,6 +262,10 @@ def compare(
         elif not (pair <= told and BOTH in hinted | told):
             _new_side(expert, lay, there, side, outcome)
     if outcome.decided:
+        return outcome
+    one, other = ([Placed(s.value, s.first, s.last) for s in found if s.value in pair] for found in (here, there))
+    if (turn := turned_at(expert, one, lay, other)) and not turned(expert, lay):
+        outcome.add("changed", f"{turn.ours.value} became {turn.theirs.value}", Basis.CONTRADICTED)
         return outcome
     if shifted := _new_shift(here, there):
         outcome.add("changed", shifted, Basis.READ)

@@ -35,6 +35,11 @@ FAITHFUL = [
     ("Left ventricular volume of 260 mL.", "The main pumping chamber of the heart holds 260 mL."),
     ("Biopsy was obviated.", "The doctors did not need to take a sample."),
     ("MRI of a likely cancer.", "MRI: a clearly darker spot, which should be a cancer."),
+    ("CT: left kidney stone, right normal.", "CT: the right kidney is normal, the left one holds a stone."),
+    ("Cyst larger on the left than on the right.", "The cyst on the right is smaller than that on the left."),
+    ("Sagittal MRI: clot in a vein (no. 3).", "MRI seen from the side: a clot in a vein (no. 3)."),
+    ("CT: no mass at the cardia.", "CT: there is no lump at the entrance to the stomach."),
+    ("CT: air under the diaphragm, lower lobe clear.", "CT: air on top of the liver. The lower lobe is clear."),
     ("MR angiogram without gadolinium.", "MRI of vessels. Gadolinium dye was not part of this scan."),
 ]
 
@@ -52,6 +57,35 @@ UNFAITHFUL = [
     ("laterality", "Mass in the left lung.", "Mass in the lung.", "lost: left"),
     ("laterality", "Mass in the left lung.", "Mass in the right lung.", "lost: left; new: right"),
     ("laterality", "Left kidney stone and right lung nodule.", "Right kidney stone and left lung nodule.", "swapped:"),
+    (
+        "laterality",
+        "Stenosis of the left renal artery; the left ureter and the right one are normal.",
+        "Narrowing of the right kidney artery; the left ureter and the right one are normal.",
+        "changed: left became right",
+    ),
+    (
+        "comparison",
+        "CT: a nodule in the upper lobe.",
+        "CT: a spot in the lower lobe.",
+        "changed: “upper” became “lower”",
+    ),
+    ("comparison", "CT of a large cyst.", "CT of a small cyst.", "changed: “large” became “small”"),
+    (
+        "comparison",
+        "A dilated ureter, a thick wall.",
+        "A narrowed ureter, a thick wall.",
+        "“dilated” became “narrowed”",
+    ),
+    ("comparison", "A 60-year-old man.", "A woman 60 years old.", "changed: “man” became “woman”"),
+    (
+        "negation",
+        "MRI showed no bullet and a clear lung.",
+        "The MRI showed a bullet. The lung is clear.",
+        "changed: no bullet",
+    ),
+    ("negation", "CT: a 3 cm mass.", "CT shows no 3 cm mass (a lump).", "mass became no mass"),
+    ("invention", "CT: cysts in the liver.", "CT: cysts in the spleen.", "changed: liver became spleen"),
+    ("invention", "Liver and kidney; liver cyst.", "Liver and kidney; a spleen cyst.", "changed: liver became spleen"),
     ("laterality", "Bilateral effusions.", "Fluid in the chest.", "lost: both"),
     (
         "negation",

@@ -341,7 +341,7 @@ READ = [
         "A bladder stone; no stone in the ureter.",
         "swapped",
     ),
-    ("comparison", "Anterior dislocation of the hip.", "The hip has slipped out towards the back.", "became"),
+    ("comparison", "Anterior dislocation.", "It has slipped out, and towards the back.", "became"),
     (
         "sides",
         "Heart displaced to the left by a right effusion.",
