@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-from builders.medlaybench_v.facts.binding import Placed, exchanged
+from builders.medlaybench_v.facts.binding import Placed, exchanged, turned
 from builders.medlaybench_v.facts.markers import markers
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import moved, named, phrase_of
@@ -120,6 +120,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         return outcome
     if [q[:5] + q[8:] for q in here] != [q[:5] + q[8:] for q in there]:  # the same amounts in the same order are kept
         _kept(expert, here, lay, there, allowed, outcome)
+        several = expert.get(ranges) or lay.get(ranges)
+        if not outcome.failed and not several and (recounted := _recounted_beside(expert, here, lay, there)):
+            outcome.add("changed", recounted, Basis.CONTRADICTED)
     for text in _left_over(expert, here, lay, there):
         outcome.add("changed", text, Basis.READ)
     if not outcome.decided:
@@ -177,6 +180,29 @@ def _kept(
                 outcome.changed.append(f"{counted_here} became {quantity.text}")
             else:
                 outcome.add("new", quantity.text, _basis_of_new(quantity, here))
+
+
+def _recounted_beside(expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity]) -> str:
+    """A count of some things that became another one of the same things: "two rows of teeth", "three rows"."""
+    ours, theirs = (
+        [Placed(f"{q.value:g}", q.first, q.last) for q in found if _counts_things(r, q)]
+        for r, found in ((expert, here), (lay, there))
+    )
+    turn = turned(expert, ours, lay, theirs, behind=True)
+    if not turn:
+        return ""
+    return f"{_text_of(expert, turn.ours)} became {_text_of(lay, turn.theirs)}"
+
+
+def _counts_things(reading: Reading, quantity: Quantity) -> bool:
+    behind = reading.texts[quantity.last + 1 : quantity.last + 2]
+    return (
+        quantity.kind == "count" and 2 <= quantity.value <= 12 and behind not in (["chamber"], ["chambers"], ["upper"])
+    )
+
+
+def _text_of(reading: Reading, placed: Placed) -> str:
+    return reading.text[reading.words[placed.first].start : reading.words[placed.last].end]
 
 
 def _is_recounted(expert: Reading, one: Quantity, lay: Reading, other: Quantity) -> bool:

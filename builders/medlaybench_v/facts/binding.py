@@ -153,6 +153,13 @@ def likeness(one: dict[str, float], other: dict[str, float]) -> float:
     return sum(min(weight, other[key]) for key, weight in one.items() if key in other)
 
 
+def share_kept(expert: Reading, lay: Reading) -> float:
+    """Which share of the words and things of the expert caption the lay one names: 1 for a copy, below a half where
+    somebody tells all in words of their own."""
+    ours = {key for *_, key, weight in expert.get(keys) if weight >= 0.8 and key[0] != "@"}
+    return len(ours.intersection(key for *_, key, _ in lay.get(keys))) / len(ours) if ours else 0.0
+
+
 def in_order(expert: Reading, lay: Reading) -> bool:
     """Whether two texts name all that they share in one order, as a caption and a draft of it do: nothing moved."""
     here, there = expert.get(_sequence), lay.get(_sequence)
@@ -210,16 +217,19 @@ class Turn(NamedTuple):
 _BESIDE = 4.0
 
 
-def turned(expert: Reading, here: Sequence[Placed], lay: Reading, there: Sequence[Placed]) -> Turn | None:
+def turned(
+    expert: Reading, here: Sequence[Placed], lay: Reading, there: Sequence[Placed], *, behind: bool = False
+) -> Turn | None:
     """A value that gave way to another of its dimension: fewer of the one, more of the other, at one thing.
 
-    "The left kidney" and "her right kidney". What stands beside both values in either text tells nothing.
+    "The left kidney" and "her right kidney". What stands beside both values in either text tells nothing; with `behind`
+    what stands before them does not, either.
     """
     ours, theirs = Counter(p.value for p in here), Counter(p.value for p in there)
     lost, new = ours - theirs, theirs - ours
     if not lost or not new:
         return None
-    at_here, at_there = _all_beside(expert, here), _all_beside(lay, there)
+    at_here, at_there = _all_beside(expert, here, behind), _all_beside(lay, there, behind)
     for value in sorted(lost):
         for other in sorted(new):
             told = at_here[value].keys() - at_here.get(other, {}).keys()
@@ -230,7 +240,7 @@ def turned(expert: Reading, here: Sequence[Placed], lay: Reading, there: Sequenc
     return None
 
 
-def _all_beside(reading: Reading, placed: Sequence[Placed]) -> dict[str, dict[str, Placed]]:
+def _all_beside(reading: Reading, placed: Sequence[Placed], behind: bool) -> dict[str, dict[str, Placed]]:
     """What stands right beside each value, wherever it is told; poles and the values themselves tell nothing."""
     own = {i for p in placed for i in range(p.first, p.last + 1)}
     at = positions(reading)
@@ -238,6 +248,8 @@ def _all_beside(reading: Reading, placed: Sequence[Placed]) -> dict[str, dict[st
     for place in placed:
         near = found.setdefault(place.value, {})
         for first, last, key, weight in reading.get(keys):
+            if behind and first < place.first:
+                continue
             distance = at[place.first] - at[last] if last < place.first else at[first] - at[place.last]
             if distance <= _BESIDE and weight >= 0.8 and _is_thing(key) and own.isdisjoint(range(first, last + 1)):
                 near.setdefault(key, place)

@@ -196,8 +196,10 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, named: frozenset[st
         outcome.changed.append(f"{', '.join(here.contrast)} contrast became {', '.join(there.contrast)}")
     elif here.contrast and not there.contrast and not ({"dye", "contrast", "gadolinium", "enhanced"} & set(lay.texts)):
         outcome.doubts.append(f"lost: {', '.join(sorted(here.contrast))} contrast")
-    elif "myelogram" in here.kinds and there.contrast == {"without"}:
-        outcome.changed.append("myelogram became without contrast")
+    elif there.contrast == {"without"} and not here.contrast:
+        dyed = "myelogram" if "myelogram" in here.kinds else ANGIOGRAPHY
+        if dyed in here.kinds or (dyed in here.methods and MRI not in here.methods):
+            outcome.changed.append(f"{dyed} became without contrast")
     for ours, theirs in ((here.routes, there.routes), (here.given, there.given)):
         if ours and theirs and not ours & theirs:
             outcome.changed.append(f"{', '.join(sorted(ours))} became {', '.join(sorted(theirs))}")

@@ -161,7 +161,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     for first, end in added(expert, lay, allowed):
         start = lay.words[first].start
         if not any(a <= start < b for a, b in lay.get(_definitions)):
-            outcome.add("new", f"“{lay.text[start : lay.words[end - 1].end]}”", Basis.UNMET)
+            basis = Basis.MISSING if _tells_of_more(lay, first, end, unfamiliar, known) else Basis.UNMET
+            outcome.add("new", f"“{lay.text[start : lay.words[end - 1].end]}”", basis)
     for text in (
         *_reached(expert, lay, unfamiliar),
         *_caused(expert, lay),
@@ -177,6 +178,21 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if strong and not any(p.dimension == "severity" for p in expert.get(poles)):
         outcome.add("new", ", ".join(sorted(strong)), Basis.UNMET)
     return outcome
+
+
+def _tells_of_more(lay: Reading, first: int, end: int, unfamiliar: list[Said], known: frozenset[str]) -> bool:
+    """Whether a clause that adds to what is told is a sentence of its own and names a finding or a deed.
+
+    Of 3,000 pairs of fifteen writers 14 broken ones have one, and no faithful one.
+    """
+    if first and (_STOPS.isdisjoint(lay.gaps[first]) or lay.texts[first] == "then"):
+        return False
+    new = {x.concept for s in unfamiliar if first <= s.first < end for x in s.senses} - known - _GENERAL
+    return any(kind_of(concept) in _OF_THE_CASE for concept in new)
+
+
+_STOPS = frozenset(".;")
+_OF_THE_CASE = frozenset("finding disease treatment symptom outcome cause device advice".split())
 
 
 def _caused(expert: Reading, lay: Reading) -> list[str]:

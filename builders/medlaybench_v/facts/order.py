@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.binding import in_order, keys, likeness
+from builders.medlaybench_v.facts.binding import Placed, in_order, keys, likeness
+from builders.medlaybench_v.facts.binding import turned as turned_at
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import sentence
 from builders.medlaybench_v.facts.scan import Reading
@@ -128,6 +129,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     told = {m.value for m in here}
     every = {BEFORE, AFTER} <= told and len(here) == 3 and DURING in told  # "before, during and after"
     turned = None if same or every else _turned(expert, here, lay, there)
+    if turn := _of_one_event(expert, here, lay, there):
+        outcome.add("changed", turn, Basis.CONTRADICTED)
+        return outcome
     if turned:
         alone = turned.sure and len(here) == len(there) == 1
         outcome.add("changed", turned.text, Basis.CONTRADICTED if alone else Basis.READ)
@@ -157,6 +161,16 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             text = f"{_text(expert, framed_here)} became {_text(lay, during)}"
             outcome.add("changed", text, _basis(expert, framed_here, lay, during))
     return outcome
+
+
+def _of_one_event(expert: Reading, here: list[Moment], lay: Reading, there: list[Moment]) -> str:
+    """The time before an event that became the time after it, or the reverse; both captions name the event behind."""
+    ours, theirs = (
+        [Placed(m.value, m.first, m.last) for m in found if m.event == _FOLLOWS and not _of_the_picture(r, m)]
+        for r, found in ((expert, here), (lay, there))
+    )
+    turn = turned_at(expert, ours, lay, theirs, behind=True)
+    return f"{turn.ours.value} became {turn.theirs.value}" if turn else ""
 
 
 # By these a lay caption may tell that something came after the picture.

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.binding import anchors, keys, likeness
+from builders.medlaybench_v.facts.binding import anchors, keys, likeness, share_kept
 from builders.medlaybench_v.facts.certainty import OPEN, POSSIBLE, PROBABLE, UNLIKELY, degrees
 from builders.medlaybench_v.facts.order import moments
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
@@ -420,16 +420,19 @@ def _turned_outright(expert: Reading, lay: Reading, outcome: Outcome) -> None:
     """
     here, there = expert.get(_outright), lay.get(_outright)
     more = len(there.cues) - len(here.cues)
-    if not _IF.isdisjoint(lay.bag):
+    if not more or not _IF.isdisjoint(lay.bag):
         return
+    # In a caption told anew much else may deny, or tell what would be.
+    basis = Basis.CONTRADICTED if share_kept(expert, lay) >= _CLOSE else Basis.READ
     if more < 0:
         for key in _turned_keys(here.signs, there.signs):
-            outcome.add("changed", f"no {key} became {key}", Basis.CONTRADICTED)
+            outcome.add("changed", f"no {key} became {key}", basis)
     if more > 0 and _AT_A_TIME.isdisjoint(lay.bag) and not expert.get(_may_deny):
         for key in _turned_keys(there.signs, here.signs):
-            outcome.add("changed", f"{key} became no {key}", Basis.CONTRADICTED)
+            outcome.add("changed", f"{key} became no {key}", basis)
 
 
+_CLOSE = 0.45
 _IF = frozenset(("if", "whether", "unless"))
 _AT_A_TIME = frozenset("before once earlier previously yet longer".split())
 

@@ -38,6 +38,11 @@ FAITHFUL = [
     ("CT: left kidney stone, right normal.", "CT: the right kidney is normal, the left one holds a stone."),
     ("Cyst larger on the left than on the right.", "The cyst on the right is smaller than that on the left."),
     ("Sagittal MRI: clot in a vein (no. 3).", "MRI seen from the side: a clot in a vein (no. 3)."),
+    (
+        "CT before surgery: two stones.",
+        "The CT shows two stones. It was made before the operation, three hours earlier.",
+    ),
+    ("X-ray 2 days after a tap.", "Two days before this X-ray was taken, there was a tap."),
     ("CT: no mass at the cardia.", "CT: there is no lump at the entrance to the stomach."),
     ("CT: air under the diaphragm, lower lobe clear.", "CT: air on top of the liver. The lower lobe is clear."),
     ("MR angiogram without gadolinium.", "MRI of vessels. Gadolinium dye was not part of this scan."),
@@ -86,6 +91,16 @@ UNFAITHFUL = [
     ("negation", "CT: a 3 cm mass.", "CT shows no 3 cm mass (a lump).", "mass became no mass"),
     ("invention", "CT: cysts in the liver.", "CT: cysts in the spleen.", "changed: liver became spleen"),
     ("invention", "Liver and kidney; liver cyst.", "Liver and kidney; a spleen cyst.", "changed: liver became spleen"),
+    ("numbers", "MRI: two nodules of the ankle.", "MRI: three lumps of the ankle.", "changed: two became three"),
+    ("numbers", "The mean of two readings.", "The mean of three readings.", "changed: two became three"),
+    ("time", "CT a week after a fall; no bleed.", "A CT a week before a fall shows no bleed.", "after became before"),
+    (
+        "modality",
+        "Angiogram of the left kidney.",
+        "Angiogram of the left kidney without dye.",
+        "became without contrast",
+    ),
+    ("invention", "CT of a renal cyst.", "CT of a kidney cyst. The patient had a fever.", "new: "),
     ("laterality", "Bilateral effusions.", "Fluid in the chest.", "lost: both"),
     (
         "negation",
