@@ -423,7 +423,8 @@ def _turned_outright(expert: Reading, lay: Reading, outcome: Outcome) -> None:
     if not more or not _IF.isdisjoint(lay.bag):
         return
     # In a caption told anew much else may deny, or tell what would be.
-    basis = Basis.CONTRADICTED if share_kept(expert, lay) >= _CLOSE else Basis.READ
+    close = _CLOSE if more > 0 or lay.get(_may_deny) else _ALIKE
+    basis = Basis.CONTRADICTED if share_kept(expert, lay) >= close else Basis.READ
     if more < 0:
         for key in _turned_keys(here.signs, there.signs):
             outcome.add("changed", f"no {key} became {key}", basis)
@@ -432,7 +433,7 @@ def _turned_outright(expert: Reading, lay: Reading, outcome: Outcome) -> None:
             outcome.add("changed", f"{key} became no {key}", basis)
 
 
-_CLOSE = 0.45
+_CLOSE, _ALIKE = 0.6, 0.5
 _IF = frozenset(("if", "whether", "unless"))
 _AT_A_TIME = frozenset("before once earlier previously yet longer".split())
 
