@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
+from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -152,13 +153,15 @@ class Limit:
     def __init__(self, most: float, seconds: float) -> None:
         self._most, self._rate = float(most), most / seconds
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._turn = Lock()
 
     def allows(self, caller: str, now: float) -> bool:
         """Counts a call; False where there were too many."""
-        left, then = self._left.pop(caller, (self._most, now))
-        left = min(self._most, left + max(0.0, now - then) * self._rate)
-        allowed = left >= 1
-        self._left[caller] = (left - 1 if allowed else left, now)
-        while len(self._left) > _MOST_KEPT:
-            self._left.popitem(last=False)
-        return allowed
+        with self._turn:
+            left, then = self._left.pop(caller, (self._most, now))
+            left = min(self._most, left + max(0.0, now - then) * self._rate)
+            allowed = left >= 1
+            self._left[caller] = (left - 1 if allowed else left, now)
+            while len(self._left) > _MOST_KEPT:
+                self._left.popitem(last=False)
+            return allowed

@@ -15,8 +15,10 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from loaders.errors import InputError, MissingExtra
@@ -48,20 +50,27 @@ class Keys(SqliteStore):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, autocommit=True)
-        with self.explained():
+        self._turn = Lock()
+        with self._alone():
             # No file keeps what is overwritten: not this one, and none beside it.
             self.connection.execute("PRAGMA secure_delete = ON")
             self.connection.execute("PRAGMA synchronous = FULL")
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One thread after the other: Python keeps a statement for the next use, which must not be in use elsewhere."""
+        with self._turn, self.explained():
+            yield
+
     def make(self, person: str) -> None:
         """A key for the person; nothing where there is one."""
-        with self.explained():
+        with self._alone():
             row = (person, secrets.token_bytes(32))
             self.connection.execute("INSERT INTO keys VALUES (?, ?) ON CONFLICT DO NOTHING", row)
 
     def erase(self, person: str) -> bool:
         """The key goes for ever; whether there was one."""
-        with self.explained():
+        with self._alone():
             return self.connection.execute("DELETE FROM keys WHERE person = ?", (person,)).rowcount > 0
 
     def seal(self, person: str, text: str) -> bytes:
@@ -96,7 +105,7 @@ class Keys(SqliteStore):
         return hmac.new(self._key(STUDY), text.encode(), hashlib.sha256).hexdigest()
 
     def _key(self, person: str) -> bytes:
-        with self.explained():
+        with self._alone():
             row = self.connection.execute("SELECT key FROM keys WHERE person = ?", (person,)).fetchone()
         if row is None:
             raise Erased(person)

@@ -4,6 +4,9 @@
 
 Whoever is in has a cookie; "/" is the page where they are, whatever they did before, and every form says which page it
 was made for. Nothing is served without a session but invitations, the style and the script.
+
+The event loop of the pages waits for no database: pages are made in threads, of the forms that are posted one at a
+time, and replies are prepared, with what becomes due, in a loop and a thread of their own (`_Server.aside`).
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from baselines.study import access, clock, overview, views
@@ -30,13 +33,16 @@ from loaders.errors import InputError, MissingExtra
 from loaders.pages import part
 
 with MissingExtra.needed("study", purpose="a study with people"):
+    from anyio.from_thread import BlockingPortal, start_blocking_portal
     from fastapi import FastAPI, Request
+    from fastapi.concurrency import run_in_threadpool
     from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+Form = dict[str, list[str]]
 MOST_BODY = 1 << 18  # bytes of a form
 BEAT = 2.0  # seconds between two looks at what is due
 CLOCK = "__Host-clock"
@@ -115,6 +121,10 @@ class _Server:
     requests: access.Limit = field(init=False)
     addresses: access.Limit = field(init=False)
     awake: float = field(default=0.0, init=False)
+    beside: BlockingPortal = field(init=False)
+    """Of the thread in which replies are prepared."""
+    _beside: asyncio.AbstractEventLoop = field(init=False)
+    _posting: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     def __post_init__(self) -> None:
         limits = self.site.study.design.limits
@@ -159,7 +169,17 @@ class _Server:
         assert session.person is not None
         return session, session.person
 
-    async def form(self, request: Request) -> dict[str, list[str]]:
+    def posted(self, app: FastAPI, path: str, work: Callable[[Request, Form], Response]) -> None:
+        """Has `work` answer a form, in a thread. The database takes one who writes at a time: the others wait for
+        their turn here, in the order in which they came, and keep no thread from those who only read."""
+
+        @app.post(path)
+        async def answered(request: Request) -> Response:
+            form = await self.form(request)
+            async with self._posting:
+                return await run_in_threadpool(work, request, form)
+
+    async def form(self, request: Request) -> Form:
         """What was posted by one of our pages."""
         if not access.from_our_page(request.headers, self.origins):
             raise _Refused(403, "Not from here", "This form was not sent by a page of the study.")
@@ -177,20 +197,34 @@ class _Server:
             raise _Refused(413, "Too long", "What you sent cannot be read.") from None
         return {name: [text.replace("\r\n", "\n").strip() for text in texts] for name, texts in read.items()}
 
-    def known(self, form: dict[str, list[str]], session: access.Session) -> None:
+    def known(self, form: Form, session: access.Session) -> None:
         if not access.same(next(iter(form.get("csrf", [])), ""), session.csrf):
             raise _Refused(403, "An old page", "This page is from another session. Load it again.")
 
     # --- What becomes due ---------------------------------------------------------------------------------------------
 
-    def do(self, did: Did) -> None:
-        if did.reply is not None:
-            self.replies.due(did.reply)
-        if did.episode is not None:
-            self.replies.over(did.episode)
+    @asynccontextmanager
+    async def aside(self) -> AsyncIterator[None]:
+        """Within it replies are prepared, and what becomes due is done, beside the pages."""
+        with start_blocking_portal() as self.beside:
+            await run_in_threadpool(self.beside.call, self.wake)
+            watching = self.beside.start_task_soon(self.watch)
+            try:
+                yield
+            finally:
+                watching.cancel()
+                await run_in_threadpool(self.beside.call, self.replies.stop)
 
-    def wake(self) -> None:
+    def do(self, did: Did) -> None:
+        """What a page has made due; it waits for nothing."""
+        if did.reply is not None:
+            self._beside.call_soon_threadsafe(self.replies.due, did.reply)
+        if did.episode is not None:
+            self._beside.call_soon_threadsafe(self.replies.over, did.episode)
+
+    async def wake(self) -> None:
         """At the start: clocks stand until their people are back, and what was under way goes on."""
+        self._beside = asyncio.get_running_loop()
         site, now = self.site, self.site.clock()
         self.awake, alone = now, site.store.alone()
         with site.store.writing() as connection:
@@ -254,13 +288,10 @@ def create_app(site: Site, origins: Iterable[str], *, proxied: bool = False, rep
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
-        server.wake()
-        watching = asyncio.create_task(server.watch())
         try:
-            yield
+            async with server.aside():
+                yield
         finally:
-            watching.cancel()
-            await server.replies.stop()
             site.close()
 
     app = FastAPI(lifespan=running, docs_url=None, redoc_url=None, openapi_url=None)
@@ -330,8 +361,8 @@ def _links(app: FastAPI, server: _Server) -> None:
             raise server.no_link(request, "It was used, it is too old, or a part of it is missing.")
         return HTMLResponse(views.invitation_page(site, token, coordinator=coordinator))
 
-    async def use(request: Request, token: str, *, coordinator: bool) -> RedirectResponse:
-        await server.form(request)
+    def use(request: Request, *, coordinator: bool) -> RedirectResponse:
+        token = request.path_params["token"]
         look(request, token, coordinator=coordinator)
         now = site.clock()
         with site.store.writing() as connection:
@@ -344,18 +375,16 @@ def _links(app: FastAPI, server: _Server) -> None:
 
     def door(path: str, *, coordinator: bool) -> None:
         @app.get(path)
-        async def shown(request: Request, token: str) -> HTMLResponse:
+        def shown(request: Request, token: str) -> HTMLResponse:
             return look(request, token, coordinator=coordinator)
 
-        @app.post(path)
-        async def entered(request: Request, token: str) -> RedirectResponse:
-            return await use(request, token, coordinator=coordinator)
+        server.posted(app, path, lambda request, form: use(request, coordinator=coordinator))
 
     door("/i/{token}", coordinator=False)
     door("/c/{token}", coordinator=True)
 
     @app.get("/prolific")
-    async def prolific(request: Request) -> Response:
+    def prolific(request: Request) -> Response:
         server.within_limits(request)
         wanted, now = site.study.design.prolific, site.clock()
         if wanted is None:
@@ -384,7 +413,7 @@ def _pages(app: FastAPI, server: _Server) -> None:
     site = server.site
 
     @app.get("/")
-    async def here(request: Request) -> Response:
+    def here(request: Request) -> Response:
         with site.store.reading() as connection:
             session, name = server.person(connection, request)
             place = views.seen_at(connection, site, name)
@@ -394,11 +423,11 @@ def _pages(app: FastAPI, server: _Server) -> None:
                 place = views.place_of(connection, site, name, request.cookies.get(CLOCK))
                 page = views.page_of(connection, site, session, place)
         if place.slot is not None and place.slot.preparing:
-            server.replies.due(place.slot.id)
+            server.do(Did(reply=place.slot.id))
         return _with_clock(request, HTMLResponse(page), place.slot, place.now)
 
     @app.get("/status")
-    async def status(request: Request) -> Response:
+    def status(request: Request) -> Response:
         with site.store.reading() as connection:
             _, name = server.person(connection, request)
             slot = at.open_slot(connection, name)
@@ -411,7 +440,7 @@ def _pages(app: FastAPI, server: _Server) -> None:
         return _with_clock(request, JSONResponse({**views.clock_of(slot, now), "here": slot.here}), slot, now)
 
     @app.get("/picture")
-    async def picture(request: Request) -> Response:
+    def picture(request: Request) -> Response:
         with site.store.reading() as connection:
             _, name = server.person(connection, request)
             slot = at.open_slot(connection, name)
@@ -421,7 +450,7 @@ def _pages(app: FastAPI, server: _Server) -> None:
         return Response(data, media_type="image/png" if data.startswith(b"\x89PNG") else "image/jpeg")
 
     @app.get("/consent.pdf")
-    async def consent(request: Request) -> Response:
+    def consent(request: Request) -> Response:
         with site.store.reading() as connection:
             server.session(connection, request)
         if not isinstance(site.study.texts.consent, bytes):
@@ -432,9 +461,7 @@ def _pages(app: FastAPI, server: _Server) -> None:
 def _posts(app: FastAPI, server: _Server) -> None:
     site = server.site
 
-    @app.post("/draft")
-    async def draft(request: Request) -> Response:
-        form = await server.form(request)
+    def draft(request: Request, form: Form) -> Response:
         with site.store.writing() as connection:
             session, name = server.person(connection, request)
             server.known(form, session)
@@ -449,19 +476,15 @@ def _posts(app: FastAPI, server: _Server) -> None:
                 at.keep_draft(connection, site.keys, slot, views.answers_of(form), site.clock())
         return Response(status_code=204)
 
-    @app.post("/do/stop")
-    async def stop(request: Request) -> HTMLResponse:
-        form = await server.form(request)
+    def stop(request: Request, form: Form) -> Response:
         with site.store.reading() as connection:
             session, name = server.person(connection, request)
             server.known(form, session)
             person = who.person_of(connection, name)
         return HTMLResponse(views.stop_page(site, session, views.Place(person)))
 
-    @app.post("/do/{what}")
-    async def do(request: Request, what: str) -> Response:
-        form = await server.form(request)
-        did, page = NOTHING, None
+    def do(request: Request, form: Form) -> Response:
+        what, did, page = request.path_params["what"], NOTHING, None
         with site.store.writing() as connection:
             session, name = server.person(connection, request)
             server.known(form, session)
@@ -482,8 +505,12 @@ def _posts(app: FastAPI, server: _Server) -> None:
             return _with_clock(request, HTMLResponse(page, status_code=422), place.slot, place.now)
         return RedirectResponse("/", status_code=303)
 
+    server.posted(app, "/draft", draft)
+    server.posted(app, "/do/stop", stop)
+    server.posted(app, "/do/{what}", do)
 
-def _did(connection: Connection, site: Site, place: views.Place, name: str, form: dict[str, list[str]]) -> Did:
+
+def _did(connection: Connection, site: Site, place: views.Place, name: str, form: Form) -> Did:
     """What a form does; nothing where it was made for another page. Raises FormError."""
     if name == "leave":
         return leave(connection, site, place, form) if place.person.stage not in ENDED else NOTHING
@@ -505,17 +532,20 @@ def _did(connection: Connection, site: Site, place: views.Place, name: str, form
 def _coordinator(app: FastAPI, server: _Server) -> None:
     site = server.site
 
+    def page(session: access.Session, told: str = "") -> HTMLResponse:
+        # A look at everything takes its time in a large study, and nobody who writes waits for it.
+        with site.store.reading() as connection:
+            return HTMLResponse(overview.page(connection, site, session, told=told))
+
     @app.get("/coordinator")
-    async def shown(request: Request) -> HTMLResponse:
+    def shown(request: Request) -> HTMLResponse:
         with site.store.writing() as connection:
             session = server.session(connection, request, coordinator=True)
             access.seen(connection, session, site.clock())
-            return HTMLResponse(overview.page(connection, site, session))
+        return page(session)
 
-    @app.post("/coordinator/{what}")
-    async def change(request: Request, what: str) -> HTMLResponse:
-        form: dict[str, Any] = await server.form(request)
-        told = ""
+    def change(request: Request, form: Form) -> Response:
+        what, told = request.path_params["what"], ""
         with site.store.writing() as connection:
             session = server.session(connection, request, coordinator=True)
             server.known(form, session)
@@ -528,4 +558,6 @@ def _coordinator(app: FastAPI, server: _Server) -> None:
                 told = overview.change(connection, site, what, form, fact_in(connection, "address") or "")
             except InputError as error:
                 told = f"{error.where}: {error.found}; expected {error.expected}"
-            return HTMLResponse(overview.page(connection, site, session, told=told))
+        return page(session, told)
+
+    server.posted(app, "/coordinator/{what}", change)

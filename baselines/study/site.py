@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +20,7 @@ from baselines.results.run import because
 from baselines.study.design import Study, TaskName
 from baselines.study.journal import note
 from baselines.study.keys import Keys
-from baselines.study.schedule import items_a_person
-from baselines.study.slots import offers_of
+from baselines.study.schedule import Offer, items_a_person
 from baselines.study.store import Store, answers, facts, items, open_store
 from baselines.study.tasks.task import Item, Source, Task, task_named
 from loaders.errors import InputError, ModelError
@@ -43,15 +41,16 @@ Prices = Mapping[str, tuple[float, float]]
 class Site:
     """What the pages, the replies and the exports of a study are made from.
 
-    `profiles` are the cases whole, by id: in this process only, and given to no page. `models` says who plays which
-    role, rules and template too, and which policy, for exports. `stand_in` is why what people do here is no result (a
-    rehearsal, sample data), or None.
+    `length` is how many items a person is given, if nobody leaves. `profiles` are the cases whole, by id: in this
+    process only, and given to no page. `models` says who plays which role, rules and template too, and which policy,
+    for exports. `stand_in` is why what people do here is no result (a rehearsal, sample data), or None.
     """
 
     study: Study
     store: Store
     keys: Keys
     tasks: Mapping[TaskName, Task]
+    length: int
     games: Mapping[TaskName, Game[PatientProfile, Episode]] = field(default_factory=dict)
     profiles: Mapping[str, PatientProfile] = field(default_factory=dict)
     players: Mapping[str, Player] = field(default_factory=dict)
@@ -60,12 +59,6 @@ class Site:
     rehearsal: bool = False
     stand_in: str | None = None
     clock: Callable[[], float] = time.time
-
-    @cached_property
-    def length(self) -> int:
-        """How many items a person is given, if nobody leaves."""
-        with self.store.reading() as connection:
-            return items_a_person(self.study.design, offers_of(connection))
 
     def close(self) -> None:
         """Lets go of both files."""
@@ -148,9 +141,22 @@ def open_site(
         profiles = {one.case_id: one for one in cases(source.opened.splits["test"])}
         games = {**{name: task_game(rules(name)) for name in TALK_NAMES if name in study.design.tasks}}
     stand_in = because(source.stand_in, "a rehearsal" if rehearsal else None, _scripted(players))
+    length = items_a_person(study.design, [Offer(item.id, item.task, item.group) for item in found])
     store, keys = open_database(study, database)
     site = Site(
-        study, store, keys, tasks, games, profiles, players, models or {}, prices or {}, rehearsal, stand_in, clock
+        study=study,
+        store=store,
+        keys=keys,
+        tasks=tasks,
+        length=length,
+        games=games,
+        profiles=profiles,
+        players=players,
+        models=models or {},
+        prices=prices or {},
+        rehearsal=rehearsal,
+        stand_in=stand_in,
+        clock=clock,
     )
     try:
         with store.writing() as connection:

@@ -190,7 +190,7 @@ journal = Table(
 
 
 class Store:
-    """A database of a study, opened; close it, or use it as a context manager."""
+    """A database of a study, opened, for any number of threads; close it, or use it as a context manager."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -271,7 +271,8 @@ def open_store(place: Path | str) -> Store:
     """
     if isinstance(place, Path):
         make_folder(place.parent)
-        engine = create_engine(f"sqlite:///{place}", connect_args={"timeout": 30.0, "isolation_level": None})
+        connecting = {"timeout": 30.0, "isolation_level": None}
+        engine = create_engine(f"sqlite:///{place}", connect_args=connecting, hide_parameters=True)
         _as_wal(engine)
         where = str(place)
     else:
@@ -279,7 +280,8 @@ def open_store(place: Path | str) -> Store:
         if not place.startswith(("postgresql://", "postgresql+psycopg://")):
             raise InputError("--database", found=where, expected="postgresql://USER@HOST/NAME")
         try:
-            engine = create_engine(place.replace("postgresql://", "postgresql+psycopg://", 1), pool_pre_ping=True)
+            url = place.replace("postgresql://", "postgresql+psycopg://", 1)
+            engine = create_engine(url, pool_pre_ping=True, hide_parameters=True)
         except (ImportError, NoSuchModuleError):
             raise MissingExtra.named("psycopg", extra="study", purpose="a study on Postgres") from None
         except ArgumentError:

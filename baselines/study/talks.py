@@ -34,7 +34,7 @@ from loaders.models.endpoint import TALK
 from loaders.models.messages import REQUEST, Answer, Decoding, Message
 
 AT_ONCE = 2
-"""Talks that are played at a time; pages are served in between. One whose model speaks does not count."""
+"""Talks that are played at a time. One whose model speaks does not count."""
 MOST_KEPT = 300
 """Talks that are kept where they stand; one takes some ten KiB."""
 _STORED = select(answers.c.sealed).where(answers.c.digest == bindparam("wanted"))
@@ -71,7 +71,7 @@ class Asked:
         _, digest = request_of(player, messages, drawn, json_schema, namespace=name, encounter=encounter, dialogue=True)
         self._used.append((role, digest))
         if (stored := self._stored.pop(digest, None)) is not None:  # asked for once in a play
-            await asyncio.sleep(0)  # pages go first
+            await asyncio.sleep(0)  # others get on, too
             return from_json(Answer, stored.encode(), "a stored answer")
         if (stored := self._told_elsewhere(digest)) is not None:
             return from_json(Answer, stored.encode(), "a stored answer")
@@ -102,8 +102,9 @@ class Asked:
 
     def _keep(self, digest: str, role: str, model: str, answer: Answer, began: float) -> None:
         site, slot, now = self._site, self._slot, self._site.clock()
-        sealed = site.keys.seal(slot.person, json.dumps(asdict(answer)))
         with site.store.writing() as connection:
+            # Within the transaction: who erases everything meanwhile is erased, and this raises Erased.
+            sealed = site.keys.seal(slot.person, json.dumps(asdict(answer)))
             requests.over(connection, digest)
             if connection.execute(_STORED, {"wanted": digest}).first() is None:
                 connection.execute(

@@ -15,7 +15,6 @@ and to the clock: what the last page that reached them said is compared with wha
 from __future__ import annotations
 
 import asyncio
-import json
 import multiprocessing
 import os
 import random
@@ -30,7 +29,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
@@ -47,16 +46,12 @@ from loaders.models.chat import open_model
 from scripts.bench.postgres import postgres
 from scripts.bench.study_players import ROLES, Acting, PaidServer
 
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
 app = typer.Typer(add_completion=False)
 # A server is forked from a process that has imported all: to start one anew takes seconds, most of them for that.
 _FORKS = multiprocessing.get_context("forkserver")
 _PRELOADED = ["uvicorn", "baselines.study.server", "scripts.study.sample", "datasets", "inspect_ai.model", "openai"]
 _FORKS.set_forkserver_preload(_PRELOADED)
 Server = ForkServerProcess
-COMPUTED = "computed"
 
 
 def site_of(folder: Path, models: str | float, database: str | None = None) -> Site:
@@ -96,24 +91,6 @@ def site_of(folder: Path, models: str | float, database: str | None = None) -> S
     )
 
 
-class Timed:
-    """Counts what the server computes from a request to its response, replies that come between included.
-
-    Unlike the time of a clock this is the server's own, whatever else the machine does. Written down when it ends.
-    """
-
-    def __init__(self, served: ASGIApp, out: Path) -> None:
-        self._served, self._out, self._seconds = served, out, list[float]()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        began = time.thread_time()
-        await self._served(scope, receive, send)
-        if scope["type"] == "http":
-            self._seconds.append(time.thread_time() - began)
-        elif scope["type"] == "lifespan":
-            self._out.write_text(json.dumps(self._seconds))
-
-
 def serve(folder: Path, port: int, models: str | float, database: str | None = None) -> None:
     """The server's process."""
     import uvicorn
@@ -121,7 +98,7 @@ def serve(folder: Path, port: int, models: str | float, database: str | None = N
     from baselines.study.server import create_app
 
     uvicorn.run(
-        Timed(create_app(site_of(folder, models, database), [f"http://localhost:{port}"]), folder / COMPUTED),
+        create_app(site_of(folder, models, database), [f"http://localhost:{port}"]),
         port=port,
         access_log=False,
         log_level="error",
@@ -350,14 +327,13 @@ def load(people: int = 100, turns: int = 10, seconds: float = 3.0, typing: float
             finally:
                 server.terminate()
                 server.join()
-            own = json.loads((folder / COMPUTED).read_text())[-sum(len(person.times) for person in talked) :]
             times = [seconds for person in talked for seconds in person.times]
             errors = sum(person.errors for person in talked)
             middle, taken = 1000 * sorted(times)[len(times) // 2], time.monotonic() - began
             print(f"{count} people, {turns} turns: {len(times):,} requests, {errors} errors in {taken:.0f} s")
             each = 1000 * cpu / sum(person.asked for person in talked)
             print(f"  by the clock p50 {middle:.1f} ms, p95 {_late(times):.1f} ms; {peak:.0f} MiB")
-            print(f"  computed p95 {_late(own):.1f} ms from request to response; {each:.1f} ms a request in all")
+            print(f"  computed {each:.1f} ms a request in all")
 
     asyncio.run(run(1, turns))
     asyncio.run(run(people, turns))

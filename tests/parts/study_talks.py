@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from anyio.from_thread import BlockingPortal
 from starlette.testclient import TestClient
 
 from baselines.medconceal.game import Rules
@@ -169,3 +170,9 @@ def visiting(site: Site, **replies: Any) -> TestClient:
     """The pages of a study; use it as a context manager."""
     app = create_app(site, {ORIGIN}, replies=Replies(site, **replies) if replies else None)
     return TestClient(app, base_url=ORIGIN, headers={"origin": ORIGIN})
+
+
+def beside(client: TestClient) -> BlockingPortal:
+    """The thread in which a site's replies are prepared, to `call` something there."""
+    portal: BlockingPortal = client.app.state.server.beside  # type: ignore[attr-defined]
+    return portal

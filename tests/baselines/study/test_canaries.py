@@ -22,7 +22,7 @@ from loaders.files.records import from_json
 from loaders.medconceal import PatientProfile
 from loaders.models.messages import Answer, Message
 from tests.parts.study_site import login
-from tests.parts.study_talks import Acting, Visitor, at_work, links, talking, visiting
+from tests.parts.study_talks import Acting, Visitor, at_work, beside, links, talking, visiting
 
 CANARY = "ZQXJ-kept-4417"
 
@@ -63,7 +63,7 @@ def profile_of(site: Site) -> PatientProfile:
 
 
 def settled(client: Any) -> None:
-    client.portal.call(client.app.state.server.replies.settled)
+    beside(client).call(client.app.state.server.replies.settled)
 
 
 def test_attackers_in_the_seat_get_nothing_hidden(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -29,7 +29,7 @@ from loaders.files.records import from_json, to_json
 from loaders.medconceal import AIMS
 from loaders.models.messages import Answer
 from tests.parts.study_site import login
-from tests.parts.study_talks import TURNS, Acting, Clock, Visitor, at_work, links, talking, visiting
+from tests.parts.study_talks import TURNS, Acting, Clock, Visitor, at_work, beside, links, talking, visiting
 
 CASE = profiles()[0]
 
@@ -73,7 +73,7 @@ def test_a_talk_from_consent_to_the_scores_bit_for_bit(tmp_path: Path) -> None:
         person.do("findings", **fear, quote=quote)
         person.do("after", difficulty="2", realism="3", tools="None")
         assert person.title == "About this study"
-        client.portal.call(site_replies(client).settled)
+        beside(client).call(site_replies(client).settled)
     exported = exported_from(site, tmp_path / "out")
     assert exported.items == 1 and exported.stand_in and "a rehearsal" in exported.stand_in
     (told,) = read_transcripts(tmp_path / "out" / "confirmation.jsonl", profiles()).dialogues
@@ -105,13 +105,13 @@ def test_a_talk_that_was_kept_is_the_one_that_is_played_anew(tmp_path: Path, mon
                 slot = at.slot_of(connection, 1)
             asked = [one.asked for one in acting.values()]
             if number in (1, 3):  # the other one has heard one turn, then two more at once
-                (played,) = {client.portal.call(one.play, slot).replies for one in (other, Talks(site), own)}
+                (played,) = {beside(client).call(one.play, slot).replies for one in (other, Talks(site), own)}
                 assert played == tuple(person.replies) and len(played) == number
             if number == 3:
                 own.keep_only({slot.id + 1})
             assert [one.asked for one in acting.values()] == asked
         for why in (TIME_UP, FINISHED):
-            ends = [client.portal.call(partial(one.play, ended=why), slot).episode for one in (own, Talks(site))]
+            ends = [beside(client).call(partial(one.play, ended=why), slot).episode for one in (own, Talks(site))]
             assert ends[0] is not None and to_json(ends[0]) == to_json(ends[1]) and len(ends[0].exchanges) == 5
         assert [one.asked for one in acting.values()] == asked
 
