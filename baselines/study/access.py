@@ -97,6 +97,12 @@ def begin(connection: Connection, person: str | None, now: float) -> tuple[str, 
     return token, session
 
 
+def is_theirs(connection: Connection, token: str, session: Session | None) -> bool:
+    """Whether a link, used or not, was made for who has this session."""
+    found = connection.execute(select(links.c.person).where(links.c.digest == digest_of(token))).first()
+    return found is not None and session is not None and found.person == session.person
+
+
 def session_of(connection: Connection, token: str | None, now: float) -> Session | None:
     """The session of a cookie."""
     if not token:

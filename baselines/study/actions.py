@@ -42,6 +42,8 @@ def consent(connection: Connection, site: Site, place: Place, form: Form) -> Did
         who.move(connection, place.person, "declined", now)
     elif answer == "agree":
         digest = site.study.texts.consent_digest
+        if _one(form, "read") != digest:
+            raise FormError("answer", "This text has changed since you opened the page. Please read it again.")
         following: Stage = "survey" if site.study.design.survey else "instructions"
         who.move(connection, place.person, following, now, consent=digest, began=now)
     else:

@@ -7,7 +7,7 @@ one of those that would have shown it before the agreement did.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 from baselines.study.tasks.forms import is_check
@@ -42,8 +42,13 @@ def flags(responses: Sequence[Response]) -> dict[str, list[str]]:
 
 def _checks(own: Sequence[Response]) -> list[str]:
     asked = [one for one in own if is_check(one.item) and not one.repeat]
-    wrong = [one for one in asked if dict(one.given) != dict(one.item.key["expected"])]
+    wrong = [one for one in asked if _plain(one.given) != _plain(one.item.key["expected"])]
     return [f"{len(wrong)} of {len(asked)} items that say what to answer had other answers"] if wrong else []
+
+
+def _plain(answer: Mapping[str, object]) -> dict[str, object]:
+    """An answer as it is compared with what was asked for: "None." is none."""
+    return {name: given.casefold().strip(" .") if isinstance(given, str) else given for name, given in answer.items()}
 
 
 def _repeats(own: Sequence[Response]) -> list[str]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import update
 
+from baselines.study.journal import note
 from baselines.study.slots import Slot, slot_of
 from baselines.study.store import slots
 
@@ -49,6 +50,8 @@ def go_on(connection: Connection, slot: Slot, cookie: str | None, now: float) ->
     told, spent = _last_shown(slot, cookie), slot.spent(now)
     if told is not None:
         spent = min(max(slot.used, told), spent + SILENT)
+    # What a browser says it showed cannot be proved: what it gave back stands in the journal.
+    note(connection, now, "clock", person=slot.person, slot=slot.id, back=round(slot.spent(now) - spent, 1))
     going = update(slots).where(slots.c.id == slot.id).values(since=now - (spent - slot.used), stood=None)
     connection.execute(going)
     return slot_of(connection, slot.id)

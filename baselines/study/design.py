@@ -30,6 +30,8 @@ CONSENTS = ("consent.md", "consent.pdf")
 MOST_TEXT = 1 << 18  # bytes of a text for people
 
 Kind = Literal["choice", "number", "line"]
+TAKEN = ("participant", "stage", "done", "time_factor", "comprehension_tries", "pastes_refused", "flags")
+"""Columns of `people.csv` beside the survey's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,10 @@ class Question:
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
             raise ValueError(f"a question's name is one word of letters, not {self.name[:40]!r}")
+        if self.name in TAKEN:
+            raise ValueError(f"question {self.name}: a column of people.csv has that name already")
+        if odd := [option for option in self.options if option != " ".join(option.split())]:
+            raise ValueError(f"question {self.name}: spaces too many in the option {odd[0][:40]!r}")
         if (self.kind == "choice") != bool(self.options):
             raise ValueError(f"question {self.name}: a choice has options, and nothing else has")
 

@@ -91,6 +91,10 @@ def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
     return Exported((*written, out / "study.json"), sum(map(len, responses.values())), dict(left_out), stand_in)
 
 
+class _Unwritten(Exception):
+    """A talk that is done, and of which a server that stopped has not written what was played."""
+
+
 def _responses(
     connection: Connection, keys: Keys, name: str, models: Mapping[str, str], left_out: Counter[str]
 ) -> list[Response]:
@@ -108,6 +112,9 @@ def _responses(
             except Erased:
                 left_out["erased"] += 1
                 continue
+            except _Unwritten:
+                left_out["not written to its end: serve the study for a moment, and export again"] += 1
+                continue
             if given is None:
                 left_out[f"nothing said ({slot.why})" if slot.talks else f"left ({slot.why})"] += 1
                 continue
@@ -124,7 +131,7 @@ def _answer(connection: Connection, keys: Keys, slot: at.Slot) -> dict[str, Any]
 
 
 def _line(connection: Connection, keys: Keys, slot: at.Slot, models: Mapping[str, str]) -> dict[str, Any] | None:
-    """A talk as a line of a file of dialogues; None where nobody said a word. Raises Erased."""
+    """A talk as a line of a file of dialogues; None where nobody said a word. Raises Erased, _Unwritten."""
     said = at.said_in(connection, keys, slot)
     if not said:
         keys.seal(slot.person, "")  # raises where the person was erased
@@ -133,7 +140,9 @@ def _line(connection: Connection, keys: Keys, slot: at.Slot, models: Mapping[str
     sent = tuple(round(one.at - start, 3) for one in said if one.who == at.CLINICIAN)
     shown = tuple(round(one.at - start, 3) for one in said if one.who == at.PATIENT)
     sealed = at.sealed_of(connection, slot)["episode"]
-    if slot.step == "done" and sealed is not None:
+    if slot.step == "done":
+        if sealed is None:
+            raise _Unwritten
         episode = from_json(Episode, keys.open(slot.person, sealed).encode(), f"slot {slot.id}")
         return line_of(episode, Encounter(slot.person, f"E{slot.id}", sent, shown), models)
     replies = [one.text for one in said if one.who == at.PATIENT]

@@ -89,16 +89,17 @@ def link_again(connection: Connection, name: str, now: float) -> str:
 
 
 def from_prolific(
-    connection: Connection, keys: Keys, prolific: Prolific, query: Mapping[str, str], now: float
+    connection: Connection, keys: Keys, prolific: Prolific, query: Mapping[str, str], now: float, *, new: bool = True
 ) -> str | None:
-    """The person who comes with Prolific's three ids; None where they are not those of this study."""
+    """The person who comes with Prolific's three ids; None where they are not those of this study, or, unless `new`
+    people may come, of nobody who was here before."""
     outside, study, session = (query.get(name, "") for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
     if study != prolific.study_id or not _OUTSIDE.fullmatch(outside) or not _OUTSIDE.fullmatch(session):
         return None
     known = keys.known(outside)
     there = connection.execute(select(identity.c.person).where(identity.c.known == known)).scalar()
-    if there is not None:
-        return str(there)
+    if there is not None or not new:
+        return None if there is None else str(there)
     ((name, _),) = invite(connection, keys, 1, now)
     sealed = keys.seal_json(STUDY, {"prolific": outside, "session": session})
     connection.execute(identity.insert().values(person=name, sealed=sealed, known=known))

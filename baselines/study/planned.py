@@ -16,7 +16,7 @@ from baselines.dialogue.planned import estimate
 from baselines.dialogue.played import Spent
 from baselines.results.power import independent
 from baselines.study.design import TALKS, Design, TaskName
-from baselines.study.schedule import CHECKS, Offer, fewest_people
+from baselines.study.schedule import CHECKS, Offer, fewest_people, rounds
 
 BY_PERSON, BY_CASE = 0.1, 0.3
 """Shares of the variance of a difference, person beside model, that a person and a case have in common: assumed."""
@@ -62,7 +62,8 @@ def taken(
 
 
 def paid(design: Design, offers: Sequence[Offer]) -> float:
-    """What people are paid in all if everybody finishes, in the design's currency."""
+    """What people are paid in all if everybody finishes, in the design's currency: by item, whatever it is."""
     people = max(design.people, fewest_people(design, offers))
-    cases = sum(one.encounters for one in expected(design, offers))
-    return people * design.pay.welcome + cases * design.pay.each_case
+    talks = sum(one.encounters for one in expected(design, offers) if one.task in TALKS)
+    rated = sum(design.completed * sum(rounds(design, offers, task)) for task in design.tasks if task not in TALKS)
+    return people * design.pay.welcome + (talks + rated) * design.pay.each_case

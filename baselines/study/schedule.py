@@ -115,13 +115,14 @@ def wanted(design: Design, offers: Sequence[Offer], held: Sequence[Held]) -> dic
 def items_a_person(design: Design, offers: Sequence[Offer]) -> int:
     """How many items one person is given who does all of them, one at least."""
     talks = min(design.per_person, len({offer.group for offer in offers if offer.task in TALKS}))
-    rated = 0
-    for task in design.tasks:
-        if task not in TALKS:
-            parts = Counter(offer.part if task in BETWEEN else "" for offer in offers if offer.task == task)
-            most = max(parts.values(), default=0)
-            rated += most + int(most * design.repeated + 0.5)
+    rated = sum(max(rounds(design, offers, task), default=0) for task in design.tasks if task not in TALKS)
     return max(talks + rated, 1)
+
+
+def rounds(design: Design, offers: Sequence[Offer], task: TaskName) -> list[int]:
+    """How many items a rater of each arm of a task is given, repeats and those that say what to answer included."""
+    own = [offer for offer in offers if offer.task == task]
+    return [len(visits(design, _within(own, arm), 0)) for arm in _arms(own)]
 
 
 def fewest_people(design: Design, offers: Sequence[Offer]) -> int:
@@ -211,7 +212,7 @@ def _rating(design: Design, own: Sequence[Offer], held: Sequence[Held], person: 
     """The next item of a rater of one task, whose offers are `own` and of which `held` is what was given."""
     mine = [one for one in held if one.person == person]
     others = {other: items for other, items in _raters(held).items() if other != person}
-    arms = sorted({_arm(offer.task, offer.id) for offer in own if offer.part != CHECKS})
+    arms = _arms(own)
     used = Counter(_arm(items[0].task, items[0].item) for items in others.values())
     if mine:
         arm = _arm(mine[0].task, mine[0].item)
@@ -221,7 +222,7 @@ def _rating(design: Design, own: Sequence[Offer], held: Sequence[Held], person: 
         return None
     if used[arm] >= design.completed and not any(one.state == "done" for one in mine):
         return None
-    asked = [offer for offer in own if offer.part in (arm, CHECKS)] if arm else list(own)
+    asked = _within(own, arm)
     done = {(one.item, one.repeat) for one in mine if one.state != "lost"}
     first = [items[0].item for items in others.values()]
     for choice in visits(design, asked, _row_of(design, asked, first, mine)):
@@ -240,6 +241,16 @@ def _raters(held: Sequence[Held]) -> dict[int, list[Held]]:
 
 def _arm(task: TaskName, item: str) -> str:
     return item.partition("/")[0] if task in BETWEEN else ""
+
+
+def _arms(own: Sequence[Offer]) -> list[str]:
+    """The arms that the items of a task have; one without a name where it has no conditions between people."""
+    return sorted({_arm(offer.task, offer.id) for offer in own if offer.part != CHECKS})
+
+
+def _within(own: Sequence[Offer], arm: str) -> list[Offer]:
+    """The items of an arm."""
+    return [offer for offer in own if not arm or offer.part in (arm, CHECKS)]
 
 
 def _row_of(design: Design, asked: Sequence[Offer], first: Sequence[str], mine: Sequence[Held]) -> int:

@@ -78,6 +78,11 @@ class _Refused(Exception):
 _NOT_IN = "Open the link of your invitation. A link works once; if yours was used, ask for another one."
 
 
+def _full(more: str = "") -> _Refused:
+    text = f"All places of this study are taken, or it has ended. Thank you.{more}"
+    return _Refused(410, "There is no place left", text)
+
+
 class _Headers:
     """Puts the headers on every response, errors of the server included, and hides what an error says."""
 
@@ -149,16 +154,19 @@ class _Server:
         return _Refused(404, "This link does not work", why)
 
     def within_limits(self, request: Request, session: access.Session | None = None) -> None:
+        """Who is in counts alone, as a class has one address; others count by theirs."""
         now = self.site.clock()
-        fine = self.addresses.allows(self.address(request), now)
-        if session is not None:
-            fine = self.requests.allows(session.digest, now) and fine
+        if session is None:
+            fine = self.addresses.allows(self.address(request), now)
+        else:
+            fine = self.requests.allows(session.digest, now)
         if not fine:
             raise _Refused(429, "Too many requests", "Please wait a minute and load the page again.")
 
     def session(self, connection: Connection, request: Request, *, coordinator: bool = False) -> access.Session:
         found = access.session_of(connection, request.cookies.get(access.COOKIE), self.site.clock())
         if found is None or (found.person is None) != coordinator:
+            self.within_limits(request)
             raise _Refused(403, "You are not signed in", _NOT_IN)
         self.within_limits(request, found)
         return found
@@ -352,18 +360,27 @@ def _signed_out(page: HTMLResponse) -> HTMLResponse:
 def _links(app: FastAPI, server: _Server) -> None:
     site = server.site
 
-    def look(request: Request, token: str, *, coordinator: bool) -> HTMLResponse:
+    def look(request: Request, token: str, *, coordinator: bool) -> Response:
         server.within_limits(request)
         now = site.clock()
         with site.store.reading() as connection:
             fine = access.is_open(connection, token, now, coordinator=coordinator)
+            session = access.session_of(connection, request.cookies.get(access.COOKIE), now)
+            if not fine and access.is_theirs(connection, token, session):
+                where = "/coordinator" if coordinator else "/"
+                return RedirectResponse(where, status_code=303)  # opened again, or its button pressed twice
+            full = fine and not coordinator and views.is_full(connection, site)
         if not fine:
             raise server.no_link(request, "It was used, it is too old, or a part of it is missing.")
+        if full:
+            raise _full()
         return HTMLResponse(views.invitation_page(site, token, coordinator=coordinator))
 
-    def use(request: Request, *, coordinator: bool) -> RedirectResponse:
+    def use(request: Request, *, coordinator: bool) -> Response:
         token = request.path_params["token"]
-        look(request, token, coordinator=coordinator)
+        shown = look(request, token, coordinator=coordinator)
+        if isinstance(shown, RedirectResponse):
+            return shown
         now = site.clock()
         with site.store.writing() as connection:
             got = access.exchange(connection, token, now, coordinator=coordinator)
@@ -375,7 +392,7 @@ def _links(app: FastAPI, server: _Server) -> None:
 
     def door(path: str, *, coordinator: bool) -> None:
         @app.get(path)
-        def shown(request: Request, token: str) -> HTMLResponse:
+        def shown(request: Request, token: str) -> Response:
             return look(request, token, coordinator=coordinator)
 
         server.posted(app, path, lambda request, form: use(request, coordinator=coordinator))
@@ -392,12 +409,17 @@ def _links(app: FastAPI, server: _Server) -> None:
         if not server.arrivals.allows(server.address(request), now):
             raise _Refused(429, "Too many came from where you are", "Please try again in an hour.")
         with site.store.writing() as connection:
-            closed = views.is_closed(connection)
-            name = None if closed else who.from_prolific(connection, site.keys, wanted, request.query_params, now)
+            full = views.is_full(connection, site)
+            name = who.from_prolific(connection, site.keys, wanted, request.query_params, now, new=not full)
+            if name is None and full:
+                raise _full(" Please return your submission on Prolific.")
             if name is None:
                 raise server.no_link(request, "It is not one of this study.")
             # The ids of Prolific are no secret: who is in already keeps their session, and needs a new link elsewhere.
             if who.person_of(connection, name).stage != "invited":
+                session = access.session_of(connection, request.cookies.get(access.COOKIE), now)
+                if session is not None and session.person == name:
+                    return RedirectResponse("/", status_code=303)
                 raise _Refused(403, "You have begun already", "Go on in the browser in which you began.")
             token = access.make_link(connection, name, now)
         return RedirectResponse(f"/i/{token}", status_code=303)
@@ -503,6 +525,11 @@ def _posts(app: FastAPI, server: _Server) -> None:
         server.do(did)
         if page is not None:
             return _with_clock(request, HTMLResponse(page, status_code=422), place.slot, place.now)
+        return RedirectResponse("/", status_code=303)
+
+    @app.get("/do/{what}")
+    def again(what: str) -> RedirectResponse:
+        """The address of a page that answered a form, loaded anew, or from a phone's memory."""
         return RedirectResponse("/", status_code=303)
 
     server.posted(app, "/draft", draft)

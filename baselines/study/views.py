@@ -16,6 +16,7 @@ from baselines.study.access import Session
 from baselines.study.design import TALKS, Question
 from baselines.study.flow import ENDED, Frame
 from baselines.study.prose import as_html
+from baselines.study.schedule import choose
 from baselines.study.site import Site
 from baselines.study.store import fact_in
 from baselines.study.tasks.conversation import ROWS
@@ -50,7 +51,10 @@ _ENDS = {
         "The questions about the instructions had other answers. The study ends here.",
     ),
     "withdrawn": ("You have stopped", "Thank you for your time. What you finished is paid. You may close this page."),
-    "timed_out": ("The study has ended", "It was closed before you finished. What you finished is paid."),
+    "timed_out": (
+        "The study has ended",
+        "It was closed, or its last place taken, before you came to a case. Your time until here is paid.",
+    ),
     "erased": ("Deleted", "What you did was deleted. You may close this page."),
 }
 
@@ -106,9 +110,17 @@ def place_of(connection: Connection, site: Site, name: str, shown: str | None = 
     given = at.slots_of(connection, name)
     if slot is None:
         nothing = not any(one.step == "done" for one in given)
-        who.move(connection, person, "timed_out" if nothing and is_closed(connection) else "debriefing", now)
+        left_out = nothing and (not given or is_closed(connection))
+        who.move(connection, person, "timed_out" if left_out else "debriefing", now)
         return Place(who.person_of(connection, name))
     return Place(person, slot, given, now)
+
+
+def is_full(connection: Connection, site: Site) -> bool:
+    """Whether somebody who comes now would find nothing to do, as things stand."""
+    newcomer = 1 + max((person.number for person in who.everybody(connection)), default=0)
+    chosen = choose(site.study.design, at.offers_of(connection), at.held(connection), newcomer)
+    return is_closed(connection) or chosen is None
 
 
 def is_closed(connection: Connection) -> bool:
@@ -170,7 +182,8 @@ def _stage(connection: Connection, site: Site, person: who.Person, frame: Frame,
     if stage in ENDED:
         title, text = _ENDS[stage]
         frame = replace(frame, title=title, stop=False)
-        return _shown("ended", frame, text=text, code=_code(site, person), **shared)
+        number = person.id if stage not in ("declined", "erased") else ""
+        return _shown("ended", frame, text=text, code=_code(site, person), number=number, **shared)
     match stage:
         case "consent":
             following = "a few questions about your work" if study.design.survey else "the instructions"
@@ -181,6 +194,7 @@ def _stage(connection: Connection, site: Site, person: who.Person, frame: Frame,
                 "consent",
                 frame,
                 consent=shown,
+                digest=study.texts.consent_digest,
                 models=sorted({player.name for player in site.players.values()}),
                 **shared,
             )

@@ -3,7 +3,12 @@
 const at = (id) => document.getElementById(id);
 const fields = (form) => new URLSearchParams(new FormData(form));
 const post = (where, body) => fetch(where, { method: "POST", body, credentials: "same-origin" });
-const say = (text) => { const told = at("told"); if (told) told.textContent = text; };
+// For those who listen, and, where something went wrong, for those who see.
+function say(text, wrong = false) {
+  const told = at("told");
+  told.textContent = text;
+  told.className = wrong ? "notice" : "unseen";
+}
 
 // --- Drafts: kept a moment after the last key, and when the page is left -------------------------------------------
 
@@ -24,7 +29,9 @@ function save() {
   if (pasted) body.set("pasted", String(pasted));
   unsaved = null;
   pasted = 0;
-  fetch("/draft", { method: "POST", body, credentials: "same-origin", keepalive: true }).catch(() => { unsaved = form; });
+  const again = () => { unsaved ??= form; };
+  fetch("/draft", { method: "POST", body, credentials: "same-origin", keepalive: true })
+    .then((answer) => { if (answer.status === 429 || answer.status >= 500) again(); }, again);
 }
 
 document.addEventListener("input", (event) => {
@@ -34,6 +41,9 @@ document.addEventListener("input", (event) => {
 document.addEventListener("submit", (event) => {
   clearTimeout(timer);
   if (event.target === unsaved) unsaved = null;
+  if (event.target.id === "say") return;
+  if (event.timeStamp - Number(event.target.dataset.sent ?? -9999) < 2000) event.preventDefault(); // a double click
+  else event.target.dataset.sent = String(event.timeStamp);
 });
 addEventListener("pagehide", save);
 document.addEventListener("visibilitychange", () => { if (document.visibilityState === "hidden") save(); });
@@ -152,6 +162,7 @@ if (talk) {
       const answer = await fetch("/status", { credentials: "same-origin" });
       if (answer.status === 403) { location.assign("/"); return; }
       const now = await answer.json();
+      if (failed > 1) say("");
       failed = 0;
       if (now.state === "over") { save(); location.assign("/"); return; }
       if (now.here !== here() || now.state !== state()) take(await (await fetch("/", { credentials: "same-origin" })).text());
@@ -159,7 +170,7 @@ if (talk) {
     } catch {
       failed += 1;
       set({ left: seconds(), running: false }); // what it says without a server is not known
-      if (failed === 2) say("There is no connection. What you write stays here, and we keep trying.");
+      if (failed === 2) say("There is no connection. What you write stays here, and we keep trying.", true);
     } finally {
       asking = false;
     }
@@ -177,20 +188,24 @@ if (talk) {
       const answer = await post("/do/say", body);
       const text = await answer.text();
       if (answer.ok) {
-        field.value = "";
+        say("");
         at("error-text")?.remove();
         field.removeAttribute("aria-invalid");
+        // Empty; or these words, where they came late and were not sent: from another tab, that knew less.
+        field.value = new DOMParser().parseFromString(text, "text/html").querySelector("#say [name=text]")?.value ?? "";
         take(text);
+        if (field.value) say("This was not sent: the conversation had gone on. Your words are still here.", true);
       } else {
         const page = new DOMParser().parseFromString(text, "text/html");
         const again = page.getElementById("say");
         if (answer.status === 422 && again) at("say").replaceWith(document.adoptNode(again));
-        else if (answer.status === 429) say("Too many requests. Please wait a minute, then send again.");
+        else if (answer.status === 429) say("Too many requests. Please wait a minute, then send again.", true);
+        else if (answer.status >= 500) throw new Error("the server could not");
         else location.assign("/");
         words().focus();
       }
     } catch {
-      say("This was not sent. Your words are still here: please send again.");
+      say("This was not sent. Your words are still here: please send again.", true);
     } finally {
       sending = false;
       if (at("send")) at("send").disabled = state() !== "yours";

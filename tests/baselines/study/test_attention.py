@@ -70,6 +70,12 @@ def test_each_sign_is_found_and_told_with_its_reason(kind: str, reason: str) -> 
     assert found["P001"][0] != found["P001"][-1] or len(found["P001"]) == 1
 
 
+def test_what_was_asked_for_in_other_letters_is_what_was_asked_for() -> None:
+    check = item(30, expected={"diagnosis": "none"})
+    asked = [Response("P001", check, {"diagnosis": told}, 9.0) for told in ("None.", "NONE", "none")]
+    assert flags(asked) == {}
+
+
 def test_the_order_of_answers_does_not_matter() -> None:
     mixed = [*changed("fast"), *others()]
     random.Random(1).shuffle(mixed)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import inspect
+from sqlalchemy import inspect, select
 
 from baselines.study import clock
 from baselines.study import slots as at
 from baselines.study.design import Design
 from baselines.study.site import Site
-from baselines.study.store import open_store, slots
+from baselines.study.store import journal, open_store, slots
 from loaders.errors import InputError
 from tests.parts.postgres import postgres
 from tests.parts.study_talks import at_work, links, talking, visiting
@@ -42,6 +43,9 @@ def test_what_was_shown_goes_on_through_any_number_of_kills(site: Site) -> None:
             slot = clock.go_on(connection, at.slot_of(connection, 1), cookie, now)
             assert slot.spent(now) == 50.25 and slot.spent(now + 7) == 57.25
             assert clock.go_on(connection, slot, cookie, now + 7).spent(now + 7) == 57.25  # it does not stand
+        # What a browser said stands in the journal, where somebody who forges it is seen.
+        told = select(journal.c.detail).where(journal.c.what == "clock").order_by(journal.c.number)
+        assert [json.loads(row.detail) for row in connection.execute(told)] == [{"back": 1.2}] * 2
 
 
 @pytest.mark.parametrize(

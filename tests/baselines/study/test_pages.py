@@ -149,6 +149,63 @@ def test_a_clock_stands_without_a_server_and_never_says_more_than_before(browser
         later(4, "7:.. left")
 
 
+def at_a_talk(browser: Any, site: Site, address: str) -> Desk:
+    """The page of a talk, without what comes before it."""
+    desk = Desk(browser, address)
+    desk.page.goto(address + study_site.invited(site)[0])
+    desk.go_on()
+    with site.store.writing() as connection:
+        connection.execute(people.update().values(stage="work"))
+    desk.page.goto(address)
+    desk.go_on()
+    return desk
+
+
+def test_words_that_are_not_sent_stay_and_the_page_says_so(browser: Any, tmp_path: Path) -> None:
+    """A server that cannot, no line, and another tab that knew more; and what is pressed twice is sent once."""
+    site = talking(tmp_path / "s", per_person=1)
+    with study_site.served(site) as address:
+        desk = at_a_talk(browser, site, address)
+        page, told = desk.page, desk.page.locator("#told")
+        other = desk.context.new_page()
+        other.goto(address)
+        other.route("**/status", lambda route: route.abort())  # it will hear of nothing
+
+        def not_sent(why: str) -> None:
+            page.click("#send")
+            playwright.expect(told).to_contain_text(why)
+            playwright.expect(told).to_be_visible()
+            assert told.evaluate("one => one.getBoundingClientRect().height") > 20  # not to listeners alone
+            assert page.input_value("[name=text]") == "My words." and page.locator("#log li.clinician").count() == 0
+
+        page.fill("[name=text]", "My words.")
+        page.route("**/do/say", lambda route: route.fulfill(status=500, body="<h1>An error</h1>"))
+        not_sent("This was not sent")
+        page.unroute("**/do/say")
+        page.route("**/do/say", lambda route: route.abort())
+        not_sent("This was not sent")
+        page.unroute("**/do/say")
+        page.click("#send")
+        desk.wait_for(1)
+        assert not told.inner_text() and page.input_value("[name=text]") == ""
+        other.fill("[name=text]", "Words of another tab.")
+        other.click("#send")
+        playwright.expect(other.locator("#told")).to_contain_text("the conversation had gone on")
+        assert other.input_value("[name=text]") == "Words of another tab."
+        assert other.locator("#log li.clinician").count() == 1
+
+
+def test_a_button_that_is_pressed_twice_sends_once(browser: Any, tmp_path: Path) -> None:
+    site = talking(tmp_path / "s", per_person=1)
+    with study_site.served(site) as address:
+        desk, sent = Desk(browser, address), []
+        desk.page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+        desk.page.goto(address + study_site.invited(site)[0])
+        desk.page.dblclick("main form button")
+        desk.page.wait_for_selector("h1:has-text('Consent')")
+        assert len(sent) == 1
+
+
 def no_line_is_cut(desk: Desk) -> None:
     """On a phone, whatever its height: no ink at the lower edge of a chart that goes on."""
     was, chart = desk.page.viewport_size, desk.page.locator(".shown.chart")

@@ -8,7 +8,7 @@ import pytest
 from baselines.results.power import independent, smallest_difference
 from baselines.study.design import Design, Pay, TaskName
 from baselines.study.planned import BY_CASE, BY_PERSON, expected, paid
-from baselines.study.schedule import Offer
+from baselines.study.schedule import Held, Offer, choose, items_a_person
 
 
 @pytest.mark.parametrize(("people", "cases", "each"), [(4, 8, 2), (6, 6, 6), (8, 8, 1)])
@@ -52,4 +52,24 @@ def test_a_design_is_told_by_task() -> None:
     assert talks.each == pytest.approx(whole / 20) and 1 < talks.each < 3
     # More of the same people on the same cases show less than as many independent ones.
     assert smallest_difference(int(whole), 0.5) > smallest_difference(60, 0.5)
-    assert paid(design, items) == 12 * 2 + 210 * 4
+    # 60 talks; each of 3 raters has 50 pairs, 3 of them again, and one that says what to answer.
+    assert paid(design, items) == 12 * 2 + (60 + 3 * 54) * 4
+
+
+@pytest.mark.parametrize("setting", ["both", "image+all"])
+def test_what_raters_are_given_is_what_is_planned(setting: str) -> None:
+    """The length that a page tells, and the pay of `check`, count the items that the schedule gives."""
+    design = Design(
+        "A", "a", ("diagnosis",), completed=2, repeated=0.3, setting=setting, pay=Pay(each_case=1, welcome=0)
+    )
+    arms = ("image+basic", "image+all") if setting == "both" else (setting,)
+    items = [Offer(f"{arm}/C{at}", "diagnosis", f"c{at}") for arm in arms for at in range(7)]
+    items += [Offer(f"check/{at}", "diagnosis", f"check/{at}") for at in range(3)]
+    held: list[Held] = []
+    for person in range(1, 2 * len(arms) + 1):
+        while given := choose(design, items, held, person):
+            held.append(Held(person, given.offer.id, "diagnosis", given.offer.group, "done", given.repeat))
+    assert {sum(one.person == person for one in held) for person in {one.person for one in held}} == {
+        items_a_person(design, items)
+    }
+    assert paid(design, items) == len(held)

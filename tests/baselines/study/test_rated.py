@@ -50,7 +50,8 @@ def test_a_study_from_the_link_to_the_table(
     plan = study_site.study(tmp_path / "s", task, cases=4, completed=raters, repeated=0.25, attention=0.25)
     site = study_site.site(plan, **source(task, request))
     with visiting(site) as client:
-        for number, token in enumerate(links(site, raters + 1)):
+        *tokens, late = links(site, raters + 1)
+        for number, token in enumerate(tokens):
             person, draw = Visitor(client, token), random.Random(number)
             if number:  # the first goes all the way
                 with site.store.writing() as connection:
@@ -72,10 +73,13 @@ def test_a_study_from_the_link_to_the_table(
                 answer = person.do("work", **filled(person.page, draw))
                 assert answer.status_code == 200
                 items += 1
-            assert person.title == "About this study"
-            assert (items > 0) == (number < raters)  # nothing is wanted of the third
+            assert person.title == "About this study" and items > 0
+        client.cookies.clear()
+        for asked in (client.get, client.post):  # nothing is wanted of the third, who is told at the door
+            answer = asked(f"/i/{late}")
+            assert answer.status_code == 410 and "no place left" in answer.text
         with site.store.reading() as connection:
-            assert {one.stage for one in who.everybody(connection)} == {"debriefing"}
+            assert [one.stage for one in who.everybody(connection)] == ["debriefing", "debriefing", "invited"]
         exported = export(plan, site.store, site.keys, tmp_path / "out")
     sheets = [path for path in exported.files if re.fullmatch(rf"{task}(-image\+basic)?-P00\d", path.stem)]
     assert len(sheets) == raters and exported.stand_in

@@ -17,7 +17,7 @@ from baselines.study.store import journal as rows
 from baselines.study.store import open_store, set_fact, slots
 from loaders.errors import InputError
 from tests.parts.postgres import postgres
-from tests.parts.study_talks import TURNS, Visitor, at_work, links, talking, visiting
+from tests.parts.study_talks import TURNS, Visitor, at_work, beside, links, talking, visiting
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -131,6 +131,29 @@ def test_a_closed_study_gives_nothing_out_and_says_so(tmp_path: Path) -> None:
         late.enter()
         assert late.title == "The study has ended"
         assert "timed_out" in stages(site)
+
+
+def test_a_talk_whose_end_is_not_written_is_left_out_and_said(tmp_path: Path) -> None:
+    """It stood in exports as one that had broken off, without its findings."""
+    site = talking(tmp_path / "s", per_person=1)
+    with visiting(site) as client:
+        person = at_work(client, links(site)[0])
+        for words in TURNS[:5]:
+            person.say(words)
+        person.do("finish")
+        person.do("findings", none="yes")
+        person.do("after", difficulty="2", realism="3", tools="None")
+        beside(client).call(client.app.state.server.replies.settled)
+        with site.store.writing() as connection:
+            connection.execute(update(slots).values(episode=None))
+    for number, left in enumerate((1, 0)):
+        store, keys = open_database(site.study)
+        with store, keys:
+            exported = export(site.study, store, keys, tmp_path / f"out{number}")
+        assert exported.items == 1 - left and len(exported.left_out) == left
+        assert not left or "serve the study for a moment" in next(iter(exported.left_out))
+        with visiting(talking(tmp_path / "s", per_person=1)) as client:
+            beside(client).call(client.app.state.server.replies.settled)
 
 
 def stages(site: Site) -> list[str]:

@@ -1,0 +1,139 @@
+"""Those who come a second time, too late, or twice at once: each gets to where they are, or is told why not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.study import people as who
+from baselines.study.design import Design, Limits, Prolific, Question
+from baselines.study.site import Site
+from baselines.study.store import set_fact
+from tests.parts.study_site import login
+from tests.parts.study_talks import Clock, Visitor, links, talking, visiting
+
+CODES = Prolific("s" * 24, "DONE", "OUT", "LATE", "LEFT")
+IDS = {"PROLIFIC_PID": "a" * 24, "STUDY_ID": "s" * 24, "SESSION_ID": "b" * 24}
+
+
+def stage(site: Site, name: str = "P001") -> str:
+    with site.store.reading() as connection:
+        return who.person_of(connection, name).stage
+
+
+def test_a_used_link_leads_who_is_in_to_their_page_and_nobody_else(tmp_path: Path) -> None:
+    site = talking(tmp_path)
+    with visiting(site) as client:
+        mine, others = links(site, 2)
+        person = Visitor(client, mine)
+        assert person.title == "Consent"
+        for asked in (client.get, client.post):  # the mail's link again; a double click, Back and the button
+            assert "<h1>Consent</h1>" in asked(f"/i/{mine}").text
+        assert client.post(f"/i/{others}").status_code == 200  # somebody else at the same browser
+        assert client.get(f"/i/{mine}").status_code == 404
+        person.look()
+        assert person.title == "Consent"  # whose cookie still opens their own page
+        client.cookies.clear()
+        assert client.get(f"/i/{mine}").status_code == client.post(f"/i/{mine}").status_code == 404
+        desk = login(site)
+        for _ in range(2):
+            assert "<h1>Coordinator</h1>" in client.post(desk).text
+
+
+def test_who_comes_from_prolific_again_goes_on_in_their_browser_alone(tmp_path: Path) -> None:
+    site = talking(tmp_path, prolific=CODES)
+    with visiting(site) as client:
+        person = Visitor(client, client.get("/prolific", params=IDS).url.path.rpartition("/")[2])
+        person.do("consent", answer="agree")
+        assert "<h1>About you</h1>" in client.get("/prolific", params=IDS).text
+        client.cookies.clear()
+        assert client.get("/prolific", params=IDS).status_code == 403
+
+
+@pytest.mark.parametrize("why", ["full", "closed"])
+def test_nobody_is_led_through_a_study_that_has_no_place(why: str, tmp_path: Path) -> None:
+    site = talking(tmp_path, cases=1, per_person=1, prolific=CODES)
+    with visiting(site) as client:
+        first, slow, late = links(site, 3)
+        person, waits = Visitor(client, first), Visitor(client, slow)
+        person.enter()  # has the only case
+        if why == "closed":
+            with site.store.writing() as connection:
+                set_fact(connection, "closed", "now")
+        client.cookies.clear()
+        for asked in (client.get(f"/i/{late}"), client.post(f"/i/{late}"), client.get("/prolific", params=IDS)):
+            assert asked.status_code == 410 and "no place left" in asked.text
+        with site.store.reading() as connection:
+            assert len(who.everybody(connection)) == 3  # nobody is made of a visit
+        waits.enter()  # was let in before
+        assert waits.title == "The study has ended" and "LATE" in waits.page and "DONE" not in waits.page
+        assert stage(site, "P002") == "timed_out" and stage(site, "P003") == "invited"
+
+
+def test_who_had_a_case_that_broke_off_is_told_what_it_was_about(tmp_path: Path) -> None:
+    site = talking(tmp_path, cases=1, per_person=1)
+    with visiting(site) as client:
+        person = Visitor(client, links(site)[0])
+        person.enter()
+        with site.store.writing() as connection:
+            connection.exec_driver_sql("UPDATE slots SET step = 'lost', why = 'interrupted'")
+        person.look()
+        assert person.title == "About this study"
+
+
+def test_a_consent_that_has_changed_is_read_again(tmp_path: Path) -> None:
+    site = talking(tmp_path)
+    with visiting(site) as client:
+        person = Visitor(client, links(site)[0])
+        before = person.form("consent")
+        old = {**before, "read": "0" * 64}
+        assert person.do("consent", form=old, answer="agree").status_code == 422
+        assert "This text has changed" in person.page and stage(site) == "consent"
+        assert person.form("consent")["read"] == site.study.texts.consent_digest
+        person.do("consent", answer="agree")
+        with site.store.reading() as connection:
+            assert who.person_of(connection, "P001").consent == site.study.texts.consent_digest
+
+
+def test_a_page_that_answered_a_form_may_be_loaded_again(tmp_path: Path) -> None:
+    """A phone that let a tab go loads its address, which is that of the form."""
+    site = talking(tmp_path)
+    with visiting(site) as client:
+        person = Visitor(client, links(site)[0])
+        assert person.do("consent", answer="maybe").status_code == 422
+        assert "<h1>Consent</h1>" in person.look("/do/consent").text
+
+
+def test_a_class_at_one_address_and_a_flood_of_nobody(tmp_path: Path) -> None:
+    site = talking(tmp_path, clock=Clock(), limits=Limits(requests_a_minute=5), cases=30)
+    with visiting(site) as client:
+        people = [Visitor(client, token) for token in links(site, 25)]
+        for person in people:  # 125 requests a minute, where an address of nobody may send 100
+            assert [person.look().status_code for _ in range(4)] == [200] * 4
+        client.cookies.clear()
+        assert {client.get("/status").status_code for _ in range(101)} == {403, 429}
+
+
+def test_who_ends_is_told_their_number(tmp_path: Path) -> None:
+    site = talking(tmp_path)
+    with visiting(site) as client:
+        for answer, told in (("keep", True), ("delete", False)):
+            person = Visitor(client, links(site)[0])
+            person.do("stop")
+            person.do("leave", answer=answer)
+            assert ("<strong>P0" in person.page) is told
+
+
+@pytest.mark.parametrize(
+    ("question", "why"),
+    [
+        ({"name": "stage", "options": ("I", "II")}, "a column of people.csv"),
+        ({"name": "rank", "options": ("Senior  doctor", "Other")}, "spaces too many"),
+    ],
+)
+def test_a_question_that_could_not_be_answered_or_would_be_lost_is_refused(question: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        Question(shown="?", **question)
+    assert Question("rank", "?", options=("Senior doctor",)).options and Design("a", "b", ("pairs",))
