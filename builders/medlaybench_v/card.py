@@ -28,6 +28,7 @@ _PROVENANCE: dict[str, dict[str, JsonValue]] = {
         "biases": "Published cases: rare and striking findings are over-represented, and so are the languages, "
         "countries and equipment of those who publish.",
         "sensitive": "Ages, histories and images of patients as their authors published them; no names.",
+        "credit": "; images and captions of ROCOv2 are by Rückert et al. (2024)",
     },
     OWN: {
         "collection": "Records of the maintainer's own, from the source named in this card. How they were collected, "
@@ -44,6 +45,7 @@ def card(manifest: Manifest, origin: str, condition: str, chat: Chat | None) -> 
     statistics = cast(dict[str, Any], manifest.statistics)
     return {
         **licence_facts(statistics["licence"], "rows", "each row's"),
+        "credit": "",
         **_PROVENANCE[origin],
         "method": _BY_RULES if chat is None else _by_model(chat, condition),
         "example_split": order_splits(manifest.splits)[-1],

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import JsonValue
@@ -21,6 +23,7 @@ RULES = 9
 """The version of what `check_row` holds rows to and `measure` counts; 1 was all that came before it had a number."""
 
 _STUMBLES = ("repeats", "hyphens", "stacks", "unexplained", "unexplained_by_experts")
+_SHARED = ("pictures", "articles", "captions")
 STATUSES = ("accepted", "repaired", "fallback", "ungated")
 
 
@@ -55,6 +58,8 @@ class Tally:
         count["with_image"] += row["image"] is not None
         count["expert_words"] += len(row["expert_caption"].split())
         count["layman_words"] += len(row["layman_caption"].split())
+        for kind, name in _shown_by(row):
+            by["across"][kind, name, row["split"]] += 1
 
     def merge(self, other: Tally) -> None:
         """Take in what was counted of other rows."""
@@ -67,6 +72,8 @@ class Tally:
         total, scores = count["rows"], by["score"]
         splits = sorted({split for split, _ in by["modality"]})
         score = math.fsum(score * captions for score, captions in scores.items())
+        in_splits = Counter((kind, name) for kind, name, _ in by["across"])
+        splits_of = Counter(kind for (kind, _), splits_in in in_splits.items() if splits_in > 1)
         return {
             "modality_by_split": {
                 m.code: {split: by["modality"][split, m.code] for split in splits} for m in MODALITIES
@@ -86,11 +93,22 @@ class Tally:
                 **{kind: by["stumbles"][kind] for kind in _STUMBLES},
             },
             "gates": {gate: {outcome: by["gates"][gate, outcome] for outcome in OUTCOMES} for gate in GATES},
+            "across_splits": {kind: splits_of[kind] for kind in _SHARED},
             "with_lay_phrase": count["with_lay_phrase"],
             "with_image": count["with_image"],
             "expert_words": round(count["expert_words"] / total, 2) if total else 0.0,
             "layman_words": round(count["layman_words"] / total, 2) if total else 0.0,
         }
+
+
+def _shown_by(row: Row) -> Iterator[tuple[str, str]]:
+    """What a row has that another split should not have as well: its picture, article and expert caption."""
+    image = row["image"] or {}
+    if image.get("bytes"):
+        yield "pictures", hashlib.sha256(image["bytes"]).hexdigest()[:32]
+    if row["article_id"]:
+        yield "articles", row["article_id"]
+    yield "captions", row["expert_caption"]
 
 
 measure = Counted(Tally)

@@ -237,6 +237,10 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
         f"{statistics['with_lay_phrase']:,} of {rows:,} captions hold a lay phrase; "
         f"{statistics['with_image']:,} rows have an image."
     )
+    across = {kind: n for kind, n in statistics.get("across_splits", {}).items() if n}
+    if across:
+        told = ", ".join(f"{n:,} {kind}" for kind, n in across.items())
+        yield f"In more than one split of the source: {told}. Who trains on one split knows them in the other."
 
 
 RECIPE = Recipe(

@@ -28,6 +28,7 @@ def row(**changes: Any) -> dict[str, Any]:
         "protected": [{"kind": "marker", "text": "arrow", "start": 7, "end": 12}],
         "gates": gates,
         "image": None,
+        "article_id": None,
         **changes,
     }
 
@@ -66,6 +67,23 @@ def test_a_forged_licence_is_found() -> None:
     assert "expected one for each lay phrase" in check_row(row(phrase_licences=[None]))[0]
     assert "make it 'CC BY-NC'" in check_row(row(caption_licence="CC BY-NC"))[0]
     assert check_row(row(licence="all mine", caption_licence=None, phrase_licences=None)) == []  # before the column
+
+
+def test_what_stands_in_two_splits_is_counted() -> None:
+    picture, other = ({"bytes": data, "path": "a.png"} for data in (b"one", b"other"))
+    rows = [
+        row(split="train", image=picture, article_id="PMC1", expert_caption="Renal cyst."),
+        row(split="train", image=other, article_id="PMC1", expert_caption="Renal cyst."),
+        row(split="test", image=picture, article_id="PMC2", expert_caption="Cyst."),
+        row(split="validation", image=picture, article_id="PMC2", expert_caption="Renal cyst."),
+    ]
+    found: Any = measure(rows)
+    assert found["across_splits"] == {"pictures": 1, "articles": 1, "captions": 1}
+    halves = [measure.tally(), measure.tally()]  # as shards are counted apart
+    for number, one in enumerate(rows):
+        halves[number % 2].add(one)
+    halves[0].merge(halves[1])
+    assert halves[0].statistics() == found
 
 
 def test_statistics_count_by_split() -> None:
