@@ -9,6 +9,7 @@ a sentence gets two at most, and what only repeats the expert's word behind plai
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from builders.medlaybench_v.words.reads_well import plain_words
 from builders.medlaybench_v.words.stacks import is_joined, names_a_vessel, said_behind
@@ -118,10 +119,16 @@ def unexplainable(expert: str, text: str, start: int, end: int) -> bool:
     ("tips") or that the caption tells itself ("(LAD)", "LAD, left …")."""
     if inside_brackets(text, start):
         return True
-    if not expert.isupper():
+    if not in_capitals(expert):
         return False
     here = text[start:end].removesuffix("s")
     defined = rf"\s*[,:=–]\s*(?:[a-z]|{here[:1]}[a-z]{{2}})|\s(?:left|right)\s"
-    said = rf"\)|{defined}|\s\(|\s+(?:is|means|indicates|denotes)\b"
-    told = rf"\({here}s?\b|\b{here}s?(?:{said})"
-    return not here.isupper() or re.search(told, text) is not None
+    said = rf"[)\]]|{defined}|\s\(|\s+(?:is|means|indicates|denotes)\b"
+    told = rf"[(\[]{here}s?\b|\b{here}s?(?:{said})"
+    return not in_capitals(here) or re.search(told, text) is not None
+
+
+@lru_cache(maxsize=16384)
+def in_capitals(name: str) -> bool:
+    """Whether a name is letters that stand for words, as "LAD", "LCx" and "SUVmax" are."""
+    return " " not in name and sum(map(str.isupper, name)) > 1

@@ -113,8 +113,8 @@ def _doubts(entry: Entry) -> Iterator[Doubt]:
 
 
 def _unexplainable(entry: Entry, text: str, lower: str, start: int, end: int) -> bool:
-    # No bracket parts "voxel-based".
-    return text.startswith(("-", "–"), end) or unexplainable(entry.term.expert, text, start, end)
+    # No bracket parts "voxel-based" or "FDG-PET/CT".
+    return text.startswith(("-", "–", "/"), end) or unexplainable(entry.term.expert, text, start, end)
 
 
 def _another_place(entry: Entry, text: str, lower: str, start: int, end: int) -> bool:

@@ -17,7 +17,7 @@ from builders.licences import strictest
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.words.stacks import said_behind
 from builders.medlaybench_v.words.terms import Term, plural, plural_forms
-from builders.medlaybench_v.writing.glosses import beside
+from builders.medlaybench_v.writing.glosses import beside, in_capitals
 from builders.medlaybench_v.writing.matches import Entry
 
 _PREPOSITIONS = frozenset(
@@ -99,7 +99,7 @@ def _entry(surface: str, lay: str, term: Term, attributive: bool = False) -> Ent
     if behind := said_behind(term):
         return Entry(surface.lower(), behind, term, False, False, term.licence, True, behind)
     lay = beside(lay) if term.pos == "adjective" else lay
-    named = lay.partition(" (")[0] if term.expert.isupper() else lay  # letters stand before a noun as they are
+    named = lay.partition(" (")[0] if in_capitals(term.expert) else lay  # letters stand before a noun as they are
     closes = term.pos == "noun" and any(word in _PREPOSITIONS for word in named.split()[1:])
     changes = lay.lower() != surface.lower()
     heads = changes and (closes or " (" in lay) and term.pos == "noun" and " " in surface

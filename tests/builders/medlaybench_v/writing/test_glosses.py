@@ -20,6 +20,7 @@ DRAFTER = Drafter(
         term("labrum", "labrum (cartilage rim)", "anatomy"),
         term("bursa", "bursa (joint cushion)", "anatomy"),
         term("MFC", "MFC (knee end of a bone)", "anatomy"),
+        term("TvX", "TvX (valve)", "anatomy"),
         term("gastric band clip", "clip", "device"),
         term("lung lesion", "abnormal area in the lung", "finding"),
         term("stent", "support tube", "device", gloss=True),
@@ -53,6 +54,10 @@ def draft(text: str) -> str:
         # Capital letters: only as such, and not where the caption tells.
         ("the MFC and the mfc", "the MFC (knee end of a bone) and the mfc"),
         ("the condyle (MFC); the MFC", "the condyle (MFC); the MFC"),
+        ("the TvX and tvx", "the TvX (valve) and tvx"),
+        ("a heart valve [TvX]; the TvX", "a heart valve [TvX]; the TvX"),
+        # No bracket parts a name with a slash.
+        ("the MFC/TvX and meniscus/labrum", "the MFC/TvX (valve) and meniscus/labrum (cartilage rim)"),
         ("Meniscus (labrum)", "Meniscus (knee cartilage) (labrum)"),
         # A side goes with the place that has one.
         ("left lung lesion, right lung lesions", "abnormal area in the left lung, abnormal areas in the right lung"),
