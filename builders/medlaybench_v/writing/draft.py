@@ -41,6 +41,7 @@ from builders.medlaybench_v.writing.glosses import (
     explained,
     finds_room,
     glossed_behind,
+    in_capitals,
 )
 from builders.medlaybench_v.writing.matches import Entry, Match
 from builders.medlaybench_v.writing.mentions import (
@@ -96,6 +97,8 @@ _SHOWN = (".", ";", " is ", " are ", " was ", " were ", " as ", " by ")  # "also
 _OWN_HEAD = re.compile(r" ([a-z]{3,}?)s?(?![\w-])")
 # "OPLL": what stands behind it would be read as what it stands for.
 _LETTERS = re.compile(r"(?!(?:CT|MRI?|MRA|US|PET)\Z)[A-Z][A-Z\d]+s?\Z")
+_FEW = 3
+_CAPITALS = re.compile(r"[A-Z][A-Za-z]{1,2}s?")  # a few letters, one thing or several
 _ENHANCEMENT = "enhancement"  # its dye would be read with what follows: "brightening with contrast dye of the nerve"
 _SCANS = frozenset(("CT scan", "MRI scan"))
 _NEAR = 24  # characters before a term that are looked at
@@ -117,8 +120,13 @@ class Drafter:
                 self.rejected["lay phrase changes a fact"] += 1
                 continue
             by_surface[entry.surface] = entry
-        known = by_surface.values()
+        # Two or three letters stand within most words, and are explained where they are capitals (`unexplainable`):
+        # they are looked for among capitals.
+        letters = [s for s, entry in by_surface.items() if _is_few_letters(entry)]
+        words = [surface for surface in by_surface if surface not in set(letters)]
+        known = [by_surface[surface] for surface in (*words, *letters)]
         self._forms = [form_of(entry) for entry in known]
+        self._letters = {surface: number for number, surface in enumerate(letters, start=len(words))}
         self._explained = {entry.surface: _explained(entry) for entry in known if explained(entry.term)}
         self._places_of = frozenset(
             entry.surface
@@ -127,7 +135,7 @@ class Drafter:
         )
         self._bundled = any(term.source == BUNDLED for term in terms)
         self._attributive = frozenset(entry.surface for entry in known if entry.only_attributive)
-        self._automaton = AhoCorasick(list(by_surface), store_patterns=False)
+        self._automaton = AhoCorasick(words, store_patterns=False)
 
     def __len__(self) -> int:
         return len(self._forms)
@@ -202,6 +210,10 @@ class Drafter:
             if (lower[start - 1 : start] in SEPARATORS or begins_word(lower[start - 1]))
             and (lower[end : end + 1] in SEPARATORS or ends_word(lower, end))
         ]
+        for found in _CAPITALS.finditer(text):
+            number, (start, end) = self._letters.get(found[0].lower(), -1), found.span()
+            if number >= 0 and begins_word(lower[start - 1 : start]) and ends_word(lower, end):
+                places.append((start, -end, number, forms[number]))
         for start, end, form in _named_here(text, lower, recognised):
             if form.entry.changes:
                 places.append((start, -end, len(forms) + len(places), form))
@@ -385,6 +397,11 @@ def _picture(surface: str, lay: str, tail: str) -> Form:
 def _date(surface: str, lay: str) -> Form:
     """The form of a time after an operation (`operations`)."""
     return form_of(dated(surface, lay))
+
+
+def _is_few_letters(entry: Entry) -> bool:
+    """Whether an entry explains two or three letters that stand for words, one of them or several: "LV", "ROIs"."""
+    return entry.stays and in_capitals(entry.term.expert) and len(entry.term.expert) <= _FEW
 
 
 def _explained(entry: Entry) -> Entry:
