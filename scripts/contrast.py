@@ -22,7 +22,7 @@ from baselines.results.run import ModelUsed, RunRecord, because
 from baselines.threemdbench.consultation.differences import ALPHA, Difference, differences, system_of, told_apart
 from loaders.errors import InputError
 from loaders.files.untrusted import resolved
-from scripts.terminal.console import output, table
+from scripts.terminal.console import errors, output, table
 from scripts.terminal.finish import finish
 from scripts.terminal.options import LAST_SEED, All
 
@@ -76,6 +76,11 @@ def _consultations(read: Sequence[FinishedRun], seed: int, as_json: bool, everyt
     if as_json:
         typer.echo(json.dumps([asdict(one) | {"significant": one.significant} for one in found], indent=1))
         return
+    cases = [frozenset(played.case_id for played in system.consultations) for system in systems]
+    if len(set(cases)) > 1:
+        counts = ", ".join(f"{len(one):,}" for one in cases)
+        text = f"The runs played other cases ({counts}): a pair is compared over those that both have"
+        errors.print(text, style="yellow", highlight=False)
     print_differences(found, everything=everything)
 
 

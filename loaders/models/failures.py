@@ -54,6 +54,8 @@ def unusable(name: str, error: Exception, secrets: Sequence[str]) -> BedsideErro
         )
     if "defined in the environment" in text:
         do = "Set it there and run again; a local server that needs no key takes any word"
+        if "BASE_URL" in text:
+            do = "Name the address of the model's server there or with --base-url, and run again"
         return ModelRefused(name, found=text, do=do)
     if "not recognized" in text:
         return ModelRefused(name, found=text, do="Providers: https://inspect.aisi.org.uk/providers.html")

@@ -221,7 +221,7 @@ def _read(options: Consultations, opened: Opened, photos: Photos, cues: Cues | N
 
 
 def _warn_of_silence(played: Sequence[Consultation]) -> None:
-    """Says which roles have empty turns, and how many of these a reasoning model has thought away."""
+    """Says whose turns are empty, how many of these a reasoning model has thought away, and whose a filter stopped."""
     for role in ("doctor", "patient"):
         turns = [turn for one in played for turn in one.turns if turn.role == role]
         empty = [turn for turn in turns if "empty" in turn.flags]
@@ -229,6 +229,9 @@ def _warn_of_silence(played: Sequence[Consultation]) -> None:
             cut = sum("max_tokens" in turn.flags for turn in empty)
             thought = f", {cut:,} of them cut off while the model thought" if cut else ""
             text = f"{role}: {len(empty):,} of {len(turns):,} turns are empty{thought}"
+            errors.print(text, style="yellow", highlight=False)
+        if stopped := sum("filtered" in turn.flags for turn in turns):
+            text = f"{role}: {stopped:,} of {len(turns):,} turns were stopped by the provider's filter"
             errors.print(text, style="yellow", highlight=False)
 
 

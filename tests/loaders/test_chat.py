@@ -423,7 +423,10 @@ def test_prompts_do_not_pile_up_in_memory(server: ChatServer, calm: Calm) -> Non
         ("scripted/parrot", "is not a scripted model (expected one of scripted/echo, scripted/silent"),
         ("openai-api/one", "must include a service prefix"),
         ("openai-api/nobody/one", "No NOBODY_API_KEY defined in the environment. Set it there"),
-        ("openai-api/local/one", "No LOCAL_BASE_URL defined in the environment. Set it there"),
+        (
+            "openai-api/local/one",
+            "No LOCAL_BASE_URL defined in the environment. Name the address of the model's server",
+        ),
     ],
 )
 def test_wrong_names_fail_when_opened(name: str, text: str) -> None:

@@ -210,3 +210,18 @@ def test_an_empty_turn_of_a_model_that_only_thinks_is_told(
     said = " ".join(capsys.readouterr().err.split())
     found = re.search(r"doctor: (\d+) of (\d+) turns are empty, (\d+) of them cut off while the model thought", said)
     assert found and found[1] == found[2] == found[3]
+
+
+def test_turns_that_a_filter_stopped_are_told(
+    release: Path, more: dict[str, Path], server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refusing(body: Body) -> Reply:
+        if body["model"] == "doctor":
+            return Reply("I cannot help with that.", "content_filter")
+        return Reply(as_in_the_paper(body))
+
+    server.reply = refusing
+    assert run(release, tmp_path, server, "dialogue+image", more["cues"]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    found = re.search(r"doctor: (\d+) of (\d+) turns were stopped by the provider's filter", said)
+    assert found and found[1] == found[2] and "patient:" not in said
