@@ -70,7 +70,7 @@ def croissant(manifest: Manifest, head: Mapping[str, Any], statement: Mapping[st
         "license": str(link or head["license"]),
         "keywords": [*head.get("tags", []), *head.get("task_categories", [])],
         "inLanguage": head.get("language", []),
-        "creator": {"@type": "sc:Organization", "name": "The Bedside authors"},
+        "creator": {"@type": "sc:Organization", "name": "whoever publishes this release"},
         "citeAs": bibtex,
         "isLiveDataset": False,
         **{STATEMENT[name][1]: text for name, text in statement.items()},

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 CROISSANT = "croissant.json"
-ADDED = ("url", "version", "datePublished")
-"""What only the croissant.json of a published release holds."""
+ADDED = ("url", "version", "datePublished", "creator")
+"""What the croissant.json of a published release alone holds, or knows."""
 REPOSITORY, TAG, SAME_TAG = "<this repository>", "<one of its tags, such as v1.0.0>", "<the same tag>"
 """What stands in a card for the repository and the version that it will be published as."""
 
@@ -17,6 +17,12 @@ def named_card(text: str, repository: str, tag: str) -> str:
 
 
 def named_croissant(text: str, address: str, tag: str, date: str = "") -> str:
-    """The croissant.json of a release that lies at that address under that tag, since that date where one is given."""
-    said = json.loads(text) | {"url": address, "version": tag.removeprefix("v")}
+    """The croissant.json of a release that lies at that address under that tag, since that date where one is given.
+
+    Its creator is whose repository it is: of a data set, the software that built it is none.
+    """
+    hub, _, repository = address.rpartition("/datasets/")
+    owner = repository.partition("/")[0]
+    creator = {"@type": "sc:Organization", "name": owner, "url": f"{hub}/{owner}"}
+    said = json.loads(text) | {"url": address, "version": tag.removeprefix("v"), "creator": creator}
     return json.dumps(said | ({"datePublished": date} if date else {}), ensure_ascii=False, indent=1) + "\n"

@@ -151,6 +151,7 @@ def test_what_is_published_names_its_repository_version_and_date(hub: LoopbackHu
     said = json.loads((there / NAME).read_text(encoding="utf-8"))
     assert (said["url"], said["version"]) == (f"{hub.url}/datasets/org/small", "1.2.0")
     assert said["datePublished"] == "2026-11-22"
+    assert (said["creator"]["name"], said["creator"]["url"]) == ("org", f"{hub.url}/org")
     assert verify(there) == [] and REPOSITORY in (folder / "README.md").read_text(encoding="utf-8")
     found = compare(there, folder)
     assert found.proved and {file.name: file.why for file in found.files}.keys() == {"README.md", NAME}
