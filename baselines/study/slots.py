@@ -317,7 +317,7 @@ def sealed_of(connection: Connection, slot: Slot) -> RowMapping:
 
 
 def overdue(connection: Connection, design: Design, now: float, awake: float = 0.0) -> tuple[list[Slot], list[Slot]]:
-    """Talks whose time is up, and items that were left unfinished for longer than the lease; `awake` is when this
+    """Talks whose time is up, and items at which nobody has worked for longer than the lease; `awake` is when this
     server began, before which nobody could come back.
 
     A talk whose clock stands is left as well: its person has not been here since.
@@ -330,7 +330,13 @@ def overdue(connection: Connection, design: Design, now: float, awake: float = 0
         for slot in going
         if (slot.step != "talk" or slot.stood is not None) and now - max(slot.given, awake, slot.stood or 0.0) > lease
     ]
-    return ended, left
+    return ended, [slot for slot in left if now - _worked(connection, slot) > lease]
+
+
+def _worked(connection: Connection, slot: Slot) -> float:
+    """When something of an item was written last, as far as is known: before that it was given."""
+    written = (select(func.max(table.c.at)).where(table.c.slot == slot.id) for table in (messages, drafts))
+    return max(slot.given, *(connection.execute(asked).scalar() or 0.0 for asked in written))
 
 
 def going(connection: Connection) -> set[int]:

@@ -125,7 +125,7 @@ class Visitor:
     @property
     def replies(self) -> list[str]:
         """What the patient has said."""
-        return re.findall(r'<li class="patient">.*?<p>(.*?)</p>', self.page, re.DOTALL)
+        return re.findall(r'<li class="patient">.*?<p[^>]*>(.*?)</p>', self.page, re.DOTALL)
 
     def enter(self) -> None:
         """From consent to the first chart."""

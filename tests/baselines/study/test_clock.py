@@ -73,6 +73,18 @@ def test_who_does_not_come_back_keeps_no_case(site: Site) -> None:
         assert ended == [] and [slot.id for slot in left] == [1]
 
 
+def test_who_works_at_a_case_keeps_it(site: Site) -> None:
+    """The lease runs from what was written last: findings after a chart that was long open were lost."""
+    design: Design = replace(site.study.design, lease=60.0)
+    with site.store.writing() as connection:
+        at.end_talk(connection, at.slot_of(connection, 1), "time", BEGAN)
+        slot = at.slot_of(connection, 1)
+        assert [one.id for one in at.overdue(connection, design, BEGAN + 3_601)[1]] == [1]
+        at.keep_draft(connection, site.keys, slot, {"description": ["The cost"]}, BEGAN + 3_000)
+        assert at.overdue(connection, design, BEGAN + 6_600) == ([], [])
+        assert [one.id for one in at.overdue(connection, design, BEGAN + 6_601)[1]] == [1]
+
+
 def test_no_clock_stands_while_another_server_runs(tmp_path: Path) -> None:
     with postgres() as url, open_store(url) as first:
         assert first.alone()

@@ -63,7 +63,7 @@ def test_a_talk_from_consent_to_the_scores_bit_for_bit(tmp_path: Path) -> None:
         person = at_work(client, token)
         for words in TURNS[:5]:
             person.say(words)
-        assert len(person.replies) == 5
+        assert len(person.replies) == 5 and '<p dir="auto">' in person.page
         person.do("finish")
         answer = person.do("findings", category="Boredom", description="x")
         assert answer.status_code == 422 and "choose one of the four" in person.page
