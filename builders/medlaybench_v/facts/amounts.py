@@ -405,6 +405,8 @@ def _basis_of_change(expert: Reading, quantity: Quantity, lay: Reading, other: Q
         return Basis.UNMET
     if quantity.value == -other.value:
         return Basis.UNMET  # "3 mm behind"
+    if other.value == 2 * quantity.value and not _HALF.isdisjoint(lay.texts[max(0, other.first - 8) : other.first]):
+        return Basis.UNMET  # "halfway through a pregnancy of forty weeks"
     if quantity.kind != other.kind:
         named = quantity.kind[:5] == "level" and other.kind == "ordinal"  # "T11", "the tenth"
         return Basis.CONTRADICTED if named else Basis.READ
@@ -413,6 +415,9 @@ def _basis_of_change(expert: Reading, quantity: Quantity, lay: Reading, other: Q
     if other.bound in _LIMITS and not quantity.bound and abs(other.value - quantity.value) <= 0.4 * abs(quantity.value):
         return Basis.READ
     return Basis.CONTRADICTED
+
+
+_HALF = frozenset(("halfway", "midway"))
 
 
 def _is_complement(expert: Reading, one: Quantity, lay: Reading, other: Quantity) -> bool:

@@ -69,16 +69,17 @@ def _given_dye(reading: Reading) -> bool:
 
 def _denied_dye(reading: Reading) -> bool:
     """Whether the one dye that a caption speaks of was not given: "gadolinium was not used"."""
-    if "not" not in reading.bag:
+    if _NOT.isdisjoint(reading.bag):
         return False
     texts = reading.texts
     at = [i for i, word in enumerate(texts) if word in ("dye", "gadolinium") or texts[i : i + 2] in _MEDIA]
     if not at or at[-1] - at[0] >= len(at):
         return False  # "gadolinium dye" is one; elsewhere it may have been given
     behind = texts[at[-1] + 1 : at[-1] + 5]
-    return "not" in behind and not _GIVEN_AWAY.isdisjoint(texts[at[-1] + 2 : at[-1] + 7])
+    return not _NOT.isdisjoint(behind) and not _GIVEN_AWAY.isdisjoint(texts[at[-1] + 2 : at[-1] + 7])
 
 
+_NOT = frozenset(("not", "wasn", "weren", "isn"))
 _MEDIA = (["contrast", "material"], ["contrast", "medium"], ["contrast", "agent"], ["contrast", "media"])
 _GIVEN_AWAY = frozenset("given used injected needed part employed administered required applied".split())
 _DYES = frozenset(("dye", "gadolinium", "contrast"))
@@ -246,6 +247,10 @@ def _methods(
             continue
         if method == XRAY and {"panoramic"} & here.kinds & there.kinds:
             continue
+        if method in _TOLD_BY and not _TOLD_BY[method].isdisjoint(lay.bag):
+            outcome.add("lost", method, Basis.UNMET)
+            theirs.discard(XRAY)
+            continue
         lost.add(method)
     brought = (
         set().union(*(_MAY_BE_CALLED.get(m, frozenset((m,))) | _BRINGS.get(m, frozenset()) for m in here.methods))
@@ -274,6 +279,11 @@ def _methods(
             outcome.add("new", method, Basis.MISSING if method in _SLICED and not unnamed else Basis.UNMET)
 
 
+# By these a plain caption may tell how a method works: "an X-ray scanner that builds slices", "the magnet scanner".
+_TOLD_BY = {
+    CT: frozenset("slices slicing sliced builds".split()),
+    MRI: frozenset("magnet magnets magnetic".split()),
+}
 _TRACERS = frozenset("tracer radioactive".split())
 # Methods that plain captions call by their names too; others are told by what is done: "a scan with a tracer".
 _SLICED = frozenset((CT, MRI, PET))

@@ -136,7 +136,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         explained = any(a <= start and end <= b for a, b in lay.get(_definitions))
         firm = {c for c in concepts if kind_of(c) in _FIRM}
         text = lay.text[start:end]
-        told = _told_of_the_patient(lay, said) or _BOLD & set(lay.texts[said.first : said.last + 1])
+        claims = any(kind_of(c) != "person" for c in concepts)
+        told = (claims and _told_of_the_patient(lay, said)) or _BOLD & set(lay.texts[said.first : said.last + 1])
         if not explained and told:
             outcome.new.append(text)
         elif not explained and any(kind_of(c) == "disease" or c == "cancer" for c in concepts):

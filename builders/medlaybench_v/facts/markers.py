@@ -332,9 +332,11 @@ def _kept(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]
     lost = {look for look in looks_here - looks_there if look not in mentioned}
     new = looks_there - looks_here
     new = new - set(map(_trait, expert.bag)) if new else new
+    likened = not _LIKENED.isdisjoint(lay.bag)
     for look in sorted(lost):
         instead = bool(_LINES.get(look, frozenset()) & looks_there - looks_here)  # a dotted line became a solid one
-        kind, basis = ("colour", Basis.MISSING) if look in _COLOURS else ("shape", Basis.UNMET)
+        kind = "colour" if look in _COLOURS else "shape"
+        basis = Basis.MISSING if look in _COLOURS and not likened else Basis.UNMET
         outcome.add("lost", f"{look} {kind}", Basis.READ if instead else basis)
     outcome.new += sorted(
         f"{look} {'colour' if look in _COLOURS else 'shape'}"
@@ -343,6 +345,10 @@ def _kept(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]
         or look in ("dashed", "dotted", "curved", "open")
         or (look in _OPPOSITE and looks_here & {_OPPOSITE[look]})
     )
+
+
+# "In the colour of grass", "light-coloured".
+_LIKENED = frozenset("colour color colours colors coloured colored".split())
 
 
 def _kinds_lost(here: list[Marker], there: list[Marker], mentioned: set[str]) -> list[str]:
