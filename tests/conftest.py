@@ -29,6 +29,12 @@ hear()
 gc.disable()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes minutes begins first: begun late it ends last, alone. Where workers share the tests these then stay
+    with one, so that a cluster is started once."""
+    items.sort(key=lambda item: item.path.name not in ("test_engine_ray.py", "test_fuzz.py"))
+
+
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()

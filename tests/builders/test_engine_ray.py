@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -44,6 +45,7 @@ from loaders.errors import BedsideError
 from loaders.files.bucket import Bucket
 
 FACTOR = 2
+SLOW = .7
 SCHEMA = pa.schema([("id", pa.string()), ("n", pa.int64())])
 
 def source():
@@ -56,7 +58,7 @@ def open_double(log, mood):
         first = not Path(f"{log}.{rows[0]['id']}").exists()
         Path(f"{log}.{rows[0]['id']}").touch()
         if mood == "slow":
-            time.sleep(.7)
+            time.sleep(SLOW)
         if mood == "stands" and rows[0]["id"] == "r016" and first:
             time.sleep(600)
         if mood == "full":
@@ -117,11 +119,27 @@ def cluster(modules: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
         os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
 
 
+@pytest.fixture(scope="session")
+def connected(cluster: Any) -> Iterator[Callable[[], Engine]]:
+    """One connection for many tests, and a new one after a test that had its own: worker processes live as long as a
+    connection, and what they import takes longer than what they do here."""
+    import ray
+
+    with ExitStack() as stack:
+        engines: list[Engine] = []
+
+        def connect() -> Engine:
+            if not engines or not ray.is_initialized():
+                engines.append(stack.enter_context(opened(EngineName.RAY)))
+            return engines[-1]
+
+        yield connect
+
+
 @pytest.fixture
-def engine(cluster: Any, monkeypatch: pytest.MonkeyPatch, toy: Any) -> Iterator[Engine]:
+def engine(cluster: Any, connected: Callable[[], Engine], monkeypatch: pytest.MonkeyPatch, toy: Any) -> Engine:
     monkeypatch.setenv("RAY_ADDRESS", cluster.address)
-    with opened(EngineName.RAY) as running:
-        yield running
+    return connected()
 
 
 @pytest.fixture
@@ -139,11 +157,11 @@ def bucket(request: pytest.FixtureRequest) -> str:
     return str(request.getfixturevalue("object_store").bucket()) if request.param == "bucket" else ""
 
 
-def opened_mixed() -> Any:
+def opened_anew(workers: int | None = None, **how: bool) -> Any:
     import ray
 
-    ray.shutdown()  # the other fixture's, which closes once more without harm
-    return opened(EngineName.RAY, mixed_nodes=True)
+    ray.shutdown()  # the fixture's, which closes once more without harm
+    return opened(EngineName.RAY, workers, **how)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -168,7 +186,7 @@ def lines(log: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("corpus", "options"),
     [
-        ("medlaybench-v", {"captions": "sample", "limit": 40}),
+        ("medlaybench-v", {"captions": "sample", "limit": 24}),
         ("3mdbench", {"sources": ("sample",), "limit": 16}),
         ("medconceal", {"source": "sample"}),
     ],
@@ -189,16 +207,16 @@ def test_nodes_ask_a_model_and_the_driver_has_all_answers(
 ) -> None:
     recipe = recipe_of("medlaybench-v")
     monkeypatch.setenv("LOCAL_API_KEY", "none")
-    monkeypatch.setattr(recipes, "run", partial(run, batch_rows=4))
+    monkeypatch.setattr(recipes, "run", partial(run, batch_rows=2))
     with ChatServer('{"layman_caption": "A picture."}') as server:
         model = {"model": "openai-api/local/m", "base_url": (server.base_url,), "concurrency": 64}
-        chosen = recipe.options(captions="sample", limit=40, **model)
+        chosen = recipe.options(captions="sample", limit=16, **model)
         with monkeypatch.context() as patch:
             patch.delattr("builders.pipeline.overlap.overlapped")  # here: what asks does so on the nodes
             there = Bucket(f"{bucket}/r") if bucket else None
             recipes.build(recipe, chosen, tmp_path / "ray", workspace=tmp_path / "r", store=there, engine=engine)
         asked = len(server.requests)
-        assert asked >= 40 and not (tmp_path / "r" / "answers.parts").exists()
+        assert asked >= 16 and not (tmp_path / "r" / "answers.parts").exists()
         kept = there or Folder(tmp_path / "r")
         then = Bucket(f"{bucket}/l") if bucket else Folder(tmp_path / "l")
         for name in kept.list("answers") if bucket else ["answers.sqlite"]:
@@ -231,7 +249,7 @@ def test_a_machine_of_another_kind_is_refused_where_numbers_have_a_point(
     monkeypatch.setattr("loaders.engines.fingerprints.machine", lambda: "z80 BCD")
     with pytest.raises(InputError, match=r"another machine \(.*\) \(expected z80 BCD, .* with --mixed-nodes"):
         curate_set(str(tmp_path / "photos"), tmp_path / "out", engine=engine)
-    with opened_mixed() as mixed:
+    with opened_anew(mixed_nodes=True) as mixed:
         curate_set(str(tmp_path / "photos"), tmp_path / "out", engine=mixed)
 
 
@@ -269,7 +287,7 @@ def test_as_many_units_again_wait_where_the_cluster_allows_no_more_at_once(
 ) -> None:
     monkeypatch.setenv("RAY_ADDRESS", cluster.address)
     left = iter(range(8))
-    with opened(EngineName.RAY, workers) as two_processors:
+    with opened_anew(workers) as two_processors:
         work = two_processors.each(toy.Nap(), ((str(at), 0.01) for at in left), where="naps")
         next(work)
         assert next(left) == ahead + 1  # one more was asked for, which waits until the first is finished
@@ -302,7 +320,9 @@ def test_a_killed_node_costs_its_batches_and_no_byte(
     assert told(done) == told(toy.build(None, tmp_path / "calm", tmp_path / "calls"))
 
 
-def test_a_killed_driver_is_resumed_by_the_other_engine(engine: Engine, toy: Any, bucket: str, tmp_path: Path) -> None:
+def test_a_killed_driver_is_resumed_by_the_other_engine(
+    engine: Engine, toy: Any, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     log, workspace = tmp_path / "log", tmp_path / "killed"
     command = [sys.executable, "-c", "import toy_on_ray; toy_on_ray.main()", str(workspace), str(log), "slow", bucket]
     driver = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE)
@@ -311,6 +331,7 @@ def test_a_killed_driver_is_resumed_by_the_other_engine(engine: Engine, toy: Any
     driver.kill()
     driver.communicate()
     kept = len([name for name in store.list("results") if name.endswith(".json")]) - 1  # one is the source's
+    monkeypatch.setattr(toy, "SLOW", 0)
     done = toy.build(None, workspace, log, "slow", bucket)
     # Of this process alone: the dead driver's workers may go on for a moment, and keep what they end meanwhile.
     assert 0 < len([line for line in lines(log) if line.endswith(f" {os.getpid()}")]) <= 2 * 12 - kept
