@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     import datasets
 
 
+IN_A_TABLE = "a table of pairs"
+"""Who made the texts of a table of somebody's own, as far as it says."""
+
+
 @dataclass(frozen=True)
 class Opened:
     """The loaded splits of a corpus, and where they came from.
@@ -89,7 +93,7 @@ def open_data(name: str, *, split: str | None = None, default: str = "medlaybenc
         repository=origin.repository,
         commit=origin.commit,
         pinned=pinned,
-        method=manifest.method if manifest else None,
+        method=manifest.method if manifest else IN_A_TABLE if isinstance(source, Path) else None,
     )
 
 

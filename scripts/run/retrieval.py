@@ -9,11 +9,12 @@ from typing import Annotated
 
 import typer
 
+from baselines.medlaybench_v.ablation import CONDITIONS
 from baselines.medlaybench_v.embeddings import Embeddings
 from baselines.medlaybench_v.retrieval import METHODS, CaptionRows, adjusted, evaluate, model_means
 from baselines.results.run import Result, RunRecord
 from loaders.errors import InputError
-from loaders.opened import Opened, open_data
+from loaders.opened import IN_A_TABLE, Opened, open_data
 from scripts.run.stored import Rescored, Stored
 from scripts.run.stored_embeddings import stored_embeddings
 from scripts.terminal.embedding import Encoding, embed_all
@@ -21,15 +22,19 @@ from scripts.terminal.finish import finish, used
 from scripts.terminal.options import Resamples
 from scripts.terminal.options_of import options_of
 
+OWN = "Own captions"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Retrieval(Encoding):
     method: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="NAME", help=f"Where the lay captions come from, as Table 5 names it: {', '.join(METHODS)}"
+            metavar="NAME",
+            help=f"Where the lay captions come from, as Table 5 names it: {', '.join(METHODS)}; or a name of your own. "
+            f"[the condition that the release was built by; {OWN} of a table of pairs; else {METHODS[0]}]",
         ),
-    ] = METHODS[0]
+    ] = None
     k: Annotated[tuple[int, ...], typer.Option("--k", min=1, help="Recall@k. May be repeated.")] = (1, 5, 10)
     resamples: Resamples = 10_000
 
@@ -48,9 +53,17 @@ def command(options: Retrieval) -> None:
         found = f"{max(options.k)}, and a split of {len(rows.expert_caption):,} rows"
         raise InputError("--k", found=found, expected="no more than there are rows to find one among")
     embedded = embed_all(options, {"expert": rows.expert_caption, "layman": rows.layman_caption}, opened)
-    facts = {"k": list(options.k), "method": options.method, "resamples": options.resamples}
+    method = options.method or method_of(opened)
+    facts = {"k": list(options.k), "method": method, "resamples": options.resamples}
     record = embedded.record("retrieval", opened, facts, options.seed)
     finish(options.out, _scored([(encoder.name, made) for encoder, made in embedded.of], rows, record), started)
+
+
+def method_of(opened: Opened) -> str:
+    """Where the lay captions come from, as the tables name it."""
+    if opened.method == IN_A_TABLE:
+        return OWN
+    return CONDITIONS.get((opened.method or "").rpartition(", ")[2], METHODS[0])
 
 
 def rescore(stored: Stored) -> Rescored:

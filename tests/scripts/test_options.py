@@ -32,8 +32,8 @@ OPTIONS = {
         --out/-o! --resamples=1000 --seed=0 --split=None --wordnet=None data!
     """,
     "run retrieval": """
-        --batch-size=64 --cache=runs/embeddings --device=None --embeddings=[] --k=[1, 5, 10] --method=SCGR
-        (Ours) --model=[]
+        --batch-size=64 --cache=runs/embeddings --device=None --embeddings=[] --k=[1, 5, 10] --method=None
+        --model=[]
         --out/-o! --precision=fp32 --resamples=10000 --seed=0 --split=test data!
     """,
     "run captioning": """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from builders import recipe as recipes
 from builders.medlaybench_v import recipe
 from loaders.opened import open_data
 from scripts.cli import execute
+from scripts.run.retrieval import method_of
 from scripts.terminal.embedding import Encoding, embed_all
 
 pytest.importorskip("textstat")
@@ -193,3 +195,16 @@ def test_a_mistake_is_one_error(
     said = capsys.readouterr()
     assert "Traceback" not in said.out + said.err and "Error" in said.err
     assert not (tmp_path / "run" / "run.json").exists()
+
+
+def test_retrieval_names_whose_lay_captions_they_are(tmp_path: Path) -> None:
+    table = tmp_path / "mine.csv"
+    table.write_text("caption,lay\nCT of the chest.,A chest scan.\nMRI of the head.,A head scan.\n", encoding="utf-8")
+    np.save(tmp_path / "mine.npy", np.random.default_rng(0).normal(size=(3, 2, 4)))
+    given = ("--embeddings", f"ours={tmp_path / 'mine.npy'}", "--k", "1", "--resamples", "20")
+    assert run("retrieval", table, *given, "-o", tmp_path / "run") == 0
+    _, results = read_run(tmp_path / "run")
+    assert {one.setting for one in results if one.table == "Table A4"} == {"Expert", "Own captions"}
+    opened = open_data(str(table))
+    names = {None: "SCGR (Ours)", "rules": "SCGR (Ours)", "openai/m, llm+cui": "LLM + CUI", "vllm/m, llm": "LLM Only"}
+    assert all(method_of(replace(opened, method=method)) == name for method, name in names.items())

@@ -18,7 +18,7 @@ from loaders.errors import BedsideError, InputError
 from loaders.medlaybench_v import CORPUS, pairs_of
 from loaders.models.asking import Unfit
 from loaders.models.messages import Answer, Message
-from loaders.opened import open_data
+from loaders.opened import IN_A_TABLE, open_data
 from scripts.cli import execute
 from tests.parts.places import shared_data
 from tests.parts.terms import TERMS
@@ -190,7 +190,7 @@ def test_a_table_of_pairs_is_measured_as_it_stands(tmp_path: Path, capsys: pytes
     assert loaded["test"][0]["status"] is None and loaded["test"].features == CORPUS.features
     assert execute(["run", "language", str(table), "-o", str(tmp_path / "run")]) == 0
     record, results = read_run(tmp_path / "run")
-    assert record.stand_in is None and record.data.method is None
+    assert record.stand_in is None and record.data.method == IN_A_TABLE
     kinds = {one.column: (one.n, one.kind) for one in results if one.split_or_group == "Overall"}
     assert kinds["FKGL"] == (3, "own")
     assert execute(["sheet", str(table), "--pairs", "2", "--raters", "1", "-o", str(tmp_path / "s.csv")]) == 0
