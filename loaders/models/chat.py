@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
+import logging
 import math
 import os
 import re
@@ -86,6 +87,8 @@ def open_model(
         model = models.get_model(name, config=config, base_url=base_url, memoize=False)
     except Exception as error:
         raise unusable(name, error, secrets_of()) from None
+    if provider == "vllm":  # which says on the screen what is told by an error
+        logging.getLogger("inspect_ai.model._providers.vllm").setLevel(logging.CRITICAL)
     if base_url is not None and hasattr(model.api, "_server"):
         # inspect_ai has one server for each model of vLLM in a process, and its address is the first that was named.
         model.api._server = type(model.api._server)()

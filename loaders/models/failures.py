@@ -12,7 +12,12 @@ from loaders.errors import BedsideError, MissingExtra, ModelRefused
 
 def passing(error: Exception) -> bool:
     """Whether another try can help: inspect_ai wraps the errors that it knows to be passing in tenacity's."""
-    return type(error).__name__ == "RetryError" or garbled(error) or late(error)
+    return type(error).__name__ == "RetryError" or garbled(error) or late(error) or unreached(error)
+
+
+def unreached(error: BaseException) -> bool:
+    """Whether there was no connection. inspect_ai takes a vLLM of this machine for dead then, which may be starting."""
+    return type(error).__name__ == "APIConnectionError"
 
 
 def late(error: BaseException) -> bool:

@@ -645,6 +645,18 @@ def test_each_server_of_a_model_of_vllm_is_asked(
         assert ask(open_model("vllm/some/model", base_url=second.base_url, sleep=calm)).text == "Pus."
 
 
+def test_a_vllm_of_this_machine_that_starts_again_is_waited_for(
+    calm: Calm, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VLLM_API_KEY", KEY)
+    with ChatServer() as gone:
+        address = gone.base_url
+    message = refused(open_model("vllm/some/model", base_url=address, max_retries=2, sleep=calm))
+    assert "gave no answer in 3 tries; the last error: Connection error." in message and calm.waits == [1, 2]
+    assert "Check that the model can be reached" in message
+    assert "unreachable" not in capfd.readouterr().err
+
+
 def test_a_key_that_one_server_refuses_ends_it(server: ChatServer, calm: Calm) -> None:
     with ChatServer() as second:
         model = open_model("openai-api/local/m", base_url=[server.base_url, second.base_url], sleep=calm)
