@@ -36,6 +36,7 @@ from builders.pipeline.run import Run, run
 from builders.release.cards import render_card, render_croissant
 from builders.release.checkout import own_code
 from builders.release.counted import Measure
+from builders.release.croissant import STATED, read_statement, text_digest
 from builders.release.parts import Stored
 from builders.release.preview import Preview, Table
 from builders.release.verify import RowCheck
@@ -67,6 +68,15 @@ class Options:
 
     gate_text: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Terms that readers on the Hub must accept (text).")
+    ] = None
+
+    statement: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What card and croissant.json say of data of your own (YAML; a text each): `collection`, with whether "
+            "people agreed, `annotation`, `biases`, `sensitive`.",
+        ),
     ] = None
 
     max_bad: Annotated[
@@ -251,12 +261,15 @@ def build(
     engine = engine or Local()
     at_hand = Build(options, workspace, store or Folder(workspace), engine, progress, tell)
     withdrawn = _withdrawn(options.withdrawn)
+    own = read_statement(options.statement) if options.statement else {}
     plan = recipe.plan(at_hand)
     known = recipe.corpus
     if withdrawn:
         digest = hashlib.sha256(canonical_json(sorted(withdrawn))).hexdigest()
         steps, settings = [*plan.steps, withdraw(known.key, withdrawn)], {**plan.settings, WITHDRAWN: digest}
         plan = replace(plan, steps=steps, settings=settings)
+    if own:
+        plan = replace(plan, settings={**plan.settings, STATED: {name: text_digest(own[name]) for name in own}})
     if not overwrite:
         _refuse_another(out, known.name, plan)
     versions = _versions(plan)
@@ -289,8 +302,8 @@ def build(
         Stored(finished.batches, finished.workspace, at_hand.images, known.key),
         finished.exclusions(),
         measure=recipe.measure,
-        card=partial(_card, recipe=recipe, plan=plan, gate_text=gate_text),
-        croissant=partial(_card, recipe=recipe, plan=plan, gate_text=None, croissant=True),
+        card=partial(_card, recipe=recipe, plan=plan, own=own, gate_text=gate_text),
+        croissant=partial(_card, recipe=recipe, plan=plan, own=own, gate_text=None, croissant=True),
         overwrite=overwrite,
         engine=engine,
     )
@@ -393,15 +406,21 @@ def canary(corpus: str) -> str:
 
 
 def _card(
-    manifest: Manifest, *, recipe: Recipe[Any], plan: Plan, gate_text: str | None, croissant: bool = False
+    manifest: Manifest,
+    *,
+    recipe: Recipe[Any],
+    plan: Plan,
+    own: Mapping[str, str],
+    gate_text: str | None,
+    croissant: bool = False,
 ) -> str:
     template = recipe.template or Path(dataset_cards.__file__).with_name(f"{recipe.corpus.name}.md")
     notice = f"> **Stand-in**: {manifest.stand_in}.\n" if manifest.stand_in else ""
     facts = {"notice": notice, **plan.card(manifest)}
     text = template.read_text(encoding="utf-8")
     if croissant:
-        return render_croissant(text, manifest, facts=facts)
-    return render_card(text, manifest, facts=facts, gating=gate_text)
+        return render_croissant(text, manifest, facts=facts, own=own)
+    return render_card(text, manifest, facts=facts, own=own, gating=gate_text)
 
 
 def licence_facts(licences: Iterable[str | None], rows: str, one: str) -> dict[str, JsonValue]:

@@ -50,18 +50,24 @@ _SIZES = ("1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B", "1T")
 
 
 def render_card(
-    template: str, manifest: Manifest, *, facts: Mapping[str, JsonValue] | None = None, gating: str | None = None
+    template: str,
+    manifest: Manifest,
+    *,
+    facts: Mapping[str, JsonValue] | None = None,
+    own: Mapping[str, str] | None = None,
+    gating: str | None = None,
 ) -> str:
     """The README.md of a release.
 
-    `facts` are more values for the placeholders, beside those of the manifest. `gating` is the text that a reader must
+    `facts` are more values for the placeholders, beside those of the manifest. `own` are parts of the data statement,
+    which stand instead of the template's (`croissant.read_statement`). `gating` is the text that a reader must
     agree to before the Hub gives access (`extra_gated_prompt`). A field of the head that is filled with nothing is left
     out.
 
     Raises: ReleaseError when the template has no YAML head, lacks a field that the Hub needs, states what is measured,
     or holds a placeholder without a value.
     """
-    fields, _, _, text = _filled(template, manifest, facts)
+    fields, _, _, text = _filled(template, manifest, facts, own)
     if gating is not None:
         fields["extra_gated_prompt"] = gating
     text = text.rstrip()
@@ -71,7 +77,7 @@ def render_card(
 
 
 def _filled(
-    template: str, manifest: Manifest, facts: Mapping[str, JsonValue] | None
+    template: str, manifest: Manifest, facts: Mapping[str, JsonValue] | None, own: Mapping[str, str] | None
 ) -> tuple[dict[str, Any], dict[str, str], str, str]:
     """What a template says, filled: the fields of its head, its data statement, the BibTeX of its paper, its text."""
     values: dict[str, Any] = {**manifest.model_dump(), "rows": _rows(manifest), "tables": _tables(manifest)}
@@ -98,6 +104,7 @@ def _filled(
             f"a statement with {', '.join(unknown)}" if isinstance(statement, dict) else "a statement that is a text"
         )
         raise ReleaseError("card", found=found, expected=f"parts named {', '.join(STATEMENT)}")
+    statement |= own or {}
     statement = {name: " ".join(str(statement[name]).split()) for name in STATEMENT if name in statement}
     values["statement"] = "\n\n".join(stated(STATEMENT[name][0], text) for name, text in statement.items())
     values["citation"] = "```bibtex\n" + "\n\n".join(filter(None, (bibtex, SOFTWARE))) + "\n```"
@@ -105,9 +112,15 @@ def _filled(
     return fields, statement, bibtex, _fill(template[head.end() :], values)
 
 
-def render_croissant(template: str, manifest: Manifest, *, facts: Mapping[str, JsonValue] | None = None) -> str:
+def render_croissant(
+    template: str,
+    manifest: Manifest,
+    *,
+    facts: Mapping[str, JsonValue] | None = None,
+    own: Mapping[str, str] | None = None,
+) -> str:
     """The croissant.json of a release whose card this template makes. Raises: ReleaseError as `render_card`."""
-    fields, statement, bibtex, _ = _filled(template, manifest, facts)
+    fields, statement, bibtex, _ = _filled(template, manifest, facts, own)
     return croissant(manifest, fields, statement, "\n\n".join(filter(None, (bibtex, SOFTWARE))))
 
 

@@ -8,16 +8,17 @@ as the fields of responsible AI (RAI). It holds no time; address and version are
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import datasets
 
 from builders.release.naming import CROISSANT as NAME
 from loaders.errors import InputError
-from loaders.files.untrusted import read_json
+from loaders.files.untrusted import check_text, parse_yaml, read_json, read_text
 from loaders.manifest import Config, Json, Manifest, Problem
 
 VERSION, RAI = "http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"
@@ -35,6 +36,9 @@ STATEMENT = {
     "upkeep": ("Who keeps them, and how errors are mended", "rai:dataReleaseMaintenancePlan"),
 }
 """The parts of a data statement: name in the head of a card -> heading, and property of Croissant."""
+
+STATED = "statement"
+"""The setting of a release that holds the SHA-256 of each part that its maintainer stated, by name."""
 
 _SHOWN = 60  # characters of a text that is another in the card
 _TYPES = {"string": "sc:Text", "large_string": "sc:Text", "bool": "sc:Boolean", "binary": "sc:Text"}
@@ -80,6 +84,25 @@ def croissant(manifest: Manifest, head: Mapping[str, Any], statement: Mapping[st
     return json.dumps({name: value for name, value in said.items() if value}, ensure_ascii=False, indent=1) + "\n"
 
 
+def read_statement(path: Path) -> dict[str, str]:
+    """The parts of a data statement that a YAML file holds, a text each. Raises: InputError."""
+    said = parse_yaml(read_text(path, expected="a data statement"), path)
+    expected = f"a text each for some of {', '.join(STATEMENT)}"
+    if not isinstance(said, dict) or not said:
+        raise InputError(path, found="no parts by name", expected=expected)
+    for name, text in said.items():
+        if name not in STATEMENT or not isinstance(text, str) or not text.strip():
+            found = f"{name}: {'no such part' if name not in STATEMENT else 'no text'}"
+            raise InputError(path, found=found, expected=expected)
+        check_text(text, path, name)
+    return {name: " ".join(said[name].split()) for name in STATEMENT if name in said}
+
+
+def text_digest(text: str) -> str:
+    """SHA-256 of a part of a data statement."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def stated(heading: str, text: str) -> str:
     """A part of the data statement, as a card has it."""
     return f"**{heading}.** {text}"
@@ -107,6 +130,10 @@ def check(folder: Path, manifest: Manifest, card: str | None) -> Iterator[Proble
         for heading, place in STATEMENT.values():
             if card is not None and (text := said.get(place)) and stated(heading, text) not in card:
                 yield Problem(f"{NAME}: {place}", f"{text[:_SHOWN]}…", f"what the card says under {heading!r}")
+        for name, digest in cast(dict[str, str], manifest.settings.get(STATED) or {}).items():
+            heading, place = STATEMENT[name]
+            if text_digest(said.get(place, "")) != digest:
+                yield Problem(f"{NAME}: {place}", f"another text on {heading!r}", f"SHA-256 {digest}, of the manifest")
     except InputError as error:
         yield Problem(NAME, error.found, error.expected)
     except (KeyError, TypeError, AttributeError) as error:

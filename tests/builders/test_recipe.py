@@ -11,7 +11,10 @@ import pytest
 from builders import recipe
 from builders.medlaybench_v.recipe import RECIPE, Options
 from builders.recipe import build, recipe_of
+from builders.release.croissant import text_digest
+from builders.release.diff import diff
 from builders.release.shards import read_rows
+from builders.release.verify import verify
 from loaders.errors import InputError
 from loaders.files.images import ImageError, clean_bytes
 from loaders.manifest import Manifest
@@ -117,6 +120,52 @@ def test_what_info_says_of_the_samples_is_so(captions: Path, patients: Path) -> 
     for release in (captions, patients):
         manifest = Manifest.read(release)
         assert sum(split.rows for split in manifest.splits.values()) == recipe_of(manifest.corpus).sample_rows
+
+
+def test_what_a_maintainer_states_stands_in_the_card_and_is_held_by_verify(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("captions.csv").write_text("id,caption,licence\na,Renal cyst.,CC0\n", encoding="utf-8")
+    Path("said.yaml").write_text(
+        "sensitive: Ages.\ncollection: >-\n  All {{ agreed }}\n  in writing.\n", encoding="utf-8"
+    )
+    words = ["build", "medlaybench-v", "--captions", "captions.csv"]
+    assert execute([*words, "--statement", "said.yaml", "--out", "stated"]) == 0
+    card = Path("stated/README.md").read_text(encoding="utf-8")
+    assert "**How the data were collected.** All {{ agreed }} in writing." in card and "content.** Ages." in card
+    assert "whether those whom they show agreed" not in card and "Whom the records show, and whom not" in card
+    manifest = Manifest.read(Path("stated"))
+    assert manifest.settings["statement"] == {
+        "collection": text_digest("All {{ agreed }} in writing."),
+        "sensitive": text_digest("Ages."),
+    }
+    assert execute(["verify", "stated"]) == 0
+    assert execute([*words, "--out", "silent"]) == 0
+    (told,) = diff(Path("stated"), Path("silent")).facts
+    assert told.where == "settings.statement" and told.b is None
+    other = manifest.model_copy(update={"settings": {**manifest.settings, "statement": {"sensitive": "0" * 64}}})
+    other.write(Path("stated"))
+    assert any("another text on 'Personal and sensitive content'" in str(one) for one in verify(Path("stated")))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[a]", "no parts by name"),
+        ("", "no parts by name"),
+        ("consent: yes", "consent: no such part"),
+        ("collection: 7", "collection: no text"),
+        ("collection: ' '", "collection: no text"),
+        ("collection: [", "said.yaml"),
+    ],
+)
+def test_a_statement_that_cannot_be_used_is_refused_before_the_work(text: str, found: str, tmp_path: Path) -> None:
+    (tmp_path / "said.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=found):
+        build(
+            RECIPE, Options(captions="sample", statement=tmp_path / "said.yaml"), tmp_path / "out", workspace=tmp_path
+        )
 
 
 def test_the_pictures_of_the_samples_pass_no_encoder() -> None:
