@@ -13,10 +13,13 @@ from functools import lru_cache
 from builders.medlaybench_v.words.stacks import FUNCTION_WORDS
 from builders.medlaybench_v.writing.grammar import indefinite
 
-_HEADS = "scan|image|view|slice|[Xx]-ray|ultrasound|exam|picture|film|study|MRI|CT|sonogram|imaging"
+_HEADS = (
+    "[Ss]can|[Ii]mage|[Vv]iew|[Ss]lice|[Xx]-[Rr]ay|[Uu]ltrasound|exam|examination|test|enema|[Pp]icture|[Pp]hotograph|"
+    "film|study|MRI|MRA|CT|CTA|PET/CT|KUB|IOPA|IVU|HSG|sonogram|imaging"
+)
 # The name of a picture at the start of a sentence, with what may stand behind it.
 _PICTURE = re.compile(
-    r"(?P<name>(?:(?!(?:on|in|at|by|from|during|through)[ ])\w[\w-]*[ ](?:\([^()]*\)[ ])?){0,6}?"
+    r"(?P<name>(?:(?!(?:on|in|at|by|from|during|through|after|following)[ ])\w[\w/-]*[ ](?:\([^()]*\)[ ])?){0,6}?"
     rf"(?:{_HEADS})(?:[ ](?:{_HEADS}))*"
     r"(?P<many>s)?)(?![\w-])"
 )
@@ -84,6 +87,7 @@ _NOT_AN_OBJECT = re.compile(
 )
 # People, places and germs keep their capital; "Pneumocystis carinii" is told by its second word as well.
 _NAMES = frozenset(
+    "january february april june july august september october november december "
     "abrikossoff achilles alzheimer aspergillus baker barrett beckwith behcet bochdalek caroli castleman caucasian "
     "charcot chiari chilaiditi cobb colles couinaud crohn cushing dandy dieulafoy dirofilaria doppler echinococcus "
     "ewing fallot fontan freiberg galeazzi galen gaucher gorham hashimoto hirschsprung hodgkin hoffa hounsfield "
@@ -98,7 +102,7 @@ _GERM = re.compile(
 )
 # What speaks of the picture itself, or hides a verb.
 _OF_A_PICTURE = re.compile(
-    rf"\b(?:{_HEADS}|MIP|phase|sequence|tomography|showing|demonstrating|revealing|resulted|migrated|recovered|died|persisted|"
+    rf"\b(?:(?!test|examination)(?:{_HEADS})|MIP|phase|sequence|tomography|showing|demonstrating|revealing|resulted|migrated|recovered|died|persisted|"
     r"progressed|disappeared|continued|started|began|ended|rose|fell|worked|failed|underwent|ultrasonogram|\w+(?:ize|ise|ate|ify))s?\b|"
     r"\A(?:\S+ ){0,3}?(?:cross-section|front-view|side-view|T1|T2)\b",
     re.IGNORECASE,
@@ -108,7 +112,7 @@ _DETERMINED = re.compile(
 )
 _ONE = re.compile(r"(?:an?|one|each)\b", re.IGNORECASE)  # "An example of the images"
 _SEVERAL_OF_ONE = re.compile(r"\A\w+s of\b")  # "Findings of the X-ray"
-_COUNTS = re.compile(r"\d+ ")  # "8 months postoperative X-ray"
+_COUNTS = re.compile(r"[\d/]+ ")  # "8 months postoperative X-ray"
 _PLACED = re.compile(r"(?:in|on|at|from|by|after|before|during|with|for)\b", re.IGNORECASE)
 _FOUND = re.compile(
     r"\b(?:\w+s|tear|hole|lump|mass|narrowing|widening|swelling|bleeding|blockage|tumor|cancer|cyst|break|clot|area|"
