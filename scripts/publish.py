@@ -55,6 +55,7 @@ def command(
         deadline=deadline * 60,
         endpoint=endpoint,
         report=lambda line: errors.print(line, highlight=False, markup=False),
+        quietly=output.quiet,
     )
     if dry_run:
         output.print("Nothing was sent (--dry-run).", highlight=False)

@@ -69,7 +69,7 @@ class Publication:
                 self._check_newest(refs)
             plan = self._plan(refs)
             for line in plan.lines(self.release, self.hub.repo_id, self.tag, self.wishes):
-                self.hub.watch.say(line)
+                self.hub.watch.note(line)
             if refs is not None and (otherwise := made_otherwise(self.hub, refs, self.release)):
                 self.hub.watch.say(otherwise)
             self._check_replaced(plan)
@@ -165,7 +165,7 @@ class Publication:
                 do="Publish this release under the next version.",
             )
         changed = not dry_run and self._set_gate()
-        self.hub.watch.say(f"{self.tag} of {self.hub.repo_id} holds this release already: nothing to do")
+        self.hub.watch.note(f"{self.tag} of {self.hub.repo_id} holds this release already: nothing to do")
         return self._published(commit, Plan(False, refs.head, (), ()), unchanged=not changed)
 
     def _check_newest(self, refs: Refs) -> None:
@@ -220,7 +220,7 @@ class Publication:
         for number, path in enumerate(shards, 1):
             additions.append(self._send(path))
             self.sent.append(path)
-            self.hub.watch.say(f"uploaded {number}/{len(shards)}: {path}")
+            self.hub.watch.note(f"uploaded {number}/{len(shards)}: {path}")
         for path in plan.upload:
             if path not in shards:  # one by one: of several, the library makes threads that would outlive the deadline
                 file = self.release.files[path]
@@ -323,7 +323,7 @@ class Publication:
         held = self.hub.files(commit)
         large = sorted(path for path in self.release.files if held[path].lfs is not None)
         for path in large if how == "bytes" else ():
-            self.hub.watch.say(f"reading back {path}")
+            self.hub.watch.note(f"reading back {path}")
             self._read_bytes(commit, path)
 
     def _read_bytes(self, commit: str, path: str) -> None:
@@ -366,7 +366,7 @@ class Publication:
                 if target is None
                 else "Somebody else set this tag meanwhile: publish this release under the next version.",
             )
-        self.hub.watch.say(f"{self.tag} -> {commit[:8]}: {self._url}")
+        self.hub.watch.note(f"{self.tag} -> {commit[:8]}: {self._url}")
 
     # ------------------------------------------------------------ telling
 

@@ -34,13 +34,14 @@ def publish(
     endpoint: str | None = None,
     api: HfApi | None = None,
     report: Callable[[str], object] = print,
+    quietly: bool = False,
     sleep: Callable[[float], object] = time.sleep,
     **wishes: Unpack[Wishes],
 ) -> Published:
     """Publish a release folder as a tag of a dataset repository; `wishes` are those of `plan.Wishes`.
 
-    `report` is told every step, and at least every 15 seconds what it is waited for; `sleep` waits between attempts, in
-    seconds.
+    `report` is told every step, and at least every 15 seconds what it is waited for, or, `quietly`, troubles alone;
+    `sleep` waits between attempts, in seconds.
 
     Raises:
         InputError: the tag, the repository id, the endpoint or an option cannot be used.
@@ -59,7 +60,7 @@ def publish(
         raise InputError(f"date {date!r}", found="is no date", expected="YYYY-MM-DD, as 2026-11-22")
     api = api or HfApi(endpoint=endpoint, token=token)
     _check_endpoint(api.endpoint)
-    watch = Watch(deadline, report)
+    watch = Watch(deadline, report, quietly)
     publication = Publication(HubRepo(api, repo_id, sleep=sleep, watch=watch), folder, tag, wishes)
     try:
         return watch.run(publication.run)

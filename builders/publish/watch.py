@@ -23,13 +23,17 @@ class DeadlinePassed(Exception):
 
 
 class Watch:
-    """Keeps the deadline of one piece of work. `step` is what it does now, `trouble` what went wrong last."""
+    """Keeps the deadline of one piece of work. `step` is what it does now, `trouble` what went wrong last.
 
-    def __init__(self, seconds: float, report: Callable[[str], object]) -> None:
+    `report` is told what went wrong, and, but for `quietly`, what was done.
+    """
+
+    def __init__(self, seconds: float, report: Callable[[str], object], quietly: bool = False) -> None:
         self.seconds = seconds
         self.step = ""
         self.trouble = ""
         self._report = report
+        self._quietly = quietly
         self._end = time.monotonic() + seconds
         self._said = self._entered = time.monotonic()
         self._stopped = False
@@ -42,6 +46,13 @@ class Watch:
     def say(self, line: str) -> None:
         self._said = time.monotonic()
         self._report(line)
+
+    def note(self, line: str) -> None:
+        """Say what is or was done, where somebody wants to hear it."""
+        if self._quietly:
+            self._said = time.monotonic()
+        else:
+            self.say(line)
 
     def enter(self, step: str) -> None:
         """Begin a step. Raises: DeadlinePassed when the time is up, or nobody waits for the work any more."""
@@ -69,7 +80,7 @@ class Watch:
                     raise DeadlinePassed
                 if time.monotonic() - self._said >= HEARTBEAT:
                     going = time.monotonic() - self._entered
-                    self.say(f"{self.step}: still at it after {going:.0f} s; {in_minutes(self.left)} to the deadline")
+                    self.note(f"{self.step}: still at it after {going:.0f} s; {in_minutes(self.left)} to the deadline")
             return future.result()
         finally:
             self._stopped = True

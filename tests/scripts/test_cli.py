@@ -75,7 +75,15 @@ def test_a_rehearsed_publication_says_that_nothing_was_sent(
     with LoopbackHub() as hub:
         words = ["publish", str(release), "org/name", "--tag", "v1.0.0", "--dry-run", "--endpoint", hub.url]
         assert execute(words) == 0
-    assert capsys.readouterr().out == "Nothing was sent (--dry-run).\n"
+        assert capsys.readouterr().out == "Nothing was sent (--dry-run).\n"
+        words.remove("--dry-run")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("HF_TOKEN", hub.token)
+            assert execute([*words, "--quiet"]) == 0
+            said = capsys.readouterr()
+            assert said.out == said.err == ""
+            assert execute(words) == 0
+            assert "nothing to do" in capsys.readouterr().err
 
 
 def test_a_file_is_no_release_and_is_called_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
