@@ -297,7 +297,7 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
 
 
 # Where one pole stands beside a thing, and the other beside the same thing in the other text, they exclude each other.
-# Of 3,000 pairs of fifteen writers 70 broken ones have such a turn, and no faithful one.
+# Of 1,185 broken and 1,234 faithful pairs of fourteen writers 25 and 0 have such a turn that nothing else had found.
 _OF_A_THING = (
     "sagittal", "vertical", "gender", "severity", "thickness", "calibre", "brightness", "approach", "before or behind",
     "heading", "result", "size", "onset", "course",
@@ -311,6 +311,8 @@ def _turned_beside(
     """A pole that became the other one of the same thing; two things that are compared may be told from either end."""
     for dimension in _OF_A_THING:
         if dimension not in here or dimension not in there:
+            continue
+        if sorted(p.value for p in here[dimension]) == sorted(p.value for p in there[dimension]):
             continue
         if dimension in _TOLD_FROM_BOTH_ENDS and not _COMPARED.isdisjoint(expert.bag | lay.bag):
             continue

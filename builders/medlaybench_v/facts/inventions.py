@@ -184,7 +184,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
 def _tells_of_more(lay: Reading, first: int, end: int, unfamiliar: list[Said], known: frozenset[str]) -> bool:
     """Whether a clause that adds to what is told is a sentence of its own and names a finding or a deed.
 
-    Of 3,000 pairs of fifteen writers 14 broken ones have one, and no faithful one.
+    Of 1,185 broken and 1,234 faithful pairs of fourteen writers 18 and 0 have one.
     """
     if first and (_STOPS.isdisjoint(lay.gaps[first]) or lay.texts[first] == "then"):
         return False

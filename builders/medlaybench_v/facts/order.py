@@ -129,7 +129,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     told = {m.value for m in here}
     every = {BEFORE, AFTER} <= told and len(here) == 3 and DURING in told  # "before, during and after"
     turned = None if same or every else _turned(expert, here, lay, there)
-    if turn := _of_one_event(expert, here, lay, there):
+    if not same and (turn := _of_one_event(expert, here, lay, there)):
         outcome.add("changed", turn, Basis.CONTRADICTED)
         return outcome
     if turned:

@@ -416,12 +416,12 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
 def _turned_outright(expert: Reading, lay: Reading, outcome: Outcome) -> None:
     """What "no" stands right before in one caption, and what the other one, which denies less, tells as there.
 
-    Of 3,000 pairs of fifteen writers 54 broken ones have one, and no faithful one.
+    Of 1,185 broken and 1,234 faithful pairs of fourteen writers 22 and 0 have one that nothing else had found.
     """
-    here, there = expert.get(_outright), lay.get(_outright)
-    more = len(there.cues) - len(here.cues)
+    more = len(lay.get(polarity).cues) - len(expert.get(polarity).cues)
     if not more or not _IF.isdisjoint(lay.bag):
         return
+    here, there = expert.get(_outright), lay.get(_outright)
     # In a caption told anew much else may deny, or tell what would be.
     close = _CLOSE if more > 0 or lay.get(_may_deny) else _ALIKE
     basis = Basis.CONTRADICTED if share_kept(expert, lay) >= close else Basis.READ
