@@ -33,6 +33,7 @@ from builders.medconceal.threads import spool_threads, thread_rows
 from builders.medlaybench_v.recognizers import MedcatRecognizer, SpacyRecognizer
 from builders.medlaybench_v.sources import open_source as open_captions
 from builders.medlaybench_v.vocabulary import read_vocabulary
+from builders.release.croissant import read_statement
 from builders.release.shards import read_rows
 from builders.samples.medconceal.cases import profiles
 from builders.threemdbench.labels import read_label_map
@@ -191,6 +192,7 @@ READERS: dict[str, Reader] = _TABLES | _CAPTIONS | _RELEASES | {
     "umls": Reader("tables/META", read_vocabulary, ("*.RRF",)),
     "medcat": Reader("tables/pack.zip", lambda path: MedcatRecognizer(path, trust=True)),
     "spacy": Reader("tables/pipeline", lambda path: SpacyRecognizer(str(path), False), ("*",)),
+    "statement": Reader("tables/statement.yaml", read_statement),
     "mapping": Reader("tables/mapping.yaml", lambda path: read_mapping(path, ("age", "sex", "name"))),
     "cases json": Reader("tables/cases.json", _patients, often=4),
     "cases jsonl": Reader("tables/cases.jsonl", _patients, often=6),

@@ -91,6 +91,7 @@ def fill(folder: Path) -> None:
     _dumps(folder)
     _models(folder)
     _images(folder)
+    _json(folder / "statement.yaml", {"collection": "Asked, and agreed.", "sensitive": "Ages."})
     _json(folder / "mapping.yaml", {"age": "Age", "sex": "Demographics.Sex", "name": None})
     patient = profiles()[0].case_id
     turns = [{"clinician": "What worries you?", "patient": "The cost."}]
