@@ -274,7 +274,7 @@ def _read(value: Any) -> JsonValue:
             counts[read_licence(name).id] += count
         return dict(counts)
     # A source of rows under several names them in one text.
-    return "; ".join(sorted({read_licence(one).id for one in value.split("; ")})) if isinstance(value, str) else None
+    return "; ".join(sorted({read_licence(one).id for one in value.split("; ")})) if isinstance(value, str) else value
 
 
 def _licences_read(name: str, value: Any) -> Any:
