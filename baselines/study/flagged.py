@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from baselines.study import attention
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 def flagged(connection: Connection, keys: Keys, design: Design, everybody: Sequence[Person]) -> dict[str, list[str]]:
     """Person -> reasons, for those with one: pastes, the instructions, tools, and how they rated (`attention`)."""
     found: dict[str, list[str]] = {}
+    item_of = cache(partial(at.item_of, connection))  # with its picture: once, whoever has rated it
     rated: dict[str, list[Response]] = {task: [] for task in design.tasks if task not in TALKS}
     for person in everybody:
         told = found.setdefault(person.id, [])
@@ -28,18 +30,14 @@ def flagged(connection: Connection, keys: Keys, design: Design, everybody: Seque
             often = "once" if person.tries == 1 else f"{person.tries} times"
             told.append(f"wrong about the instructions {often}")
         tools = 0
-        for slot in at.slots_of(connection, person.id):
-            if slot.step != "done":
-                continue
-            try:
-                sealed = at.sealed_of(connection, slot)
-                after = keys.open_json(person.id, sealed["after"]) or {}
+        try:
+            for slot, given, after in at.answered(connection, keys, person.id):
                 tools += after.get("tools", "None") not in ("", "None")
-                if slot.task in rated and (given := keys.open_json(person.id, sealed["sealed"])) is not None:
-                    item = at.item_of(connection, slot.task, slot.item)
+                if slot.task in rated and given is not None:
+                    item = item_of(slot.task, slot.item)
                     rated[slot.task].append(Response(person.id, item, given, slot.used, slot.repeat, slot.position))
-            except Erased:
-                break
+        except Erased:
+            pass
         if tools:
             told.append(f"says that a tool was used in {tools} cases")
     for responses in rated.values():

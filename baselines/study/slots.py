@@ -313,6 +313,16 @@ def sealed_of(connection: Connection, slot: Slot) -> RowMapping:
     return connection.execute(wanted.where(slots.c.id == slot.id)).mappings().one()
 
 
+def answered(connection: Connection, keys: Keys, person: str) -> list[tuple[Slot, Any, dict[str, Any]]]:
+    """The items that a person has done, each with the answer and the short survey. Raises Erased."""
+    asked = select(*_COLUMNS, slots.c.sealed, slots.c.after).where(slots.c.person == person, slots.c.step == "done")
+    rows = connection.execute(asked.order_by(slots.c.position)).all()
+    there = [sealed for row in rows for sealed in row[-2:] if sealed is not None]
+    texts = iter(keys.open_all(person, there) if rows else [])
+    opened = [[None if sealed is None else json.loads(next(texts)) for sealed in row[-2:]] for row in rows]
+    return [(Slot(*row[:-2]), given, after or {}) for row, (given, after) in zip(rows, opened, strict=True)]
+
+
 # --- All slots at once ------------------------------------------------------------------------------------------------
 
 
