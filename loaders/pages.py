@@ -23,8 +23,10 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 from PIL import Image
 
+from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.images import open_image
+from loaders.files.untrusted import is_file, open_file
 
 SIDE = 360  # pixels of the longer side of a picture
 
@@ -55,7 +57,16 @@ def write_page(path: Path, template: str, **content: object) -> Path:
 
 
 def write_text(path: Path, html: str) -> Path:
-    """Write a page that was rendered and return its path. Raises: BedsideError when the disk is full."""
+    """Write a page that was rendered, over an earlier one where there is one, and return its path.
+
+    Raises: InputError where another file than a page is there; BedsideError when the disk is full.
+    """
+    if is_file(path):
+        with open_file(path) as file:
+            head = file.read(64).lstrip().lower()
+        if head and not head.startswith((b"<!doctype html", b"<html")):
+            do = "Give the page a name of its own, or delete that file yourself"
+            raise InputError(path, found="is a file that is no page", expected="a new file, or a page", do=do)
     write_whole(path, html.encode("utf-8", "backslashreplace"))
     return path
 

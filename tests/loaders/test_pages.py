@@ -13,8 +13,9 @@ import pytest
 from jinja2 import UndefinedError
 from PIL import Image
 
+from loaders.errors import InputError
 from loaders.files.images import ImageError
-from loaders.pages import Entry, Field, cut, embedded, marked, render, thumbnail, write_page
+from loaders.pages import Entry, Field, cut, embedded, marked, render, thumbnail, write_page, write_text
 
 TEMPLATE = "tests/loaders/page_in_tests.html"
 EVIL = "</script><img src=http://x/y onerror=alert(1)> {{ 7 * 7 }} & \"q\" 'z'"
@@ -83,3 +84,13 @@ def test_marks_are_numbered_and_neither_overlap_nor_open_an_element() -> None:
 def test_a_flood_is_cut_and_its_length_told() -> None:
     assert cut("x" * 10, 10) == "x" * 10
     assert cut("x" * 2_011, 10) == "x" * 10 + "… (2,001 more characters)"
+
+
+def test_a_page_takes_the_place_of_a_page_alone(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.json"
+    for page in ("<!doctype html>\n<p>1", "<!doctype html>\n<p>2"):
+        assert write_text(tmp_path / "page", page).read_text() == page
+    path.write_text("{}")
+    with pytest.raises(InputError, match="is a file that is no page"):
+        write_text(path, "<!doctype html>")
+    assert path.read_text() == "{}"
