@@ -213,7 +213,7 @@ def test_files_that_are_no_sheets(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no column factual_correctness, completeness, fluency"):
         read_sheets([other])
     other.write_bytes(b"\xff\xfe\x00\x01")
-    with pytest.raises(InputError, match="is not UTF-8 text"):
+    with pytest.raises(InputError, match="is text in UTF-16"):
         read_sheets([other])
     other.write_text("")
     with pytest.raises(InputError, match="no column rater"):
