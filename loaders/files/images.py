@@ -145,7 +145,7 @@ def image_bytes(path: Path) -> bytes:
         return read_file(path, most=MAX_BYTES, expected="an image file")
     except InputError as error:
         reason = "too_large" if isinstance(error, TooLong) else "missing"
-        raise ImageError(path, reason=reason, found=error.found, expected=error.expected, do=error.do) from None
+        raise ImageError(path, reason=reason, found=error.found, expected=error.expected) from None
 
 
 def cell_bytes(cell: object, where: str) -> bytes | Path:
