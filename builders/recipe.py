@@ -262,14 +262,8 @@ def build(
     at_hand = Build(options, workspace, store or Folder(workspace), engine, progress, tell)
     withdrawn = _withdrawn(options.withdrawn)
     own = read_statement(options.statement) if options.statement else {}
-    plan = recipe.plan(at_hand)
     known = recipe.corpus
-    if withdrawn:
-        digest = hashlib.sha256(canonical_json(sorted(withdrawn))).hexdigest()
-        steps, settings = [*plan.steps, withdraw(known.key, withdrawn)], {**plan.settings, WITHDRAWN: digest}
-        plan = replace(plan, steps=steps, settings=settings)
-    if own:
-        plan = replace(plan, settings={**plan.settings, STATED: {name: text_digest(own[name]) for name in own}})
+    plan = _with_own(recipe.plan(at_hand), known.key, withdrawn, own)
     if not overwrite:
         _refuse_another(out, known.name, plan)
     versions = _versions(plan)
@@ -307,6 +301,19 @@ def build(
         overwrite=overwrite,
         engine=engine,
     )
+
+
+def _with_own(plan: Plan, key: str, withdrawn: frozenset[str], statement: Mapping[str, str]) -> Plan:
+    """A corpus's plan with what a maintainer of any corpus may say: rows withdrawn, and what is stated of the data."""
+    if withdrawn:
+        digest = hashlib.sha256(canonical_json(sorted(withdrawn))).hexdigest()
+        steps, settings = [*plan.steps, withdraw(key, withdrawn)], {**plan.settings, WITHDRAWN: digest}
+        plan = replace(plan, steps=steps, settings=settings)
+    if statement:
+        plan = replace(
+            plan, settings={**plan.settings, STATED: {name: text_digest(t) for name, t in statement.items()}}
+        )
+    return plan
 
 
 def _withdrawn(path: Path | None) -> frozenset[str]:

@@ -145,7 +145,7 @@ rebuild: Build a published release again, by a checkout in its own environment, 
 publish: Publish a release as a tag of a data set repository.
 audit: Check caption pairs with the fact gates and name what got lost: numbers, sides, negations, imaging methods,
     markers.
-info: Describe a corpus, or a release by its manifest.
+info: Describe a corpus and its columns, or a release by its manifest; without a name, list all corpora.
 compare: Print paper, own and difference in one table, and which of the paper's conditions hold.
 table: Write the paper's tables with the numbers of runs: LaTeX, Markdown or CSV, with intervals.
 plan: What a run would take, by role, and what difference its cases can show; nobody is asked.

@@ -324,6 +324,7 @@ def create_app(site: Site, origins: Iterable[str], *, proxied: bool = False, rep
 
     _style(app, server)
     _links(app, server)
+    _prolific(app, server)
     _pages(app, server)
     _posts(app, server)
     _coordinator(app, server)
@@ -399,6 +400,10 @@ def _links(app: FastAPI, server: _Server) -> None:
 
     door("/i/{token}", coordinator=False)
     door("/c/{token}", coordinator=True)
+
+
+def _prolific(app: FastAPI, server: _Server) -> None:
+    site = server.site
 
     @app.get("/prolific")
     def prolific(request: Request) -> Response:

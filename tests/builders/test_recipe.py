@@ -93,7 +93,7 @@ def test_a_row_that_is_withdrawn_goes_and_no_other_changes(
     Path("withdrawn.txt").write_text(f"\n{gone}\r\n  nobody \n", encoding="utf-8")
     capsys.readouterr()
     assert execute([*words, "--out", "v2", "--withdrawn", "withdrawn.txt"]) == 0
-    assert "gone from the source, or mistyped): nobody\n" in capsys.readouterr().out
+    assert "mistyped): nobody " in " ".join(capsys.readouterr().out.split())  # of any width
     after = rows_of(Path("v2"))
     assert before.pop(gone) and after == before
     assert Manifest.read(Path("v2")).stages[-1].excluded == {"withdrawn": 1}

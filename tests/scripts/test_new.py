@@ -59,6 +59,7 @@ for command in (
     ["verify", out],
     ["preview", out, "-o", page],
     ["info"],
+    ["info", "wards"],
     ["info", out],
     ["publish", out, "org/wards", "--tag", "v1.0.0"],
 ):

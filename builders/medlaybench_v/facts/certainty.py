@@ -165,7 +165,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         if degree.value in _UNSURE and not unsure_there:
             if SEEMING in theirs and degree.value == PROBABLE:
                 break  # "suggestive of" = "looks like"
-            if SEEMING in theirs or (degree.value == PROBABLE and _soft(expert, degree)):
+            excluded = RULED_OUT in theirs - ours and _DENIES.isdisjoint(expert.texts)
+            if SEEMING in theirs or (degree.value == PROBABLE and _soft(expert, degree) and not excluded):
                 break  # many say so what they hold for certain
             if CONFIRMED in theirs or RULED_OUT in theirs:
                 outcome.changed.append(f"“{_text(expert, degree)}” became {shown}")
@@ -176,6 +177,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         return outcome
     if CONFIRMED in theirs and CONFIRMED not in ours and ours & _UNSURE and len(here) >= len(there):
         outcome.changed.append(f"{', '.join(sorted(ours & _UNSURE))} became {shown}")
+    if UNLIKELY in ours and RULED_OUT in theirs and RULED_OUT not in ours and UNLIKELY not in theirs:
+        outcome.add("changed", f"{UNLIKELY} became {RULED_OUT}", Basis.READ)
     if UNLIKELY in ours and UNLIKELY not in theirs and theirs & _UNSURE and not {"denied", RULED_OUT} & theirs:
         outcome.changed.append(f"{UNLIKELY} became {shown}")
     if (

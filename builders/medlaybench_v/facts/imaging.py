@@ -97,6 +97,12 @@ def _capital(reading: Reading, i: int) -> bool:
     return raw.isupper()
 
 
+_BY_SEQUENCE = frozenset(
+    "weighted mri weighting type kind value values map maps mapping signal relaxation image images picture pictures "
+    "scan scans sequence sequences".split()
+)
+
+
 def _not_meant(reading: Reading, i: int, text: str, kind: str, value: str) -> bool:
     before = reading.texts[i - 1] if i else ""
     after = reading.texts[i + 1] if i + 1 < len(reading.texts) else ""
@@ -109,11 +115,7 @@ def _not_meant(reading: Reading, i: int, text: str, kind: str, value: str) -> bo
             return True  # C3–T2
         if before in ("to", "through", "and") and i > 1 and _LEVEL.fullmatch(reading.texts[i - 2]):
             return reading.texts[i - 2] not in ("t1", "t2")  # "from C3 to T1"
-        return before in ("at", "level", "vertebra", "vertebral", "of") and after not in (
-            "weighted",
-            "mri",
-            "weighting",
-        )
+        return before in ("at", "level", "vertebra", "vertebral", "of") and after not in _BY_SEQUENCE
     if kind == "sequences" and value in ("T1", "T2"):
         return False
     if kind == "methods" and text == "duplex" and after in ("collecting", "kidney", "system", "ureter", "renal"):

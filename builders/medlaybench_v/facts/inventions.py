@@ -108,6 +108,39 @@ _VERBS = frozenset("is are was were has have had lies lie sits sit shows show ca
 def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     """No finding, cause, treatment, symptom, advice or outcome that the expert caption does not speak of."""
     outcome = Outcome()
+    unfamiliar, known = _claims(expert, lay, allowed, outcome)
+    for person in _persons(expert, lay):
+        outcome.add("new", person, Basis.MISSING if person in _SEX else Basis.UNMET)
+    ours, theirs = expert.get(_levels), lay.get(_levels)
+    if len(ours) == len(theirs) == 1 and ours != theirs:
+        outcome.changed.append(f"{_LEVEL_NAMES[min(ours)]} became {_LEVEL_NAMES[min(theirs)]}")
+    for first, end in added(expert, lay, allowed):
+        start = lay.words[first].start
+        if not any(a <= start < b for a, b in lay.get(_definitions)):
+            basis = Basis.MISSING if _tells_of_more(lay, first, end, unfamiliar, known) else Basis.UNMET
+            outcome.add("new", f"“{lay.text[start : lay.words[end - 1].end]}”", basis)
+    for text in (
+        *_reached(expert, lay, unfamiliar),
+        *_caused(expert, lay),
+        *_put_in(expert, lay),
+        *_one_more(expert, lay, unfamiliar),
+    ):
+        outcome.add("new", text, Basis.UNMET)
+    if organs := _organ_replaced(expert, lay, unfamiliar, allowed):
+        outcome.add("changed", organs, Basis.CONTRADICTED)
+    for text in (*_taken_away(expert, lay), *_replaced(expert, lay, unfamiliar, allowed)):
+        outcome.add("changed", text, Basis.READ)
+    strong = (_STRONG & lay.bag) - expert.bag
+    if strong and not any(p.dimension == "severity" for p in expert.get(poles)):
+        outcome.add("new", ", ".join(sorted(strong)), Basis.UNMET)
+    return outcome
+
+
+def _claims(expert: Reading, lay: Reading, allowed: Reading, outcome: Outcome) -> tuple[list[Said], frozenset[str]]:
+    """Adds what the lay caption names and the expert one does not to the outcome.
+
+    Returns what it names in other words than the expert caption, and the concepts that are known of.
+    """
     said_here = _concepts(expert)
     unfamiliar = [said for said in lay.get(senses) if not said_here.issuperset(map(_CONCEPT, said.senses))]
     known = said_here | allowed.get(_allowed) if unfamiliar else said_here
@@ -154,31 +187,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
                 outcome.add("new", text, Basis.MISSING if verdict else Basis.UNMET)
         elif all(kind_of(c) == "finding" for c in concepts) and not concepts & _GENERAL and _is_one_more(lay, said):
             outcome.add("new", text, Basis.UNMET)
-    for person in _persons(expert, lay):
-        outcome.add("new", person, Basis.MISSING if person in _SEX else Basis.UNMET)
-    ours, theirs = expert.get(_levels), lay.get(_levels)
-    if len(ours) == len(theirs) == 1 and ours != theirs:
-        outcome.changed.append(f"{_LEVEL_NAMES[min(ours)]} became {_LEVEL_NAMES[min(theirs)]}")
-    for first, end in added(expert, lay, allowed):
-        start = lay.words[first].start
-        if not any(a <= start < b for a, b in lay.get(_definitions)):
-            basis = Basis.MISSING if _tells_of_more(lay, first, end, unfamiliar, known) else Basis.UNMET
-            outcome.add("new", f"“{lay.text[start : lay.words[end - 1].end]}”", basis)
-    for text in (
-        *_reached(expert, lay, unfamiliar),
-        *_caused(expert, lay),
-        *_put_in(expert, lay),
-        *_one_more(expert, lay, unfamiliar),
-    ):
-        outcome.add("new", text, Basis.UNMET)
-    if organs := _organ_replaced(expert, lay, unfamiliar, allowed):
-        outcome.add("changed", organs, Basis.CONTRADICTED)
-    for text in (*_taken_away(expert, lay), *_replaced(expert, lay, unfamiliar, allowed)):
-        outcome.add("changed", text, Basis.READ)
-    strong = (_STRONG & lay.bag) - expert.bag
-    if strong and not any(p.dimension == "severity" for p in expert.get(poles)):
-        outcome.add("new", ", ".join(sorted(strong)), Basis.UNMET)
-    return outcome
+    return unfamiliar, known
 
 
 def _tells_of_more(lay: Reading, first: int, end: int, unfamiliar: list[Said], known: frozenset[str]) -> bool:

@@ -77,7 +77,7 @@ def senses(reading: Reading) -> list[Said]:
     said: list[Said] = []
     end = 0
     for i, matches in SENSES.matches(reading):
-        if i >= end:
+        if i >= end and not (reading.texts[i] == "hand" and reading.gaps[i] == "-"):  # "the right-hand artery"
             size, named = matches[0]
             end = i + size
             said.append(_said((i, end - 1, named)))

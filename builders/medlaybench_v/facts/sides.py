@@ -163,11 +163,12 @@ def _no_side(reading: Reading, word: str, before: str, after: str, i: int) -> bo
             return True
         if word == "neither":
             return after in ("confirm", "yes", "of") or "nor" in texts[i : i + 4]
-        if word == "either":
-            return after not in ("side", "lung", "kidney", "breast", "hip", "eye", "leg", "hand", "foot", "ear", "half")
+        if word in ("either", "each"):  # "on each side", but "nodules, each smaller than 1 cm"
+            return after not in _IN_PAIRS
     return False
 
 
+_IN_PAIRS = frozenset("of side lung kidney breast hip eye leg knee ankle arm hand foot ear half".split())
 # What stands before "left" where it is a side, and what follows it where something was left.
 _SIDE_BEFORE = frozenset(
     "the on to in of from at by and or with into onto toward towards upper lower far his her its their my this that "

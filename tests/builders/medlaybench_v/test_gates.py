@@ -52,6 +52,9 @@ FAITHFUL = [
     ("CT: no mass at the cardia.", "CT: there is no lump at the entrance to the stomach."),
     ("CT: air under the diaphragm, lower lobe clear.", "CT: air on top of the liver. The lower lobe is clear."),
     ("MR angiogram without gadolinium.", "MRI of vessels. Gadolinium dye was not part of this scan."),
+    ("Sagittal T2-weighted MRI of the womb.", "A side-view MRI of the womb, of T2 type."),
+    ("Five nodules per lobe, each smaller than 1 cm.", "Every lobe holds five spots, none of which reaches 10 mm."),
+    ("Stenosis of the right coronary artery.", "The right-hand artery of the heart is narrow."),
 ]
 
 
@@ -63,6 +66,7 @@ def test_a_faithful_rewrite_passes_all_gates(expert: str, lay: str) -> None:
 UNFAITHFUL = [
     ("numbers", "A mass of 2 cm and 10 mL of fluid.", "A mass of 2 cm and some fluid.", "lost: 10 mL"),
     ("numbers", "A 2 cm mass.", "A 2 mm mass.", "changed: 2 cm became 2 mm"),
+    ("certainty", "A spot compatible with an adenoma.", "The spot rules out an adenoma.", "became “rules out”"),
     ("numbers", "A mass of the liver.", "A 3 cm mass of the liver.", "new: 3 cm"),
     ("numbers", "T2-weighted MRI of a Type 1 canal.", "An MRI of a special canal.", "lost: 1"),
     ("laterality", "Mass in the left lung.", "Mass in the lung.", "lost: left"),
