@@ -66,11 +66,11 @@ def _note() -> None:
         for end in (_noted, writing):
             os.set_blocking(end, False)
         signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-        os.register_at_fork(after_in_child=_forget)
+        os.register_at_fork(after_in_child=forget)
 
 
-def _forget() -> None:
-    """In a process that was forked off: the pipe is its parent's."""
+def forget() -> None:
+    """No signal is noted from now on, and none has come: in a process that was forked off the pipe is its parent's."""
     global _asked, _noted
     signal.set_wakeup_fd(-1)
     _asked = _noted = None

@@ -124,7 +124,6 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Signals as a command hears them; what was here before comes back."""
     before = {number: signal.getsignal(number) for number in CODES}
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
-    stopping.answered()
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         for number in (signal.SIGTERM, signal.SIGHUP):
@@ -132,7 +131,7 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         stopping.end_as_by_ctrl_c()
         yield
     finally:
-        stopping.answered()
+        stopping.forget()  # what comes later in this process is another test's, which asks nobody to end
         for number, handler in before.items():
             signal.signal(number, handler)
 
