@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from scripts.loopback_hub.hub import LoopbackHub
@@ -19,14 +21,13 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="?", help="where repositories are kept (by default in memory)")
     folder = parser.parse_args().folder
     with tempfile.TemporaryDirectory(prefix="hub-cache-") as cache, LoopbackHub(folder) as hub:
-        for name, value in hub.environment(Path(cache)).items():
-            print(f"export {name}={shlex.quote(value)}")
-        print("# A Hub on this machine, until Ctrl-C. Put the lines above into another shell.", flush=True)
-        try:
+        lines = [f"export {name}={shlex.quote(value)}" for name, value in hub.environment(Path(cache)).items()]
+        with suppress(KeyboardInterrupt):
+            print(*lines, "# A Hub on this machine, until Ctrl-C. Put the lines above into another shell.", sep="\n")
+            sys.stdout.flush()
             while True:
                 time.sleep(3600)
-        except KeyboardInterrupt:
-            print()
+        print()
 
 
 if __name__ == "__main__":
