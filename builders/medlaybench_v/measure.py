@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from builders.licences import read_licence
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import GATES, OUTCOMES, Verdict, check
 from builders.medlaybench_v.steps import context_of, how_it_reads, licence_with
@@ -19,7 +20,7 @@ from builders.release.counted import Counted
 from loaders.imaging import BY_CUI, BY_NOTHING, BY_TEXT, method_of
 from loaders.medlaybench_v import MODALITIES
 
-RULES = 9
+RULES = 10
 """The version of what `check_row` holds rows to and `measure` counts; 1 was all that came before it had a number."""
 
 _STUMBLES = ("repeats", "hyphens", "stacks", "unexplained", "unexplained_by_experts")
@@ -40,8 +41,8 @@ class Tally:
         by["modality_source"][row["modality_source"]] += 1
         by["status"][row["split"], row["status"]] += 1
         by["refiner"][row["refiner"]] += 1
-        by["licence"][row["licence"] or "unknown"] += 1
-        for licence in {licence for licence in row["phrase_licences"] if licence}:
+        by["licence"][read_licence(row["licence"]).id] += 1
+        for licence in {read_licence(licence).id for licence in row["phrase_licences"] if licence}:
             by["phrases"][licence] += 1
         by["score"][reads["score"]] += 1
         stumbles, gates = by["stumbles"], by["gates"]

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from builders.licences import read_licence
 from builders.pipeline.rows import Row
 from builders.release.counted import Counted
 from builders.threemdbench.complaints import STATUSES
@@ -15,7 +16,7 @@ from loaders.errors import ReleaseError
 from loaders.manifest import order_splits
 from loaders.threemdbench import DIAGNOSES, DOMAINS, PERSONALITIES, SPOKEN
 
-RULES = 2
+RULES = 3
 """The version of what `check_row` holds rows to and `measure` counts; 1 was all that came before it had a number."""
 
 FLOOR = 64  # photos of a class in the test split (Section 3.1)
@@ -49,7 +50,7 @@ class Tally:
         self.by["split"][split] += 1
         for column in ("diagnosis", "domain", "source"):
             self.by[column][row[column] or "unknown", split] += 1
-        self.by["licence"][row["licence"] or "unknown"] += 1
+        self.by["licence"][read_licence(row["licence"]).id] += 1
         if row["personality"]:
             self.by["temperament"][row["personality"]] += 1
         if row["complaints_status"]:

@@ -19,7 +19,7 @@ from pydantic import JsonValue
 from builders.curation import review
 from builders.curation.review import Decision, Decisions, read_decisions, read_queue, write_queue
 from builders.curation.sampling import SPLIT_RULE, class_targets, read_prevalence
-from builders.licences import check_vouched
+from builders.licences import check_vouched, read_licence
 from builders.pipeline.rows import Row
 from builders.pipeline.run import Run
 from builders.recipe import Build, ModelOptions, Plan, Recipe
@@ -378,7 +378,7 @@ def _sources(sources: Sequence[PhotoSource], rows: Sequence[Row]) -> list[Source
     listed = []
     for source in sources:
         own = [row for row in rows if row["source"] == source.facts.name]
-        licences = sorted({row["licence"] or "unknown" for row in own})
+        licences = sorted({read_licence(row["licence"]).id for row in own})
         listed.append(
             Source(
                 name=f"{source.facts.name}: {source.facts.title}",

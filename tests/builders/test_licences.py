@@ -1,10 +1,15 @@
 """Licences as sources write them, and what they allow."""
 
 import csv
+from typing import Any, cast
 
 import pytest
 
 from builders.licences import allows_rewriting, corpus_licence, read_licence, strictest
+from builders.medconceal.measure import measure as measure_cases
+from builders.samples.medconceal import profiles
+from builders.threemdbench.measure import Tally as PhotosTally
+from loaders.medconceal import row_of
 from tests.parts.places import SHARED
 
 
@@ -143,3 +148,16 @@ def test_agrees_with_the_reviewed_column_of_roco() -> None:
     expected = {"no-ND": "no", "unknown": "unknown"}
     for row in rows:
         assert read_licence(row["licence"]).derivatives == expected.get(row["derivatives_allowed"], "yes"), row["id"]
+
+
+def test_rows_are_counted_by_licence_however_it_is_spelled() -> None:
+    spelled = ["CC BY 4.0", "CC-BY-4.0", "https://creativecommons.org/licenses/by/4.0/", None, "the clinic's own"]
+    counted = {"CC-BY-4.0": 3, "the clinic's own": 1, "unknown": 1}
+    photo = {"split": "test", "personality": None, "complaints_status": None, "group_id": None, "cluster_id": None}
+    photos = PhotosTally()
+    for licence in spelled:
+        photos.add({**photo, "diagnosis": None, "domain": None, "source": "a", "licence": licence})
+    assert cast(dict[str, Any], photos.statistics())["licence"] == counted
+    case = row_of(profiles()[0], author="a", licence="", attribution="")
+    cases = measure_cases({**case, "licence": licence} for licence in spelled)
+    assert cast(dict[str, Any], cases)["licence"] == counted

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from builders.licences import UNKNOWN, allows_rewriting
+from builders.licences import allows_rewriting, read_licence
 from builders.medlaybench_v.vocabulary.headwords import in_sentence
 from builders.medlaybench_v.vocabulary.readers import Reading, TermCandidate, read_csv, read_medlineplus, read_umls
 from builders.medlaybench_v.words.terms import Term, terms_digest
@@ -87,11 +87,6 @@ class Vocabulary:
         return terms_digest(self.terms)
 
     @cached_property
-    def licences(self) -> dict[str, int]:
-        """Terms under each licence."""
-        return dict(sorted(Counter(term.licence for term in self.terms).items()))
-
-    @cached_property
     def reasons(self) -> dict[str, int]:
         """Pairs set aside for each reason."""
         return dict(sorted(Counter(pair.reason for pair in self.rejected).items()))
@@ -130,7 +125,7 @@ def read_vocabulary(
     rejected += [Rejected("", "", name, bad.where, f"cannot be read: {bad.reason}") for bad in reading.bad]
     if not terms:
         raise _nothing_usable(path, rejected)
-    licences = tuple(sorted({term.licence or UNKNOWN for term in terms}))
+    licences = tuple(sorted({read_licence(term.licence).id for term in terms}))
     note = VocabularySource(name, reading.digest, len(reading.candidates), len(terms), licences)
     return Vocabulary(terms, (*rejected, *ambiguous), (note,))
 

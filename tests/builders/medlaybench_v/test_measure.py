@@ -86,6 +86,11 @@ def test_what_stands_in_two_splits_is_counted() -> None:
     assert halves[0].statistics() == found
 
 
+def test_a_licence_is_counted_once_however_it_is_spelled() -> None:
+    found: Any = measure([row(), row(licence="CC-BY"), row(phrase_licences=["CC0", "CC0-1.0"])])
+    assert (found["licence"], found["licence_of_phrases"]) == ({"CC-BY": 3}, {"CC0-1.0": 3})
+
+
 def test_statistics_count_by_split() -> None:
     rows = [row(), row(split="train", status="fallback", refiner="glosses", modality="DRMR", licence=None)]
     found: Any = measure(rows)
@@ -93,6 +98,6 @@ def test_statistics_count_by_split() -> None:
     assert found["modality_source"] == {"cui": 0, "text": 0, "none": 2}
     assert found["status_by_split"] == {"accepted": {"test": 1, "train": 0}, "fallback": {"test": 0, "train": 1}}
     assert found["refiner"] == {"glosses": 1, "rules": 1}
-    assert found["licence"] == {"CC BY": 1, "unknown": 1} and found["licence_of_phrases"] == {"CC0-1.0": 2}
+    assert found["licence"] == {"CC-BY": 1, "unknown": 1} and found["licence_of_phrases"] == {"CC0-1.0": 2}
     assert found["gates"]["markers"] == {"passed": 2, "doubtful": 0, "failed": 0}
     assert (found["with_lay_phrase"], found["with_image"], found["expert_words"]) == (2, 0, 2.0)

@@ -233,7 +233,7 @@ def test_every_lay_phrase_carries_its_licence_into_the_row(tmp_path: Path) -> No
     }
     assert rows["a1"]["caption_licence"] == "CC BY" and "vocabularies" in str(rows["a1"]["licence_asserted_by"])
     licences = {source.name: source.licence for source in manifest.sources}
-    assert licences["vocabulary: own.csv"] == "CC BY-NC 4.0; CC BY-SA 4.0"
+    assert licences["vocabulary: own.csv"] == "CC-BY-NC-4.0; CC-BY-SA-4.0"
     assert licences["vocabulary: bundled"] == "CC0-1.0"
     assert verify(tmp_path / "release", row_check=recipe.check_row, measure=recipe.measure) == []
     let_in = frozenset({"CC-BY-ND", "unknown"})
