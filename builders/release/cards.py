@@ -295,6 +295,8 @@ def _show(path: str, values: Mapping[str, Any]) -> str:
 def _mapping_table(name: str, value: Mapping[str, Any]) -> str:
     if value and all(isinstance(inner, Mapping) for inner in value.values()):
         columns = list(dict.fromkeys(column for inner in value.values() for column in inner))
+        if "test" in columns:
+            columns = order_splits(columns)
         crossed = [[key, *(inner.get(column) for column in columns)] for key, inner in value.items()]
         return markdown_table([name.replace("_", " "), *columns], crossed)
     rows = list(value.items())

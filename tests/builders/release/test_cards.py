@@ -91,8 +91,8 @@ def test_the_body_is_filled_from_the_manifest(folder: Path) -> None:
         ),
         ({"b": 0.25, "a": 1.5}, "| x | value |\n|---|---:|\n| b | 0.25 |\n| a | 1.50 |"),
         (
-            {"CT": {"train": 3}, "MRI": {"train": 2, "test": 1}},
-            "| x | train | test |\n|---|---:|---:|\n| CT | 3 |  |\n| MRI | 2 | 1 |",
+            {"CT": {"test": 4}, "MRI": {"train": 2, "test": 1}},  # not in the order of the alphabet
+            "| x | train | test |\n|---|---:|---:|\n| CT |  | 4 |\n| MRI | 2 | 1 |",
         ),
         (
             [{"words": "0-9", "rows": 5}, {"words": "10-19", "rows": 7}],
