@@ -12,15 +12,15 @@ from loaders.plugins import CORPORA, Plugin, brought
 BUNDLED = {
     "medlaybench-v": (
         "loaders.medlaybench_v",
-        "Build MedLayBench-V: lay captions beside expert captions, every row through twelve gates.",
+        "Build MedLayBench-V: expert and lay captions in pairs, every row checked by twelve gates.",
     ),
     "3mdbench": (
         "loaders.threemdbench",
-        "Build 3MDBench: curated photos of 34 diagnoses, with complaints and temperaments in the test split.",
+        "Build 3MDBench: curated photos of 34 diagnoses; the test split adds complaints and temperaments.",
     ),
     "medconceal": (
         "loaders.medconceal",
-        "Build MedConceal: charts that clinicians see, and concerns that they have to elicit.",
+        "Build MedConceal: charts for the clinician, and hidden concerns to elicit.",
     ),
 }
 

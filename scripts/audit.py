@@ -55,11 +55,10 @@ def command(
         Path("audit.answers.sqlite"), metavar="FILE", help="Where its paid answers are kept, and looked for first."
     ),
 ) -> int:
-    """Check caption pairs with the fact gates and name what got lost: numbers, sides, negations, imaging methods,
-    markers.
+    """Check caption pairs with the fact gates: lost or changed numbers, sides, negations, imaging methods, markers.
 
-    A pair fails where its captions contradict each other, or where a value with few wordings is missing. A pair that
-    only a reader can decide is doubtful: shown and counted apart, and never taken for failed.
+    A pair fails if its captions contradict each other, or if a value that has few wordings is missing. A pair that only
+    a reader can decide is doubtful: it is shown and counted separately, and never counted as failed.
 
     Examples: `bedside audit pairs.json`, `bedside audit official --split test --show 0 --write failures.csv`
     """

@@ -21,11 +21,11 @@ def command(
     ),
     blank: bool = typer.Option(False, "--template", help="Write an empty template to FILE.yaml, to be filled in."),
 ) -> None:
-    """Write down a patient of your own for MedConceal: asked field by field, or from a filled-in template.
+    """Add your own patient for MedConceal, by answering questions or from a filled-in template.
 
-    A case is refused, with every reason, that is not whole, whose chart gives a concern away, or that holds an
-    identifier. The build leaves the sheet on which a clinician judges whether it is plausible (`--decisions` applies
-    it), and a release of own cases is published only with `bedside publish --own`.
+    A case is refused, with every reason, if it is incomplete, if its chart gives a concern away, or if it holds an
+    identifier. The build writes a sheet on which a clinician judges whether each case is plausible (`--decisions`
+    applies it). A release of your own cases is published only with `bedside publish --own`.
 
     Example: `bedside cases new ours.yaml`
     """

@@ -63,31 +63,30 @@ BUILD = {name: Command(place, line) for name, (place, line) in BUNDLED.items()}
 RUN = _commands(
     "scripts.run",
     """\
-language: Readability of both registers, and how far the lay one keeps the expert's words (Tables 1 and 2).
-retrieval: Zero-shot image-text retrieval in both directions and registers (Tables 3, A3, A4; Figure A4).
-captioning: Captions of a vision-language model in both registers, against both references (Table A5).
-embedding-space: How near expert and lay captions lie to each other, by modality: cosine, distance and t-SNE (Figure
-    A3).
-concepts: Pairs by modality, the commonest concepts of each, and their long tail (Tables A1 and A2, Figure A2).
-ablation: Put retrieval runs over the releases of several conditions side by side (Tables 5 and A4).
-classifier: Fine-tune an image classifier on the train split, choose on validation, answer once about test (Table 8).
-consultation: Simulated consultations: a doctor model talks to a patient model, an assessor judges (Tables 5 and 6).
-recheck: Assess finished consultations again, with the items in another order and with padded replies.
-confirmation: Task 1: surface what the patient hides, then write it down (Tables 1, 2 and 6).
-findings: Let a model write down what people's dialogues brought out, and score that (Table 1, "Claude summary").
-patients: Simulate clinicians of every quality with the patients of a release: a step or a slope? No model is asked.
-intervention: Task 2: find the main concern, deal with it, and win the patient for the plan (Tables 3, 4 and 6).
+language: Score readability of both registers, and how close lay captions stay to the expert's (Tables 1 and 2).
+retrieval: Run zero-shot image-text retrieval in both directions and registers (Tables 3, A3, A4; Figure A4).
+captioning: Caption images with a vision-language model and score both registers (Table A5).
+embedding-space: Measure how close expert and lay embeddings are, by modality: cosine, distance, t-SNE (Figure A3).
+concepts: Count pairs by modality, their most common concepts, and the long tail (Tables A1 and A2, Figure A2).
+ablation: Compare retrieval runs over releases of different conditions (Tables 5 and A4).
+classifier: Fine-tune an image classifier on train, select it on validation, evaluate it once on test (Table 8).
+consultation: Simulate consultations: a doctor model and a patient model talk, an assessor scores (Tables 5 and 6).
+recheck: Assess finished consultations again, with rubric items reordered and replies padded.
+confirmation: Task 1: elicit what the patient hides, then write it down as findings (Tables 1, 2 and 6).
+findings: Have a model write findings from people's dialogues, and score them (Table 1, "Claude summary").
+patients: Simulate clinicians from poor to good with a release's patients; no model is called.
+intervention: Task 2: find the main concern, address it, and gain agreement to the plan (Tables 3, 4 and 6).
 """,
 )
 
 SELECT = _commands(
     "scripts.select_agents",
     """\
-patient: Let candidates play the patient and rank them: instruction following, relevance, factuality (Table 3).
-sheet: Write blank sheets for annotators of consultations, with instructions and photos (Section 3.4, Appendix B).
-assessor: Let candidates assess the annotated dialogues: kappa with the annotators, extraction F1 (Table 4, Figure 8).
-physicians-sheet: Write blank sheets for physicians, one case a diagnosis, with photos (Appendix D, Table 7).
-physicians: Set physicians beside a model on the same cases (Table 7).
+patient: Rank candidate patient models by instruction following, relevance and factuality (Table 3).
+sheet: Write blank annotation sheets for consultations, with instructions and photos (Section 3.4, Appendix B).
+assessor: Rank candidate assessors by kappa with annotators and by extraction F1 (Table 4, Figure 8).
+physicians-sheet: Write blank sheets for physicians, one case per diagnosis, with photos (Appendix D, Table 7).
+physicians: Compare physicians with a model on the same cases (Table 7).
 """,
     no_tables="sheet physicians-sheet",
 )
@@ -95,21 +94,21 @@ physicians: Set physicians beside a model on the same cases (Table 7).
 ENDPOINT = _commands(
     "scripts.endpoint",
     """\
-check: Try a product that is to be seated as doctor or clinician: six probes of the function in FILE.py.
+check: Probe a product before it plays doctor or clinician: six tests of the function in FILE.py.
 """,
 )
 
 STUDY = _commands(
     "scripts.study",
     """\
-new: Write study.yaml, consent.md and instructions.md of a new study, to be edited.
-check: Check a study before anybody is invited: texts, cases, schedule, power, cost; and its journal, once it runs.
-serve: Serve a study: its pages for people, and one for its coordinator, whose login is printed.
+new: Create study.yaml, consent.md and instructions.md for a new study, ready to edit.
+check: Check a study before inviting people: texts, cases, schedule, power, cost; once it runs, its journal too.
+serve: Serve a study: pages for participants, and one for the coordinator, whose login is printed.
 invite: Print one-time links as CSV: person, link.
-export: Write what people did: dialogues for `--transcripts`, sheets for `ratings` and `select`, people and times.
-erase: Delete all texts of a person, and the key with which they were encrypted: no copy can be read any more.
-pay: Print what people have earned as CSV: welcome, finished cases, cases that broke off, a part of a stopped one.
-close: Close a study: nobody is given a further case, and nobody is invited.
+export: Export a study's data: dialogues for `--transcripts`, sheets for `ratings` and `select`, people and times.
+erase: Delete a person's texts and their encryption key, so that no copy can be read.
+pay: Print what each person has earned, as CSV: welcome, finished, broken-off and partly finished cases.
+close: Close a study: no further cases are assigned and no further people invited.
 """,
     no_tables="new serve invite erase pay close",
 )
@@ -117,12 +116,12 @@ close: Close a study: nobody is given a further case, and nobody is invited.
 NEW = {
     "corpus": Command(
         "scripts.new:corpus",
-        "Write a corpus of three columns to start from: its loader, its recipe, its card and its test.",
+        "Write a three-column corpus to start from: loader, recipe, card and test.",
         tables=False,
     ),
     "baseline": Command(
         "scripts.new:baseline",
-        "Write a package that brings a baseline: its module, its command `bedside run NAME`, and its test.",
+        "Write a package that adds a baseline: its module, its command `bedside run NAME` and its test.",
         tables=False,
     ),
 }
@@ -130,7 +129,7 @@ NEW = {
 CASES = {
     "new": Command(
         "scripts.cases",
-        "Write down a patient of your own for MedConceal: asked field by field, or from a filled-in template.",
+        "Add your own patient for MedConceal, by answering questions or from a filled-in template.",
         tables=False,
     ),
 }
@@ -140,26 +139,24 @@ ALONE = _commands(
     """\
 verify: Check a release: files and digests, schema, counts, rows, exclusions, statistics and card.
 preview: Write one self-contained HTML page: counts, exclusions, and a sample of the rows.
-diff: Compare two releases: rows added, removed, changed (by column), moved between splits, and exclusions that moved.
-rebuild: Build a published release again, by a checkout in its own environment, and compare content and files.
-publish: Publish a release as a tag of a data set repository.
-audit: Check caption pairs with the fact gates and name what got lost: numbers, sides, negations, imaging methods,
-    markers.
+diff: Compare two releases: rows added, removed, changed (by column) or moved between splits, and exclusions.
+rebuild: Rebuild a published release from a checkout in a fresh environment; compare content and files.
+publish: Publish a release as a tag of a dataset repository.
+audit: Check caption pairs with the fact gates: lost or changed numbers, sides, negations, imaging methods, markers.
 info: Describe a corpus and its columns, or a release by its manifest; without a name, list all corpora.
-compare: Print paper, own and difference in one table, and which of the paper's conditions hold.
-table: Write the paper's tables with the numbers of runs: LaTeX, Markdown or CSV, with intervals.
-plan: What a run would take, by role, and what difference its cases can show; nobody is asked.
-contrast: Compare runs over the same cases: differences with intervals, and the tests of the paper.
-rescore: Every number of a run again, from its stored dialogues, answers or embeddings; no model is asked.
-report: Write one self-contained page: tables beside the paper's, figures, run records, every dialogue and caption.
-pack: Put a run into one archive that may be shared: without hidden texts, paid answers and logs.
+compare: Print the paper's numbers, yours and the difference, and which of the paper's conditions hold.
+table: Write the paper's tables with your runs' numbers and intervals: LaTeX, Markdown or CSV.
+plan: Estimate a run's requests, tokens and cost by role, and its statistical power; no model is called.
+contrast: Compare runs over the same cases: differences with intervals, and the paper's tests.
+rescore: Recompute a run's numbers from its stored dialogues, answers or embeddings; no model is called.
+report: Write one self-contained HTML page: tables beside the paper's, figures, run records, dialogues, captions.
+pack: Pack a run into one archive to share, without hidden texts, paid answers and logs.
 sheet: Write blank sheets and instructions for a human evaluation.
-curate: Audit a set of photos: what is blurred, what copies what, whose labels disagree, what leaks between splits.
-review: Write one self-contained HTML page to accept or reject, by keyboard, the photos that a build was not sure about.
+curate: Audit photos: blur, near-duplicates, conflicting labels, and leaks between splits.
+review: Write one self-contained HTML page for accepting or rejecting a build's doubtful photos by keyboard.
 demo: Build, verify, publish, load and evaluate the three corpora on this machine, from bundled samples.
-ratings: Print the paper's table of filled sheets, with agreement between raters and the paper's own numbers.
-fit-policy: Fit the weights of the reserved patient on labelled turns and replay thresholds against the acceptance
-    tests.
+ratings: Score filled-in sheets: the paper's table beside yours, and inter-rater agreement.
+fit-policy: Fit the reserved patient's weights on labelled turns, and run the acceptance tests.
 """,
     no_tables="preview publish table report pack sheet review",
     passing_on="rebuild plan",
@@ -170,25 +167,23 @@ COMMANDS: dict[str, Command | Group] = {
     "build": Group(
         "Build a release of a corpus from its sources.", BUILD, plugins.CORPORA, maker="scripts.build:command_of"
     ),
-    "run": Group(
-        "Run a baseline on a corpus: the paper's tables for your captions and models.", RUN, plugins.BASELINES
-    ),
+    "run": Group("Run a baseline on a corpus: the paper's tables for your captions or models.", RUN, plugins.BASELINES),
     "select": Group(
-        "Choose the models that play patient and assessor (3MDBench, Tables 3 and 4); set physicians beside one.",
+        "Select patient and assessor models (3MDBench, Tables 3 and 4), or compare physicians with a model.",
         SELECT,
     ),
-    "endpoint": Group("Seat a product with an API of its own: --doctor or --clinician endpoint:FILE.py.", ENDPOINT),
+    "endpoint": Group("Evaluate a product behind its own API: --doctor or --clinician endpoint:FILE.py.", ENDPOINT),
     "study": Group(
-        "Put people before the same cases, under the same rules as models: pages, schedule, payment, export.", STUDY
+        "Run a study with people, on the same cases and rules as models: pages, schedule, payment, export.", STUDY
     ),
-    "cases": Group("Patients of a team's own, for MedConceal.", CASES),
-    "new": Group("Write the skeleton of a plug-in, with a test that is green from the start.", NEW),
+    "cases": Group("Write your own patients for MedConceal.", CASES),
+    "new": Group("Write the skeleton of a plug-in, with a passing test.", NEW),
 }
 
 SECTIONS = {
-    "To begin with": "demo info",
+    "Getting started": "demo info",
     "Releases": "build verify preview diff publish rebuild",
-    "What goes into them": "audit curate review cases fit-policy",
+    "Sources and curation": "audit curate review cases fit-policy",
     "Baselines": "run plan select endpoint rescore",
     "Results": "compare table contrast report pack",
     "People": "study sheet ratings",

@@ -33,11 +33,11 @@ def command(
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """Print paper, own and difference in one table, and which of the paper's conditions hold.
+    """Print the paper's numbers, yours and the difference, and which of the paper's conditions hold.
 
-    A number is called reproduced only where data, split, models, prompts, protocol, decoding, rounds and metric are the
-    paper's; else own, with what differs. Without runs, recompute what the published numbers say about each other and
-    list those known to be wrong.
+    A number counts as reproduced only if data, split, models, prompts, protocol, decoding, rounds and metric match the
+    paper's; otherwise it is own, with the differences listed. Without runs, recompute what the published numbers imply
+    about each other and list those known to be wrong.
 
     Examples: `bedside compare runs/retrieval`, `bedside compare --json`
     """

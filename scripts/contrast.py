@@ -36,10 +36,11 @@ def command(
     everything: All = False,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """Compare runs over the same cases: differences with intervals, and the tests of the paper.
+    """Compare runs over the same cases: differences with intervals, and the paper's tests.
 
-    Consultations: every pair, Wilcoxon with Benjamini and Hochberg. Confirmation and intervention: the first run is the
-    reference; against several others, the best of them for each metric; sign flips or McNemar, with Holm.
+    Consultations: every pair of runs, Wilcoxon tests with Benjamini-Hochberg correction. Confirmation and intervention:
+    the first run is the reference; against several others, the best of them on each metric; sign-flip or McNemar tests
+    with Holm correction.
 
     Example: `bedside contrast runs/gpt-dialogue runs/gpt-rationale`
     """

@@ -52,9 +52,9 @@ def command(
         False, "--fail-on-leaks", help="End with exit code 1 when a cluster or a group crosses splits."
     ),
 ) -> int:
-    """Audit a set of photos: what is blurred, what copies what, whose labels disagree, what leaks between splits.
+    """Audit photos: blur, near-duplicates, conflicting labels, and leaks between splits.
 
-    Takes any image data set that `datasets` reads. Writes report.html and photos.parquet; photos are only read.
+    Takes any image dataset that `datasets` reads. Writes report.html and photos.parquet; never changes a photo.
 
     Examples: `bedside curate photos -o runs/photos`, `bedside curate org/skin@v1.0.0 --label dx --group lesion_id
     --against runs/train -o runs/skin`

@@ -129,7 +129,7 @@ def command(
 ) -> None:
     """Build, verify, publish, load and evaluate the three corpora on this machine, from bundled samples.
 
-    The image classifier and retrieval run where torch is installed. Exit code 0 when every step went well.
+    The image classifier and retrieval run only if torch is installed. Exit code 0 if every step succeeds.
 
     Example: `bedside demo`, `bedside demo --full --out /tmp/demo`
     """

@@ -27,10 +27,10 @@ def command(
     everything: All = False,
     as_json: bool = typer.Option(False, "--json", help="Print the difference as JSON."),
 ) -> int:
-    """Compare two releases: rows added, removed, changed (by column), moved between splits, and exclusions that moved.
+    """Compare two releases: rows added, removed, changed (by column) or moved between splits, and exclusions.
 
-    Without --all, what changed and what that means for who uses A. Exit code 0 when the contents are equal, 1 when they
-    differ.
+    Without --all, print a summary of the changes and what they mean for users of A. Exit code 0 if the contents are
+    equal, 1 if they differ.
 
     Example: `bedside diff org/name@v1.0.0 runs/mine`
     """

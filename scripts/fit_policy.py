@@ -46,9 +46,9 @@ def command(
     ridge: float = typer.Option(RIDGE, min=0.0, help="How strongly the categories are held together."),
     seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Seed of the choice of turns and of the split by case."),
 ) -> None:
-    """Fit the weights of the reserved patient on labelled turns and replay thresholds against the acceptance tests.
+    """Fit the reserved patient's weights on labelled turns, and run the acceptance tests.
 
-    Refused, and nothing written but the labels, where turns of fewer than 100 different ratings are labelled.
+    Needs labelled turns with at least 100 distinct ratings; with fewer, only the labels are written.
 
     Example: `bedside fit-policy --judge openai/gpt-4o-mini --evaluator openai/gpt-4o-mini -o runs/policy.json`
     """

@@ -41,9 +41,9 @@ _IN_A_CHECKOUT = {
 
 
 def corpus(name: str = _NAME, out: Path | None = _OUT) -> None:
-    """Write a corpus of three columns to start from: its loader, its recipe, its card and its test.
+    """Write a three-column corpus to start from: loader, recipe, card and test.
 
-    In a checkout of Bedside they go to its folders unless --out names another, elsewhere they are a package.
+    In a checkout of Bedside the files go into its folders unless --out names another; elsewhere they form a package.
 
     Example: `bedside new corpus wards`
     """
@@ -63,7 +63,7 @@ def corpus(name: str = _NAME, out: Path | None = _OUT) -> None:
 
 
 def baseline(name: str = _NAME, out: Path | None = _OUT) -> None:
-    """Write a package that brings a baseline: its module, its command `bedside run NAME`, and its test.
+    """Write a package that adds a baseline: its module, its command `bedside run NAME` and its test.
 
     Example: `bedside new baseline reading-age`
     """

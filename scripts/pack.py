@@ -18,10 +18,10 @@ def command(
     out: Path | None = typer.Option(None, "--out", "-o", metavar="FILE", help="The archive [RUN.zip, beside the run]."),
     without: list[str] = typer.Option([], metavar="NAME", help="Leave this file or folder out too. May be repeated."),
 ) -> None:
-    """Put a run into one archive that may be shared: without hidden texts, paid answers and logs.
+    """Pack a run into one archive to share, without hidden texts, paid answers and logs.
 
-    Every other file is looked through, archives and databases too, and none may hold a text that a case hides.
-    Unpacked, `bedside report` and `bedside compare` read it as any run.
+    Every other file, including archives and databases, is searched: none may contain a text that a case hides.
+    Unpacked, the archive works with `bedside report` and `bedside compare` like any run.
 
     Example: `bedside pack runs/expert -o expert.zip`
     """

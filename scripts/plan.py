@@ -25,9 +25,10 @@ def command(
     speed: float = typer.Option(SPEED, min=0.1, help="Tokens a second that a model writes, for the hours."),
     latency: float = typer.Option(LATENCY, min=0.0, help="Seconds before it begins to."),
 ) -> None:
-    """What a run would take, by role, and what difference its cases can show; nobody is asked.
+    """Estimate a run's requests, tokens and cost by role, and its statistical power; no model is called.
 
-    Three of its cases are played with scripted words through the real prompts. Dollars need `--price MODEL=IN,OUT`.
+    Plays three of the run's cases with scripted words through the real prompts. For dollars, pass `--price
+    MODEL=IN,OUT`.
 
     Example: `bedside plan run confirmation runs/patients --clinician openai/gpt-4o-mini --patient M --evaluator M
     --judge M --price openai/gpt-4o-mini=0.15,0.6 --detect .05`

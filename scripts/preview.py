@@ -22,8 +22,8 @@ def command(
 ) -> None:
     """Write one self-contained HTML page: counts, exclusions, and a sample of the rows.
 
-    Pairs of captions come with their gates, photos with what their patients say. Names of files and patients are left
-    out.
+    Caption pairs are shown with their gates, photos with the patients' complaints. File names and patient identifiers
+    are left out.
 
     Example: `bedside preview runs/mine -o preview.html`
     """

@@ -29,12 +29,12 @@ def command(
     endpoint: str | None = typer.Option(None, metavar="URL", help="Another Hub than huggingface.co."),
     deadline: float = typer.Option(DEADLINE / 60, metavar="MINUTES", help="Give up after this time, whatever it does."),
 ) -> None:
-    """Publish a release as a tag of a data set repository.
+    """Publish a release as a tag of a dataset repository.
 
-    The folder is checked against its manifest, sent in one commit, read back, and tagged last: a reader never meets
-    half a release. Publishing the same release again changes nothing. Whatever stops it, the same command goes on
-    from there. A repository that holds another corpus is refused, and so is the loss of files that somebody else put
-    there, unless each is named.
+    The folder is checked against its manifest, uploaded in one commit, read back, and tagged last, so readers never see
+    half a release. Publishing the same release again changes nothing. If it is interrupted, run the same command again
+    to resume. A repository that holds another corpus is refused, and so is deleting files that others put there, unless
+    you name each.
 
     Needs a token with write permission (`hf auth login`, or HF_TOKEN).
 

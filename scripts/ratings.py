@@ -21,9 +21,10 @@ def command(
     out: Path | None = typer.Option(None, "--out", "-o", metavar="RUN", help="Also write the results as a run."),
     seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Seed of the bootstrap."),
 ) -> None:
-    """Print the paper's table of filled sheets, with agreement between raters and the paper's own numbers.
+    """Score filled-in sheets: the paper's table beside yours, and inter-rater agreement.
 
-    Of captions: Table 4, mean ± SD, and whether they are possible. Of complaints: Appendix C, shares found relevant.
+    For captions: Table 4, mean ± SD, and whether each is possible. For complaints: Appendix C, the shares rated
+    relevant.
 
     Example: `bedside ratings study/sheet-R*.csv -o runs/ratings`
     """

@@ -29,11 +29,11 @@ def command(
     extra: list[str] = typer.Option([], metavar="NAME", help="An extra that the build needs besides. May be repeated."),
     python: str = typer.Option(sys.executable, metavar="FILE", help="The Python that makes the environment."),
 ) -> int:
-    """Build a published release again, by a checkout in its own environment, and compare content and files.
+    """Rebuild a published release from a checkout in a fresh environment; compare content and files.
 
-    The environment is made from the locks of the checkout, by hash. The sources are taken again and their digests
-    compared; then the content, and each file: one that is not the same bytes is explained (by the library that wrote
-    it), or said not to be. Exit code 0 when the content is the same and every file that differs is explained, else 1.
+    The environment is installed from the checkout's lock files, by hash. Sources are read again and their digests
+    compared, then the content, then each file: a file with different bytes is explained (by the library that wrote it)
+    or reported as unexplained. Exit code 0 if the content is the same and every difference is explained, else 1.
 
     Example: `bedside rebuild org/name@v1.0.0 --code ../bedside --source scin=scin/ --seed 7`
     """

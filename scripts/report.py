@@ -34,10 +34,10 @@ def command(
         False, "--different-data", help="Let runs over different data stand on one page, as an ablation needs."
     ),
 ) -> None:
-    """Write one self-contained page: tables beside the paper's, figures, run records, every dialogue and caption.
+    """Write one self-contained HTML page: tables beside the paper's, figures, run records, dialogues, captions.
 
-    Dialogues, and the pairs of --release, can be searched, filtered and compared, run against run; every row and number
-    has a link, every table can be sorted and copied as LaTeX, CSV or Markdown. The page fetches nothing.
+    Dialogues, and the pairs of --release, can be searched, filtered and compared across runs. Every row and number has
+    a link; every table can be sorted and copied as LaTeX, CSV or Markdown. The page loads nothing from the network.
 
     Example: `bedside report runs/language runs/retrieval --release runs/mine -o report.html`
     """

@@ -40,10 +40,10 @@ def command(
     ),
     cache: Cache = EMBEDDINGS,
 ) -> None:
-    """Every number of a run again, from its stored dialogues, answers or embeddings; no model is asked.
+    """Recompute a run's numbers from its stored dialogues, answers or embeddings; no model is called.
 
-    The same version gives the same numbers to the last digit; a later one adds its metrics, and judges an old run by
-    the papers' conditions. Dialogues are read with hidden.jsonl where it is there.
+    The same version gives the same numbers to the last digit. A later version adds its new metrics, and checks an old
+    run against the papers' conditions. Dialogues are read with hidden.jsonl if it is present.
 
     Example: `bedside rescore runs/consultation -o runs/consultation-again`
     """

@@ -19,11 +19,11 @@ def command(
     work: Path = typer.Argument(..., metavar="WORK", help="The workspace of a build (OUT.work), or its release."),
     out: Path = typer.Option(Path("review.html"), "--out", "-o", metavar="FILE", help="The page to write."),
 ) -> None:
-    """Write one self-contained HTML page to accept or reject, by keyboard, the photos that a build was not sure about.
+    """Write one self-contained HTML page for accepting or rejecting a build's doubtful photos by keyboard.
 
-    A class of a source that holds other conditions too is asked about once; photos that share much stand side by side.
+    A source class that also covers other conditions is asked about once; near-duplicates are shown side by side.
 
-    It opens from disk and sends nothing anywhere. Export the decisions, and give them to the next build.
+    The page works from disk and sends nothing. Export the decisions, and pass them to the next build.
 
     Example: `bedside review runs/photos.work -o review.html`, then `bedside build 3mdbench … --decisions decisions.csv`
     """

@@ -32,8 +32,8 @@ def command(
 ) -> None:
     """Write blank sheets and instructions for a human evaluation.
 
-    Of MedLayBench-V: pairs of captions, rated by four criteria (Table 4). Of 3MDBench: one case of each diagnosis with
-    its photo, whose complaints physicians mark as relevant or not (Appendix C).
+    MedLayBench-V: caption pairs, rated on four criteria (Table 4). 3MDBench: one case per diagnosis with its photo,
+    whose complaints physicians mark as relevant or not (Appendix C).
 
     Examples: `bedside sheet runs/mine -o study/sheet.csv`, `bedside sheet runs/3mdbench --raters 2 -o study/sheet.csv`
     """

@@ -30,10 +30,10 @@ def command(
         False, "--different-data", help="Let runs over different data stand in one table, as an ablation needs."
     ),
 ) -> None:
-    """Write the paper's tables with the numbers of runs: LaTeX, Markdown or CSV, with intervals.
+    """Write the paper's tables with your runs' numbers and intervals: LaTeX, Markdown or CSV.
 
-    † marks what is no reproduction, with the conditions that differ; ‡ a stand-in. LaTeX needs booktabs. CSV holds
-    every number, a line each, also those that the paper's tables have no place for.
+    † marks a number that is no reproduction, with the conditions that differ; ‡ marks a stand-in. LaTeX needs booktabs.
+    CSV holds every number, one per line, including those without a place in the paper's tables.
 
     Example: `bedside table runs/language --paper --format latex -o tables.tex`
     """

@@ -18,8 +18,8 @@ def command(
 ) -> int:
     """Check a release: files and digests, schema, counts, rows, exclusions, statistics and card.
 
-    Every gate runs again on every row, unless the release was made by another version of the gates: then that is said,
-    and the release is held to what its manifest names. Exit code 0 when all holds, 1 when a problem was found.
+    Every gate runs again on every row, unless another version of the gates made the release: then verify says so, and
+    checks the release against its manifest. Exit code 0 if all checks pass, 1 if a problem is found.
 
     Example: `bedside verify runs/mine`, `bedside verify org/name@v1.0.0`
     """

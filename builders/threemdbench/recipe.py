@@ -66,10 +66,10 @@ RATIOS = {"train": 0.4, "validation": 0.1, "test": 0.5}
 
 @dataclass(frozen=True, kw_only=True)
 class Options(ModelOptions):
-    """Build 3MDBench: curated photos of 34 diagnoses, with complaints and temperaments in the test split.
+    """Build 3MDBench: curated photos of 34 diagnoses; the test split adds complaints and temperaments.
 
-    A build that is stopped, even by `kill -9`, goes on with the same command; no photo is fetched twice, no answer of a
-    model paid twice.
+    If a build is interrupted, even by `kill -9`, run the same command again to resume; no photo is fetched twice and no
+    model answer is paid for twice.
 
     Examples:
 
@@ -78,8 +78,8 @@ class Options(ModelOptions):
         bedside build 3mdbench --source scin=scin/ --source fitzpatrick17k=fitzpatrick17k.csv --source
         oral=oral/ --licence oral=CC0-1.0 --total 5992 --out runs/photos
 
-    A public test split beside private train and validation splits is two releases from the same options, one with
-    `--splits test`, one with `--splits train,validation`, the latter published with `--private`.
+    For a public test split with private train and validation splits, build two releases with the same options, one with
+    `--splits test` and one with `--splits train,validation`; publish the latter with `--private`.
     """
 
     sources: Annotated[

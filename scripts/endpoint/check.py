@@ -57,13 +57,13 @@ def command(
     file: Path = typer.Argument(..., metavar="FILE.py", help="The file with the function reply."),
     timeout: float = typer.Option(120.0, min=0.1, help="Seconds that an answer may take."),
 ) -> int:
-    """Try a product that is to be seated as doctor or clinician: six probes of the function in FILE.py.
+    """Probe a product before it plays doctor or clinician: six tests of the function in FILE.py.
 
-    The file holds one function, `async def reply(session: str, text: str) -> str`; a third parameter takes pictures.
-    The probes: state within a session, two talks that must not be mixed, latency, a request to refuse, a long text,
-    and a restart. Exit code 1 where one fails.
+    The file defines `async def reply(session: str, text: str) -> str`; a third parameter takes pictures. The tests:
+    state within a session, two parallel sessions kept apart, latency, a request to refuse, a long text, and a restart.
+    Exit code 1 if one fails.
 
-    Example: `bedside endpoint check product.py`, with `scripts/endpoint/over_json.py` or `over_sse.py` to start from
+    Example: `bedside endpoint check product.py`; start from `scripts/endpoint/over_json.py` or `over_sse.py`
     """
     found = asyncio.run(probes(file, timeout))
     shown = table(f"{file.name}: six probes", "probe", "verdict", "found")

@@ -18,7 +18,7 @@ def command(
     *,
     out: Out,
 ) -> None:
-    """Put retrieval runs over the releases of several conditions side by side (Tables 5 and A4).
+    """Compare retrieval runs over releases of different conditions (Tables 5 and A4).
 
     Example: `bedside run ablation runs/llm runs/llm-cui runs/scgr -o runs/ablation`
     """

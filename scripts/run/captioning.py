@@ -50,9 +50,9 @@ class Captioning:
 
 @options_of(Captioning)
 def command(options: Captioning) -> None:
-    """Captions of a vision-language model in both registers, against both references (Table A5).
+    """Caption images with a vision-language model and score both registers (Table A5).
 
-    Answers are kept in RUN/private/answers.sqlite and never paid twice: the same command goes on where it was stopped.
+    Answers are kept in RUN/private/answers.sqlite, so none is paid for twice: run the same command again to resume.
 
     Example: `bedside run captioning runs/v1 --model openai/gpt-4o-mini -o runs/captioning`
     """

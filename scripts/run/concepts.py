@@ -18,7 +18,7 @@ def command(
     out: Out,
     split: str | None = typer.Option(None, metavar="NAME", help="Only this split; by default all."),
 ) -> None:
-    """Pairs by modality, the commonest concepts of each, and their long tail (Tables A1 and A2, Figure A2).
+    """Count pairs by modality, their most common concepts, and the long tail (Tables A1 and A2, Figure A2).
 
     Example: `bedside run concepts runs/v1 -o runs/concepts`
     """

@@ -123,12 +123,12 @@ class Talks(Scored):
 
 @options_of(Talks)
 def command(options: Talks) -> None:
-    """Task 1: surface what the patient hides, then write it down (Tables 1, 2 and 6).
+    """Task 1: elicit what the patient hides, then write it down as findings (Tables 1, 2 and 6).
 
-    The clinician sees the chart and talks for 8 turns, or for up to 20 and may stop from turn 5 on. A finding counts
-    only with a quote of the patient. Every answer is kept in RUN/private/answers.sqlite before it is used: a run that
-    is stopped, even by kill -9, goes on with the same command. What the patient hides stands in RUN/hidden.jsonl and
-    RUN/private alone; `bedside pack RUN` makes an archive without them.
+    The clinician sees the chart and talks for 8 turns, or for up to 20 with the option to stop from turn 5 on. A
+    finding counts only with a quote from the patient. Every answer is kept in RUN/private/answers.sqlite before it is
+    used: after any interruption, even kill -9, run the same command again to resume. What the patient hides is stored
+    only in RUN/hidden.jsonl and RUN/private; `bedside pack RUN` makes an archive without them.
 
     Try it without a model: `bedside run confirmation runs/medconceal --clinician scripted/expert --patient template
     --evaluator rules --judge rules -o runs/expert`

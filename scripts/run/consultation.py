@@ -110,17 +110,16 @@ class Consultations(Play):
 
 @options_of(Consultations)
 def command(options: Consultations) -> None:
-    """Simulated consultations: a doctor model talks to a patient model, an assessor judges (Tables 5 and 6).
+    """Simulate consultations: a doctor model and a patient model talk, an assessor scores (Tables 5 and 6).
 
-    Every answer is kept in RUN/private/answers.sqlite before it is used: a run that is stopped, even by kill -9, goes
-    on with the same command, in the middle of a dialogue, and pays for nothing twice. `inspect view --log-dir
-    RUN/private/logs` shows every dialogue with its photo and scores. A model can be any of inspect_ai's, such as
-    openai/gpt-4o-mini, vllm/Qwen/Qwen2-VL-7B-Instruct, or openai-api/local/NAME with LOCAL_API_KEY set and --base-url;
-    the three roles may be of three providers.
+    Every answer is kept in RUN/private/answers.sqlite before it is used: after any interruption, even kill -9, run the
+    same command again to resume, mid-dialogue and without paying twice. `inspect view --log-dir RUN/private/logs` shows
+    every dialogue with its photo and scores. A model can be any of inspect_ai's, such as openai/gpt-4o-mini,
+    vllm/Qwen/Qwen2-VL-7B-Instruct, or openai-api/local/NAME with LOCAL_API_KEY set and --base-url; each role can use
+    another provider.
 
-    Try it without a model:
-    `bedside run consultation runs/3mdbench --doctor scripted/keyword --patient scripted/patient --assessor
-    scripted/assessor -o runs/keyword`
+    Try it without a model: `bedside run consultation runs/3mdbench --doctor scripted/keyword --patient scripted/patient
+    --assessor scripted/assessor -o runs/keyword`
 
     The paper's: `bedside run consultation official --doctor openai/gpt-4o-mini --patient
     vllm/meta-llama/Meta-Llama-3-8B-Instruct --assessor vllm/llava-hf/llava-onevision-qwen2-72b-ov-chat-hf --setting

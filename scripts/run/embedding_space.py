@@ -33,7 +33,7 @@ class Space(Encoding):
 
 @options_of(Space)
 def command(options: Space) -> None:
-    """How near expert and lay captions lie to each other, by modality: cosine, distance and t-SNE (Figure A3).
+    """Measure how close expert and lay embeddings are, by modality: cosine, distance, t-SNE (Figure A3).
 
     Example: `bedside run embedding-space runs/v1 --model BiomedCLIP -o runs/space`
     """

@@ -34,12 +34,13 @@ class Summaries(Scored):
 
 @options_of(Summaries)
 def command(options: Summaries) -> None:
-    """Let a model write down what people's dialogues brought out, and score that (Table 1, "Claude summary").
+    """Have a model write findings from people's dialogues, and score them (Table 1, "Claude summary").
 
-    Dialogues and traces are those of `--transcripts`, so Reveal Rate is the people's own; findings are the model's, by
-    the question that clinician models answer after their own dialogues. `bedside contrast` sets it beside the people's.
+    Dialogues and traces come from `--transcripts`, so Reveal Rate is the people's own; the model writes the findings,
+    with the prompt that clinician models answer after their own dialogues. `bedside contrast` compares them with the
+    people's findings.
 
-    Example: `bedside run findings runs/patients --transcripts people.jsonl --writer anthropic/claude-sonnet-4-5
-    --judge M -o runs/summaries`
+    Example: `bedside run findings runs/patients --transcripts people.jsonl --writer anthropic/claude-sonnet-4-5 --judge
+    M -o runs/summaries`
     """
     run_task("confirmation", options)

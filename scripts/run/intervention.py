@@ -10,10 +10,10 @@ __all__ = ["command", "rescore"]
 
 @options_of(Talks)
 def command(options: Talks) -> None:
-    """Task 2: find the main concern, deal with it, and win the patient for the plan (Tables 3, 4 and 6).
+    """Task 2: find the main concern, address it, and gain agreement to the plan (Tables 3, 4 and 6).
 
-    The clinician sees the chart, what the patient wants at first, and the target plan; the dialogue ends when the
-    concern is addressed, after 8 or 20 turns at most. Resuming and models are as in `bedside run confirmation`.
+    The clinician sees the chart, the patient's initial preference and the target plan. The dialogue ends when the
+    concern is addressed, or after 8 or 20 turns. Models and resuming work as in `bedside run confirmation`.
 
     Try it without a model: `bedside run intervention runs/medconceal --clinician scripted/expert --patient template
     --evaluator rules --judge rules -o runs/expert-2`

@@ -24,7 +24,7 @@ def command(
     resamples: Resamples = 1000,
     seed: Seed = 0,
 ) -> None:
-    """Readability of both registers, and how far the lay one keeps the expert's words (Tables 1 and 2).
+    """Score readability of both registers, and how close lay captions stay to the expert's (Tables 1 and 2).
 
     Example: `bedside run language runs/v1 -o runs/language`
     """

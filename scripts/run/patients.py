@@ -30,11 +30,11 @@ def command(
     turns: Annotated[int, typer.Option(min=1, max=40, help="Turns of each dialogue.")] = 8,
     seed: Seed = 0,
 ) -> None:
-    """Simulate clinicians of every quality with the patients of a release: a step or a slope? No model is asked.
+    """Simulate clinicians from poor to good with a release's patients; no model is called.
 
-    A turn of quality q has each feature of good practice near q and touches a concern now and then. The report draws
-    what is revealed and addressed over q, for open, guarded and reserved patients. It is the shape of the instrument,
-    for a policy that was fitted or cases that were written; nobody's score.
+    At quality q, each turn shows each feature of good practice with a strength near q and sometimes touches a concern.
+    The report plots what is revealed and addressed against q, for open, guarded and reserved patients: a step or a
+    slope? This describes the instrument, for example after fitting a policy or writing cases; it is nobody's score.
 
     Example: `bedside run patients runs/medconceal -o runs/patients`
     """

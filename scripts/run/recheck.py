@@ -38,10 +38,10 @@ class Recheck(Asking):
 
 @options_of(Recheck)
 def command(options: Recheck) -> None:
-    """Assess finished consultations again, with the items in another order and with padded replies.
+    """Assess finished consultations again, with rubric items reordered and replies padded.
 
-    A judge that reads what is asked changes nothing; how far scores move says how far differences between doctors may
-    be trusted. Two requests a consultation, kept and resumed as in `bedside run consultation`.
+    A judge that reads carefully gives the same scores; how far they move shows how far differences between doctors can
+    be trusted. Two requests per consultation, stored and resumed as in `bedside run consultation`.
 
     Example: `bedside run recheck runs/3mdbench --run runs/keyword --assessor scripted/assessor -o runs/recheck`
     """

@@ -41,10 +41,10 @@ class Retrieval(Encoding):
 
 @options_of(Retrieval)
 def command(options: Retrieval) -> None:
-    """Zero-shot image-text retrieval in both directions and registers (Tables 3, A3, A4; Figure A4).
+    """Run zero-shot image-text retrieval in both directions and registers (Tables 3, A3, A4; Figure A4).
 
-    Examples: `bedside run retrieval runs/v1 --model BiomedCLIP --model PubMedCLIP -o runs/retrieval`,
-    `bedside run retrieval runs/v1 --embeddings OurCLIP=vectors/ -o runs/ours`
+    Examples: `bedside run retrieval runs/v1 --model BiomedCLIP --model PubMedCLIP -o runs/retrieval`, `bedside run
+    retrieval runs/v1 --embeddings OurCLIP=vectors/ -o runs/ours`
     """
     started = time.monotonic()
     opened = open_data(options.data, split=options.split)

@@ -58,10 +58,10 @@ class Assessors(Selecting):
 
 @options_of(Assessors)
 def command(options: Assessors) -> None:
-    """Let candidates assess the annotated dialogues: kappa with the annotators, extraction F1 (Table 4, Figure 8).
+    """Rank candidate assessors by kappa with annotators and by extraction F1 (Table 4, Figure 8).
 
-    Annotators who agree with the others clearly less than these among themselves are named and left out, as in the
-    paper.
+    As in the paper, annotators who agree with the others clearly less than the others do among themselves are named and
+    left out.
 
     Example: `bedside select assessor study/sheet-R*.csv --run runs/gpt-4o-mini --data official --assessor
     openai/gpt-4o-mini`

@@ -51,9 +51,9 @@ class Patients(Selecting):
 
 @options_of(Patients)
 def command(options: Patients) -> None:
-    """Let candidates play the patient and rank them: instruction following, relevance, factuality (Table 3).
+    """Rank candidate patient models by instruction following, relevance and factuality (Table 3).
 
-    Each candidate's dialogues and answers are kept in a folder of its own below RUN; the same command goes on there.
+    Each candidate's dialogues and answers are kept in its own folder in RUN; run the same command again to resume.
 
     Example: `bedside select patient official --patient openai/gpt-4o-mini --patient vllm/Qwen/Qwen2.5-7B-Instruct
     --doctor openai/gpt-4o-mini --judge openai/gpt-4o-mini --encoder hf:BAAI/bge-base-en-v1.5`

@@ -23,7 +23,7 @@ def command(
     run: Annotated[Path, typer.Option(metavar="RUN", help="The model's run in the setting of the sheets.")],
     out: Out = Path("runs/physicians"),
 ) -> None:
-    """Set physicians beside a model on the same cases (Table 7).
+    """Compare physicians with a model on the same cases (Table 7).
 
     Example: `bedside select physicians study/full-R*.csv --run runs/gpt-all`
     """

@@ -22,7 +22,7 @@ def command(
     split: Split = "test",
     seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Which case of a diagnosis, and in which order."),
 ) -> None:
-    """Write blank sheets for physicians, one case a diagnosis, with photos (Appendix D, Table 7).
+    """Write blank sheets for physicians, one case per diagnosis, with photos (Appendix D, Table 7).
 
     Example: `bedside select physicians-sheet official --setting image+all -o study/full.csv`
     """

@@ -24,7 +24,7 @@ def command(
     raters: int = typer.Option(5, min=1, metavar="N", help="Annotators; each gets a sheet, in another order."),
     seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Which dialogues, and in which order."),
 ) -> None:
-    """Write blank sheets for annotators of consultations, with instructions and photos (Section 3.4, Appendix B).
+    """Write blank annotation sheets for consultations, with instructions and photos (Section 3.4, Appendix B).
 
     Example: `bedside select sheet runs/gpt-4o-mini runs/gemma -o study/sheet.csv`
     """

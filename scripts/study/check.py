@@ -48,12 +48,12 @@ class Checking:
 
 @options_of(Checking)
 def command(options: Checking) -> None:
-    """Check a study before anybody is invited: texts, cases, schedule, power, cost; and its journal, once it runs.
+    """Check a study before inviting people: texts, cases, schedule, power, cost; once it runs, its journal too.
 
-    Nothing is served and nobody is asked. Without DATA only texts and journal are looked at. Dollars need `--price`.
+    Serves nothing and calls no model. Without DATA, only texts and journal are checked. For dollars, pass `--price`.
 
-    Example: `bedside study check study/ medconceal --patient openai/gpt-4o-mini --evaluator openai/gpt-4o-mini
-    --price openai/gpt-4o-mini=0.15,0.6`
+    Example: `bedside study check study/ medconceal --patient openai/gpt-4o-mini --evaluator openai/gpt-4o-mini --price
+    openai/gpt-4o-mini=0.15,0.6`
     """
     MissingExtra.check("study", purpose="a study with people")
     prices = prices_of(options.price)

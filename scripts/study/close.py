@@ -9,9 +9,9 @@ from scripts.terminal.console import output
 
 
 def command(study: Folder, database: Database = None) -> None:
-    """Close a study: nobody is given a further case, and nobody is invited.
+    """Close a study: no further cases are assigned and no further people invited.
 
-    Who is at a case may finish it.
+    Anyone in the middle of a case may finish it.
 
     Example: `bedside study close study/`
     """

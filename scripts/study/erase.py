@@ -14,9 +14,9 @@ def command(
     person: list[str] = typer.Argument(..., metavar="P017…", help="Whose texts are to go."),
     database: Database = None,
 ) -> None:
-    """Delete all texts of a person, and the key with which they were encrypted: no copy can be read any more.
+    """Delete a person's texts and their encryption key, so that no copy can be read.
 
-    What remains is that there was somebody, when, and how many items: the journal says so and still verifies.
+    The journal still records that the person took part, when, and how many items they completed, and still verifies.
 
     Example: `bedside study erase study/ P017`
     """

@@ -16,9 +16,9 @@ def command(
     out: Path = typer.Option(..., "--out", "-o", metavar="RUN", help="A new folder."),
     database: Database = None,
 ) -> None:
-    """Write what people did: dialogues for `--transcripts`, sheets for `ratings` and `select`, people and times.
+    """Export a study's data: dialogues for `--transcripts`, sheets for `ratings` and `select`, people and times.
 
-    It may be done while the study is served. People are their pseudonyms; erased ones stand in no file.
+    Works while the study is being served. People appear under pseudonyms; erased people appear in no file.
 
     Example: `bedside study export study/ -o runs/people`, then `bedside run confirmation DATA --transcripts
     runs/people/confirmation.jsonl --judge M -o runs/confirmation`

@@ -26,8 +26,8 @@ def command(
 ) -> None:
     """Print one-time links as CSV: person, link.
 
-    A link is kept nowhere: what is printed is all there is of it. People of Prolific need none: the address of the
-    study is ADDRESS/prolific, and Prolific adds its three ids.
+    Links are not stored: keep what is printed. People from Prolific need none: the study's address is ADDRESS/prolific,
+    and Prolific adds its three ids.
 
     Example: `bedside study invite study/ --count 20 > links.csv`
     """

@@ -16,7 +16,7 @@ def command(
     task: str = typer.Argument(..., metavar="TASK", help=f"The first task: {', '.join(TASKS)}."),
     out: Path = typer.Option(..., "--out", "-o", metavar="STUDY", help="A new folder."),
 ) -> None:
-    """Write study.yaml, consent.md and instructions.md of a new study, to be edited.
+    """Create study.yaml, consent.md and instructions.md for a new study, ready to edit.
 
     Example: `bedside study new confirmation -o study/`
     """

@@ -22,7 +22,7 @@ def command(
     ] = False,
     database: Database = None,
 ) -> None:
-    """Print what people have earned as CSV: welcome, finished cases, cases that broke off, a part of a stopped one.
+    """Print what each person has earned, as CSV: welcome, finished, broken-off and partly finished cases.
 
     Example: `bedside study pay study/ > pay.csv`
     """

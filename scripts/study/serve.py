@@ -85,13 +85,13 @@ class Serving:
 
 @options_of(Serving)
 def command(options: Serving) -> None:
-    """Serve a study: its pages for people, and one for its coordinator, whose login is printed.
+    """Serve a study: pages for participants, and one for the coordinator, whose login is printed.
 
-    Invite people with `bedside study invite STUDY`. Everything is kept in the database before a page says so: stop the
-    server whenever you like, even by kill -9, and start it again with the same command.
+    Invite people with `bedside study invite STUDY`. Every answer is stored before a page confirms it: you can stop the
+    server at any time, even with kill -9, and start it again with the same command.
 
-    Try it without a model, with what comes with Bedside: `bedside study serve sample runs/study --rehearsal`, and with
-    `--task pairs` and so on for the other tasks.
+    Try it without a model, on bundled cases: `bedside study serve sample runs/study --rehearsal`; add `--task pairs`
+    and so on for other tasks.
     """
     MissingExtra.check("study", purpose="a study with people")
     origins = _origins(options)

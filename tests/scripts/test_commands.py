@@ -104,5 +104,5 @@ def test_help_shows_the_headings(
     monkeypatch.setenv("COLUMNS", str(columns))
     assert execute(["--help"]) == 0
     shown = capsys.readouterr().out
-    places = [shown.index(text) for text in ("To begin with", "Releases", "build", "Baselines", "Plug-ins")]
+    places = [shown.index(text) for text in ("Getting started", "Releases", "build", "Baselines", "Plug-ins")]
     assert places == sorted(places)

@@ -15,13 +15,15 @@ from scripts.terminal.options_of import options_of
 
 @options_of(Classifying)
 def command(options: Classifying) -> None:
-    """Fine-tune an image classifier on the train split, choose on validation, answer once about test (Table 8).
+    """Fine-tune an image classifier on train, select it on validation, evaluate it once on test (Table 8).
 
-    Stopped at any moment, the same command goes on with the same bits. Several GPUs: `accelerate launch -m scripts run
-    classifier …`. Leaves cues.parquet, the three likeliest diagnoses of each test case, for doctors with external cues.
+    If it is interrupted, run the same command again: training resumes and gives the same weights, bit for bit. For
+    several GPUs: `accelerate launch -m scripts run classifier …`. Writes cues.parquet, the top three diagnoses for each
+    test case, for doctors with external cues.
 
-    With --predict, the network of an earlier run answers about any photos: a release, `official`, REPO@TAG, a folder
-    with or without class folders. Its own training photos are looked for among them first, in any disguise.
+    With --predict, the network of an earlier run classifies other photos: a release, `official`, REPO@TAG, or a folder
+    with or without class folders. Before that, its own training photos are searched for among them, near-duplicates
+    included.
 
     Examples: `bedside run classifier runs/3mdbench --model EfficientNetV2-S -o runs/cnn`
 
