@@ -67,28 +67,30 @@ class Options:
     """What a user decides about any build. A corpus' own fields come before these; its docstring is the help."""
 
     gate_text: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Terms that readers on the Hub must accept (text).")
+        Path | None, typer.Option(metavar="FILE", help="Text file with the terms that readers on the Hub must accept.")
     ] = None
 
     statement: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="What card and croissant.json say of data of your own (YAML; a text each): `collection`, with whether "
-            "people agreed, `annotation`, `biases`, `sensitive`.",
+            help="YAML file of statements about your own data for card and croissant.json: `collection` (with "
+            "consent), `annotation`, `biases`, `sensitive`.",
         ),
     ] = None
 
     max_bad: Annotated[
         float,
-        typer.Option(min=0, max=100, metavar="PERCENT", help="Go on where so many rows of a source cannot be read."),
+        typer.Option(
+            min=0, max=100, metavar="PERCENT", help="Continue if at most this share of a source's rows cannot be read."
+        ),
     ] = MAX_BAD
 
     withdrawn: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Keys of rows to take out, one a line, as of a person who withdraws. They go last: no other "
+            help="Keys of rows to remove, one per line, such as a person's who withdrew. Removed last: no other "
             "row changes.",
         ),
     ] = None
@@ -104,8 +106,8 @@ class ModelOptions(Options):
     base_url: Annotated[
         tuple[str, ...], typer.Option(metavar="URL", help="Address of the model's server. May be repeated.")
     ] = ()
-    prompts: Annotated[Path | None, typer.Option(metavar="DIR", help="Prompt texts of your own.")] = None
-    concurrency: Annotated[int, typer.Option(min=1, help="Requests to the model at a time.")] = 16
+    prompts: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder with your own prompt texts.")] = None
+    concurrency: Annotated[int, typer.Option(min=1, help="Maximum concurrent requests to the model.")] = 16
 
 
 Chosen = TypeVar("Chosen", bound=Options)

@@ -32,27 +32,27 @@ from scripts.terminal.console import output, table
 
 def command(
     source: str = typer.Argument(
-        ..., metavar="FILE|DIR|REPO|official", help="Pairs in a file, a release, or the authors' release."
+        ..., metavar="FILE|DIR|REPO|official", help="A file of pairs, a release, or the authors' release."
     ),
-    split: str | None = typer.Option(None, help="Only this split (of a release)."),
-    revision: str | None = typer.Option(None, metavar="TAG", help="Version of a release on the Hub."),
+    split: str | None = typer.Option(None, help="Only this split of a release."),
+    revision: str | None = typer.Option(None, metavar="TAG", help="Tag or commit of a release on the Hub."),
     vocabulary: list[str] = typer.Option(
-        ["bundled"], metavar="FILE|bundled", help="Allow what these vocabularies' lay phrases say. May be repeated."
+        ["bundled"], metavar="FILE|bundled", help="Allow the lay phrases of this vocabulary. May be repeated."
     ),
-    show: int = typer.Option(
-        20, min=0, help="How many failing and doubtful pairs to print; 0 prints the summary alone."
+    show: int = typer.Option(20, min=0, help="Failing and doubtful pairs to print; 0 prints only the summary."),
+    write: Path | None = typer.Option(
+        None, "--write", metavar="FILE", help="Write all failing and doubtful pairs to a CSV file."
     ),
-    write: Path | None = typer.Option(None, "--write", metavar="FILE", help="Write every failure and doubt to a CSV."),
-    strict: bool = typer.Option(False, "--strict", help="Exit code 1 when a pair fails."),
+    strict: bool = typer.Option(False, "--strict", help="Exit with code 1 if a pair fails."),
     judge: str | None = typer.Option(
-        None, metavar="NAME", help="Chat model that is asked about the doubtful pairs (and --judge-passed)."
+        None, metavar="NAME", help="Chat model that decides the doubtful pairs (and those of --judge-passed)."
     ),
     judge_passed: int = typer.Option(
-        0, min=0, metavar="N", help="Also ask it about N of the pairs that pass: how many do the rules miss?"
+        0, min=0, metavar="N", help="Also judge N of the pairs that pass, to estimate what the rules miss."
     ),
-    base_url: str | None = typer.Option(None, metavar="URL", help="Address of the model's server."),
+    base_url: str | None = typer.Option(None, metavar="URL", help="Base URL of the model's server."),
     answers: Path = typer.Option(
-        Path("audit.answers.sqlite"), metavar="FILE", help="Where its paid answers are kept, and looked for first."
+        Path("audit.answers.sqlite"), metavar="FILE", help="File that stores the paid answers, for reuse."
     ),
 ) -> int:
     """Check caption pairs with the fact gates: lost or changed numbers, sides, negations, imaging methods, markers.

@@ -32,11 +32,11 @@ class Place(Engines):
         str | None,
         typer.Option(
             metavar="DIR|s3://…|gs://…",
-            help="Workspace of finished batches, paid answers and fetched files; private where they are. In a bucket, "
-            "what is this machine's own lies in OUT.work. [OUT.work]",
+            help="Workspace for finished batches, paid answers and fetched files; as private as they are. With a "
+            "bucket, machine-local files go to OUT.work. [OUT.work]",
         ),
     ] = None
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace another release in DIR.")] = False
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing release in DIR.")] = False
 
 
 def command_of(corpus: str) -> Callable[..., None]:

@@ -15,11 +15,11 @@ from scripts.terminal.console import output
 
 
 def command(
-    file: Path = typer.Argument(..., metavar="FILE.yaml", help="The cases; made where there is none, else added to."),
+    file: Path = typer.Argument(..., metavar="FILE.yaml", help="File of cases: created, or added to."),
     filled: Path | None = typer.Option(
-        None, "--from", metavar="TEMPLATE", help="Take the answers from a filled-in template instead of asking."
+        None, "--from", metavar="TEMPLATE", help="Read the answers from a filled-in template instead of asking."
     ),
-    blank: bool = typer.Option(False, "--template", help="Write an empty template to FILE.yaml, to be filled in."),
+    blank: bool = typer.Option(False, "--template", help="Write an empty template to FILE.yaml."),
 ) -> None:
     """Add your own patient for MedConceal, by answering questions or from a filled-in template.
 

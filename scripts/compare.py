@@ -23,13 +23,15 @@ _STATES: tuple[State, ...] = ("differs", "unknown", "equal", "not stated")
 
 
 def command(
-    runs: list[Path] = typer.Argument(None, metavar="[RUN…]", help="Folders of finished runs; none: check the paper."),
+    runs: list[Path] = typer.Argument(
+        None, metavar="[RUN…]", help="Folders of finished runs; without any, check the paper."
+    ),
     only: list[str] = typer.Option(
         [], "--table", metavar="NAME", help='Only this table, as "Table 3". May be repeated.'
     ),
     everything: All = False,
     different_data: bool = typer.Option(
-        False, "--different-data", help="Let runs over different data stand in one table, as an ablation needs."
+        False, "--different-data", help="Allow runs over different data in one table, as for an ablation."
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:

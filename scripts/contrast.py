@@ -28,11 +28,11 @@ from scripts.terminal.options import LAST_SEED, All
 
 
 def command(
-    runs: list[Path] = typer.Argument(..., metavar="RUN RUN…", help="Folders of finished runs of dialogues."),
+    runs: list[Path] = typer.Argument(..., metavar="RUN RUN…", help="Folders of finished dialogue runs."),
     out: Path | None = typer.Option(
-        None, "--out", "-o", metavar="RUN", help="Keep the numbers as a run too (MedConceal: Tables 7 to 11)."
+        None, "--out", "-o", metavar="RUN", help="Also save the numbers as a run (MedConceal: Tables 7 to 11)."
     ),
-    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Seed of bootstrap and permutations."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random seed for bootstrap and permutations."),
     everything: All = False,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:

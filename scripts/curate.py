@@ -24,32 +24,33 @@ def command(
     photos: str = typer.Argument(
         ...,
         metavar="official|REPO[@TAG]|RELEASE|FOLDER",
-        help="The authors' photos of 3MDBench, a data set on the Hub, a release, a data set's folder or file, or a "
+        help="The authors' 3MDBench photos, a dataset on the Hub, a release, a dataset folder or file, or a "
         "folder of images.",
     ),
-    out: Path = typer.Option(..., "--out", "-o", metavar="REPORT", help="The folder to write the report into."),
+    out: Path = typer.Option(..., "--out", "-o", metavar="REPORT", help="Folder for the report."),
     listing: Path | None = typer.Option(
         None,
         "--table",
         metavar="FILE",
-        help="For a folder of images: CSV or TSV with the columns file, split, label, group, source; else folder names "
-        "tell.",
+        help="For a folder of images: CSV or TSV with the columns file, split, label, group, source. [folder names]",
     ),
-    label: str | None = typer.Option(None, metavar="COLUMN", help="Column of the labels. [the only one of classes]"),
+    label: str | None = typer.Option(None, metavar="COLUMN", help="Label column. [the only class column]"),
     group: str | None = typer.Option(
-        None, metavar="COLUMN", help="Column of patients, lesions or cases, each of which belongs into one split."
+        None, metavar="COLUMN", help="Column of patients, lesions or cases; each must stay in one split."
     ),
     against: list[str] = typer.Option(
-        [], metavar="FOLDER", help="Another set, named like the first, to look for the same pictures in. Repeatable."
+        [],
+        metavar="FOLDER",
+        help="Another dataset to search for the same pictures, given like the first. May be repeated.",
     ),
-    index: Path | None = typer.Option(
-        None, metavar="FILE", help="Where to remember what was measured; by default index.sqlite in REPORT."
+    index: Path | None = typer.Option(None, metavar="FILE", help="Cache of measurements. [REPORT/index.sqlite]"),
+    engine: EngineName = typer.Option(EngineName.LOCAL, help="Local threads, or Ray (the cluster at RAY_ADDRESS)."),
+    workers: int | None = typer.Option(
+        None, min=1, help="Number of threads. [one per core, at most 16; with ray, the whole cluster]"
     ),
-    engine: EngineName = typer.Option(EngineName.LOCAL, help="Threads here, or a Ray cluster (RAY_ADDRESS)."),
-    workers: int | None = typer.Option(None, min=1, help="Threads. [one a core, 16 at most; with ray, all of it]"),
     mixed_nodes: bool = typer.Option(False, "--mixed-nodes", help=MIXED_NODES),
     fail_on_leaks: bool = typer.Option(
-        False, "--fail-on-leaks", help="End with exit code 1 when a cluster or a group crosses splits."
+        False, "--fail-on-leaks", help="Exit with code 1 if a cluster or group crosses splits."
     ),
 ) -> int:
     """Audit photos: blur, near-duplicates, conflicting labels, and leaks between splits.

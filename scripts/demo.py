@@ -124,8 +124,8 @@ class _Way:
 
 
 def command(
-    out: Path = typer.Option(Path("runs/demo"), metavar="DIR", help="Where everything is written."),
-    full: bool = typer.Option(False, "--full", help="Every part, and all that the commands print (needs torch)."),
+    out: Path = typer.Option(Path("runs/demo"), metavar="DIR", help="Folder for all output."),
+    full: bool = typer.Option(False, "--full", help="Run every part and show all output (needs torch)."),
 ) -> None:
     """Build, verify, publish, load and evaluate the three corpora on this machine, from bundled samples.
 

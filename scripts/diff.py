@@ -21,11 +21,11 @@ _LONGEST = 60  # letters of a value without --all
 
 
 def command(
-    before: str = typer.Argument(..., metavar="A", help="The older release: a folder, or REPO[@TAG]."),
-    after: str = typer.Argument(..., metavar="B", help="The newer release."),
-    examples: int = typer.Option(3, min=0, help="Keys to show for each kind of change."),
+    before: str = typer.Argument(..., metavar="A", help="Older release: a folder, or REPO[@TAG]."),
+    after: str = typer.Argument(..., metavar="B", help="Newer release."),
+    examples: int = typer.Option(3, min=0, help="Keys to show per kind of change."),
     everything: All = False,
-    as_json: bool = typer.Option(False, "--json", help="Print the difference as JSON."),
+    as_json: bool = typer.Option(False, "--json", help="Print the differences as JSON."),
 ) -> int:
     """Compare two releases: rows added, removed, changed (by column) or moved between splits, and exclusions.
 

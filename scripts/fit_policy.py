@@ -28,23 +28,27 @@ from scripts.terminal.progress import Bars
 
 
 def command(
-    out: Path = typer.Option(..., "--out", "-o", metavar="FILE", help="The policy as JSON, for `--policy`."),
+    out: Path = typer.Option(..., "--out", "-o", metavar="FILE", help="Policy file to write (JSON), for `--policy`."),
     labels: Path | None = typer.Option(None, metavar="FILE", help="Labelled turns (JSONL or Parquet) to fit on."),
     judge: str | None = typer.Option(
-        None, metavar="MODEL", help="Label turns of dialogues with this model first; `scripted` needs none."
+        None, metavar="MODEL", help="Model that labels the turns first; `scripted` calls none."
     ),
     evaluator: str = typer.Option(
-        "rules", metavar="MODEL", help="Who rates the turns: the evaluator that the policy will be used with."
+        "rules", metavar="MODEL", help="Evaluator that rates the turns: the one the policy will be used with."
     ),
     clinician: str | None = typer.Option(
-        None, metavar="MODEL", help="Whose dialogues are rated and labelled [scripted clinicians of mixed quality]"
+        None, metavar="MODEL", help="Clinician whose dialogues are labelled [scripted clinicians of mixed quality]"
     ),
-    base_url: list[str] = typer.Option([], metavar="URL", help="Address of the models' server. May be repeated."),
-    corpus: str = typer.Option("sample", metavar="DATA", help="Cases: sample, medconceal[@TAG], a release folder."),
-    most: int = typer.Option(2_000, min=100, help="Turns to label at most."),
-    base: Path | None = typer.Option(None, metavar="FILE", help="Constants other than the weights [the shipped ones]"),
-    ridge: float = typer.Option(RIDGE, min=0.0, help="How strongly the categories are held together."),
-    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Seed of the choice of turns and of the split by case."),
+    base_url: list[str] = typer.Option([], metavar="URL", help="Base URL of the models' server. May be repeated."),
+    corpus: str = typer.Option(
+        "sample", metavar="DATA", help="Cases to play: sample, medconceal[@TAG], a release folder."
+    ),
+    most: int = typer.Option(2_000, min=100, help="Maximum turns to label."),
+    base: Path | None = typer.Option(
+        None, metavar="FILE", help="Policy with the constants other than the weights [bundled]"
+    ),
+    ridge: float = typer.Option(RIDGE, min=0.0, help="Shrinkage of the categories towards each other."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random seed for choosing turns and splitting by case."),
 ) -> None:
     """Fit the reserved patient's weights on labelled turns, and run the acceptance tests.
 

@@ -18,7 +18,7 @@ from scripts.terminal.tables import short_digests
 
 
 def command(
-    name: str | None = typer.Argument(None, metavar="[CORPUS|DIR|REPO[@TAG]]", help="Nothing: all corpora."),
+    name: str | None = typer.Argument(None, metavar="[CORPUS|DIR|REPO[@TAG]]", help="Corpus or release. [all corpora]"),
 ) -> None:
     """Describe a corpus and its columns, or a release by its manifest; without a name, list all corpora.
 

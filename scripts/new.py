@@ -19,8 +19,8 @@ from loaders.registry import corpora
 from scripts.commands import RUN
 from scripts.terminal.console import output
 
-_NAME = typer.Argument(..., metavar="NAME", help="Small letters, digits and dashes, such as reading-age.")
-_OUT = typer.Option(None, "--out", "-o", metavar="DIR", help="The package's folder. [bedside-NAME]")
+_NAME = typer.Argument(..., metavar="NAME", help="Lower-case letters, digits and dashes, such as reading-age.")
+_OUT = typer.Option(None, "--out", "-o", metavar="DIR", help="Folder of the package. [bedside-NAME]")
 
 # What a skeleton's files are called: in a package of its own, and, for a corpus, in the folders of a checkout.
 _BASELINE = {"baseline.py": "{module}.py", "test.py": "test_{module}.py", "pyproject.toml": "pyproject.toml"}

@@ -14,9 +14,11 @@ from scripts.terminal.console import output
 
 
 def command(
-    run: Path = typer.Argument(..., metavar="RUN", help="The folder of a finished run."),
-    out: Path | None = typer.Option(None, "--out", "-o", metavar="FILE", help="The archive [RUN.zip, beside the run]."),
-    without: list[str] = typer.Option([], metavar="NAME", help="Leave this file or folder out too. May be repeated."),
+    run: Path = typer.Argument(..., metavar="RUN", help="Folder of a finished run."),
+    out: Path | None = typer.Option(
+        None, "--out", "-o", metavar="FILE", help="Archive to write. [RUN.zip beside the run]"
+    ),
+    without: list[str] = typer.Option([], metavar="NAME", help="Also leave out this file or folder. May be repeated."),
 ) -> None:
     """Pack a run into one archive to share, without hidden texts, paid answers and logs.
 

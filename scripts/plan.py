@@ -20,10 +20,10 @@ _CAN = "run confirmation, run intervention, run consultation or run recheck, wit
 
 
 def command(
-    words: list[str] = typer.Argument(..., metavar="run NAME …", help="The run, as it would be typed."),
-    detect: float = typer.Option(0.05, min=0.0001, help="A difference that is to be shown, in the unit of the score."),
-    speed: float = typer.Option(SPEED, min=0.1, help="Tokens a second that a model writes, for the hours."),
-    latency: float = typer.Option(LATENCY, min=0.0, help="Seconds before it begins to."),
+    words: list[str] = typer.Argument(..., metavar="run NAME …", help="The run command, as you would type it."),
+    detect: float = typer.Option(0.05, min=0.0001, help="Difference to detect, in units of the score."),
+    speed: float = typer.Option(SPEED, min=0.1, help="Output tokens per second, to estimate hours."),
+    latency: float = typer.Option(LATENCY, min=0.0, help="Seconds to the first token."),
 ) -> None:
     """Estimate a run's requests, tokens and cost by role, and its statistical power; no model is called.
 

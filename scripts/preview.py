@@ -15,10 +15,10 @@ from scripts.terminal.options import LAST_SEED
 
 
 def command(
-    source: str = typer.Argument(..., metavar="DIR|REPO[@TAG]", help="A release folder, or a data set on the Hub."),
-    out: Path = typer.Option(Path("preview.html"), "--out", "-o", metavar="FILE", help="The page to write."),
-    rows: int = typer.Option(40, "--rows", "--pairs", min=0, help="How many rows to show."),
-    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Which rows are drawn."),
+    source: str = typer.Argument(..., metavar="DIR|REPO[@TAG]", help="A release folder, or a dataset on the Hub."),
+    out: Path = typer.Option(Path("preview.html"), "--out", "-o", metavar="FILE", help="HTML file to write."),
+    rows: int = typer.Option(40, "--rows", "--pairs", min=0, help="Number of rows to show."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random seed for choosing rows."),
 ) -> None:
     """Write one self-contained HTML page: counts, exclusions, and a sample of the rows.
 

@@ -13,21 +13,23 @@ from scripts.terminal.console import errors, output
 
 
 def command(
-    folder: Path = typer.Argument(..., metavar="DIR", help="The release folder that `bedside build` wrote."),
-    repo: str = typer.Argument(..., metavar="REPO", help="The data set repository, such as org/name."),
-    tag: str = typer.Option(..., metavar="vX.Y.Z", help="The version. A published tag never moves."),
-    private: bool = typer.Option(False, help="Create the repository as private."),
-    gated: str | None = typer.Option(None, metavar="auto|manual", help="Readers must ask for access."),
+    folder: Path = typer.Argument(..., metavar="DIR", help="Release folder written by `bedside build`."),
+    repo: str = typer.Argument(..., metavar="REPO", help="Dataset repository, such as org/name."),
+    tag: str = typer.Option(..., metavar="vX.Y.Z", help="Version tag. A published tag never moves."),
+    private: bool = typer.Option(False, help="Create a private repository."),
+    gated: str | None = typer.Option(None, metavar="auto|manual", help="Require readers to request access."),
     replace: list[str] = typer.Option(
-        [], metavar="NAME", help="A file (or folder/) on main that may go although this corpus did not put it there."
+        [],
+        metavar="NAME",
+        help="Allow deleting this file (or folder/) from main although this corpus did not put it there.",
     ),
     own: bool = typer.Option(
-        False, "--own", help="Publish patients of your own (`--source cases=FILE`), which are kept otherwise."
+        False, "--own", help="Allow publishing your own patients (`--source cases=FILE`), which is otherwise refused."
     ),
-    date: str = typer.Option("", metavar="YYYY-MM-DD", help="Date of publication, for croissant.json."),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Show the plan and send nothing."),
-    endpoint: str | None = typer.Option(None, metavar="URL", help="Another Hub than huggingface.co."),
-    deadline: float = typer.Option(DEADLINE / 60, metavar="MINUTES", help="Give up after this time, whatever it does."),
+    date: str = typer.Option("", metavar="YYYY-MM-DD", help="Publication date for croissant.json."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Show the plan without uploading."),
+    endpoint: str | None = typer.Option(None, metavar="URL", help="Hub other than huggingface.co."),
+    deadline: float = typer.Option(DEADLINE / 60, metavar="MINUTES", help="Give up after this time."),
 ) -> None:
     """Publish a release as a tag of a dataset repository.
 

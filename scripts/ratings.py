@@ -17,9 +17,9 @@ from scripts.terminal.tables import Table
 
 
 def command(
-    sheets: list[Path] = typer.Argument(..., metavar="SHEET…", help="Filled sheets of all raters."),
-    out: Path | None = typer.Option(None, "--out", "-o", metavar="RUN", help="Also write the results as a run."),
-    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Seed of the bootstrap."),
+    sheets: list[Path] = typer.Argument(..., metavar="SHEET…", help="Filled-in sheets of all raters."),
+    out: Path | None = typer.Option(None, "--out", "-o", metavar="RUN", help="Also save the results as a run."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random seed for the bootstrap."),
 ) -> None:
     """Score filled-in sheets: the paper's table beside yours, and inter-rater agreement.
 

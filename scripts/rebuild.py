@@ -18,16 +18,18 @@ from scripts.terminal.console import output
 
 
 def command(
-    release: str = typer.Argument(..., metavar="DIR|REPO@TAG", help="The published release."),
+    release: str = typer.Argument(..., metavar="DIR|REPO@TAG", help="Published release."),
     options: list[str] = typer.Argument(
-        None, metavar="BUILD-OPTIONS…", help="What its build was given: --source … or --captions …, and so on."
+        None, metavar="BUILD-OPTIONS…", help="The original build options: --source … or --captions …, and so on."
     ),
-    code: Path = typer.Option(..., metavar="CHECKOUT", help="A checkout of Bedside, at the commit of the release."),
+    code: Path = typer.Option(..., metavar="CHECKOUT", help="Checkout of Bedside at the release's commit."),
     out: Path | None = typer.Option(
-        None, metavar="DIR", help="Takes the environment, the workspace and the release built again. [rebuilt/NAME]"
+        None, metavar="DIR", help="Folder for the environment, workspace and rebuilt release. [rebuilt/NAME]"
     ),
-    extra: list[str] = typer.Option([], metavar="NAME", help="An extra that the build needs besides. May be repeated."),
-    python: str = typer.Option(sys.executable, metavar="FILE", help="The Python that makes the environment."),
+    extra: list[str] = typer.Option(
+        [], metavar="NAME", help="Additional extra to install for the build. May be repeated."
+    ),
+    python: str = typer.Option(sys.executable, metavar="FILE", help="Python interpreter for the environment."),
 ) -> int:
     """Rebuild a published release from a checkout in a fresh environment; compare content and files.
 

@@ -19,19 +19,19 @@ from scripts.terminal.options import LAST_SEED
 
 def command(
     runs: list[Path] = typer.Argument(..., metavar="RUN…", help="Folders of finished runs."),
-    out: Path = typer.Option(Path("report.html"), "--out", "-o", metavar="FILE", help="The page to write."),
+    out: Path = typer.Option(Path("report.html"), "--out", "-o", metavar="FILE", help="HTML file to write."),
     release: str | None = typer.Option(None, metavar="DIR|REPO[@TAG]", help="Show pairs of this release."),
-    pairs: int = typer.Option(6, min=1, metavar="N", help="How many pairs stand on the page without script."),
-    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Which pairs."),
+    pairs: int = typer.Option(6, min=1, metavar="N", help="Pairs on the page that are shown without JavaScript."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random seed for choosing these pairs."),
     figures: bool = typer.Option(True, "--figures/--no-figures", help="Draw figures."),
     public: bool = typer.Option(
-        False, "--public", help="Leave out what cases hide, and the photos of runs: a page for everybody."
+        False, "--public", help="Leave out hidden concerns and photos, so that the page can be public."
     ),
     space: str | None = typer.Option(
-        None, metavar="ORG/NAME", help="Push the page, then a --public one, as a static Space of the Hub."
+        None, metavar="ORG/NAME", help="Also publish the page, made --public, as a static Space on the Hub."
     ),
     different_data: bool = typer.Option(
-        False, "--different-data", help="Let runs over different data stand on one page, as an ablation needs."
+        False, "--different-data", help="Allow runs over different data on one page, as for an ablation."
     ),
 ) -> None:
     """Write one self-contained HTML page: tables beside the paper's, figures, run records, dialogues, captions.

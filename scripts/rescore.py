@@ -29,14 +29,14 @@ _LARGE = (".sqlite", ".sqlite-wal", ".sqlite-shm", ".safetensors", ".tmp", ".loc
 
 
 def command(
-    run: Path = typer.Argument(..., metavar="RUN", help="Folder of a finished run, of this version or an earlier one."),
+    run: Path = typer.Argument(..., metavar="RUN", help="Folder of a finished run, from this or an earlier version."),
     *,
     out: Out,
     data: str | None = typer.Option(
-        None, metavar="DATA", help="Where the rows of the run lie now, for runs over captions from a folder."
+        None, metavar="DATA", help="Current location of the run's rows, if they came from a folder."
     ),
     embeddings: list[str] = typer.Option(
-        [], metavar="NAME=PLACE", help="Embeddings of your own that the run was given. May be repeated."
+        [], metavar="NAME=PLACE", help="Your own embeddings that the run used. May be repeated."
     ),
     cache: Cache = EMBEDDINGS,
 ) -> None:

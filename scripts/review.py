@@ -16,8 +16,8 @@ from scripts.terminal.console import output
 
 
 def command(
-    work: Path = typer.Argument(..., metavar="WORK", help="The workspace of a build (OUT.work), or its release."),
-    out: Path = typer.Option(Path("review.html"), "--out", "-o", metavar="FILE", help="The page to write."),
+    work: Path = typer.Argument(..., metavar="WORK", help="Workspace of a build (OUT.work), or its release."),
+    out: Path = typer.Option(Path("review.html"), "--out", "-o", metavar="FILE", help="HTML file to write."),
 ) -> None:
     """Write one self-contained HTML page for accepting or rejecting a build's doubtful photos by keyboard.
 

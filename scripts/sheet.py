@@ -22,12 +22,12 @@ def command(
     release: str = typer.Argument(
         ..., metavar="DIR|REPO[@TAG]|FILE", help="A release of MedLayBench-V or 3MDBench, or a table of caption pairs."
     ),
-    out: Path = typer.Option(Path("sheet.csv"), "--out", "-o", metavar="FILE", help="Name of the sheets."),
-    pairs: int | None = typer.Option(None, min=2, metavar="N", help="Pairs of captions to rate [100]."),
+    out: Path = typer.Option(Path("sheet.csv"), "--out", "-o", metavar="FILE", help="Base name of the sheets."),
+    pairs: int | None = typer.Option(None, min=2, metavar="N", help="Caption pairs to rate [100]."),
     raters: int | None = typer.Option(
-        None, min=1, metavar="N", help="Raters; each gets a sheet, in another order [3]."
+        None, min=1, metavar="N", help="Number of raters; each gets a sheet in a different order [3]."
     ),
-    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="What is drawn, and in which order."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random seed for sampling and ordering."),
     split: str = typer.Option("test", metavar="NAME", help="Split to draw from."),
 ) -> None:
     """Write blank sheets and instructions for a human evaluation.

@@ -20,14 +20,16 @@ _FORMATS = ("latex", "md", "csv")
 
 def command(
     runs: list[Path] = typer.Argument(..., metavar="RUN…", help="Folders of finished runs."),
-    written: str = typer.Option("md", "--format", metavar="latex|md|csv", help="How it is written."),
-    paper: bool = typer.Option(False, "--paper", help="The published rows beside the own ones."),
+    written: str = typer.Option("md", "--format", metavar="latex|md|csv", help="Output format."),
+    paper: bool = typer.Option(False, "--paper", help="Add the paper's rows beside yours."),
     only: list[str] = typer.Option(
         [], "--table", metavar="NAME", help='Only this table, as "Table 3". May be repeated.'
     ),
-    out: Path | None = typer.Option(None, "--out", "-o", metavar="FILE", help="Write it there, and print nothing."),
+    out: Path | None = typer.Option(
+        None, "--out", "-o", metavar="FILE", help="Write to this file instead of printing."
+    ),
     different_data: bool = typer.Option(
-        False, "--different-data", help="Let runs over different data stand in one table, as an ablation needs."
+        False, "--different-data", help="Allow runs over different data in one table, as for an ablation."
     ),
 ) -> None:
     """Write the paper's tables with your runs' numbers and intervals: LaTeX, Markdown or CSV.

@@ -13,8 +13,8 @@ from scripts.terminal.console import errors, output, table
 
 
 def command(
-    source: str = typer.Argument(..., metavar="DIR|REPO[@TAG]", help="A release folder, or a data set on the Hub."),
-    as_json: bool = typer.Option(False, "--json", help="Print the problems as JSON."),
+    source: str = typer.Argument(..., metavar="DIR|REPO[@TAG]", help="A release folder, or a dataset on the Hub."),
+    as_json: bool = typer.Option(False, "--json", help="Print problems as JSON."),
 ) -> int:
     """Check a release: files and digests, schema, counts, rows, exclusions, statistics and card.
 

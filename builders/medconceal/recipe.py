@@ -101,17 +101,17 @@ class Options(ModelOptions):
         str | None,
         typer.Option(
             metavar=f"{SAMPLE}|{SAMPLE_THREADS}|{THREADS}DIR|{THREADS}FILE,FILE|{OWN_CASES}FILE",
-            help="Bundled cases; bundled threads; dumps of r/AskDocs (submissions and comments; .zst, .jsonl, "
-            "Parquet); or patient profiles of your own (YAML, as `bedside cases new` writes it, CSV, "
-            "TSV, JSON, JSON lines, Parquet), which are never published unless asked.",
+            help="Bundled cases; bundled threads; r/AskDocs dumps (submissions and comments; .zst, .jsonl, "
+            "Parquet); or your own patient profiles (YAML as from `bedside cases new`, CSV, TSV, JSON, JSON "
+            "Lines, Parquet), which are published only with `bedside publish --own`.",
         ),
     ] = None
     fields: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help=f"Which column of {OWN_CASES}FILE holds a field of another name: `field: column` a line, in YAML or "
-            "JSON; null for a field that it does not have.",
+            help=f"Columns of {OWN_CASES}FILE that have other names: one `field: column` per line, YAML or JSON; "
+            "null for a missing field.",
         ),
     ] = None
     synthetic: Annotated[
@@ -119,42 +119,43 @@ class Options(ModelOptions):
         typer.Option(
             min=1,
             metavar="N",
-            help="Instead of a source: N cases composed of the bundled ones, for load tests only.",
+            help="Instead of --source: N cases composed from the bundled ones, for load tests only.",
         ),
     ] = None
     cases: Annotated[int | None, typer.Option(min=1, metavar="N", help="Keep the N most common presentations.")] = CASES
     community: Annotated[
-        str, typer.Option(metavar="NAME", help="The community whose submissions count, where a dump says it.")
+        str, typer.Option(metavar="NAME", help="Community to read, if the dump names communities.")
     ] = "AskDocs"
     since: Annotated[
         str | None,
-        typer.Option(metavar="YYYY-MM-DD", help="Leave earlier submissions out (UTC). [the paper: 2013-07-11]"),
+        typer.Option(metavar="YYYY-MM-DD", help="Leave out earlier submissions (UTC). [the paper: 2013-07-11]"),
     ] = None
     until: Annotated[
         str | None,
-        typer.Option(metavar="YYYY-MM-DD", help="Leave later submissions out (UTC). [the paper: 2026-01-20]"),
+        typer.Option(metavar="YYYY-MM-DD", help="Leave out later submissions (UTC). [the paper: 2026-01-20]"),
     ] = None
     any_family: Annotated[
         bool,
-        typer.Option("--any-family", help="Keep threads of neither of the paper's two communication families."),
+        typer.Option("--any-family", help="Also keep threads outside the paper's two communication families."),
     ] = False
     model: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Chat model that reads threads, such as openai/gpt-4o-mini or vllm/…."),
+        typer.Option(metavar="NAME", help="Chat model that reads the threads, such as openai/gpt-4o-mini or vllm/…."),
     ] = None
     key: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Secret behind the pseudonyms of threads [WORK/pseudonyms.key, made once]."),
+        typer.Option(metavar="FILE", help="Secret key for thread pseudonyms [WORK/pseudonyms.key, created once]."),
     ] = None
     decisions: Annotated[
         tuple[Path, ...],
         typer.Option(metavar="FILE", help="A clinician's decisions, exported from WORK/review.html. May be repeated."),
     ] = ()
-    seed: Annotated[int, typer.Option(min=0, help="Decides what --synthetic composes.")] = 0
+    seed: Annotated[int, typer.Option(min=0, help="Random seed for --synthetic.")] = 0
     gate_text: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Terms that readers on the Hub must accept (text), instead of the shipped ones."
+            metavar="FILE",
+            help="Text file with the terms that readers on the Hub must accept, instead of the default ones.",
         ),
     ] = None
 

@@ -69,8 +69,8 @@ class Options(ModelOptions):
         typer.Option(
             "--vocabulary",
             metavar="FILE|bundled",
-            help="Lay vocabularies in order of precedence: CSV, MRCONSO.RRF, MedlinePlus XML. May be repeated. The "
-            "bundled list comes first unless it is named elsewhere in the order.",
+            help="Lay vocabularies in order of precedence: CSV, MRCONSO.RRF, MedlinePlus XML. May be repeated. "
+            "The bundled list comes first unless you place it elsewhere.",
         ),
     ] = ()
     review: Annotated[
@@ -80,27 +80,27 @@ class Options(ModelOptions):
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Chat model that refines, such as openai/gpt-4o-mini or vllm/…; without one, rules do.",
+            help="Chat model that refines captions, such as openai/gpt-4o-mini or vllm/…; without one, rules "
+            "write them.",
         ),
     ] = None
-    condition: Annotated[
-        str, typer.Option(metavar="|".join(CONDITIONS), help="Condition of the ablation (Table 5).")
-    ] = "scgr"
-    medcat: Annotated[Path | None, typer.Option(metavar="PACK", help="A MedCAT model pack for C_onto.")] = None
+    condition: Annotated[str, typer.Option(metavar="|".join(CONDITIONS), help="Ablation condition (Table 5).")] = "scgr"
+    medcat: Annotated[Path | None, typer.Option(metavar="PACK", help="MedCAT model pack for C_onto.")] = None
     trust_model_pack: Annotated[
-        bool, typer.Option("--trust-model-pack", help="Load the pack although loading one runs code that it holds.")
+        bool, typer.Option("--trust-model-pack", help="Load the model pack, which runs the code inside it.")
     ] = False
     spacy: Annotated[
-        str | None, typer.Option(metavar="NAME|DIR", help="A spaCy pipeline for C_ent, such as en_core_sci_md.")
+        str | None, typer.Option(metavar="NAME|DIR", help="spaCy pipeline for C_ent, such as en_core_sci_md.")
     ] = None
     substitute: Annotated[
-        str, typer.Option(metavar=f"{ALL}|{ONTOLOGY}", help="Every vocabulary term, or only CUIs (Algorithm 1).")
+        str,
+        typer.Option(metavar=f"{ALL}|{ONTOLOGY}", help="Substitute every vocabulary term, or only CUIs (Algorithm 1)."),
     ] = ALL
     licence: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Licence of rows that state none, such as CC-BY-4.0, on your word. A row without any is left out.",
+            help="Licence you assert for rows that state none, such as CC-BY-4.0. Rows without a licence are left out.",
         ),
     ] = None
     allowed_licences: Annotated[
@@ -108,11 +108,11 @@ class Options(ModelOptions):
         typer.Option(
             "--allow-licence",
             metavar="NAME",
-            help="Let captions and vocabulary lines of this licence through the gate (`unknown`, `CC-BY-NC-ND`, …). "
-            "May be repeated.",
+            help="Accept captions and vocabulary entries under this licence (`unknown`, `CC-BY-NC-ND`, …). May "
+            "be repeated.",
         ),
     ] = frozenset()
-    default_split: Annotated[str, typer.Option("--split", metavar="NAME", help="Split of rows that name none.")] = (
+    default_split: Annotated[str, typer.Option("--split", metavar="NAME", help="Split for rows that name none.")] = (
         "train"
     )
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N rows.")] = None

@@ -87,23 +87,23 @@ class Options(ModelOptions):
         typer.Option(
             "--source",
             metavar="KIND=PATH|KIND:NAME=PATH|sample",
-            help=f"Photos, as their publisher ships them, KIND one of {', '.join(KINDS)}; or `sample` (bundled). "
-            "A table has the columns `label` and `file` or `url`. May be repeated; a NAME tells two of a kind apart.",
+            help=f"Photos as published; KIND is one of {', '.join(KINDS)}; or `sample` (bundled). A table needs "
+            "the columns `label` and `file` or `url`. May be repeated; a NAME distinguishes two of one kind.",
         ),
     ]
     labels: Annotated[
         tuple[str, ...],
         typer.Option(
-            metavar="NAME=FILE", help="Label table (label,diagnosis,match,note) of a source. May be repeated."
+            metavar="NAME=FILE", help="Label table (label,diagnosis,match,note) for a source. May be repeated."
         ),
     ] = ()
     mixed_labels: Annotated[
-        bool, typer.Option("--mixed-labels", help="Let classes in that hold other conditions too (match `mixed`).")
+        bool, typer.Option("--mixed-labels", help="Include classes that also cover other conditions (match `mixed`).")
     ] = False
     decisions: Annotated[
         tuple[Path, ...],
         typer.Option(
-            metavar="FILE", help="Decisions on borderline photos, exported from `bedside review`. May be repeated."
+            metavar="FILE", help="Decisions on doubtful photos, exported from `bedside review`. May be repeated."
         ),
     ] = ()
     licences: Annotated[
@@ -111,8 +111,8 @@ class Options(ModelOptions):
         typer.Option(
             "--licence",
             metavar="NAME=LICENCE",
-            help="Licence of a source's photos that state none, on your word; photos without any are left out. May be "
-            "repeated.",
+            help="Licence you assert for a source's photos that state none; photos without a licence are left "
+            "out. May be repeated.",
         ),
     ] = ()
     allowed_licences: Annotated[
@@ -120,46 +120,48 @@ class Options(ModelOptions):
         typer.Option(
             "--allow-licence",
             metavar="LICENCE",
-            help="Let photos of this licence through the gate (`unknown`, …). May be repeated.",
+            help="Accept photos under this licence (`unknown`, …). May be repeated.",
         ),
     ] = frozenset()
     total: Annotated[
         int | None,
-        typer.Option(
-            min=1, metavar="N", help="Photos over all splits, shared out by --prevalence; without it, all are kept."
-        ),
+        typer.Option(min=1, metavar="N", help="Photos in all splits together, distributed by --prevalence. [all]"),
     ] = None
     prevalence: Annotated[
         str | None,
         typer.Option(
             metavar=f"FILE|{PAPER_PREVALENCE}",
-            help="Share of each diagnosis (diagnosis,share), or the paper's curve; without it, all alike.",
+            help="Share of each diagnosis (diagnosis,share), or the paper's curve. [equal shares]",
         ),
     ] = None
-    floor: Annotated[int, typer.Option(min=0, help="Least photos of a diagnosis in the test split.")] = FLOOR
-    splits: Annotated[str, typer.Option(metavar="NAME,…", help="Splits to release: `test` public, the others not.")] = (
-        ",".join(RATIOS)
-    )
+    floor: Annotated[int, typer.Option(min=0, help="Minimum photos per diagnosis in the test split.")] = FLOOR
+    splits: Annotated[
+        str, typer.Option(metavar="NAME,…", help="Splits to release. `test` can be public, the others not.")
+    ] = ",".join(RATIOS)
     follows: Annotated[
         tuple[str, ...],
         typer.Option(
             metavar="DIR|REPO@TAG",
-            help="The release that this one follows: a photo of both keeps its split and temperament. May be repeated, "
-            "for splits that were published apart.",
+            help="Previous release: photos in both keep their split and temperament. May be repeated, for splits "
+            "published separately.",
         ),
     ] = ()
-    seed: Annotated[int, typer.Option(min=0, help="Decides drawing, splits, temperaments and authored complaints.")] = 1
+    seed: Annotated[
+        int, typer.Option(min=0, help="Random seed for sampling, splits, temperaments and authored complaints.")
+    ] = 1
     model: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Vision chat model that writes the complaints; without one, authored ones stand in.",
+            help="Vision chat model that writes the complaints; without one, hand-written ones stand in.",
         ),
     ] = None
     downloads: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of photos fetched from addresses [WORK/downloads].")
+        Path | None, typer.Option(metavar="DIR", help="Folder for photos fetched from URLs [WORK/downloads].")
     ] = None
-    pause: Annotated[float, typer.Option(min=0.0, metavar="SECONDS", help="Between two requests to a host.")] = 1.0
+    pause: Annotated[
+        float, typer.Option(min=0.0, metavar="SECONDS", help="Pause between two requests to the same host.")
+    ] = 1.0
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N photos.")] = None
     limits: Limits = field(default_factory=Limits)
 

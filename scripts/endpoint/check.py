@@ -54,8 +54,8 @@ class _Product:
 
 
 def command(
-    file: Path = typer.Argument(..., metavar="FILE.py", help="The file with the function reply."),
-    timeout: float = typer.Option(120.0, min=0.1, help="Seconds that an answer may take."),
+    file: Path = typer.Argument(..., metavar="FILE.py", help="Python file with the function `reply`."),
+    timeout: float = typer.Option(120.0, min=0.1, help="Maximum seconds per answer."),
 ) -> int:
     """Probe a product before it plays doctor or clinician: six tests of the function in FILE.py.
 

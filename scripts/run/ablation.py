@@ -14,7 +14,7 @@ from scripts.terminal.options import Out
 
 
 def command(
-    runs: list[Path] = typer.Argument(..., metavar="RUN…", help="Finished retrieval runs, one a condition or more."),
+    runs: list[Path] = typer.Argument(..., metavar="RUN…", help="Finished retrieval runs, one or more per condition."),
     *,
     out: Out,
 ) -> None:

@@ -29,18 +29,19 @@ class Captioning:
         str, typer.Option(metavar="NAME", help="Vision-language model, such as vllm/Qwen/Qwen2-VL-7B-Instruct.")
     ]
     base_url: Annotated[
-        tuple[str, ...], typer.Option(metavar="URL", help="Address of the model's server. May be repeated.")
+        tuple[str, ...], typer.Option(metavar="URL", help="Base URL of the model's server. May be repeated.")
     ] = ()
     split: Annotated[str, typer.Option(metavar="NAME", help="Split to caption.")] = "test"
-    pairs: Annotated[int, typer.Option(min=2, metavar="N", help="Images to caption, the first by id.")] = 1000
+    pairs: Annotated[int, typer.Option(min=2, metavar="N", help="Number of images to caption, the first by id.")] = 1000
     sample_seed: Annotated[
-        int | None, typer.Option(min=0, max=LAST_SEED, metavar="SEED", help="Draw the images by it instead.")
+        int | None,
+        typer.Option(min=0, max=LAST_SEED, metavar="SEED", help="Random seed for drawing the images instead."),
     ] = None
     prompts: Prompts = None
-    max_tokens: Annotated[int, typer.Option(min=1, help="Longest caption, in tokens.")] = 64
-    concurrency: Annotated[int, typer.Option(min=1, help="Requests at a time.")] = 16
+    max_tokens: Annotated[int, typer.Option(min=1, help="Maximum tokens per caption.")] = 64
+    concurrency: Annotated[int, typer.Option(min=1, help="Maximum concurrent requests.")] = 16
     label: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the row [the paper's, or the model's].")
+        str | None, typer.Option(metavar="NAME", help="Name of the table row. [the paper's, or the model's]")
     ] = None
     price: Price = ()
     max_cost: MaxCost = None

@@ -16,7 +16,7 @@ from scripts.terminal.options import Data, Out
 def command(
     data: Data,
     out: Out,
-    split: str | None = typer.Option(None, metavar="NAME", help="Only this split; by default all."),
+    split: str | None = typer.Option(None, metavar="NAME", help="Only this split. [all]"),
 ) -> None:
     """Count pairs by modality, their most common concepts, and the long tail (Tables A1 and A2, Figure A2).
 

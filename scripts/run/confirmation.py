@@ -51,31 +51,35 @@ class Scored(Play):
         str, typer.Argument(metavar="DATA", help="medconceal[@TAG], official, a release folder, or REPO[@TAG].")
     ]
     judge: Annotated[
-        str, typer.Option(metavar="MODEL|rules", help="Matches findings, rates style and values; or rules, a stand-in.")
+        str,
+        typer.Option(
+            metavar="MODEL|rules", help="Model that matches findings and rates style and values; or rules, a stand-in."
+        ),
     ]
     evaluator: Annotated[
         str | None,
         typer.Option(
             metavar="MODEL|rules",
-            help="Rates each turn of the clinician; or rules, a stand-in. Transcripts with a trace need none.",
+            help="Model that rates each clinician turn; or rules, a stand-in. Not needed for transcripts with a trace.",
         ),
     ] = None
     policy: Annotated[
         str,
         typer.Option(
-            metavar="bedside|paper|FILE", help="Who the patient is: ours, the paper's equations, or a fitted policy."
+            metavar="bedside|paper|FILE", help="Patient policy: ours, the paper's equations, or a fitted policy."
         ),
     ] = DEFAULT.name
     overlap: Annotated[
         str | None,
         typer.Option(
             metavar="lexical|topics|rated",
-            help="How a turn touches a concern, if not as the policy has it; rated: the evaluator says, in private.",
+            help="How to decide that a turn touches a concern [the policy's way]; rated: the evaluator decides, "
+            "in private.",
         ),
     ] = None
     transcripts: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Score these dialogues of people (JSON lines) instead of playing any."),
+        typer.Option(metavar="FILE", help="Score these human dialogues (JSON Lines) instead of playing any."),
     ] = None
 
     @property
@@ -93,13 +97,13 @@ class Talks(Scored):
 
     clinician: Annotated[
         str | None,
-        typer.Option(metavar="MODEL", help=f"The model that is measured, endpoint:FILE.py, or a stand-in: {_NAMES}."),
+        typer.Option(metavar="MODEL", help=f"Model under evaluation, endpoint:FILE.py, or a stand-in: {_NAMES}."),
     ] = None
     patient: Annotated[
         str | None,
-        typer.Option(metavar="MODEL|template", help="Words the patient's replies; or fixed sentences for them."),
+        typer.Option(metavar="MODEL|template", help="Model that words the patient's replies; or fixed sentences."),
     ] = None
-    turns: Annotated[int, typer.Option(metavar="8|20", help="8 turns, or up to 20.")] = 8
+    turns: Annotated[int, typer.Option(metavar="8|20", help="8 turns exactly, or up to 20.")] = 8
 
     @property
     def names(self) -> dict[str, str | None]:

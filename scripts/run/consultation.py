@@ -44,8 +44,8 @@ Assessor = Annotated[
     str,
     typer.Option(
         metavar="MODEL",
-        help="Reads out the diagnosis and judges the dialogue; of another family than the doctor. Or a stand-in: "
-        f"{_NAMES['assessor']}.",
+        help="Model that extracts the diagnosis and scores the dialogue, from another family than the doctor's; "
+        f"or a stand-in: {_NAMES['assessor']}.",
     ),
 ]
 
@@ -56,21 +56,23 @@ class Consultations(Play):
     doctor: Annotated[
         str,
         typer.Option(
-            metavar="MODEL", help=f"The model that is measured, endpoint:FILE.py, or a stand-in: {_NAMES['doctor']}."
+            metavar="MODEL", help=f"Model under evaluation, endpoint:FILE.py, or a stand-in: {_NAMES['doctor']}."
         ),
     ]
     assessor: Assessor
     patient: Annotated[
         str | None,
-        typer.Option(metavar="MODEL", help=f"Plays the patient, text only; or a stand-in: {_NAMES['patient']}."),
+        typer.Option(
+            metavar="MODEL", help=f"Model that plays the patient, text only; or a stand-in: {_NAMES['patient']}."
+        ),
     ] = None
     setting: Annotated[str, typer.Option(metavar="NAME", help=f"One of {', '.join(SETTINGS)}.")] = "dialogue+image"
     cues: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="cues.parquet of `bedside run classifier`, for the settings with cues. Cases without any are "
-            "named, counted and not played.",
+            help="cues.parquet from `bedside run classifier`, for settings with cues. Cases without cues are "
+            "listed and not played.",
         ),
     ] = None
     split: Annotated[str, typer.Option(metavar="NAME", help="Split to play.")] = "test"
@@ -78,30 +80,31 @@ class Consultations(Play):
         str,
         typer.Option(
             metavar="bedside|authors",
-            help="As Bedside plays, or as the authors' code: any BREAK ends, top_p .9, 29 utterances, what is "
-            "unfinished counted, photos as they are for closed models. The next four options change one thing each.",
+            help="Bedside's protocol, or that of the authors' code: any BREAK ends, top_p .9, 29 utterances, "
+            "unfinished dialogues counted, photos unresized for closed models. The next four options change "
+            "one thing each.",
         ),
     ] = BEDSIDE.name
     cap_mode: Annotated[
-        str | None, typer.Option(metavar="paper|authors", help="At most 28 utterances, or 29 as their code.")
+        str | None, typer.Option(metavar="paper|authors", help="At most 28 utterances, or 29 as in their code.")
     ] = None
-    judge: Annotated[str | None, typer.Option(metavar="patient|experts", help="Who the assessor is told to be.")] = None
+    judge: Annotated[str | None, typer.Option(metavar="patient|experts", help="Role given to the assessor.")] = None
     photos: Annotated[
         str | None,
-        typer.Option(metavar="small|original", help="Photos of at most 400 pixels in width, or as they are."),
+        typer.Option(metavar="small|original", help="Photos resized to at most 400 pixels wide, or unchanged."),
     ] = None
     unfinished: Annotated[
         str | None,
         typer.Option(
-            metavar="paper|authors", help="Dialogues cut off at the cap count as no diagnosis, or as they are."
+            metavar="paper|authors", help="Dialogues cut off at the cap: no diagnosis, or scored as they are."
         ),
     ] = None
     f1: Annotated[
         str,
         typer.Option(
             metavar="authors|cleaned|strict",
-            help="Which F1 is printed first, all are kept: the authors' rules on the assessor's answers as they are, "
-            "the same on what we read in them, or one exact diagnosis a case.",
+            help="F1 to print first (all are stored): the authors' rules on the raw assessor answers, the same "
+            "rules on the cleaned answers, or one exact diagnosis per case.",
         ),
     ] = "authors"
     slices: Slices = ()

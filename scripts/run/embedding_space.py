@@ -25,10 +25,8 @@ FIGURE = "figure-a3.json"
 
 @dataclass(frozen=True, kw_only=True)
 class Space(Encoding):
-    points: Annotated[int, typer.Option(min=4, help="Pairs in the t-SNE projection.")] = 2000
-    projection: Annotated[
-        bool, typer.Option(help="Project with t-SNE (scikit-learn; about half a minute an encoder).")
-    ] = True
+    points: Annotated[int, typer.Option(min=4, help="Number of pairs in the t-SNE projection.")] = 2000
+    projection: Annotated[bool, typer.Option(help="Project with t-SNE (scikit-learn; about 30 s per encoder).")] = True
 
 
 @options_of(Space)

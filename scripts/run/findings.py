@@ -18,7 +18,7 @@ class Summaries(Scored):
     """Options of findings written from finished dialogues."""
 
     writer: Annotated[
-        str, typer.Option(metavar="MODEL", help="Writes the findings: it reads chart and dialogue, nothing else.")
+        str, typer.Option(metavar="MODEL", help="Model that writes the findings; it sees only chart and dialogue.")
     ]
 
     @property

@@ -19,8 +19,8 @@ _COLUMNS = ("image_id", "split", "expert_caption", "layman_caption", "article_id
 def command(
     data: Data,
     out: Out,
-    split: str | None = typer.Option(None, metavar="NAME", help="Only this split; by default all, and overall."),
-    wordnet: Path | None = typer.Option(None, metavar="DIR", help="WordNet's files, for METEOR's synonyms."),
+    split: str | None = typer.Option(None, metavar="NAME", help="Only this split. [each split, and all together]"),
+    wordnet: Path | None = typer.Option(None, metavar="DIR", help="WordNet folder, for METEOR's synonyms."),
     resamples: Resamples = 1000,
     seed: Seed = 0,
 ) -> None:

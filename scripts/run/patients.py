@@ -25,9 +25,9 @@ def command(
     *,
     out: Out,
     policy: Annotated[
-        str, typer.Option(metavar="bedside|paper|FILE", help="Who the patient is, as in `bedside run confirmation`.")
+        str, typer.Option(metavar="bedside|paper|FILE", help="Patient policy, as in `bedside run confirmation`.")
     ] = DEFAULT.name,
-    turns: Annotated[int, typer.Option(min=1, max=40, help="Turns of each dialogue.")] = 8,
+    turns: Annotated[int, typer.Option(min=1, max=40, help="Turns per dialogue.")] = 8,
     seed: Seed = 0,
 ) -> None:
     """Simulate clinicians from poor to good with a release's patients; no model is called.

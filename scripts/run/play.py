@@ -37,15 +37,17 @@ _USUAL = ("expert", "keyword", "patient", "plain", "rules", "assessor")
 
 RESULTS = ("run.json", "results.csv", "results.jsonl")
 
-ModelSeed = Annotated[int | None, typer.Option(metavar="SEED", help="Sent to the providers that take a seed.")]
+ModelSeed = Annotated[int | None, typer.Option(metavar="SEED", help="Random seed, sent to providers that accept one.")]
 Price = Annotated[
     tuple[str, ...],
-    typer.Option(metavar="MODEL=IN,OUT", help="US dollars per million tokens, to count costs. May be repeated."),
+    typer.Option(
+        metavar="MODEL=IN,OUT", help="US dollars per million input and output tokens, to count cost. May be repeated."
+    ),
 ]
 MaxCost = Annotated[
     float | None,
     typer.Option(
-        min=0.0, metavar="USD", help="Stop before the run costs more, by --price; the same command goes on later."
+        min=0.0, metavar="USD", help="Stop before the run costs more, by --price; the same command resumes it later."
     ),
 ]
 
@@ -60,33 +62,35 @@ class Asking:
         tuple[str, ...],
         typer.Option(
             metavar="URL|ROLE=URL",
-            help="Address of the models' server, for all roles or for one. May be repeated: several servers of one "
+            help="Base URL of the models' server, for all roles or one. May be repeated: several servers of one "
             "model share its dialogues.",
         ),
     ] = ()
     temperature: Annotated[
         tuple[str, ...],
         typer.Option(
-            metavar="ROLE=T", help="Of a role, or of the measured one; none sends none. May be repeated, as the next 3."
+            metavar="ROLE=T",
+            help="Temperature of a role; without ROLE=, of the evaluated one; none sends none. May be repeated, "
+            "as can the next 3.",
         ),
     ] = ()
-    top_p: Annotated[tuple[str, ...], typer.Option(metavar="ROLE=P", help="Nucleus of a role; none sends none.")] = ()
+    top_p: Annotated[tuple[str, ...], typer.Option(metavar="ROLE=P", help="top_p of a role; none sends none.")] = ()
     max_tokens: Annotated[
         tuple[str, ...],
-        typer.Option(metavar="ROLE=N", help="Longest answer of a role; what a model thinks before it does not count."),
+        typer.Option(metavar="ROLE=N", help="Maximum tokens of a role's answer, not counting reasoning."),
     ] = ()
     reasoning_effort: Annotated[
-        tuple[str, ...], typer.Option(metavar="ROLE=WORD", help=f"Of a reasoning model: {', '.join(EFFORTS)}.")
+        tuple[str, ...], typer.Option(metavar="ROLE=WORD", help=f"Reasoning effort: {', '.join(EFFORTS)}.")
     ] = ()
-    concurrency: Annotated[int, typer.Option(min=1, help="Dialogues at a time.")] = 16
-    max_retries: Annotated[int, typer.Option(min=0, help="Tries after the first, for a request that fails.")] = 5
-    timeout: Annotated[float, typer.Option(min=1.0, help="Seconds to wait for an answer.")] = 120.0
+    concurrency: Annotated[int, typer.Option(min=1, help="Number of concurrent dialogues.")] = 16
+    max_retries: Annotated[int, typer.Option(min=0, help="Retries for a failed request.")] = 5
+    timeout: Annotated[float, typer.Option(min=1.0, help="Timeout per request, in seconds.")] = 120.0
     max_invalid: Annotated[
         float,
-        typer.Option(min=0.0, max=1.0, help="Share of cases without a usable record above which a run has failed."),
+        typer.Option(min=0.0, max=1.0, help="Fail the run if a larger share of cases has no usable record."),
     ] = MAX_INVALID
     bare: Annotated[
-        bool, typer.Option("--bare", help="Without inspect_ai and its log; faster with scripted agents.")
+        bool, typer.Option("--bare", help="Run without inspect_ai and its log; faster with scripted agents.")
     ] = False
     seed: Seed = 0
     epochs: int = 1
@@ -104,8 +108,8 @@ class Asking:
 class Play(Asking):
     """Options of every command that plays the cases of a corpus."""
 
-    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Play N cases only, the first by id.")] = None
-    epochs: Annotated[int, typer.Option(min=1, help="How often each case is played; intervals stay over cases.")] = 1
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Play only N cases, the first by id.")] = None
+    epochs: Annotated[int, typer.Option(min=1, help="Times to play each case; intervals are still over cases.")] = 1
     model_seed: ModelSeed = None
 
 

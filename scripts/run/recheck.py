@@ -31,9 +31,11 @@ from scripts.terminal.options_of import options_of
 class Recheck(Asking):
     data: Data
     assessor: Assessor
-    run: Annotated[Path, typer.Option(metavar="RUN", help="The finished run of consultations over this data.")]
-    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="The first N of its consultations only.")] = None
-    prompts: Annotated[Path | None, typer.Option(metavar="DIR", help="Prompt texts of your own, as in the run.")] = None
+    run: Annotated[Path, typer.Option(metavar="RUN", help="Finished consultation run over this data.")]
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N of its consultations.")] = None
+    prompts: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder with your own prompt texts, as in the run.")
+    ] = None
 
 
 @options_of(Recheck)

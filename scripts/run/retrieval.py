@@ -31,8 +31,8 @@ class Retrieval(Encoding):
         str | None,
         typer.Option(
             metavar="NAME",
-            help=f"Where the lay captions come from, as Table 5 names it: {', '.join(METHODS)}; or a name of your own. "
-            f"[the condition that the release was built by; {OWN} of a table of pairs; else {METHODS[0]}]",
+            help=f"Source of the lay captions, as named in Table 5: {', '.join(METHODS)}; or your own name. [the "
+            f"release's build condition; {OWN} for a table of pairs; else {METHODS[0]}]",
         ),
     ] = None
     k: Annotated[tuple[int, ...], typer.Option("--k", min=1, help="Recall@k. May be repeated.")] = (1, 5, 10)

@@ -45,15 +45,15 @@ class Assessors(Selecting):
     sheets: Sheets
     runs: Annotated[
         tuple[Path, ...],
-        typer.Option("--run", metavar="RUN", help="The runs the sheets were drawn from. May be repeated."),
+        typer.Option("--run", metavar="RUN", help="Runs from which the sheets were drawn. May be repeated."),
     ]
-    data: Annotated[str, typer.Option(metavar="DATA", help="What these runs were played on, for the photos.")]
+    data: Annotated[str, typer.Option(metavar="DATA", help="Data that these runs were played on, for the photos.")]
     candidates: Annotated[
         tuple[str, ...],
-        typer.Option("--assessor", metavar="MODEL", help="A candidate, or scripted/assessor. May be repeated."),
+        typer.Option("--assessor", metavar="MODEL", help="Candidate model, or scripted/assessor. May be repeated."),
     ]
     out: Out = Path("runs/select-assessor")
-    keep_all: Annotated[bool, typer.Option("--keep-all", help="Keep annotators who look careless.")] = False
+    keep_all: Annotated[bool, typer.Option("--keep-all", help="Keep careless annotators.")] = False
 
 
 @options_of(Assessors)

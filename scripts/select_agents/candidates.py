@@ -22,7 +22,7 @@ from scripts.run.consultation import warn_of_cases
 from scripts.run.play import Asking, ModelSeed, open_corpus, play, roles_of
 from scripts.terminal.console import output
 
-Sheets = Annotated[tuple[Path, ...], typer.Argument(metavar="SHEET…", help="Filled sheets of all raters.")]
+Sheets = Annotated[tuple[Path, ...], typer.Argument(metavar="SHEET…", help="Filled-in sheets of all raters.")]
 Split = Annotated[str, typer.Option(metavar="NAME", help="Split to play; the paper's validation part is not public.")]
 
 

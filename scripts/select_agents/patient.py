@@ -29,23 +29,23 @@ class Patients(Selecting):
         typer.Option(
             "--patient",
             metavar="MODEL",
-            help="A candidate, or scripted/honest, scripted/hasty, scripted/inventor. May be repeated.",
+            help="Candidate model, or scripted/honest, scripted/hasty, scripted/inventor. May be repeated.",
         ),
     ]
-    doctor: Annotated[str, typer.Option(metavar="MODEL", help="Asks the questions; or scripted/doctor.")]
-    judge: Annotated[str, typer.Option(metavar="MODEL", help="Rates the answers; or scripted/judge.")]
+    doctor: Annotated[str, typer.Option(metavar="MODEL", help="Model that asks the questions; or scripted/doctor.")]
+    judge: Annotated[str, typer.Option(metavar="MODEL", help="Model that rates the answers; or scripted/judge.")]
     encoder: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="Sentence encoder of the factuality: hf:ORG/NAME, a folder, or the stand-in words."
+            metavar="NAME", help="Sentence encoder for factuality: hf:ORG/NAME, a folder, or the stand-in `words`."
         ),
     ]
     out: Out = Path("runs/select-patient")
-    prompts: Annotated[Path | None, typer.Option(metavar="DIR", help="Prompt texts of your own (selection_….md).")] = (
-        None
-    )
+    prompts: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder with your own prompt texts (selection_….md).")
+    ] = None
     split: Split = "test"
-    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Play N cases only, the first by id.")] = None
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Play only N cases, the first by id.")] = None
     device: Device = None
 
 

@@ -19,8 +19,8 @@ from scripts.terminal.options import Out
 
 
 def command(
-    sheets: Annotated[list[Path], typer.Argument(metavar="SHEET…", help="Filled sheets of all raters.")],
-    run: Annotated[Path, typer.Option(metavar="RUN", help="The model's run in the setting of the sheets.")],
+    sheets: Annotated[list[Path], typer.Argument(metavar="SHEET…", help="Filled-in sheets of all raters.")],
+    run: Annotated[Path, typer.Option(metavar="RUN", help="The model's run, in the same setting as the sheets.")],
     out: Out = Path("runs/physicians"),
 ) -> None:
     """Compare physicians with a model on the same cases (Table 7).

@@ -16,11 +16,13 @@ from scripts.terminal.options import LAST_SEED
 
 def command(
     data: Data,
-    out: Path = typer.Option(Path("physicians.csv"), "--out", "-o", metavar="FILE", help="Name of the sheets."),
+    out: Path = typer.Option(Path("physicians.csv"), "--out", "-o", metavar="FILE", help="Base name of the sheets."),
     setting: str = typer.Option("image+basic", metavar="NAME", help="image+basic, or image+all with every complaint."),
-    raters: int = typer.Option(2, min=1, metavar="N", help="Physicians; others for the other setting."),
+    raters: int = typer.Option(
+        2, min=1, metavar="N", help="Number of physicians; recruit others for the other setting."
+    ),
     split: Split = "test",
-    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Which case of a diagnosis, and in which order."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random seed for choosing and ordering cases."),
 ) -> None:
     """Write blank sheets for physicians, one case per diagnosis, with photos (Appendix D, Table 7).
 

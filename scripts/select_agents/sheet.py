@@ -18,11 +18,13 @@ from scripts.terminal.options import LAST_SEED
 
 
 def command(
-    runs: list[Path] = typer.Argument(..., metavar="RUN…", help="Finished runs of consultations to draw from."),
-    out: Path = typer.Option(Path("sheet.csv"), "--out", "-o", metavar="FILE", help="Name of the sheets."),
-    count: int = typer.Option(100, min=2, metavar="N", help="Dialogues to annotate."),
-    raters: int = typer.Option(5, min=1, metavar="N", help="Annotators; each gets a sheet, in another order."),
-    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Which dialogues, and in which order."),
+    runs: list[Path] = typer.Argument(..., metavar="RUN…", help="Finished consultation runs to draw from."),
+    out: Path = typer.Option(Path("sheet.csv"), "--out", "-o", metavar="FILE", help="Base name of the sheets."),
+    count: int = typer.Option(100, min=2, metavar="N", help="Number of dialogues to annotate."),
+    raters: int = typer.Option(
+        5, min=1, metavar="N", help="Number of annotators; each gets a sheet in a different order."
+    ),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random seed for choosing and ordering dialogues."),
 ) -> None:
     """Write blank annotation sheets for consultations, with instructions and photos (Section 3.4, Appendix B).
 

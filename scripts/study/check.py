@@ -28,7 +28,7 @@ from scripts.terminal.options_of import options_of
 from scripts.terminal.planning import showing, spending
 
 _TURNS = 8  # that the scripted clinician of an estimate takes
-Model = Annotated[str, typer.Option(metavar="MODEL", help="Who will play it, for the cost.")]
+Model = Annotated[str, typer.Option(metavar="MODEL", help="Model that will take this role, to estimate cost.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,13 +36,11 @@ class Checking:
     """Options of the command."""
 
     study: Folder
-    data: Annotated[str | None, typer.Argument(metavar="RUN|DATA", help="What it will be served from.")] = None
+    data: Annotated[str | None, typer.Argument(metavar="RUN|DATA", help="Corpus or release to serve.")] = None
     patient: Model = "the patient's model"
     evaluator: Model = "the evaluator's model"
     price: Price = ()
-    detect: Annotated[
-        float, typer.Option(min=0.0001, help="A difference that is to be shown, in the unit of the score.")
-    ] = 0.05
+    detect: Annotated[float, typer.Option(min=0.0001, help="Difference to detect, in units of the score.")] = 0.05
     database: Database = None
 
 

@@ -11,7 +11,7 @@ from scripts.terminal.console import output
 
 def command(
     study: Folder,
-    person: list[str] = typer.Argument(..., metavar="P017…", help="Whose texts are to go."),
+    person: list[str] = typer.Argument(..., metavar="P017…", help="Person whose texts to delete."),
     database: Database = None,
 ) -> None:
     """Delete a person's texts and their encryption key, so that no copy can be read.

@@ -13,7 +13,7 @@ from scripts.terminal.console import output
 
 def command(
     study: Folder,
-    out: Path = typer.Option(..., "--out", "-o", metavar="RUN", help="A new folder."),
+    out: Path = typer.Option(..., "--out", "-o", metavar="RUN", help="New folder to write."),
     database: Database = None,
 ) -> None:
     """Export a study's data: dialogues for `--transcripts`, sheets for `ratings` and `select`, people and times.

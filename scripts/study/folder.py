@@ -16,13 +16,13 @@ from baselines.study.site import open_database
 from baselines.study.store import Store
 from loaders.errors import InputError
 
-Folder = Annotated[Path, typer.Argument(metavar="STUDY", help="The folder of the study.")]
+Folder = Annotated[Path, typer.Argument(metavar="STUDY", help="Folder of the study.")]
 Database = Annotated[
     str | None,
     typer.Option(
         metavar="URL",
         envvar="BEDSIDE_DATABASE",
-        help="postgresql://USER@HOST/NAME, better in BEDSIDE_DATABASE; without it SQLite, in STUDY/private.",
+        help="postgresql://USER@HOST/NAME, preferably via BEDSIDE_DATABASE. [SQLite in STUDY/private]",
     ),
 ]
 now = time.time

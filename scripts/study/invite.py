@@ -18,10 +18,12 @@ from scripts.terminal.console import errors
 
 def command(
     study: Folder,
-    count: int = typer.Option(0, min=0, metavar="N", help="New people."),
-    again: str | None = typer.Option(None, metavar="P017", help="Another link for somebody who cannot get in."),
-    coordinator: bool = typer.Option(False, "--coordinator", help="A login of the coordinator's page, for an hour."),
-    address: str | None = typer.Option(None, metavar="URL", help="Of the server [that of the last `serve`]."),
+    count: int = typer.Option(0, min=0, metavar="N", help="Number of new people."),
+    again: str | None = typer.Option(None, metavar="P017", help="New link for a person who cannot get in."),
+    coordinator: bool = typer.Option(
+        False, "--coordinator", help="Login link for the coordinator's page, valid for an hour."
+    ),
+    address: str | None = typer.Option(None, metavar="URL", help="Address of the server. [that of the last `serve`]"),
     database: Database = None,
 ) -> None:
     """Print one-time links as CSV: person, link.

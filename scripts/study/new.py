@@ -13,8 +13,8 @@ from scripts.terminal.options import one_of
 
 
 def command(
-    task: str = typer.Argument(..., metavar="TASK", help=f"The first task: {', '.join(TASKS)}."),
-    out: Path = typer.Option(..., "--out", "-o", metavar="STUDY", help="A new folder."),
+    task: str = typer.Argument(..., metavar="TASK", help=f"First task: {', '.join(TASKS)}."),
+    out: Path = typer.Option(..., "--out", "-o", metavar="STUDY", help="New folder to write."),
 ) -> None:
     """Create study.yaml, consent.md and instructions.md for a new study, ready to edit.
 

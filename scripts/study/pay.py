@@ -16,9 +16,11 @@ from scripts.terminal.console import errors
 
 def command(
     study: Folder,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write it there instead.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write to this file instead of printing.")
+    ] = None,
     identities: Annotated[
-        bool, typer.Option("--identities", help="With Prolific's ids, to pay by: keep that file to yourself.")
+        bool, typer.Option("--identities", help="Include Prolific's ids, for payment: keep that file private.")
     ] = False,
     database: Database = None,
 ) -> None:

@@ -44,43 +44,52 @@ class Serving:
 
     data: Annotated[
         str,
-        typer.Argument(metavar="RUN|DATA", help="A corpus or release; a run of consultations for rubric; sample."),
+        typer.Argument(
+            metavar="RUN|DATA", help="Corpus or release; for the task rubric, a consultation run; or sample."
+        ),
     ]
     study: Folder
     patient: Annotated[
-        str | None, typer.Option(metavar="MODEL|template", help="Words the patient's replies; template in a rehearsal.")
+        str | None,
+        typer.Option(
+            metavar="MODEL|template", help="Model that words the patient's replies; `template` in a rehearsal."
+        ),
     ] = None
     evaluator: Annotated[
-        str | None, typer.Option(metavar="MODEL|rules", help="Rates each turn of a person; rules in a rehearsal.")
+        str | None,
+        typer.Option(metavar="MODEL|rules", help="Model that rates each turn of a person; `rules` in a rehearsal."),
     ] = None
     policy: Annotated[
-        str, typer.Option(metavar="bedside|paper|FILE", help="Who the patient is, as in `bedside run confirmation`.")
+        str, typer.Option(metavar="bedside|paper|FILE", help="Patient policy, as in `bedside run confirmation`.")
     ] = DEFAULT.name
     prompts: Prompts = None
     base_url: Annotated[
-        tuple[str, ...], typer.Option(metavar="URL|ROLE=URL", help="Address of the models' server. May be repeated.")
+        tuple[str, ...], typer.Option(metavar="URL|ROLE=URL", help="Base URL of the models' server. May be repeated.")
     ] = ()
-    timeout: Annotated[float, typer.Option(min=1.0, help="Seconds to wait for an answer of a model.")] = 60.0
+    timeout: Annotated[float, typer.Option(min=1.0, help="Seconds to wait for a model's answer.")] = 60.0
     price: Price = ()
     database: Database = None
     task: Annotated[
         str | None,
-        typer.Option(metavar="TASK", help=f"Of a rehearsal whose folder is not there yet: {', '.join(TASKS)}."),
+        typer.Option(metavar="TASK", help=f"Task of a new rehearsal: {', '.join(TASKS)}."),
     ] = None
     rehearsal: Annotated[
-        bool, typer.Option("--rehearsal", help="Try it: rules and template may play, and every export is a stand-in.")
+        bool,
+        typer.Option(
+            "--rehearsal", help="Trial mode: allow `rules` and `template`; every export is marked a stand-in."
+        ),
     ] = False
-    host: Annotated[str, typer.Option(help="Where to listen; another than this machine needs --behind-proxy.")] = (
+    host: Annotated[str, typer.Option(help="Address to listen on; any but this machine's needs --behind-proxy.")] = (
         "127.0.0.1"
     )
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Where to listen.")] = PORT
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = PORT
     behind_proxy: Annotated[
         bool,
-        typer.Option("--behind-proxy", help="A proxy of yours speaks HTTPS and hands on; needs --address."),
+        typer.Option("--behind-proxy", help="An HTTPS proxy of yours forwards requests; needs --address."),
     ] = False
-    address: Annotated[str | None, typer.Option(metavar="URL", help="What people type: https://study.example.org.")] = (
-        None
-    )
+    address: Annotated[
+        str | None, typer.Option(metavar="URL", help="Public address of the study, such as https://study.example.org.")
+    ] = None
 
 
 @options_of(Serving)

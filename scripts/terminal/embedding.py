@@ -36,23 +36,23 @@ class Encoding:
         tuple[str, ...],
         typer.Option(
             metavar="NAME",
-            help="Encoder: one of the paper's, hf:ORG/NAME, an open_clip name, random:tiny. May be repeated.",
+            help="Encoder: one of the paper's, hf:ORG/NAME, an open_clip name or random:tiny. May be repeated.",
         ),
     ] = ()
     embeddings: Annotated[
         tuple[str, ...],
         typer.Option(
             metavar="NAME=PLACE",
-            help="Embeddings of your own, row by row of the split: a folder of images.npy, expert.npy, layman.npy, one "
-            ".npy of all three (3, rows, dimensions), or "
-            "a .safetensors file with these tensors. May be repeated.",
+            help="Your own embeddings, one per row of the split: a folder with images.npy, expert.npy and "
+            "layman.npy, one .npy of shape (3, rows, dimensions), or a .safetensors file with these "
+            "tensors. May be repeated.",
         ),
     ] = ()
-    split: Annotated[str, typer.Option(metavar="NAME", help="The split to embed.")] = "test"
+    split: Annotated[str, typer.Option(metavar="NAME", help="Split to embed.")] = "test"
     cache: Cache = EMBEDDINGS
-    batch_size: Annotated[int, typer.Option(min=1, help="Images or captions at a time.")] = 64
+    batch_size: Annotated[int, typer.Option(min=1, help="Batch size: images or captions.")] = 64
     device: Device = None
-    precision: Annotated[str, typer.Option(metavar="fp32|bf16|fp16", help="Precision of the encoder.")] = "fp32"
+    precision: Annotated[str, typer.Option(metavar="fp32|bf16|fp16", help="Numeric precision of the encoder.")] = "fp32"
     resamples: Resamples = 1000
     seed: Seed = 0
 

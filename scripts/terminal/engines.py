@@ -11,12 +11,12 @@ import typer
 from loaders.engines.choice import EngineName, opened
 from loaders.engines.engine import Engine
 
-MIXED_NODES = "Let nodes of other CPUs or BLAS take part where numbers have a point, and say which."
+MIXED_NODES = "Allow nodes with different CPUs or BLAS, which may change floating-point numbers; list them."
 
 
 def told(engine: Engine) -> str:
     """Which kinds of machine took part."""
-    return f"Machines that took part, whose numbers may differ in the last bits: {'; '.join(engine.machines)}"
+    return f"Machines that took part; their numbers may differ in the last bits: {'; '.join(engine.machines)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,10 +25,11 @@ class Engines:
 
     engine: Annotated[
         EngineName,
-        typer.Option(help="Processes here, or a Ray cluster: that of RAY_ADDRESS, one of this machine without."),
+        typer.Option(help="Local processes, or Ray: the cluster at RAY_ADDRESS, or else one on this machine."),
     ] = EngineName.LOCAL
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes. [one a core, 4 at most; with ray, all of the cluster]")
+        int | None,
+        typer.Option(min=1, help="Number of processes. [one per core, at most 4; with ray, the whole cluster]"),
     ] = None
     mixed_nodes: Annotated[bool, typer.Option("--mixed-nodes", help=MIXED_NODES)] = False
 

@@ -35,26 +35,26 @@ def _checked(path: Path) -> Path:
 Out = Annotated[
     Path,
     typer.Option(
-        "--out", "-o", metavar="RUN", help="Folder for results.jsonl, results.csv and run.json.", callback=_checked
+        "--out", "-o", metavar="RUN", help="Folder to write: results.jsonl, results.csv, run.json.", callback=_checked
     ),
 ]
 LAST_SEED = 2**32 - 1
 """The largest seed that every library takes; none takes one below 0."""
-Seed = Annotated[int, typer.Option(min=0, max=LAST_SEED, help="Seed of the bootstrap.")]
-Resamples = Annotated[int, typer.Option(min=10, max=1_000_000, help="Bootstrap resamples.")]
+Seed = Annotated[int, typer.Option(min=0, max=LAST_SEED, help="Random seed for the bootstrap.")]
+Resamples = Annotated[int, typer.Option(min=10, max=1_000_000, help="Number of bootstrap resamples.")]
 Slices = Annotated[
     tuple[str, ...],
     typer.Option(
         "--slice",
         metavar="COLUMN",
-        help="Numbers by a column of the corpus too (skin_type, age_group, sex, source, …): each slice, the worst, "
-        "Holm. May be repeated.",
+        help="Also score each slice of a column (skin_type, age_group, sex, source, …), with the worst and "
+        "Holm-adjusted p. May be repeated.",
     ),
 ]
-All = Annotated[bool, typer.Option("--all", help="Print everything, not what fits a screen.")]
-Cache = Annotated[Path, typer.Option(metavar="DIR", help="Embeddings, kept for the next run.")]
-Device = Annotated[str | None, typer.Option(metavar="NAME", help="cpu, cuda:0, … [a GPU where there is one]")]
-Prompts = Annotated[Path | None, typer.Option(metavar="DIR", help="Prompt texts of your own.")]
+All = Annotated[bool, typer.Option("--all", help="Print everything, not only what fits a screen.")]
+Cache = Annotated[Path, typer.Option(metavar="DIR", help="Cache of embeddings, reused by later runs.")]
+Device = Annotated[str | None, typer.Option(metavar="NAME", help="cpu, cuda:0, … [a GPU if there is one]")]
+Prompts = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder with your own prompt texts.")]
 
 
 def of_text(command: Callable[..., Returned]) -> Callable[..., Returned]:
@@ -70,9 +70,9 @@ def of_text(command: Callable[..., Returned]) -> Callable[..., Returned]:
                 if isinstance(value, str) and not is_text(value) and not is_there(Path(value)):
                     raise InputError(
                         name,
-                        found=f"{value!r} is no text",
-                        expected="text in the encoding of this terminal",
-                        do="Where it is UTF-8, set PYTHONUTF8=1",
+                        found=f"{value!r} is not valid text",
+                        expected="text in this terminal's encoding",
+                        do="If the text is UTF-8, set PYTHONUTF8=1",
                     )
         return command(*arguments, **options)
 

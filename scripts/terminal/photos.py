@@ -25,8 +25,8 @@ Photos = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="3mdbench[@TAG], a release folder, REPO[@TAG], or a folder with train, validation and test folders of "
-        "class folders. With --predict also official, any image data set, or any folder of photos.",
+        help="3mdbench[@TAG], a release folder, REPO[@TAG], or a folder with train, validation and test, each "
+        "holding class folders. With --predict also official, any image dataset or any folder of photos.",
     ),
 ]
 _SPLIT_RATIOS = {"train": 0.6, "validation": 0.15, "test": 0.25}

@@ -20,8 +20,8 @@ from scripts.terminal.console import output
 
 _Returned = TypeVar("_Returned")
 
-_JSON = typer.Option("--json", help="Print what the tables show as JSON, and all sentences to standard error.")
-_QUIET = typer.Option("--quiet", help="Print nothing but errors and warnings.")
+_JSON = typer.Option("--json", help="Print tables as JSON, and everything else to standard error.")
+_QUIET = typer.Option("--quiet", help="Print only errors and warnings.")
 
 
 def saying(command: Callable[..., _Returned], *, tables: bool = True) -> Callable[..., _Returned]:

@@ -23,38 +23,38 @@ class Common:
         Path | None,
         typer.Option(
             metavar="FILE|RUN",
-            help="Weights to start from (.safetensors); with --predict the folder of the run that trained the network.",
+            help="Initial weights (.safetensors); with --predict, the folder of the training run.",
         ),
     ] = None
     clusters: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="photos.parquet of `bedside curate DATA`, where DATA is one folder of class folders: it is split, "
-            "copies left out, no cluster in two splits.",
+            help="photos.parquet from `bedside curate DATA`, if DATA is one folder of class folders: makes "
+            "splits without duplicates, each cluster in one split.",
         ),
     ] = None
     precision: Annotated[
         str,
         typer.Option(
-            metavar="auto|fp32|bf16", help="auto: bf16 on a GPU that has it; with --predict as in the training."
+            metavar="auto|fp32|bf16", help="auto: bf16 if the GPU supports it; with --predict, as in training."
         ),
     ] = "auto"
     device: Device = None
     workers: Annotated[
-        int | None, typer.Option(min=0, help="Processes that make views. [0 where the photos fit in memory]")
+        int | None, typer.Option(min=0, help="Data-loading processes. [0 if the photos fit in memory]")
     ] = None
-    seed: Annotated[int, typer.Option(min=0, max=LAST_SEED, help="Seed of everything random.")] = 0
+    seed: Annotated[int, typer.Option(min=0, max=LAST_SEED, help="Random seed.")] = 0
     slices: Slices = ()
     resamples: Resamples = 10_000
     allow_untrained: Annotated[
-        bool, typer.Option("--allow-untrained", help="Test classes may lack training photos.")
+        bool, typer.Option("--allow-untrained", help="Allow test classes without training photos.")
     ] = False
     drop_trained: Annotated[
         bool,
         typer.Option(
             "--drop-trained",
-            help="Leave photos out that show what a training or validation photo shows, by name, instead of ending.",
+            help="Leave out photos that duplicate training or validation photos, and list them, instead of stopping.",
         ),
     ] = False
 
@@ -67,33 +67,34 @@ class Training:
         str,
         typer.Option(
             metavar="NAME",
-            help="EfficientNetV2-S, -M, -L or -XL, any model of timm, random:NAME or random:tiny; with --probe also "
-            "any encoder that `bedside run retrieval` knows.",
+            help="EfficientNetV2-S, -M, -L or -XL, any timm model, random:NAME or random:tiny; with --probe, "
+            "also any encoder of `bedside run retrieval`.",
         ),
     ] = "EfficientNetV2-XL"
-    probe: Annotated[bool, typer.Option("--probe", help="Logistic regression on frozen embeddings instead.")] = False
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the training photos, at most.")] = 30
+    probe: Annotated[
+        bool, typer.Option("--probe", help="Fit a linear probe: logistic regression on frozen embeddings.")
+    ] = False
+    epochs: Annotated[int, typer.Option(min=1, help="Maximum number of epochs.")] = 30
     patience: Annotated[
-        int, typer.Option(min=1, help="Epochs without a better macro F1 on validation before it ends.")
+        int, typer.Option(min=1, help="Early stopping: epochs without a better validation macro F1.")
     ] = 8
-    batch_size: Annotated[int, typer.Option(min=1, help="Photos a step, over all devices.")] = 32
-    learning_rate: Annotated[float | None, typer.Option(help="Of the head. [0.0003; 0.005 for random weights]")] = None
+    batch_size: Annotated[int, typer.Option(min=1, help="Photos per step, over all devices.")] = 32
+    learning_rate: Annotated[
+        float | None, typer.Option(help="Learning rate of the head. [0.0003; 0.005 for random weights]")
+    ] = None
     depth_decay: Annotated[
-        float | None, typer.Option(help="The first layer's share of the learning rate. [0.1; 1 for random weights]")
+        float | None,
+        typer.Option(help="Learning rate of the first layer relative to the head's. [0.1; 1 for random weights]"),
     ] = None
-    size: Annotated[int | None, typer.Option(min=16, help="Side of the training view in pixels. [the model's own]")] = (
-        None
-    )
-    test_size: Annotated[
-        int | None, typer.Option(min=16, help="Side of the test view in pixels. [the model's own]")
-    ] = None
-    crop: Annotated[float, typer.Option(help="Least share of a photo's area that a training view shows.")] = 0.35
-    randaugment: Annotated[int, typer.Option(min=0, max=30, help="Magnitude of RandAugment; 0 leaves it out.")] = 9
-    ema: Annotated[float, typer.Option(help="Decay of the average of the weights.")] = 0.998
-    restart: Annotated[bool, typer.Option("--restart", help="Delete an unfinished training in RUN and begin anew.")] = (
+    size: Annotated[int | None, typer.Option(min=16, help="Training resolution in pixels. [the model's own]")] = None
+    test_size: Annotated[int | None, typer.Option(min=16, help="Test resolution in pixels. [the model's own]")] = None
+    crop: Annotated[float, typer.Option(help="Minimum share of a photo's area in a random crop.")] = 0.35
+    randaugment: Annotated[int, typer.Option(min=0, max=30, help="RandAugment magnitude; 0 turns it off.")] = 9
+    ema: Annotated[float, typer.Option(help="Decay of the exponential moving average of the weights.")] = 0.998
+    restart: Annotated[bool, typer.Option("--restart", help="Delete an unfinished training in RUN and start over.")] = (
         False
     )
-    checkpoint_seconds: Annotated[float, typer.Option(min=0.0, help="Keep a checkpoint at least this often.")] = 300.0
+    checkpoint_seconds: Annotated[float, typer.Option(min=0.0, help="Maximum seconds between checkpoints.")] = 300.0
     cache: Cache = EMBEDDINGS
 
 
@@ -103,16 +104,14 @@ class Prediction:
 
     predict: Annotated[
         bool,
-        typer.Option("--predict", help="Train nothing: the network of --weights RUN answers about DATA, any photos."),
+        typer.Option("--predict", help="Do not train: classify the photos of DATA with the network of --weights RUN."),
     ] = False
-    split: Annotated[str, typer.Option(metavar="NAME|all", help="With --predict: which split is answered about.")] = (
-        "test"
-    )
+    split: Annotated[str, typer.Option(metavar="NAME|all", help="With --predict: split to classify.")] = "test"
     trained_on: Annotated[
         str | None,
         typer.Option(
             metavar="DATA",
-            help="With --predict: where the photos lie that the network was trained on, for one of a folder.",
+            help="With --predict: the training photos, if the network was trained on a folder.",
         ),
     ] = None
 
