@@ -109,6 +109,8 @@ def _row(where: str, record: Mapping[str, Any], columns: Columns, stems: bool, d
     article = _article(_text(record, columns.article, where))
     image = record.get(columns.image) if columns.image else None
     data = image.get("bytes") if isinstance(image, dict) else None
+    licence = _text(record, columns.licence, where)
+    asserted = _text(record, columns.asserted, where) or f"column {columns.licence!r} of {columns.file}"
     if not isinstance(data, bytes | None):
         raise BadRow(where, reason=OTHER_TYPE, found=f"an image of type {type(data).__name__}", expected="bytes")
     return {
@@ -116,9 +118,8 @@ def _row(where: str, record: Mapping[str, Any], columns: Columns, stems: bool, d
         "split": _split(_text(record, columns.split, where), name, default_split, where),
         "expert_caption": _text(record, columns.caption, where),
         "cuis": parse_cuis(record.get(columns.cuis) if columns.cuis else None, where),
-        "licence": _text(record, columns.licence, where),
-        "licence_asserted_by": _text(record, columns.asserted, where)
-        or (f"column {columns.licence!r} of {columns.file}" if columns.licence else ""),
+        "licence": licence,
+        "licence_asserted_by": asserted if licence else "",  # nobody states what is not there
         "attribution": _attribution(record, columns, article, where),
         "article_id": article,
         "image_bytes": data,

@@ -63,7 +63,7 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 path=here.usable if here else None,
                 group=record[patients] or (patient_of.get(lesion, lesion) if lesion else None),
                 licence=record[licence],
-                licence_asserted_by=f"column {licence} of {name_of(path)}" if record[licence] else "",
+                licence_asserted_by=f"column {licence} of {name_of(path)}",
                 attribution=record[attribution],
                 where=record.where,
                 problem=(here.problem if here else "") if name else "no image name",

@@ -69,7 +69,7 @@ class PhotoSource:
             photo,
             source=self.facts.name,
             licence=photo.licence or self.facts.licence,
-            licence_asserted_by=photo.licence_asserted_by or self.facts.licence_asserted_by,
+            licence_asserted_by=photo.licence_asserted_by if photo.licence else self.facts.licence_asserted_by,
             attribution=photo.attribution or self.facts.attribution,
         )
 

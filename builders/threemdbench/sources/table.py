@@ -87,8 +87,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 md5=digest or None,
                 group=record[group] or None,
                 licence=record[licence],
-                licence_asserted_by=record[asserted]
-                or (f"column {licence} of {name_of(path)}" if record[licence] else ""),
+                licence_asserted_by=record[asserted] or f"column {licence} of {name_of(path)}",
                 attribution=record[attribution] or facts.attribution or url,
                 where=record.where,
                 problem=problem,

@@ -82,6 +82,14 @@ def test_the_fewest_columns(tmp_path: Path) -> None:
     assert row["article_id"] is None
 
 
+def test_who_asserts_a_licence_is_told_where_one_is_stated(tmp_path: Path) -> None:
+    """A cell that is empty is no statement of its table; --licence then says whose word it is."""
+    head = "image_id,caption,licence,licence_asserted_by\n"
+    table = write(tmp_path / "t.csv", head + "a,Chest CT.,CC BY,the article\nb,Chest CT.,CC BY,\nc,Chest CT.,,them\n")
+    told = [row["licence_asserted_by"] for row in rows(table)]
+    assert told == ["the article", "column 'licence' of t.csv", ""]
+
+
 def test_every_format_says_the_same(tmp_path: Path) -> None:
     table = list(csv.DictReader(io.StringIO(HEADER + ROWS)))
     write(tmp_path / "a.csv", HEADER + ROWS)
