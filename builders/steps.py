@@ -4,7 +4,7 @@
     def draft(row: Row, lexicon: Lexicon) -> Row | Excluded:
         return {"draft": lexicon.draft(row["caption"])}
 
-    steps = [admit(), unique(KEY), draft(lexicon)]
+    steps = [admit(), unique(KEY, "captions"), draft(lexicon)]
 
 A step returns what it adds to a row, or `Excluded` with the reason. One that `takes` a batch, or all rows, returns as
 much for each of them, in their order. What it is given beside its rows decides its result, so all of that is part of
@@ -227,18 +227,32 @@ def admit(row: Row) -> Row | Excluded:
     return Excluded(**row["refused"]) if row["refused"] else {}
 
 
-@step(takes="all", reads=())
-def unique(rows: Collection[Row], key: str) -> Iterable[Row | Excluded]:
-    """Keep the first row of each key. The detail counts rows from 1 in the order in which they come."""
+PLACED = pa.schema([("where", pa.string()), ("says", pa.string())])
+"""Where a row stands in its source, and what it says, by which `unique` tells a copy from another row of its id."""
+
+
+@step(takes="all", reads=PLACED.names, drops=PLACED.names)
+def unique(rows: Collection[Row], key: str, named: str) -> Iterable[Row | Excluded]:
+    """Keep the first row of each key, and none where two of them say different things, called `named`."""
     keys = Keys()
     for row in rows:
         keys.add(row[key])
     earlier = keys.repeats()
+    first: dict[int, Row] = {place: {} for place in earlier.values()}
+    other: dict[int, str] = {}  # where the first row stands that says something else than the first of its key
+    for number, row in enumerate(rows if earlier else ()):
+        if number in first:
+            first[number] = row
+        elif number in earlier and row["says"] != first[earlier[number]]["says"]:
+            other.setdefault(earlier[number], row["where"])
     kept: Row = {}  # one for all: a build holds an answer for each row
-    for number in range(len(keys)):
-        if number in earlier:
-            again = f"row {number + 1} repeats the id of row {earlier[number] + 1}"
-            yield Excluded("duplicate id", again)
+    for number, row in enumerate(rows):
+        of = earlier.get(number, number)
+        if of in other:
+            against = other[of] if number == of else first[of]["where"]
+            yield Excluded(f"one id for different {named}", f"{row['where']}, and {against}")
+        elif number in earlier:
+            yield Excluded("duplicate id", f"{row['where']} repeats the id of {first[of]['where']}")
         else:
             yield kept
 

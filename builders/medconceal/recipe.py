@@ -59,7 +59,7 @@ from builders.medconceal.threads import Admission, spool_threads, thread_rows
 from builders.pipeline.run import Run
 from builders.recipe import Build, ModelOptions, Plan, Recipe
 from builders.release.preview import Table, by_split
-from builders.steps import WHY, Chat, Step, admit, unique
+from builders.steps import PLACED, WHY, Chat, Step, admit, unique
 from loaders.errors import InputError, MissingExtra
 from loaders.files.disk import private_folder, write_whole
 from loaders.files.untrusted import is_there, name_of, read_file
@@ -182,7 +182,7 @@ def from_source(build: Build[Options]) -> Plan:
 
     return replace(
         made,
-        steps=[*made.steps, unique(CORPUS.key), review(decisions)],
+        steps=[*made.steps, unique(CORPUS.key, "cases"), review(decisions)],
         settings={**made.settings, "decisions": decisions.digest if decisions.by_key else None},
         review=leave_sheet,
     )
@@ -193,7 +193,7 @@ def _from_cases(source: Written) -> Plan:
     facts = Source(name=source.name, digest=source.digest, rows=len(source.rows), licence=licence)
     return Plan(
         rows=source.rows,
-        schema=FINISHED if source.invented else FINISHED.append(pa.field("refused", WHY)),
+        schema=pa.schema([*FINISHED, *PLACED, *([] if source.invented else [("refused", WHY)])]),
         identity=source.digest,
         steps=[] if source.invented else [admit()],
         sources=lambda rows: [facts],

@@ -104,10 +104,11 @@ def open_source(
 
 def _written(title: str, profiles: Iterable[PatientProfile], caution: str) -> Written:
     attribution = "Bedside (synthetic patients)"
-    rows: list[Row | BadRow] = [
+    rows = [
         row_of(profile, author=SYNTHETIC, licence=SYNTHETIC_LICENCE, attribution=attribution) for profile in profiles
     ]
-    return Written(title, rows, hashlib.sha256(canonical_json(rows)).hexdigest(), caution=caution)
+    digest = hashlib.sha256(canonical_json(rows)).hexdigest()
+    return Written(title, [{**row, "where": row["case_id"], "says": None} for row in rows], digest, caution=caution)
 
 
 def _own_cases(path: Path, fields: Path | None) -> Written:
@@ -123,17 +124,18 @@ def _own_cases(path: Path, fields: Path | None) -> Written:
         if isinstance(placed, BadRow):
             bad.append(placed)
             continue
-        case_id = f"case-{number:05d}"
+        where, record = placed
+        case_id, says = f"case-{number:05d}", None
+        row: Row = {**nothing, "case_id": case_id}
         try:
-            row = _own_case(*placed, columns, case_id, name)
+            row = _own_case(where, record, columns, case_id, name)
+            says = hashlib.sha256(canonical_json(row)).hexdigest()
+            problems = "; ".join(check_row(row))
+            refused = {"reason": "breaks a rule", "detail": problems} if problems else None
         except InputError as error:
             errors.append(error)
-            rows.append(
-                {**nothing, "case_id": case_id, "refused": {"reason": "no whole profile", "detail": error.found}}
-            )
-            continue
-        problems = "; ".join(check_row(row))
-        rows.append({**row, "refused": {"reason": "breaks a rule", "detail": problems} if problems else None})
+            refused = {"reason": "no whole profile", "detail": f"{where}: {error.found}"}
+        rows.append({**row, "refused": refused, "where": where, "says": says})
     if len(errors) == len(rows):
         raise (errors or bad)[0]
     identity = canonical_json([records.digest, dict(columns)])

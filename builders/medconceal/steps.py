@@ -25,7 +25,7 @@ from builders.medconceal.sources import SYNTHETIC_LICENCE, THREAD_LICENCE
 from builders.medconceal.wording import texts_of
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
-from builders.steps import WHY, Chat, StepFunction, step
+from builders.steps import PLACED, WHY, Chat, StepFunction, step
 from loaders.medconceal import FEATURES, leaks, parse_profile, row_of
 from loaders.models.answers import Answers
 from loaders.models.asking import Unfit
@@ -155,7 +155,7 @@ async def plan(row: Row, asker: Asker) -> Row:
     return {"profile": _json(blocks)}
 
 
-@step(writes=FINISHED)
+@step(writes=pa.schema([*FINISHED, *PLACED]))
 def finish(row: Row, author: str, invented: bool, packages: Mapping[str, str]) -> Row | Excluded:
     """Make the row of the release, or exclude what would give a concern or the thread away.
 
@@ -183,7 +183,7 @@ def finish(row: Row, author: str, invented: bool, packages: Mapping[str, str]) -
     )
     if repeated := survivors(dict(texts_of(finished)), row["raw"]):
         return Excluded("a field repeats the thread", ", ".join(repeated))
-    return finished
+    return {**finished, "where": f"thread {row['thread']}", "says": row["thread"]}
 
 
 @step(takes="all", reads=FINISHED.names)

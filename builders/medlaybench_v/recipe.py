@@ -164,7 +164,7 @@ def _steps(
 ) -> Iterator[Step]:
     options = build.options
     yield admit(options.allowed_licences)
-    yield unique(CORPUS.key)
+    yield unique(CORPUS.key, "captions")
     yield images(build.images)
     if recognizers:
         yield concepts(recognizers)
@@ -183,6 +183,7 @@ def _rows(source: CaptionSource, options: Options) -> Iterator[Row | BadRow]:
             continue
         if options.licence and not row["licence"]:
             row = {**row, "licence": options.licence, "licence_asserted_by": "whoever built this release (--licence)"}
+        row = {**row, "says": row["expert_caption"]}
         yield {name: row[name] for name in SOURCE.names}
 
 

@@ -18,7 +18,7 @@ from builders.medlaybench_v.words.reads_well import reading_of
 from builders.medlaybench_v.writing.draft import Draft
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
-from builders.steps import WHY, Chat, step
+from builders.steps import PLACED, WHY, Chat, step
 from loaders.errors import ModelError
 from loaders.imaging import method_of
 from loaders.medlaybench_v import MODALITIES
@@ -49,6 +49,7 @@ SOURCE = pa.schema(
         ("cuis", pa.list_(pa.string())),
         ("image_bytes", pa.binary()),
         ("no_image", WHY),
+        *PLACED,
     ]
 )
 _DRAFT = pa.schema(

@@ -82,10 +82,10 @@ def gather(
 
 
 def rows_digest(rows: Iterable[Row]) -> str:
-    """SHA-256 over all that the rows say but where their files lie on this machine."""
+    """SHA-256 over all that the rows say but where they stand, and where their files lie on this machine."""
     digest = hashlib.sha256()
     for row in rows:
-        digest.update(repr([(name, row[name]) for name in sorted(row) if name != "image_path"]).encode())
+        digest.update(repr([(name, row[name]) for name in sorted(row) if name not in ("image_path", "where")]).encode())
     return digest.hexdigest()
 
 
@@ -124,6 +124,7 @@ def _row(photo: Photo, labels: LabelMap, admission: Admission) -> Row:
         "not_fetched": None,
         "image_path": str(photo.path) if photo.path else None,
         "content": None,
+        "where": photo.where,
     }
 
 

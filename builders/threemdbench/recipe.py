@@ -225,7 +225,7 @@ def _steps(
 ) -> Iterator[Step]:
     options, authored = build.options, authored_digest()
     yield admit()
-    yield unique(CORPUS.key)
+    yield unique(CORPUS.key, "diagnoses")
     yield images(build.images)
     yield curate(build.images, curator, decisions, queue)
     yield draw(targets, options.seed, earlier)

@@ -19,7 +19,7 @@ from builders.curation.sampling import Member, joined, shuffled, split_groups
 from builders.pipeline.image_store import ImageStore
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
-from builders.steps import WHY, Chat, step
+from builders.steps import PLACED, WHY, Chat, step
 from builders.threemdbench.complaints import (
     BASIC_SCHEMA,
     FACTS_SCHEMA,
@@ -54,6 +54,7 @@ SOURCE = pa.schema(
         *((name, pa.string()) for name in ("image_path", "content", "mixed")),
         ("refused", WHY),
         ("no_image", WHY),
+        *PLACED,
     ]
 )
 _COMPLAINTS = pa.schema(

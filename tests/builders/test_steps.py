@@ -16,7 +16,7 @@ from builders.pipeline.image_store import ImageStore
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.run import run
 from builders.pipeline.stage import Excluded
-from builders.steps import WHY, Step, admit, images, stages, step, unique
+from builders.steps import PLACED, WHY, Step, admit, images, stages, step, unique
 from loaders.engines.local import Local
 from loaders.files.stores import Folder
 
@@ -136,14 +136,17 @@ def test_a_step_is_sent_to_workers_by_its_name() -> None:
 
 
 def test_a_source_refuses_rows_with_its_reason(tmp_path: Path) -> None:
-    schema = pa.schema([*SCHEMA, ("refused", WHY)])
-    source = [{"id": "a", "n": 1, "refused": None}, {"id": "b", "n": 1, "refused": {"reason": "no", "detail": "why"}}]
-    source += [source[0]]
-    done = run(source, stages([admit(), unique("id")], schema), key="id", workspace=tmp_path, source_identity="x")
+    schema = pa.schema([*SCHEMA, *PLACED, ("refused", WHY)])
+    told = {"n": 1, "refused": None, "says": "one"}
+    source = [{**told, "id": name, "where": f"t.csv:{line}"} for line, name in enumerate("aba", 2)]
+    source[1]["refused"] = {"reason": "no", "detail": "why"}
+    done = run(
+        source, stages([admit(), unique("id", "texts")], schema), key="id", workspace=tmp_path, source_identity="x"
+    )
     assert list(done.rows()) == [{"id": "a", "n": 1}]
     assert [(row["stage"], row["reason"], row["detail"]) for row in done.exclusions()] == [
         ("admit", "no", "why"),
-        ("unique", "duplicate id", "row 2 repeats the id of row 1"),
+        ("unique", "duplicate id", "t.csv:4 repeats the id of t.csv:2"),
     ]
 
 

@@ -125,7 +125,7 @@ def test_profiles_of_somebody_elses_become_a_release(kind: str, tmp_path: Path) 
 
 def test_a_case_that_cannot_be_used_is_excluded_with_its_reason(tmp_path: Path) -> None:
     pytest.importorskip("phonenumbers")
-    rows = [foreign(profile, n) for n, profile in enumerate(profiles()[:5])]
+    rows = [foreign(profile, n) for n, profile in enumerate(profiles()[:6])]
     rows[1]["sex"] = None
     rows[2]["worries"][0] |= {"category": CANARY, "says": CANARY}
     rows[3]["Reason"] = rows[3]["worries"][0]["says"]
@@ -136,10 +136,14 @@ def test_a_case_that_cannot_be_used_is_excluded_with_its_reason(tmp_path: Path) 
         ("case-00002", "no whole profile"),
         ("case-00003", "no whole profile"),
         ("clinic-3", "breaks a rule"),
-        ("clinic-0", "duplicate id"),
+        ("clinic-0", "one id for different cases"),
+        ("clinic-0", "one id for different cases"),
     ]
     details = [row["detail"] for row in excluded]
-    assert details[0].startswith("lacks demographics.sex; it holds ") and "hidden_concerns.0.category" in details[1]
+    assert (
+        details[0].startswith("profiles.jsonl:2: lacks demographics.sex; it holds ")
+        and "hidden_concerns.0.category" in details[1]
+    )
     assert "admission_reason repeats a hidden concern" in details[2] and CANARY not in " ".join(details)
 
 

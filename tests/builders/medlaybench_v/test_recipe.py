@@ -41,7 +41,7 @@ CAPTIONS = [
     ("a7", "", "CC BY", ""),
     ("a8", "胸部のCT画像です。", "CC BY", ""),
     ("a9", "Edema. " * 900, "CC BY", ""),
-    ("a1", "The same id again.", "CC BY", ""),
+    ("a1", "CT shows a 2 cm hepatic abscess in the left lobe (white arrow).", "CC BY", ""),
 ]
 
 
@@ -129,6 +129,20 @@ def test_captions_and_their_images_are_sources_with_a_digest_each(tmp_path: Path
     Image.new("L", (40, 40), 91).save(images / "a1.png")
     other = build(tmp_path, captions, out="other", images=images).sources
     assert other[0] == pictured.sources[0] and other[1] != pictured.sources[1]
+
+
+def test_a_caption_is_left_out_where_its_id_has_another_one_too(tmp_path: Path) -> None:
+    """With which of them its picture goes, nobody can tell; the rows are named as they stand in the file."""
+    rows = [CAPTIONS[1], CAPTIONS[4], CAPTIONS[0], ("a1", CAPTIONS[2][1], "CC BY", "")]
+    build(tmp_path, captions_file(tmp_path, rows))
+    assert set(rows_of(tmp_path / "release")) == {"a2"}
+    told = [
+        (row["key"], row["reason"], row["detail"]) for row in read_parquet(tmp_path / "release", "exclusions.parquet")
+    ]
+    assert told[1:] == [
+        ("a1", "one id for different captions", "captions.csv:4, and captions.csv:5"),
+        ("a1", "one id for different captions", "captions.csv:5, and captions.csv:4"),
+    ]
 
 
 def test_a_table_without_licences_is_told_how_to_state_them(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.run import Run, run
 from builders.pipeline.stage import Excluded, Stage
 from builders.pipeline.workspace import ExcludedRow
-from builders.steps import unique
+from builders.steps import PLACED, unique
 from loaders.engines.local import Local
 from loaders.errors import BedsideError, ModelError
 from loaders.files.untrusted import BadRow
@@ -50,7 +50,7 @@ from pathlib import Path
 import pyarrow as pa
 from builders.pipeline.run import run
 from builders.pipeline.stage import Excluded, Stage
-from builders.steps import unique
+from builders.steps import PLACED, unique
 from loaders.engines.local import Local
 from scripts.terminal import stopping
 
@@ -59,7 +59,8 @@ DOUBLED = SCHEMA.append(pa.field("double", pa.int64()))
 
 def source(n=40):
     for i in range(n):
-        yield {"id": f"r{i:03}", "split": "test" if i % 4 == 0 else "train", "licence": "CC-BY-4.0", "n": i}
+        told = {"split": "test" if i % 4 == 0 else "train", "licence": "CC-BY-4.0", "n": i}
+        yield {"id": f"r{i:03}", **told, "where": f"row {i}", "says": None}
 
 def called(log, stage, rows):
     with open(log, "a") as file:
@@ -86,7 +87,7 @@ def open_double(log, mood):
 
 def stages(log, mood=""):
     return [
-        unique("id").stage(SCHEMA),
+        unique("id", "rows").stage(pa.schema([*SCHEMA, *PLACED])),
         Stage("odd", SCHEMA, SCHEMA, functools.partial(open_odd, log), settings={"keep": "odd"}, parallel=False),
         Stage("double", SCHEMA, DOUBLED, functools.partial(open_double, log, mood)),
     ]
@@ -190,23 +191,41 @@ def test_rows_exclusions_and_counts(toy: Any, tmp_path: Path) -> None:
     assert done.schema == DOUBLED
 
 
-def test_unique_keeps_the_first_and_tells_the_rows(tmp_path: Path) -> None:
-    source = [
-        {"id": "a", "split": "train", "licence": "CC0-1.0", "n": 1},
-        {"id": "b", "split": "train", "licence": "CC0-1.0", "n": 2},
-        {"id": "a", "split": "test", "licence": "CC-BY-4.0", "n": 3},
+def placed(*said: str) -> list[Row]:
+    """Rows by their ids and what they say ("a one"), as they stand in a file with a line of names above them."""
+    for_all = {"split": "train", "licence": "CC0-1.0", "n": 0}
+    return [
+        {**for_all, "id": text.split()[0], "where": f"t.csv:{line}", "says": text} for line, text in enumerate(said, 2)
     ]
-    done = build(source, unique("id").stage(SCHEMA), at=tmp_path, batch_rows=1)
-    assert [row["n"] for row in done.rows()] == [1, 2]
+
+
+def test_unique_keeps_the_first_and_tells_the_rows(tmp_path: Path) -> None:
+    source = placed("a one", "b one", "a one")
+    source[2] |= {"split": "test", "licence": "CC-BY-4.0"}
+    done = build(source, unique("id", "texts").stage(pa.schema([*SCHEMA, *PLACED])), at=tmp_path, batch_rows=1)
+    assert list(done.rows()) == [{name: row[name] for name in SCHEMA.names} for row in source[:2]]
     (excluded,) = done.exclusions()
     assert excluded == {
         "key": "a",
         "split": "test",
         "stage": "unique",
         "reason": "duplicate id",
-        "detail": "row 3 repeats the id of row 1",
+        "detail": "t.csv:4 repeats the id of t.csv:2",
         "licence": "CC-BY-4.0",  # of the row that was excluded, not of the one that was kept
     }
+
+
+def test_of_rows_that_say_different_things_under_one_id_none_is_kept(tmp_path: Path) -> None:
+    """The first would stand by its place alone; that two agree against it makes neither the right one."""
+    source = placed("a one", "a other", "b one", "a other", "b one")
+    done = build(source, unique("id", "texts").stage(pa.schema([*SCHEMA, *PLACED])), at=tmp_path, batch_rows=2)
+    assert [row["id"] for row in done.rows()] == ["b"]
+    assert [(row["reason"], row["detail"]) for row in done.exclusions()] == [
+        ("one id for different texts", "t.csv:2, and t.csv:3"),
+        ("one id for different texts", "t.csv:3, and t.csv:2"),
+        ("one id for different texts", "t.csv:5, and t.csv:2"),
+        ("duplicate id", "t.csv:6 repeats the id of t.csv:4"),
+    ]
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -521,7 +540,8 @@ def test_a_worker_that_dies_is_one_clear_error_and_loses_nothing(toy: Any, tmp_p
 
 
 def test_errors_of_workers_arrive_whole(toy: Any, tmp_path: Path) -> None:
-    stage = Stage("odd", SCHEMA, SCHEMA, partial(toy.open_odd, tmp_path / "no" / "such" / "folder"))
+    schema = pa.schema([*SCHEMA, *PLACED])
+    stage = Stage("odd", schema, schema, partial(toy.open_odd, tmp_path / "no" / "such" / "folder"))
     with pytest.raises(BuildError, match=r"stage odd, rows r0\d\d to r0\d\d: FileNotFoundError"):
         build(toy.source(), stage, at=tmp_path / "w", batch_rows=8, workers=2)
     with pytest.raises(BuildError, match="stage s: cannot be sent to a worker"):
