@@ -18,6 +18,7 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from loaders.errors import InputError
+from loaders.files.colours import in_srgb
 from loaders.files.image_formats import AVIF, HEIF, JPEG2000, Refused, raw, readable, refused, stated_sizes
 from loaders.files.untrusted import TooLong, mistaken, read_file
 
@@ -48,6 +49,7 @@ _TURNS = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
+_CONVERTED = "colours put into sRGB, which the file has in a space of its own"
 _PNG = b"\x89PNG\r\n\x1a\n"
 # What Pillow and pillow-heif raise for a file that breaks off or lies about itself, depending on where it does.
 _BROKEN = (
@@ -91,6 +93,7 @@ class ImageInfo:
 
 def open_image(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, name: str = "") -> Image.Image:
     """Decode an image file into an upright 8-bit RGB or L picture without metadata; an animation gives its first frame.
+    Where a colour profile says that its numbers are no sRGB, they are put into it.
 
     `name` is what errors call bytes. Pillow's own bound of 178,956,970 pixels holds whatever `max_pixels` says.
 
@@ -105,9 +108,9 @@ def open_image(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, name
 def clean_bytes(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, name: str = "") -> tuple[bytes, ImageInfo]:
     """The bytes to publish: no EXIF, comments, profiles, thumbnails or trailing data.
 
-    An upright 8-bit RGB or grey JPEG or PNG keeps its compressed pixels: only the metadata is cut out, and where there
-    is none the bytes stay as they are. Anything else (HEIC, AVIF, JPEG 2000, WEBP, …) becomes a PNG of what
-    `open_image` shows, without loss, since not every reader of a release opens these formats.
+    An upright 8-bit RGB or grey JPEG or PNG in sRGB keeps its compressed pixels: only the metadata is cut out, and
+    where there is none the bytes stay as they are. Anything else (HEIC, AVIF, JPEG 2000, WEBP, another colour profile,
+    …) becomes a PNG of what `open_image` shows, without loss, since not every reader of a release opens these formats.
 
     Raises:
         ImageError: as `open_image`.
@@ -121,7 +124,8 @@ def clean_bytes(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, nam
     if suffix in _KNOWN_SUFFIXES - set(_SUFFIXES[original]):
         notes = (f"named {suffix} but is {original}", *notes)
     kept = b""
-    if picture.size == size and mode == picture.mode and _turn(image) is None and "transparency" not in image.info:
+    as_it_was = picture.size == size and picture.mode == mode and _turn(image) is None and _CONVERTED not in notes
+    if as_it_was and "transparency" not in image.info:
         kept = _strip_jpeg(data) if original in ("JPEG", "MPO") else b""
         kept = _strip_png(data) if original == "PNG" else kept
     if kept:
@@ -255,6 +259,9 @@ def _upright(image: Image.Image, where: str) -> tuple[Image.Image, tuple[str, ..
     if (turn := _turn(image)) is not None:
         notes.append("turned as its EXIF orientation says")
         image = image.transpose(turn)
+    if (shown := in_srgb(image)) is not None:
+        notes.append(_CONVERTED)
+        image = shown
     if transparent or image.mode in ("RGBA", "LA", "PA", "RGBa", "La"):
         notes.append(f"{image.mode} laid on white")
         grey = image.mode in ("L", "LA", "La", "1")
