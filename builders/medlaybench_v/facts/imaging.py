@@ -83,6 +83,7 @@ _NOT = frozenset(("not", "wasn", "weren", "isn"))
 _MEDIA = (["contrast", "material"], ["contrast", "medium"], ["contrast", "agent"], ["contrast", "media"])
 _GIVEN_AWAY = frozenset("given used injected needed part employed administered required applied".split())
 _DYES = frozenset(("dye", "gadolinium", "contrast"))
+_BY_MOUTH = frozenset(("oral", "orally", "ingestion", "ingested"))
 _GIVEN = frozenset("injection injected inject injecting given after received infusion using help put".split())
 _DENIED = frozenset("no not without none never before prior t non".split())
 
@@ -204,7 +205,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, named: frozenset[st
         if dyed in here.kinds or (dyed in here.methods and MRI not in here.methods):
             outcome.changed.append(f"{dyed} became without contrast")
     for ours, theirs in ((here.routes, there.routes), (here.given, there.given)):
-        if ours and theirs and not ours & theirs:
+        drunk = theirs == {"by mouth"} and not _BY_MOUTH.isdisjoint(expert.bag)  # "oral, but no intravenous contrast"
+        if ours and theirs and not ours & theirs and not drunk:
             outcome.changed.append(f"{', '.join(sorted(ours))} became {', '.join(sorted(theirs))}")
     if len(here.phases) == 1 and len(there.phases) == 1 and here.phases != there.phases:
         outcome.changed.append(f"{', '.join(here.phases)} phase became {', '.join(there.phases)} phase")
@@ -271,7 +273,9 @@ def _methods(
     if not ours and here.sequences:
         new -= {MRI}
     if lost and new:
-        outcome.changed.append(f"{', '.join(sorted(lost))} became {', '.join(sorted(new))}")
+        rays = new == {XRAY} and _RAYS.search(lay.lower)
+        became = f"{', '.join(sorted(lost))} became {', '.join(sorted(new))}"
+        outcome.add("changed", became, Basis.READ if rays else Basis.CONTRADICTED)
     else:
         for method in sorted(lost):
             told = method not in _SLICED or here.sequences & there.sequences  # a T1 picture is one of MRI
@@ -286,6 +290,7 @@ _TOLD_BY = {
     CT: frozenset("slices slicing sliced builds".split()),
     MRI: frozenset("magnet magnets magnetic".split()),
 }
+_RAYS = re.compile(r"\b(?:with|by|using) x-?rays\b")  # by which a CT is made too
 _TRACERS = frozenset("tracer radioactive".split())
 # Methods that plain captions call by their names too; others are told by what is done: "a scan with a tracer".
 _SLICED = frozenset((CT, MRI, PET))
@@ -293,7 +298,7 @@ _SLICED = frozenset((CT, MRI, PET))
 _SEEN_ONLY_BY = (
     (ULTRASOUND, re.compile(r"(?:hyper|hypo|an|iso)echo|echogen|sonolucen").match),
     (CT, re.compile(r"(?:hyper|hypo|iso)(?:dens|attenuat)|hounsfield").match),
-    (MRI, re.compile(r"(?:hyper|hypo|iso)intens").match),
+    (MRI, re.compile(r"(?:hyper|hypo|iso)intens|gado|precession|tractogr|diffusion|spin\Z").match),
     (XRAY, re.compile(r"radio(?:lucen|opa)").match),
 )
 

@@ -52,6 +52,8 @@ _TRAITS = {
     "short": "short", "hollow": "open", "open": "open", "empty": "open", "solid": "solid", "filled": "solid",
     "double": "double", "headed": "double",
 }  # fmt: skip
+# What stands for a colour where no other one is named: "the pale arrow", and not "the dark red one".
+_SHADES = {"pale": "white", "light": "white", "dark": "black"}
 _OPPOSITE = {"straight": "curved", "solid": "open", "thick": "thin", "thin": "thick", "long": "short", "short": "long"}
 _LINES = {look: frozenset(("dashed", "dotted", "solid")) - {look} for look in ("dashed", "dotted", "solid")}
 _LINES["dashed"] = _LINES["dotted"] = frozenset(("solid",))
@@ -138,6 +140,8 @@ def _looks(reading: Reading, i: int) -> frozenset[str]:
             break
         if texts[j] in _TRAITS:
             looks.add(_trait(texts[j]))
+        elif texts[j] in _SHADES and texts[j + 1] not in COLOURS:
+            looks.add(_SHADES[texts[j]])
         elif texts[j] not in _FILLING or "," in reading.text[reading.words[j].end : reading.words[j + 1].start]:
             break
     if i + 2 < len(texts) and texts[i + 1] == "in" and texts[i + 2] in COLOURS:
@@ -290,6 +294,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     """Every marker is kept with its looks, and points to what it pointed to."""
     here, there = expert.get(markers), lay.get(markers)
     outcome = Outcome()
+    _recoloured(expert, lay, outcome)
+    _relettered(expert, here, lay, there, outcome)
     if [m[:2] for m in here] != [m[:2] for m in there]:  # the same marks in the same order are all kept
         _kept(expert, here, lay, there, outcome)
     if not outcome.decided:
@@ -299,6 +305,31 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if not outcome.decided:
         outcome.swapped += _letters_moved(expert, here, lay, there)
     return outcome
+
+
+def _recoloured(expert: Reading, lay: Reading, outcome: Outcome) -> None:
+    """Adds a colour in which something is drawn that has become another one: "red indicates" told as "blue is for"."""
+    ours, theirs = (_drawn_in(reading) for reading in (expert, lay))
+    lost, new = ours - theirs, theirs - ours
+    if lost and new:
+        outcome.add("changed", f"{', '.join(sorted(lost))} became {', '.join(sorted(new))}", Basis.CONTRADICTED)
+
+
+def _drawn_in(reading: Reading) -> set[str]:
+    """The colours of a caption by their families, but those of the body ("red blood cells", "brown fat")."""
+    return {
+        _FAMILIES[reading.texts[i]]
+        for i in reading.where(_IS_COLOUR)
+        if _OF_THE_BODY.isdisjoint(reading.texts[i + 1 : i + 2])
+    }
+
+
+def _relettered(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker], outcome: Outcome) -> None:
+    """Adds a letter of a key that has become another one: "(C)" told as "labelled T"."""
+    ours, theirs = ({m.shape for m in found if m.shape.startswith("letter")} for found in (here, there))
+    lost, new = sorted(s for s in ours - theirs if not _letter_told(s, lay)), sorted(theirs - ours)
+    if len(lost) == len(new) == 1 and not _letter_told(new[0], expert):
+        outcome.add("changed", f"{lost[0]} became {new[0]}", Basis.CONTRADICTED)
 
 
 def _kept(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker], outcome: Outcome) -> None:
@@ -345,6 +376,17 @@ def _kept(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]
         or look in ("dashed", "dotted", "curved", "open")
         or (look in _OPPOSITE and looks_here & {_OPPOSITE[look]})
     )
+
+
+_FAMILIES = {
+    "red": "red", "reddish": "red", "crimson": "red", "scarlet": "red",
+    "blue": "blue", "bluish": "blue", "cyan": "blue", "turquoise": "blue", "teal": "blue",
+    "green": "green", "greenish": "green",
+    "yellow": "yellow", "yellowish": "yellow", "orange": "orange",
+    "purple": "purple", "violet": "purple", "magenta": "purple", "pink": "purple",
+}  # fmt: skip
+_IS_COLOUR = OfWords(_FAMILIES.__contains__)
+_OF_THE_BODY = frozenset("blood cell cells marrow fat ligament spot spots eye eyes nucleus pulp".split())
 
 
 # "In the colour of grass", "light-coloured".

@@ -30,6 +30,8 @@ def poles(reading: Reading) -> list[Pole]:
             continue
         size, named = matches[0]
         end = i + size
+        if (texts[i] == "longer" and texts[i - 1] == "no") or (texts[i] == "more" and texts[i - 1] == "any"):
+            continue  # of time: "no longer visible", "not seen any more"
         if texts[i] == "old" and texts[i - 1] in _AGES:
             continue  # an age
         if texts[i] == "reduction" and texts[i - 1] in _SETTING:

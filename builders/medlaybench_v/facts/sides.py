@@ -60,7 +60,9 @@ _UNIT_WORDS = frozenset(
     "millimetre millimetres millimeter millimeters mm cm centimetre centimetres week weeks day days year years".split()
 )
 _ARTICLES = frozenset("the to on on's her his patient's s their its of and or mother's from a an her".split())
-_WITHOUT_NAMING = frozenset("other opposite same contralateral ipsilateral partner counterpart latter former".split())
+_WITHOUT_NAMING = frozenset(
+    "other opposite same contralateral ipsilateral partner counterpart twin remaining latter former".split()
+)
 # Structures that lie on one side of the body or belong to one side of the heart.
 _HELD = frozenset(
     "mitral aortic aorta spleen splenic stomach gastric sigmoid lingula lingular apical descending lv bicuspid "
@@ -168,7 +170,10 @@ def _no_side(reading: Reading, word: str, before: str, after: str, i: int) -> bo
     return False
 
 
-_IN_PAIRS = frozenset("of side lung kidney breast hip eye leg knee ankle arm hand foot ear half".split())
+_IN_PAIRS = frozenset(
+    "of side lung kidney breast hip eye leg knee ankle arm hand foot ear half groin armpit wrist elbow shoulder thigh "
+    "calf cheek heel thumb testicle ovary orbit".split()
+)
 # What stands before "left" where it is a side, and what follows it where something was left.
 _SIDE_BEFORE = frozenset(
     "the on to in of from at by and or with into onto toward towards upper lower far his her its their my this that "
