@@ -258,13 +258,14 @@ def _is_letter(reading: Reading, i: int) -> bool:
         )
     if _is_unit_or_side(reading, i, raw):
         return False
-    named = (raw.isupper() and raw not in "IAT") or (raw == "A" and not _article(reading, i))
+    before = reading.texts[i - 1] if i else ""
+    named = (raw.isupper() and (raw not in "IAT" or before in _CALLED)) or (raw == "A" and not _article(reading, i))
     if (named or (raw == "T" and around[1] in ",)=:")) and around[1] in tuple(",=: .;"):
-        before = reading.texts[i - 1] if i else ""
         return around[0] != "-" and before not in _BEFORE_A_CLASS
     return False
 
 
+_CALLED = frozenset(("labelled", "labeled", "marked", "letter"))
 _BEFORE_A_CLASS = frozenset("vitamin hepatitis type stanford child weber factor class".split())
 
 
@@ -303,6 +304,10 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         if swap and swap.sure:
             outcome.moved(f"{swap.one} and {swap.other}", sure=True)
     if not outcome.decided:
+        ours, theirs = _keyed_by_colour(expert), _keyed_by_colour(lay)
+        if len(ours) > 1 and len(theirs) > 1 and (swap := _exchanged(expert, ours, lay, theirs)):
+            outcome.moved(f"{swap.one} and {swap.other}", sure=True)
+    if not outcome.decided:
         outcome.swapped += _letters_moved(expert, here, lay, there)
     return outcome
 
@@ -322,6 +327,18 @@ def _drawn_in(reading: Reading) -> set[str]:
         for i in reading.where(_IS_COLOUR)
         if _OF_THE_BODY.isdisjoint(reading.texts[i + 1 : i + 2])
     }
+
+
+def _keyed_by_colour(reading: Reading) -> list[Marker]:
+    """Colours that tell by themselves what is what, as marks: "the anterior column is yellow, the posterior purple"."""
+    found, texts = [], reading.texts
+    for i in reading.where(_IS_COLOUR):
+        ends = i + 1 == len(texts) or reading.gaps[i + 1] != " " or texts[i + 1] == "and"
+        if (
+            ends or texts[i + 1] in _POINTS
+        ):  # what ends a statement is said of what stands before, as a mark in parentheses
+            found.append(Marker("colour", frozenset((_FAMILIES[texts[i]],)), i, i, ends))
+    return found
 
 
 def _relettered(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker], outcome: Outcome) -> None:

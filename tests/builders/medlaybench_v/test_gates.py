@@ -55,6 +55,18 @@ FAITHFUL = [
     ("Sagittal T2-weighted MRI of the womb.", "A side-view MRI of the womb, of T2 type."),
     ("Five nodules per lobe, each smaller than 1 cm.", "Every lobe holds five spots, none of which reaches 10 mm."),
     ("Stenosis of the right coronary artery.", "The right-hand artery of the heart is narrow."),
+    ("US: catheter (white arrow), vein (black arrow).", "Ultrasound: a tube (pale arrow) and a vein (dark arrow)."),
+    ("MRI: the cyst is no longer visible.", "MRI: the cyst is not seen any more."),
+    (
+        "CT after right nephrectomy: the left kidney is large.",
+        "CT: the right kidney was taken out, and its remaining twin is large.",
+    ),
+    ("Dual-energy CT of gout.", "Gout. The toe was looked at with X-rays of two different strengths in a scanner."),
+    (
+        "MRI after oral contrast but without intravenous gadolinium.",
+        "MRI. The patient drank contrast; none was injected.",
+    ),
+    ("Map: red marks arteries, blue marks veins.", "On the map the blue veins and the red arteries can be told apart."),
 ]
 
 
@@ -127,6 +139,25 @@ UNFAITHFUL = [
     ("person", "CT of the chest.", "CT of your chest.", "new: your"),
     ("length", "CT of a large mass in the upper part of the liver near the vein.", "CT of a mass.", "4 words for 15"),
     ("length", "Brain CT.", "A CT of the brain, which " + "very " * 20 + "well shows it.", "words for 2"),
+    (
+        "markers",
+        "Color Doppler US: red indicates flow toward the probe.",
+        "Ultrasound: blue is for flow to the probe.",
+        "changed: red became blue",
+    ),
+    ("markers", "CT of an abscess (C).", "CT of a pocket of pus, labelled T.", "changed: letter C became letter T"),
+    (
+        "markers",
+        "CT model: the anterior column is yellow, the posterior column purple.",
+        "CT model: the rear column is yellow, the front column purple.",
+        "swapped: purple colour and yellow colour",
+    ),
+    (
+        "modality",
+        "Sagittal MRI of the brain.",
+        "This MRI cuts the brain horizontally.",
+        "changed: sagittal became axial",
+    ),
 ]
 
 
