@@ -20,6 +20,8 @@ from scripts.terminal.options import All
 from scripts.terminal.tables import short_digests
 
 _STATES: tuple[State, ...] = ("differs", "unknown", "equal", "not stated")
+# What stands line by line without --all: of more numbers each table has a line, of more conditions those that bar.
+_FEW_NUMBERS, _FEW_CONDITIONS = 16, 8
 
 
 def command(
@@ -43,8 +45,9 @@ def command(
 
     Examples: `bedside compare runs/retrieval`, `bedside compare --json`
     """
+    everything = everything or bool(only)
     if not runs:
-        _check_paper(only, as_json)
+        _check_paper(only, as_json, everything=everything)
         return
     read = read_runs(runs, different_data=different_data)
     pairs = [pair for pair in compare(read) if _wanted(pair.own.table, only)]
@@ -63,7 +66,7 @@ def command(
         return
     shown = pairs if everything else joined
     if shown:
-        _print(shown)
+        _print(shown, everything=everything)
     else:
         _print_alone(alone)
     if len(shown) < len(pairs):
@@ -77,7 +80,46 @@ def _wanted(name: str, only: list[str]) -> bool:
     return not only or short(name).casefold() in {short(one).casefold() for one in only}
 
 
-def _print(pairs: list[Compared]) -> None:
+def _print(pairs: list[Compared], *, everything: bool) -> None:
+    if everything or len(pairs) <= _FEW_NUMBERS:
+        _print_numbers(pairs)
+    else:
+        _print_tables(pairs)
+    _print_conditions(pairs, everything=everything)
+    _print_standing(pairs)
+
+
+def _title(pair: Compared) -> str:
+    return ", ".join(part for part in (short(pair.own.table), short(pair.own.split_or_group)) if part)
+
+
+def _print_tables(pairs: list[Compared]) -> None:
+    """A line for each table: how many numbers, what they are called, and which is furthest from the paper's."""
+    groups: dict[str, list[Compared]] = defaultdict(list)
+    for pair in pairs:
+        groups[_title(pair)].append(pair)
+    right = ("numbers", "largest difference")
+    shown = table("Own numbers beside the paper's", "table", *right, "of", "called", right=right)
+    for title, group in groups.items():
+        apart = [(pair, round(pair.difference, pair.decimals)) for pair in group if pair.difference is not None]
+        furthest, far = max(apart, key=lambda one: abs(one[1]), default=(group[0], 0.0))
+        called = Counter(f"{pair.own.provenance}: {pair.verdict}" for pair in group).most_common()
+        shown.add_row(
+            title,
+            len(group),
+            f"{far:+,.{furthest.decimals}f}" if far else "none" if apart else "",
+            _name(furthest) if far else "",
+            ", ".join(name if len(called) == 1 else f"{count:,} {name}" for name, count in called),
+        )
+    output.print(shown, markup=False)
+    output.print("Every number: --all, --json; those of one table: --table NAME", style="dim", highlight=False)
+
+
+def _name(pair: Compared) -> str:
+    return ", ".join(part for part in (pair.own.row, pair.own.setting, named(pair.own.column)) if part)
+
+
+def _print_numbers(pairs: list[Compared]) -> None:
     shown = table(
         "Own numbers beside the paper's",
         "number",
@@ -92,14 +134,14 @@ def _print(pairs: list[Compared]) -> None:
     section = ""
     for pair in pairs:
         own, paper = pair.own, pair.paper
-        title = ", ".join(part for part in (short(own.table), short(own.split_or_group)) if part)
+        title = _title(pair)
         if title != section:
             shown.add_section(title)
             section = title
         mark = f" [{doubts.setdefault(paper.wrong, len(doubts) + 1)}]" if paper and paper.wrong else ""
         decimals = pair.decimals
         shown.add_row(
-            "  " + ", ".join(part for part in (own.row, own.setting, named(own.column)) if part),
+            "  " + _name(pair),
             f"{paper.value:,.{decimals}f}{mark}" if paper else "",
             pair.printed,
             "" if pair.difference is None else f"{round(pair.difference, decimals) + 0.0:+,.{decimals}f}",
@@ -108,9 +150,7 @@ def _print(pairs: list[Compared]) -> None:
             style="dim" if own.kind == "stand-in" else None,
         )
     output.print(shown, markup=False)
-    _print_conditions(pairs)
     _print_doubts(doubts)
-    _print_standing(pairs)
 
 
 def _print_standing(pairs: list[Compared]) -> None:
@@ -136,27 +176,34 @@ def _print_alone(pairs: list[Compared]) -> None:
     _print_standing(pairs)
 
 
-def _print_conditions(pairs: list[Compared]) -> None:
+def _print_conditions(pairs: list[Compared], *, everything: bool) -> None:
     """The conformance table: what is not the paper's first, then what is, then what the paper does not say."""
-    found = conditions([pair.own for pair in pairs])
+    found = sorted(conditions([pair.own for pair in pairs]), key=lambda one: _STATES.index(one.entry.state))
+    briefly = not everything and len(found) > _FEW_CONDITIONS
     if any(pair.own.kind == "unknown" for pair in pairs):
         text = "Runs of earlier versions recorded no conditions: unknown. `bedside rescore` records what it can."
         output.print(f"\n{text}", style="yellow", highlight=False)
     if not found:
         return
-    shown = table("\nConditions of the paper's tables", "condition", "fact", "paper", "here", "state", "of")
-    for one in sorted(found, key=lambda one: _STATES.index(one.entry.state)):
-        entry = one.entry
+    more = () if briefly else ("condition", "of")
+    shown = table("\nConditions of the paper's tables", *more[:1], "fact", "paper", "here", "state", *more[1:])
+    for one in found[:_FEW_CONDITIONS] if briefly else found:
+        entry, tables = one.entry, ", ".join(one.tables)
+        paper = (short_digests(entry.paper), "" if briefly else entry.where)
         shown.add_row(
-            entry.condition,
+            *(() if briefly else (entry.condition,)),
             entry.fact,
-            "; ".join(part for part in (short_digests(entry.paper), entry.where) if part),
+            "; ".join(part for part in paper if part),
             short_digests(entry.here),
             entry.state,
-            ", ".join(one.tables),
+            *(() if briefly else (tables,)),
             style="yellow" if entry.state in ("differs", "unknown") else "dim",
         )
     output.print(shown, markup=False, highlight=False)
+    if briefly:
+        rest = Counter(one.entry.state for one in found[_FEW_CONDITIONS:])
+        told = ", ".join(f"{rest[state]:,} {state}" for state in _STATES if rest[state])
+        output.print(f"and {told}; where the paper says so: --all", style="dim", highlight=False)
 
 
 def _print_doubts(doubts: dict[str, int]) -> None:
@@ -189,7 +236,7 @@ def _barring(pair: Compared) -> list[Entry]:
 # --- Without runs: the paper against itself ---------------------------------------------------------------------------
 
 
-def _check_paper(only: list[str], as_json: bool) -> None:
+def _check_paper(only: list[str], as_json: bool, *, everything: bool) -> None:
     found = [check for check in checks() if _wanted(check.target.table, only)]
     wrong = [number for number in published() if number.wrong and _wanted(number.table, only)]
     if not found and not wrong:
@@ -197,6 +244,9 @@ def _check_paper(only: list[str], as_json: bool) -> None:
     if as_json:
         facts = {"checks": [_check_as_json(check) for check in found], "wrong": [_wrong_as_json(one) for one in wrong]}
         typer.echo(json.dumps(facts, indent=1, ensure_ascii=False))
+        return
+    if not everything and len(found) + len(wrong) > _FEW_NUMBERS:
+        _print_checked(found, wrong)
         return
     by_rule: dict[tuple[str, str], list[Check]] = defaultdict(list)
     for check in found:
@@ -228,6 +278,22 @@ def _check_paper(only: list[str], as_json: bool) -> None:
     for (paper, name, reason), numbers in reasons.items():
         doubtful.add_row(paper, short(name), _named(numbers), reason)
     output.print(doubtful, markup=False)
+
+
+def _print_checked(found: list[Check], wrong: list[Published]) -> None:
+    """A line for each table: how many of its numbers follow from others, and how many are known to be wrong."""
+    checked = Counter((check.target.paper, check.target.table) for check in found)
+    hold = Counter((check.target.paper, check.target.table) for check in found if check.holds)
+    known = Counter((number.paper, number.table) for number in wrong)
+    right = ("recomputed", "hold", "wrong or contradicted")
+    shown = table("Published numbers, recomputed from other published numbers", "paper", "table", *right, right=right)
+    for paper, name in dict.fromkeys([*checked, *known]):
+        counts = (checked[paper, name], hold[paper, name], known[paper, name])
+        shown.add_row(paper, short(name), *counts, style="yellow" if counts[2] or counts[1] < counts[0] else None)
+    output.print(shown, markup=False)
+    output.print(
+        "Which rule, which number and why: --all, --json; of one table: --table NAME", style="dim", highlight=False
+    )
 
 
 def _named(numbers: list[Published]) -> str:

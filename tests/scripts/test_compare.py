@@ -77,11 +77,30 @@ def test_a_stand_in_is_never_called_a_reproduction(
     monkeypatch.delenv("COLUMNS", raising=False)
     run = write(tmp_path / "run", ["Table 3"])  # the paper's very numbers, from made-up data
     assert {pair.verdict for pair in compare(read_runs([run]))} == {"no reproduction"}
-    assert execute(["compare", str(run)]) == 0
+    assert execute(["compare", str(run), "--all"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "96 of 96 numbers are stand-ins and reproduce nothing" in shown
     assert "reproduced" not in shown and "equal as printed" not in shown
     assert f"data data.content_digest {DIGEST[:16]}…; made up {DIGEST[:16]}… equal Table 3" in shown
+
+
+@pytest.mark.parametrize("arguments", [["run"], []])
+def test_what_is_printed_fits_a_screen_unless_everything_is_asked_for(
+    arguments: list[str], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    found = record(stand_in=None)
+    cells = results(["Table 3"], found)
+    cells[40] = replace(cells[40], value=(cells[40].value or 0.0) + 1.5)
+    write_run(tmp_path / "run", found, cells)
+    given = [str(tmp_path / name) for name in arguments]
+    assert execute(["compare", *given]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("\n") <= 40 and "--all" in shown
+    if arguments:
+        assert "+1.50" in shown and f"{cells[40].row}, {cells[40].setting}" in shown
+    assert execute(["compare", *given, "--all"]) == 0
+    assert capsys.readouterr().out.count("\n") > 100
 
 
 def test_every_row_of_the_table_names_its_provenance(
