@@ -30,6 +30,7 @@ _TAILS = ((1 - 0.95) / 2, 1 - (1 - 0.95) / 2)
 _Z2 = 1.959963984540054**2  # of the normal quantile at .975
 _BLOCK = 1 << 20  # float64 weights held at a time: 8 MiB
 _DRAWN = 1 << 15  # rows drawn at a time: few enough for the cache of a processor
+_NOISE = 2.0**-40  # of the largest value: differences below it come of rounding (1 - 2/3 is not 1/3)
 
 
 # ---------------------------------------------------------------------------------------------------- resampling
@@ -238,11 +239,12 @@ def sign_flip_test(
 
     Where there are no more than `permutations` ways to flip, all are counted and p is exact. Else
     p = (1 + permutations whose |sum| reaches the observed one) / (1 + permutations), never 0 (Phipson and Smyth, 2010).
+    Sums that differ by rounding alone reach each other.
     """
     if permutations < 1:
         raise InputError("permutations", found=str(permutations), expected="1 or more")
     units = _on_grid(_by_cluster(_columns(_vector(differences, "differences"), "differences"), clusters))[:, 0]
-    observed, reached = abs(units.sum()), 0
+    observed, reached = abs(units.sum()) - _NOISE * np.abs(units).sum(), 0
     if 2 ** len(units) <= permutations:
         every = np.arange(2 ** len(units))[:, None] >> np.arange(len(units)) & 1
         return float(np.mean(np.abs(2 * (every @ units) - units.sum()) >= observed))
@@ -272,7 +274,7 @@ def mcnemar_exact(treatment: ArrayLike, control: ArrayLike) -> McNemar:
 
     For graded outcomes it is the sign test, which McNemar's is for binary ones. Rows are taken as independent.
     """
-    difference = _vector(_differences(treatment, control), "outcomes")
+    difference = _without_noise(_vector(_differences(treatment, control), "outcomes"))
     better, worse = int((difference > 0).sum()), int((difference < 0).sum())
     from scipy import stats
 
@@ -282,9 +284,9 @@ def mcnemar_exact(treatment: ArrayLike, control: ArrayLike) -> McNemar:
 def wilcoxon_signed_rank(treatment: ArrayLike, control: ArrayLike) -> tuple[float, float]:
     """Statistic and two-sided p of Wilcoxon's signed-rank test of pairs (n,); equal pairs are dropped (scipy).
 
-    Without a pair that differs there is no evidence: (0.0, 1.0).
+    Without a pair that differs there is no evidence: (0.0, 1.0). What differs by rounding alone has one rank.
     """
-    difference = _vector(_differences(treatment, control), "outcomes")
+    difference = _without_noise(_vector(_differences(treatment, control), "outcomes"))
     if not difference.any():
         return 0.0, 1.0
     from scipy import stats
@@ -650,6 +652,13 @@ def _differences(treatment: ArrayLike, control: ArrayLike) -> Floats:
     if left.shape != right.shape:
         raise InputError("control", found=f"shape {right.shape}", expected=f"{left.shape}, as treatment")
     return left - right
+
+
+def _without_noise(differences: Floats) -> Floats:
+    """Differences (n,) that were equal before rounding are equal again."""
+    step = np.ldexp(_NOISE, np.frexp(np.abs(differences).max())[1])
+    equal: Floats = np.rint(differences / step) * step
+    return equal
 
 
 def _p_values(values: ArrayLike) -> Floats:

@@ -214,6 +214,19 @@ def test_sign_flips_reach_the_exact_p_by_enumeration() -> None:
     assert sign_flip_test(differences) == sign_flip_test(-differences) == exact  # of 256 ways all are counted
 
 
+def test_sums_that_differ_by_rounding_alone_reach_each_other() -> None:
+    sevenths = [1 / 7, -4 / 7, -4 / 5, -2 / 7, 5 / 7]
+    whole = np.array([5, -20, -28, -10, 25])  # the same in parts of 35, where sums are exact
+    assert sign_flip_test(sevenths) == sign_flip_test(whole) == 0.625
+
+
+def test_ranks_and_signs_are_those_of_the_means_before_rounding() -> None:
+    thirds = np.array([1, 2 / 3, 1 / 3, 2 / 3, 1, 0]), np.array([2 / 3, 1 / 3, 0, 0, 0, 1 / 3])
+    whole = np.array([3, 2, 1, 2, 3, 0]), np.array([2, 1, 0, 0, 0, 1])
+    assert wilcoxon_signed_rank(*thirds) == wilcoxon_signed_rank(*whole)
+    assert mcnemar_exact([0.1 + 0.2, 1.0], [0.3, 0.0]) == mcnemar_exact([0.0, 1.0], [0.0, 0.0])
+
+
 def test_sign_flips_of_clusters_move_their_rows_together() -> None:
     differences, clusters = np.array([1.0, 1, 1, 1, 1, 1]), ["a"] * 3 + ["b"] * 3
     # Two units: of four flips two keep the whole sum.
