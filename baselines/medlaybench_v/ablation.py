@@ -26,7 +26,7 @@ from loaders.errors import InputError
 TABLE, PER_MODEL = "Table 5", "Table A4"
 SCGR, LLM_CUI, LLM = METHODS
 CONDITIONS = {"llm": LLM, "llm+cui": LLM_CUI, "scgr": SCGR, "expert": EXPERT}
-"""How a build names a condition -> how the tables name it, in their order."""
+"""How a build names a condition -> how the tables name it, in their order; others stand behind, by their own names."""
 
 _TEXT = "Text Sec 4.4"
 _R1 = "Average R@1 (I2T and T2I)"
@@ -109,8 +109,8 @@ class _Table:
 def _read(run: FinishedRun) -> _Table:
     conditions: dict[str, dict[_Place, Result]] = {name: {} for name in CONDITIONS.values()}
     for result in run.results:
-        if result.table == PER_MODEL and result.value is not None and result.setting in conditions:
-            conditions[result.setting][result.row, result.column] = result
+        if result.table == PER_MODEL and result.value is not None:
+            conditions.setdefault(result.setting, {})[result.row, result.column] = result
     filled = {name: cells for name, cells in conditions.items() if cells}
     if EXPERT not in filled or len(filled) == 1:
         raise InputError(
@@ -167,7 +167,7 @@ def _different(first: FinishedRun, other: FinishedRun, found: str, expected: str
 
 
 def _cells(tables: Sequence[_Table]) -> Iterator[Result]:
-    for condition in CONDITIONS.values():
+    for condition in dict.fromkeys((*CONDITIONS.values(), *(name for table in tables for name in table.lay))):
         placed: dict[_Place, tuple[Result, FinishedRun]] = {}
         for table in tables:
             for place, cell in table.conditions.get(condition, {}).items():

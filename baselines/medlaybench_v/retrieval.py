@@ -175,14 +175,16 @@ def model_means(results: Iterable[Result], *, record: RunRecord) -> list[Result]
 
 
 def figure_a4(results: Iterable[Result], *, method: str = METHODS[0]) -> list[Result]:
-    """The bars of Figure A4, which are the cells of Table 3: panel i for SCGR captions, panel ii for LLM-only ones."""
+    """The bars of Figure A4, which are the cells of Table 3: panel ii for captions of the LLM alone, else panel i.
+
+    Captions by another method than the paper's stand in panel i under their own name, beside the paper's.
+    """
+    panel = "Figure A4i (assets/downstream.png)"
     panels = {
-        "SCGR (Ours)": ("Figure A4i (assets/downstream.png)", "Layman (SCGR)"),
+        "SCGR (Ours)": (panel, "Layman (SCGR)"),
         "LLM Only": ("Figure A4ii (assets/motivation.png)", "Layman (naive LLM only)"),
     }
-    if method not in panels:
-        return []
-    table, layman = panels[method]
+    table, layman = panels.get(method, (panel, f"Layman ({method})"))
     where = _four_pools("test")
     return [
         replace(result, table=table, setting=layman if result.setting == LAYMAN else EXPERT, split_or_group="test")

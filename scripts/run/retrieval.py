@@ -22,7 +22,8 @@ from scripts.terminal.finish import finish, used
 from scripts.terminal.options import Resamples
 from scripts.terminal.options_of import options_of
 
-OWN = "Own captions"
+OWN, BY_RULES = "Own captions", "SCGR by rules"
+_NAMES = {IN_A_TABLE: OWN, "rules": BY_RULES}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +33,7 @@ class Retrieval(Encoding):
         typer.Option(
             metavar="NAME",
             help=f"Source of the lay captions, as named in Table 5: {', '.join(METHODS)}; or your own name. [the "
-            f"release's build condition; {OWN} for a table of pairs; else {METHODS[0]}]",
+            f"release's build condition; {BY_RULES} without a model; {OWN} for a table of pairs; else {METHODS[0]}]",
         ),
     ] = None
     k: Annotated[tuple[int, ...], typer.Option("--k", min=1, help="Recall@k. May be repeated.")] = (1, 5, 10)
@@ -61,9 +62,8 @@ def command(options: Retrieval) -> None:
 
 def method_of(opened: Opened) -> str:
     """Where the lay captions come from, as the tables name it."""
-    if opened.method == IN_A_TABLE:
-        return OWN
-    return CONDITIONS.get((opened.method or "").rpartition(", ")[2], METHODS[0])
+    made_by = opened.method or ""
+    return _NAMES.get(made_by) or CONDITIONS.get(made_by.rpartition(", ")[2], METHODS[0])
 
 
 def rescore(stored: Stored) -> Rescored:

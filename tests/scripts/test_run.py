@@ -206,5 +206,5 @@ def test_retrieval_names_whose_lay_captions_they_are(tmp_path: Path) -> None:
     _, results = read_run(tmp_path / "run")
     assert {one.setting for one in results if one.table == "Table A4"} == {"Expert", "Own captions"}
     opened = open_data(str(table))
-    names = {None: "SCGR (Ours)", "rules": "SCGR (Ours)", "openai/m, llm+cui": "LLM + CUI", "vllm/m, llm": "LLM Only"}
+    names = {None: "SCGR (Ours)", "rules": "SCGR by rules", "openai/m, llm+cui": "LLM + CUI", "vllm/m, llm": "LLM Only"}
     assert all(method_of(replace(opened, method=method)) == name for method, name in names.items())

@@ -87,6 +87,13 @@ def test_the_papers_own_cells_give_its_averages_and_shares() -> None:
     assert not [result for result in results if result.row.startswith("Mean of 8")]  # once, under the paper's name
 
 
+def test_a_method_of_ones_own_stands_behind_the_papers() -> None:
+    runs = [run("a", "mine", {"BiomedCLIP": (15, 30)}), run("b", LLM, {"BiomedCLIP": (3, 30)})]
+    cells = by_cell(evaluate(runs))
+    assert list(dict.fromkeys(key[2] for key in cells if key[0] == "Table A4")) == [LLM, EXPERT, "mine"]
+    assert cells["Table 5", "BiomedCLIP", "mine", "Share of Expert, R@1"].value == 50
+
+
 def test_means_over_the_models_that_every_condition_has() -> None:
     runs = [
         run("a", LLM, {"BiomedCLIP": (4, 30), "mine": (2, 10), "only here": (50, 90)}),

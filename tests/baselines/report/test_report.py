@@ -355,14 +355,29 @@ def test_a_retrieval_run_shows_the_bars_of_figure_a4(
     assert len(drawn) == 6 and f"{lay}: BiomedCLIP" in drawn[0].alt
 
 
-def test_what_was_not_computed_has_no_bars_and_other_methods_no_figure(tmp_path: Path) -> None:
+def test_what_was_not_computed_has_no_bars(tmp_path: Path) -> None:
     found = record()
     empty = [replace(cell, value=None, ci95=None, note="too few rows") for cell in results(["Table 3"], found)]
-    write_run(tmp_path / "empty", found, empty)
-    found = record(options={"method": "LLM + CUI"})
-    write_run(tmp_path / "other", found, results(["Table 3"], found))
-    for name in ("empty", "other"):
-        assert [view.name for view in tables(read_runs([tmp_path / name]))] == ["Table 3"]
+    write_run(tmp_path, found, empty)
+    assert [view.name for view in tables(read_runs([tmp_path]))] == ["Table 3"]
+
+
+def test_captions_of_ones_own_method_have_a_column_beside_the_papers(tmp_path: Path) -> None:
+    found = record(options={"method": "mine"})
+    cells = [
+        replace(cell, setting="mine" if cell.setting == "SCGR (Ours)" else cell.setting)
+        for cell in results(["Table 3", "Table A4", "Table 5"], found)
+        if not cell.setting.startswith("LLM")
+    ]
+    write_run(tmp_path, found, cells)
+    views = _views(tmp_path)
+    for name in ("Table A4", "Table 5"):
+        assert [head for (head,) in views[name].heads] == ["LLM Only", "LLM + CUI", "SCGR (Ours)", "Expert", "mine"]
+        assert views[name].others == {} and all(row.cells[-1].own for row in views[name].rows)
+    assert any("mine: " in figure.alt for figure in figures(views["Table A4"]))
+    assert ("BiomedCLIP", "Layman (mine)") in [
+        row.labels for row in views["Figure A4i (assets/downstream.png)"].rows if row.own
+    ]
 
 
 def test_panels_of_one_quantity_share_their_axis(tmp_path: Path) -> None:
