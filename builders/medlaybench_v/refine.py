@@ -22,6 +22,7 @@ from builders.medlaybench_v.facts import Reading, read
 from builders.medlaybench_v.gates import Context, Verdict, check, verdict_of
 from builders.medlaybench_v.prompts import user_prompt
 from builders.medlaybench_v.words.reads_well import READS_WELL, reading_of
+from builders.medlaybench_v.writing.articles import with_articles
 from builders.medlaybench_v.writing.draft import Draft, Drafter, Piece
 from builders.medlaybench_v.writing.glosses import inside_brackets
 from builders.medlaybench_v.writing.grammar import polish, tidy
@@ -160,7 +161,7 @@ def _polished(caption: Caption, draft: Draft) -> tuple[str, tuple[Verdict, ...]]
 
 
 def _text_of(draft: Draft) -> str:
-    return in_sentences(polish(draft))
+    return with_articles(in_sentences(polish(draft)))
 
 
 def _repaired(caption: Caption, drafter: Drafter, status: str, why: str, unmet: Sequence[Verdict]) -> Refined | None:

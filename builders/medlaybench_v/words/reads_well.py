@@ -94,7 +94,7 @@ def unexplained_words(text: str) -> tuple[str, ...]:
 def _unexplained(said: Sequence[str], text: str) -> tuple[str, ...]:
     explained: set[str] = set()
     for found in _explanations(text):
-        if found[1] and not _MARKERS.search(found[2]):
+        if found[1] and not _MARKERS.search(found[2].partition(";")[0]):  # "(bulging weak spot; arrow)"
             explained.update(word.lower() for part in (found[1], found[2]) for word in _WORD.findall(part))
     words: dict[str, None] = {}
     for word in dict.fromkeys(said):

@@ -97,6 +97,7 @@ _SHOWN = (".", ";", " is ", " are ", " was ", " were ", " as ", " by ")  # "also
 _OWN_HEAD = re.compile(r" ([a-z]{3,}?)s?(?![\w-])")
 # "OPLL": what stands behind it would be read as what it stands for.
 _LETTERS = re.compile(r"(?!(?:CT|MRI?|MRA|US|PET)\Z)[A-Z][A-Z\d]+s?\Z")
+_PANEL = re.compile(r"\([A-Za-z]\) \Z")
 _FEW = 3
 _CAPITALS = re.compile(r"[A-Z][A-Za-z]{1,2}s?")  # a few letters, one thing or several
 _ENHANCEMENT = "enhancement"  # its dye would be read with what follows: "brightening with contrast dye of the nerve"
@@ -461,4 +462,5 @@ def _says_the_same_anywhere(entry: Entry) -> bool:
 
 def _starts_sentence(text: str, at: int) -> bool:
     before = text[max(0, at - 4) : at].rstrip(" (")
-    return (not before and at < 4) or before.endswith((".", "!", "?", ":"))
+    begins = (not before and at < 4) or before.endswith((".", "!", "?", ":"))
+    return begins or _PANEL.search(text, max(0, at - 4), at) is not None

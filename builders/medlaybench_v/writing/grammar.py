@@ -16,9 +16,10 @@ from builders.medlaybench_v.writing.draft import Draft, Piece
 _ARTICLE_AT_END = re.compile(r"\b([Aa]n?)(\s+)\Z")
 # What cannot be counted takes no "a": "a massive pneumothorax" is "massive air around the lung".
 _MASS = re.compile(
-    r"(?:air|pus|gas|blood|fluid|free air|free fluid)(?=\Z| (?:in|around|under|inside|within|between|behind|at)\b)"
+    r"(?:air|pus|gas|blood|fluid|free air|free fluid|blood clotting|bleeding|scarring|inflammation|tissue death|"
+    r"bone death|bone loss)(?=\Z| (?:of|in|around|under|inside|within|between|behind|at|from)\b)"
 )
-_ARTICLE_AND_ADJECTIVE = re.compile(r"\b(?P<article>[Aa]n?) (?:(?!the\b)[^\W\d_]+(?:-[^\W\d_]+)*,? ){0,2}\Z")
+_ARTICLE_AND_ADJECTIVE = re.compile(r"\b(?P<article>[Aa]n?) (?:(?!(?:the|of)\b)[^\W\d_]+(?:-[^\W\d_]+)*,? ){0,2}\Z")
 # The adjective that the comma parted it from has gone behind: "a large, mass in the chest".
 _COMMA_BEFORE_NAME = re.compile(
     r"\b(large|small|huge|big|irregular|round|oval|solid|smooth|thick|thin|massive|giant|solitary|single|focal|rounded|"
@@ -48,6 +49,7 @@ _BRACKET_TWICE = re.compile(r"(\([^()]+\)) \1")
 _REPEATED = re.compile(r"\b(the|a|an|of|in|and|with|is|to|X-ray|[a-z]{5,}) \1\b", re.IGNORECASE)
 _ANY_REPEATED = re.compile(r"\b(x-ray|[a-z]++) \1\b")  # in lower case
 _BRACKET = re.compile(r" \(([^()]{4,60})\)")
+_LETTERS_IN_BRACKETS = re.compile(r" \(([A-Z][A-Za-z\d]{1,5})\)")
 _ANOTHER_SCAN = re.compile(r" scan\b")
 
 
@@ -72,6 +74,8 @@ def polish(draft: Draft) -> str:
                 texts[i] = _without_repeated_head(texts[i - 2], texts[i])
         if i + 1 < len(pieces):
             texts[i], texts[i + 1] = _join_after(texts[i], texts[i + 1], pieces[i + 1])
+            if texts[i].endswith(")") and pieces[i + 1].match is None and texts[i + 1].startswith(" ("):
+                texts[i], texts[i + 1] = _in_one_bracket(texts[i], texts[i + 1])
     _say_contrast_once(pieces, texts)
     return tidy("".join(texts))
 
@@ -203,9 +207,23 @@ def _join_after(inserted: str, after: str, piece: Piece) -> tuple[str, str]:
         return inserted, after[first.end() :]
     if inserted.endswith("-view") and following in ("view", "views"):
         return inserted.removesuffix("-view"), after
+    if inserted.endswith("-looking") and after.startswith(" to the "):
+        return inserted, f" than{after[3:]}"  # "hypodense to the liver"
     if last.lower() in _PICTURES and following in _PICTURES:
         return head, after
     return inserted, after
+
+
+def _in_one_bracket(inserted: str, after: str) -> tuple[str, str]:
+    """Of two brackets in a row one: "(bulging weak spot) (arrow)" says both; what letters stand for follows them.
+
+    >>> _in_one_bracket("jugular vein (large neck vein)", " (IJV) is wide"), _in_one_bracket("mass (lump)", " (arrow)")
+    (('jugular vein (IJV, large neck vein)', ' is wide'), ('mass (lump; ', 'arrow)'))
+    """
+    named, _, told = inserted.rpartition(" (")
+    if letters := _LETTERS_IN_BRACKETS.match(after):
+        return f"{named} ({letters[1]}, {told}", after[letters.end() :]
+    return f"{inserted[:-1]}; ", after[2:]
 
 
 @cache

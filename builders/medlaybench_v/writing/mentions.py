@@ -73,7 +73,7 @@ SEPARATORS = frozenset(("", *" ,.;:()"))
 _NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
 _BEHIND_BRACKET = re.compile(r" \((?!arrow|star)[a-z]{2,5}\) ([^\W\d_]+)")  # "left anterior descending (LAD) artery"
 _JOINED_ADJECTIVE = re.compile(r" (?:and|or) ([^\W\d_]+) ([^\W\d_]+)")
-_HYPHENATED = re.compile(r"-([^\W\d_]+)")
+_HYPHENATED = re.compile(r"[-‐]([^\W\d_]+)")
 _ARTICLE = re.compile(r"\b(?:the|an?) \Z", re.IGNORECASE)  # "tenotomy of the subscapular": a noun was meant
 
 
@@ -197,7 +197,7 @@ def _name_of_adjective(text: str, start: int, end: int, heads: Set[int]) -> bool
 
 def begins_word(before: str) -> bool:
     """Whether a word begins behind the letter or mark `before`."""
-    return before in SEPARATORS or not (before.isalnum() or before in "-–'’_")
+    return before in SEPARATORS or not (before.isalnum() or before in "-‐–'’_")
 
 
 def ends_word(lower: str, end: int) -> bool:
@@ -205,7 +205,7 @@ def ends_word(lower: str, end: int) -> bool:
     after = lower[end : end + 1]
     if after in SEPARATORS:
         return True
-    if after in "-–":
+    if after in "-‐–":
         suffix = _HYPHENATED.match(lower, end)
         return suffix is not None and suffix[1] in _HYPHEN_SUFFIXES
     if after in "'’" and lower.startswith("s", end + 1):

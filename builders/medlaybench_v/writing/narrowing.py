@@ -39,6 +39,16 @@ _MOVES = re.compile(
     r"risen|fallen)\b[^.;:]*\Z",
     re.IGNORECASE,
 )
+# "Posterior wall (at the rear)" is a place; "posterior dislocation (toward the rear)" goes there.
+_WHITHER = re.compile(
+    r"\(toward the (?P<end>(?:upper |lower )?(?:rear|front|top|bottom|lower end|side|middle))(?P<and> and \w+)?\)"
+)
+_GOES = re.compile(
+    r"[ ](?:\w+[ ])?(?:displac|disloc|sublux|shift|curv|exten|deviat|protru|angul|bow|bulg|transl|rotat|migrat|grow|"
+    r"hernia|tilt|conve|conca|spread|drain|flow|project|slip|prolaps|retract|direct|mov|traction|pull|push|tension|orient|bend|"
+    r"flex|approach|progress|propag|course|view|convers|diver)",
+    re.IGNORECASE,
+)
 _NEARBY = 60  # characters before a word that are looked at
 _OUTER = re.compile(r"outer (?:layer of bone, brain or kidney|bone, brain or kidney layer)")
 _OTHER = "other organ"  # of `layers.csv`: nothing is said
@@ -72,6 +82,8 @@ def narrowed(lay: str, text: str, start: int = 0) -> str:
     said where that is not one organ's. `start` is where the phrase stands in for the expert's word."""
     if lay in _WHERE and _MOVES.search(text, max(0, start - _NEARBY), start) is None:
         return _WHERE[lay]
+    if (whither := _WHITHER.search(lay)) and not _GOES.match(text, start + whither.start() - 1):
+        return lay[: whither.start()] + _as_place(whither["end"], whither["and"] or "")
     if " or " not in lay:
         return lay
     lower = text.lower()
@@ -86,3 +98,9 @@ def narrowed(lay: str, text: str, start: int = 0) -> str:
             if here is not there:
                 lay = either.sub(one if here else other, lay)
     return lay
+
+
+def _as_place(end: str, more: str) -> str:
+    """ "(toward the rear and middle)" as a place: "(at the rear and inner side)"."""
+    where = _WHERE.get(f"toward the {end}", f"at the {end}")
+    return f"({where}{more.replace('middle', 'inner side')})"

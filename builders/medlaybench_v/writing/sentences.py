@@ -15,17 +15,23 @@ from builders.medlaybench_v.writing.grammar import indefinite
 
 _HEADS = (
     "[Ss]can|[Ii]mage|[Vv]iew|[Ss]lice|[Xx]-[Rr]ay|[Uu]ltrasound|exam|examination|test|enema|[Pp]icture|[Pp]hotograph|"
-    "film|study|MRI|MRA|CT|CTA|PET/CT|KUB|IOPA|IVU|HSG|sonogram|imaging"
+    "film|study|MRI|MRA|CT|CTA|PET/CT|KUB|IOPA|IVU|HSG|sonogram|imaging|[Pp]hoto|[Ss]ection|projection|reconstruction|sequence|[Vv]enogram|[Aa]ngiogram|[Mm]ammogram"
 )
 # The name of a picture at the start of a sentence, with what may stand behind it.
 _PICTURE = re.compile(
-    r"(?P<name>(?:(?!(?:on|in|at|by|from|during|through|after|following)[ ])\w[\w/-]*[ ](?:\([^()]*\)[ ])?){0,6}?"
-    rf"(?:{_HEADS})(?:[ ](?:{_HEADS}))*"
+    r"(?P<name>(?:(?!(?:on|in|at|by|from|during|through|after|following|[Ff]ig|[Ff]igure)[ ])"
+    r"\w[\w/'’‐-]*[ ](?:\([^()]*\)[ ])?){0,7}?"
+    rf"(?:{_HEADS})(?:[ ](?:\([^()]*\)[ ])?(?:{_HEADS}))*"
     r"(?P<many>s)?)(?![\w-])"
 )
 _SHOWING = re.compile(
     r"[ ](?:(?P<how>clearly|also|again)[ ])?"
     r"(?P<verb>showing|demonstrating|revealing|depicting|illustrating|indicating|confirming|suggesting)[ ](?!that\b)"
+)
+# A later sentence that may be of a picture that shows something.
+_PICTURE_BEHIND = re.compile(
+    r"(?<=\. )[A-Z](?:[^.]|\.(?! |\Z))*? (?:show|demonstrat|reveal|depict|illustrat|confirm|suggest|indicat)"
+    r"(?:[^.]|\.(?! |\Z))*"
 )
 _SHOWN_BEHIND = re.compile(
     r"(?:[ ](?:of|on|at|in|from|with|without|after|before|during|for)[ ][^.;:,]*?)?(?:[ ]\([^()]*\))?[ ]"
@@ -50,6 +56,7 @@ _SHOWS = {
     "indicating": "indicate", "confirming": "confirm", "suggesting": "suggest",
 }  # fmt: skip
 _WORD = re.compile(r"[a-z]+")
+_BRACKETS = re.compile(r"\([^()]*\)")
 _VERB = re.compile(
     r"(?:is|are|was|were|be|been|has|have|had|can|could|may|might|will|would|should|must|did|does|do|note[sd]?|see|"
     r"notice|shows?|showed|shown|demonstrat(?:es?|ed)|reveal(?:s|ed)?|indicat(?:es?|ed)|suggest(?:s|ed)?|appear(?:s|ed)?|"
@@ -66,7 +73,8 @@ _VERB = re.compile(
     re.IGNORECASE,
 )
 _FINITE_BEFORE = re.compile(
-    r"\b(?:is|are|was|were|shows?|showed|shown|that|which|who|we|can|may|has|have|had)\b", re.IGNORECASE
+    r"\b(?:is|are|was|were|shows?|showed|shown|confirms?|suggests?|reveals?|that|which|who|we|can|may|has|have|had)\b",
+    re.IGNORECASE,
 )
 _MAIN_VERB_AFTER = re.compile(r"\A[^,;.()]*\b(?:is|are|was|were) (?:shown|presented|given|provided|used|displayed)\b")
 # Any other verb, told by its object: "characterized a mass".
@@ -94,8 +102,8 @@ _NAMES = frozenset(
     "ilizarov jefferson kaposi kirschner klebsiella klippel krukenberg lefort leishmania leriche lisfranc madelung "
     "marfan meckel meigs mirizzi monro monteggia morgagni morison morquio mycobacterium osgood paget pancoast "
     "parkinson perthes peyronie pneumocystis pott rathke salmonella salter schatzki scheuermann schmorl "
-    "staphylococcus streptococcus sturge taenia tarlov thornwaldt tornwaldt toxoplasma turner valsalva waldenstrom "
-    "warthin weber wegener wernicke whipple wilms wilson zenker".split()
+    "scheimpflug staphylococcus streptococcus sturge taenia tarlov thornwaldt tornwaldt toxoplasma turner valsalva "
+    "waldenstrom warthin weber wegener wernicke whipple wilms wilson zenker".split()
 )
 _GERM = re.compile(
     r"[A-Z][a-z]+ (?:[a-z]+(?:ii|ae|ensis)|coli|repens|immitis|aureus|granulosus|fumigatus|solium|saginata)\b"
@@ -108,12 +116,12 @@ _OF_A_PICTURE = re.compile(
     re.IGNORECASE,
 )
 _DETERMINED = re.compile(
-    r"\A(?:the|an?|another|this|that|these|those|his|her|its|our|their|each|one|two|three|four|some)\b", re.I
+    r"\A(?:the|an?|another|this|that|these|those|his|her|its|our|their|each|one|two|three|four|some)(?![\w-])", re.I
 )
 _ONE = re.compile(r"(?:an?|one|each)\b", re.IGNORECASE)  # "An example of the images"
 _SEVERAL_OF_ONE = re.compile(r"\A\w+s of\b")  # "Findings of the X-ray"
 _COUNTS = re.compile(r"[\d/]+ ")  # "8 months postoperative X-ray"
-_PLACED = re.compile(r"(?:in|on|at|from|by|after|before|during|with|for)\b", re.IGNORECASE)
+_PLACED = re.compile(r"(?:in|on|at|from|by|after|before|during|with|for)(?![\w-])", re.IGNORECASE)
 _FOUND = re.compile(
     r"\b(?:\w+s|tear|hole|lump|mass|narrowing|widening|swelling|bleeding|blockage|tumor|cancer|cyst|break|clot|area|"
     r"stone|enlargement|build-up|inflammation|scarring|thickening|bulge|opening|infection|spread|lesion|fluid|air|gas|"
@@ -123,17 +131,23 @@ _FOUND = re.compile(
 
 
 def in_sentences(text: str) -> str:
-    """The caption with its first fragment as a sentence, where that takes no understanding.
+    """The caption with its fragments as sentences, where that takes no understanding: of those behind the first, the
+    pictures that show something.
 
-    >>> in_sentences("Front-view CT scans of the belly showing a stone (arrow).")
-    'Front-view CT scans of the belly show a stone (arrow).'
+    >>> in_sentences("Front-view CT scans of the belly showing a stone (arrow). Side view showing its size.")
+    'Front-view CT scans of the belly show a stone (arrow). A side view shows its size.'
     >>> in_sentences("Angled X-ray of the foot."), in_sentences("Swelling of the right knee.")
     ('This is an angled X-ray of the foot.', 'The image shows swelling of the right knee.')
     """
     end = _END.search(text)
     stop = end.start() if end else len(text)
-    first, rest = text[:stop], text[stop:]
-    return _sentence(first) + rest
+    return _sentence(text[:stop]) + _PICTURE_BEHIND.sub(_shown_behind, text[stop:])
+
+
+def _shown_behind(sentence: re.Match[str]) -> str:
+    picture = _PICTURE.match(sentence[0])
+    shown = _shown(sentence[0], picture) if picture else None
+    return shown or sentence[0]
 
 
 def _sentence(first: str) -> str:
@@ -142,9 +156,10 @@ def _sentence(first: str) -> str:
         shown = _shown(first, picture)
         if shown is not None:
             return shown
+    outside = _BRACKETS.sub("", first)  # an explanation may hold a verb
     if (
-        _WITH_OBJECT.search(first)
-        or any(map(_may_be_verb, _WORD.findall(first.lower())))
+        _WITH_OBJECT.search(outside)
+        or any(map(_may_be_verb, _WORD.findall(outside.lower())))
         or ":" in first
         or " - " in first
         or "–" in first
@@ -155,7 +170,12 @@ def _sentence(first: str) -> str:
         return first
     if len(_TITLED.findall(first)) > 1 or _is_name(first) or (not picture and _PERSON.match(first)):
         return first
-    if picture and not _SHOWING.search(first) and not _SEVERAL_OF_ONE.search(picture["name"]):
+    if (
+        picture
+        and not _PLACED.match(first)
+        and not _SHOWING.search(first)
+        and not _SEVERAL_OF_ONE.search(picture["name"])
+    ):
         determined = _DETERMINED.match(first)
         many = not _ONE.match(first) and bool(picture["many"] or _SEVERAL.search(picture["name"]))
         name = first if determined else _small(first)
@@ -187,9 +207,8 @@ def _shown(first: str, picture: re.Match[str]) -> str | None:
         article = f"{indefinite(_small(name)).capitalize()} "
     behind = first[picture.end("name") :]
     showing = _SHOWING.search(behind)
-    if showing is None:
-        verb = _SHOWN_BEHIND.match(behind)
-        return article + (_small(first) if article else first) if verb and article else None
+    if showing is None or _FINITE_BEFORE.search(behind[: showing.start()]):
+        return article + _small(first) if article and _SHOWN_BEHIND.match(behind) else None
     before = _DANGLING.sub("", behind[: showing.start()].rstrip(","))
     if before.startswith(":") or _SEVERAL_BEHIND_COLON.search(before):
         return None
@@ -199,7 +218,7 @@ def _shown(first: str, picture: re.Match[str]) -> str | None:
         article = ""  # "CT arterial phase shows": what the stack names is not clear
     if before.endswith((" and", " or")) or re.search(r"[.;]", before):
         return None
-    if _FINITE_BEFORE.search(before) or _MAIN_VERB_AFTER.search(behind[showing.end() :]):
+    if _MAIN_VERB_AFTER.search(behind[showing.end() :]):
         return None
     stem = _SHOWS[showing["verb"]]
     how = f"{showing['how']} " if showing["how"] else ""
@@ -229,15 +248,15 @@ _COUNTED = re.compile(
     r"(?!(?:right|left|multiple|several|many|both|no|some|bilateral|numerous|two|three|four|five|six|\d)\b)"
     r"(?:(?!of|in|on|and|with|to|the|at|from|by|for)[\w-]+,?[ ]){0,4}?(?:area|mass|lump|cyst|tumor|clot|bulge|hole|"
     r"tear|break|stone|pocket|pouch|passage|patch|stent|tube|catheter|screw|shadow|lesion|nodule|hernia|collection|defect|gap|"
-    r"opening|gallbladder|spleen|device|implant|object|needle|wire|dislocation|aneurysm|structure|artery)(?![\w-])"
+    r"opening|gallbladder|spleen|device|implant|object|needle|wire|dislocation|aneurysm|structure|artery|region|blockage|pouch|patient)(?![\w-])"
 )
 
 
 def _small(text: str) -> str:
     """Without the capital of a sentence's start; names such as "CT", "X-ray" and "Charcot" keep theirs."""
     word = text.split(" ", 1)[0]
-    keeps = any(letter.isupper() or letter.isdigit() for letter in word[1:]) or word.startswith("X-") or len(word) == 1
-    keeps = (keeps and word != "A") or word.endswith(("'s", "’s")) or _is_name(text)
+    keeps = any(letter.isupper() or letter.isdigit() for letter in word[1:]) or word[1:2] == "-" or len(word) == 1
+    keeps = (keeps and word != "A") or word.endswith(("'s", "’s", "s'", "s’")) or _is_name(text)
     return text if keeps else text[:1].lower() + text[1:]
 
 

@@ -105,10 +105,11 @@ _STACK_WORDS = frozenset(" ".join([*_FROM, *_WHEN, *_WITH, *_BODY]).split()) | f
 )  # fmt: skip
 _BEFORE = f"(?:{_any({**_FROM, **_WHEN, **_WITH, **_BODY})}|{_KEPT})"
 _STACK = re.compile(  # in lower case: letters of either case would be compared one by one
-    rf"(?<![\w/-])(?:(?:{_BEFORE})[ ]+(?:and[ ]+(?={_BEFORE}[ ]))?)*(?:{_METHOD})(?![\w/])(?!-\w)"
+    rf"(?<![\w/‐-])(?:(?:{_BEFORE})[ ]+(?:and[ ]+(?={_BEFORE}[ ]))?)*(?:{_METHOD})(?![\w/])(?![-‐]\w)"
     rf"(?:[ ]+(?:chest|abdomen|brain|pelvis|head)(?=[ ]+(?:{_any(_PICTURES)})))?"
     rf"(?:[ ]+(?:{_any(_FROM)})(?=[ ]+(?:{_any(_PICTURES)})))?(?:[ ]+(?:{_any(_PICTURES)})s?(?![\w-])){{0,2}}"
-    rf"(?:[ ]+(?:{_any(_WHOLE)})(?=[ ]*(?:[.,;:()]|\Z)|[ ]+(?:and|with|show|demonst|reveal|depict|illustr|scan)))?",
+    rf"(?:[ ]+(?:{_any(_WHOLE)})(?=[ ]*(?:[.,;:()]|\Z)|[ ]+(?:and|with|show|demonst|reveal|depict|illustr|scan|"
+    rf"on|in|at|of|after|before|taken|done)))?",
 )
 # "Magnetic resonance imaging" is the method itself.
 _LAST_PICTURE = re.compile(rf"(?:(?<!resonance)(?<!\bmr)[ ]+|[ ]+(?!imaging))({_any(_PICTURES)})(s?)\Z", re.IGNORECASE)

@@ -16,6 +16,7 @@ from tests.parts.terms import TERMS
     [
         ("A CT of the inferior dislocation of the right hip.", "inferior dislocation (toward the bottom) of"),
         ("CT after posterior shoulder dislocation.", "posterior shoulder dislocation (toward the rear)"),
+        ("CT of the posterior band of it.", "posterior band (at the rear)"),
         ("Ultrasound of the lymph node at the site of cervical swelling.", "cervical swelling (in the neck)"),
         ("The arrow shows a fibrous lesion beside it.", "fibrous lesion (abnormal area) beside"),
         # When it was, although the word stands behind its months; a word that is part of a name.

@@ -9,6 +9,7 @@ import pytest
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.vocabulary import read_vocabulary
 from builders.medlaybench_v.writing import narrowing, senses, shared_names, topics
+from builders.medlaybench_v.writing.articles import with_articles
 from builders.medlaybench_v.writing.draft import Drafter
 from builders.medlaybench_v.writing.grammar import polish
 from builders.medlaybench_v.writing.sentences import in_sentences
@@ -18,7 +19,7 @@ BUNDLED = Drafter(read_vocabulary("bundled").terms)
 
 def lay(caption: str) -> str:
     expert = read(caption)
-    return in_sentences(polish(BUNDLED.draft(expert, BUNDLED.match(expert))))
+    return with_articles(in_sentences(polish(BUNDLED.draft(expert, BUNDLED.match(expert)))))
 
 
 def test_patterns_are_in_lower_case_as_the_captions_are() -> None:
@@ -346,7 +347,7 @@ def test_neighbours_agree(caption: str, said: str) -> None:
         ("Uneven mass: a heterogeneous hyperdense mass.", "uneven-looking and brighter-looking", "looking bright"),
         ("A lesion in tracts; cut by the lesion rather than pushed.", "abnormal area rather", "lesion"),
         ("CTA of the legs.", "CTA (CT scan of blood vessels)", "heart"),
-        ("Patella baja of the left knee.", "Patella baja (kneecap that sits too low)", "high"),
+        ("Patella baja of the left knee.", "patella baja (kneecap that sits too low)", "high"),
     ],
 )
 def test_what_two_readers_found(caption: str, said: str, gone: str) -> None:
@@ -409,7 +410,7 @@ def test_a_phrase_that_is_right_in_one_place_needs_its_evidence(caption: str, sa
     [
         ("Hippocampal deposits.", "Hippocampal deposits."),
         ("The aortic tube is open.", "The aortic (main artery) tube is open."),
-        ("A dorsal swelling.", "A dorsal swelling (toward the rear)."),
+        ("A dorsal swelling.", "A dorsal swelling (at the rear)."),
         ("A nasal septal fold.", "A nasal septal fold."),
     ],
 )

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.vocabulary import read_vocabulary
 from builders.medlaybench_v.words.reads_well import plain_words, reading_of, unexplained_words
+from builders.medlaybench_v.writing.articles import with_articles
 from builders.medlaybench_v.writing.draft import Drafter
 from builders.medlaybench_v.writing.grammar import polish
 from builders.medlaybench_v.writing.sentences import in_sentences
@@ -23,7 +24,7 @@ BUNDLED = Drafter(read_vocabulary("bundled").terms)
 
 def lay(caption: str) -> str:
     expert = read(caption)
-    return in_sentences(polish(BUNDLED.draft(expert, BUNDLED.match(expert))))
+    return with_articles(in_sentences(polish(BUNDLED.draft(expert, BUNDLED.match(expert)))))
 
 
 @pytest.mark.parametrize(
@@ -87,6 +88,18 @@ def test_what_the_rules_write(caption: str, said: str) -> None:
     [
         ("Lateral X-ray of the wrist showing a fragment.", "A lateral X-ray of the wrist shows a fragment."),
         ("Two CT scans showing stones.", "Two CT scans show stones."),
+        ("Case 2. Side view showing a stone. It is old.", "Case 2. A side view shows a stone. It is old."),
+        ("Case 2. CT scan shows a stone.", "Case 2. A CT scan shows a stone."),
+        ("Ten days old. T-tube X-ray showing a stone.", "Ten days old. A T-tube X-ray shows a stone."),
+        ("An X-ray confirms stones showing growth.", "An X-ray confirms stones showing growth."),
+        ("In-mouth X-ray showing decay.", "An in-mouth X-ray shows decay."),
+        ("Three-dimensional reconstruction of the knee.", "This is a three-dimensional reconstruction of the knee."),
+        ("Photo of the eye showing a tear.", "A photo of the eye shows a tear."),
+        # What explains may hold a verb.
+        (
+            "X-ray of a malformation (part that formed wrongly).",
+            "This is an X-ray of a malformation (part that formed wrongly).",
+        ),
         ("A scan performed in May and showing a stone.", "A scan performed in May and showing a stone."),
         ("MRI showing that the cyst grew.", "MRI showing that the cyst grew."),
         ("The arrow marks a stone.", "The arrow marks a stone."),
@@ -135,6 +148,16 @@ def test_how_a_caption_reads() -> None:
         ("April 2013 PET/CT scan showing a cyst.", "An April 2013 PET/CT scan shows a cyst."),
         ("10/30/14 head CT scan showing a cyst.", "10/30/14 head CT scan shows a cyst."),
         ("Abscess following catheter test.", "The image shows a pocket of pus following catheter test."),
+        ("X-ray abdomen on admission.", "This is an X-ray of the belly on arrival at the hospital."),
+        ("Contrast‐enhanced CT‐scan of it.", "Contrast‐enhanced CT‐scan of it."),
+        ("The catheter is in place.", "The catheter (thin tube) is in place."),
+        ("A pseudoaneurysm (arrow) is seen.", "A pseudoaneurysm (walled-off leak; arrow) is seen."),
+        (
+            "The internal jugular vein (IJV) is wide.",
+            "The internal jugular vein (IJV, large neck vein) is wide.",
+        ),
+        ("A gastric perforation is seen.", "A hole in the stomach is seen."),
+        ("(A) Edema. (B) Fracture of the knee.", "(A) Swelling. (B) Fracture of the knee."),
         ("Chest CT with PE.", "This is a chest CT scan with PE (blood clot in the lung)."),
         ("Carcinoma rectum.", "The image shows cancer of the rectum."),
         ("MRI on postoperative day 10.", "This is an MRI scan on day 10 after surgery."),

@@ -1,0 +1,52 @@
+"""Articles that captions leave out: "CT of left kidney showing mass" -> "CT of the left kidney showing a mass".
+
+    >>> with_articles("CT scan of left kidney showing cyst in upper lobe of lung, spread to breast cancer.")
+    'CT scan of the left kidney showing a cyst in the upper lobe of the lung, spread to breast cancer.'
+
+An organ gets its article where a preposition stands before it and nothing follows that would make it a part of a longer
+name, a thing that can be counted where it is shown; within brackets captions and explanations are short, and stay.
+"""
+
+from __future__ import annotations
+
+import re
+
+from builders.medlaybench_v.writing.glosses import inside_brackets
+from builders.medlaybench_v.writing.sentences import with_article
+
+_SINGLE = (
+    "abdomen|adenoids?|airway|ankle|anus|aorta|appendix|armpit|atrium|backbone|belly|bladder|brain|brainstem|breast|breastbone|"
+    "calf|cecum|cerebellum|chest|chin|clavicle|collarbone|colon|cornea|cranium|diaphragm|duodenum|ear|elbow|esophagus|"
+    "eyeball|eyelid|eye|face|femur|fibula|food pipe|foot|forearm|gallbladder|groin|hand|heart|heel|hemithorax|hip|"
+    "humerus|ileum|jaw|jejunum|kidney|kneecap|knee|larynx|liver|lung|mandible|maxilla|mediastinum|navel|neck|nose|"
+    "nostril|orbit|ovary|pancreas|patella|pelvis|penis|pharynx|placenta|prostate|pubis|radius|rectum|retina|sacrum|"
+    "scalp|scapula|scrotum|shoulder|skull|spleen|sternum|stomach|testicle|testis|thigh|throat|thumb|thyroid|tibia|"
+    "tongue|tonsil|trachea|ulna|ureter|urethra|uterus|vagina|ventricle|voice organ|windpipe|womb|wrist"
+)
+# Of these there are several kinds: one alone is named by what stands before it.
+_NAMED = (
+    r"artery|bone|bowel|canal|cavity|cheek|chamber|cord|cortex|duct|fossa|gland|hemidiaphragm|hemisphere|joint|leg|ligament|"
+    "lobe|lining|muscle|nerve|putamen|quadrant|ramus|root|sinus|socket|spine|thalamus|tube|vein|wall"
+)
+_PLACED = (
+    r"(?:(?:left|right|upper|lower|middle|proximal|distal|anterior|posterior|lateral|medial|superior|inferior|front|rear|"
+    r"inner|outer|main|common|internal|external|ascending|descending|chest-level|lower-back)[ ])"
+)
+_ORGAN = re.compile(
+    r"[ ](?:of|in(?:to|side)?|at|to|on|from|with(?:in)?|through|behind|near|a(?:round|long|cross|bove)|under|below)[ ]"
+    rf"(?=(?:{_PLACED}{{0,3}}(?:{_SINGLE})|{_PLACED}{{1,3}}(?:[a-z]{{3,}}(?:-[a-z]+)*[ ])?(?:{_NAMED}))"
+    r"(?:[.,;:)]|\Z|[ ](?:\(|(?:and|or|of|in|on|with|without|shows?|showed|showing|is|are|was|were|from|to|by|at|after|"
+    r"before|during|which|that|due|taken|seen|has|had|demonstrat\w+|reveal\w+)\b)))"
+)
+
+
+_SHOWN = re.compile(r"\b(?:shows?|showed|showing|suggest(?:s|ing)|indicat(?:es|ing)) (?=[a-z])")
+
+
+def with_articles(text: str) -> str:
+    """The caption with the articles of its organs and of what it shows."""
+    text = _ORGAN.sub(lambda behind: behind[0] if inside_brackets(text, behind.start()) else f"{behind[0]}the ", text)
+    for shown in reversed(list(_SHOWN.finditer(text))):
+        if not inside_brackets(text, shown.start()):
+            text = text[: shown.end()] + with_article(text[shown.end() :])
+    return text

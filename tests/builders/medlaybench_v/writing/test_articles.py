@@ -1,0 +1,33 @@
+"""Articles that captions leave out, and where none belongs."""
+
+import pytest
+
+from builders.medlaybench_v.writing.articles import with_articles
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        ("X-ray of left hand.", "X-ray of the left hand."),
+        ("Stones in right renal artery and kidney.", "Stones in the right renal artery and kidney."),
+        ("Mass of head of pancreas (arrow).", "Mass of head of the pancreas (arrow)."),
+        ("CT of chest and abdomen with contrast.", "CT of the chest and abdomen with contrast."),
+        ("It shows large mass in the lung, suggesting cyst.", "It shows a large mass in the lung, suggesting a cyst."),
+    ],
+)
+def test_an_organ_and_what_is_shown_get_theirs(caption: str, said: str) -> None:
+    assert with_articles(caption) == said
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "Spread of breast cancer to both lungs.",
+        "Pain in chest walls, masses of kidney origin.",
+        "The ureter (tube from kidney to bladder) and a cyst (it shows mass).",
+        "It shows mass effect, two cysts, the mass and air.",
+        "Views in left lateral position.",
+    ],
+)
+def test_elsewhere_nothing_is_put_in(caption: str) -> None:
+    assert with_articles(caption) == caption
