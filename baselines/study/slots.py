@@ -284,10 +284,12 @@ def close(connection: Connection, keys: Keys, slot: Slot, survey: Mapping[str, A
 
 
 def lose(connection: Connection, slot: Slot, why: Lost, now: float) -> None:
-    """The item is nobody's any more; the schedule gives it to somebody else."""
+    """The item is nobody's any more; the schedule gives it to somebody else. The time of a talk counts, as it is paid,
+    with that of the words that were being written."""
     if slot.step in OVER:
         return
-    _change(connection, slot, step="lost", why=why, ended=now, since=None, stood=None, busy=None)
+    used = min(slot.spent(now), slot.allowed) if slot.talks else slot.used
+    _change(connection, slot, step="lost", why=why, ended=now, used=used, since=None, stood=None, busy=None)
     note(connection, now, "lost", person=slot.person, slot=slot.id, why=why)
 
 

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from baselines.study import pay
+from baselines.study import slots as at
 from baselines.study.access import COORDINATOR_IDLE
 from scripts.cli import execute
 from tests.parts.study_site import login
-from tests.parts.study_talks import TURNS, Clock, Visitor, links, talking, visiting
+from tests.parts.study_talks import TURNS, Clock, Visitor, at_work, links, talking, visiting
 
 Capture = pytest.CaptureFixture[str]
 
@@ -79,3 +81,17 @@ def test_check_and_pay_of_a_study_from_the_files_to_the_money(tmp_path: Path, ca
     assert "each as it was written" in capsys.readouterr().out
     assert execute(["study", "invite", str(folder), "--coordinator", "--address", "https://a.example"]) == 0
     assert "https://a.example/c/" in capsys.readouterr().err
+
+
+def test_who_stops_is_paid_to_the_second(tmp_path: Path) -> None:
+    """The time since the last message was lost: who read and wrote for five minutes and stopped got nothing for it."""
+    clock = Clock()
+    site = talking(tmp_path, clock=clock, minutes=10.0)
+    with visiting(site) as client:
+        person = at_work(client, links(site)[0])
+        clock.now += 300.0
+        person.do("leave", form=person.form("stop"), answer="keep")
+        with site.store.reading() as connection:
+            (row,) = pay.table(connection, site.study.design)
+            assert at.slots_of(connection, "P001")[0].used == 300.0
+    assert row["part"] == "2.50" and row["amount"] == "4.50"
