@@ -245,6 +245,11 @@ def _is_share(quantity: Quantity, here: list[Quantity]) -> bool:
 def _left_over(expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity]) -> list[str]:
     """Shares by which something shrank that became what is left of it: "a 90% stenosis", "narrowed to 90 percent"."""
     found = []
+    for other in (q for q in there if q.kind == "share" and _is_left(lay, q)):
+        for quantity in (q for q in here if q.kind == "share" and same(q, other) and not _is_left(expert, q)):
+            loss = next(filter(_LOSSES.__contains__, expert.texts[quantity.last + 1 : quantity.last + 4]), "")
+            if loss and abs(other.value - 50.0) > 3.0:
+                found.append(f"{quantity.text} {loss} became {other.text} left")
     for other in (q for q in there if q.kind == "share" and "to" in lay.texts[max(0, q.first - 3) : q.first]):
         shrinks = not _SHRINKS.isdisjoint(lay.texts[max(0, other.first - 7) : other.first])
         shrinks = shrinks and abs(other.value - 50.0) > 3.0
@@ -257,6 +262,14 @@ def _left_over(expert: Reading, here: list[Quantity], lay: Reading, there: list[
 _SHRINKS = frozenset(
     "narrowed narrows narrow reduced reduces shrunk shrank shrinks fallen fell dropped decreased cut down".split()
 )
+
+
+def _is_left(reading: Reading, share: Quantity) -> bool:
+    """Whether a share is followed by what says that it is there: "70% of it is open"."""
+    return not _REST.isdisjoint(reading.texts[share.last + 1 : share.last + 8])
+
+
+_LOSSES = frozenset("stenosis stenoses loss lost narrowing obstruction reduction compression".split())
 
 
 def _told_as_part(lost: list[Quantity], lay: Reading, there: list[Quantity]) -> tuple[set[Quantity], set[Quantity]]:
@@ -428,7 +441,10 @@ def _is_complement(expert: Reading, one: Quantity, lay: Reading, other: Quantity
     return rests[0] != rests[1]
 
 
-_REST = frozenset("open remain remains remaining remained free spared preserved patent normal usual original".split())
+_REST = frozenset(
+    "open remain remains remaining remained free spared preserved kept keeps retained patent normal usual "
+    "original".split()
+)
 
 
 _LIMITS = frozenset(("<", ">", ABOVE, BELOW))

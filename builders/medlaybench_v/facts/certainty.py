@@ -6,6 +6,7 @@ A degree belongs to what it is said of. The two degrees between "stated" and "op
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import Placed, exchanged
@@ -219,8 +220,17 @@ _SOFT = frozenset(
 )
 
 
+_SUPPOSES = frozenset("mean represent indicate signal reflect have also well possibly perhaps point suggest".split())
+_PARTICIPLE = re.compile(r"(?:ed|en|wn|seen|found|told|made|shut|felt|put)\Z").search
+
+
 def _soft(reading: Reading, degree: Degree) -> bool:
-    """Words that many use for a plain statement too."""
+    """Words that many use for a plain statement too, and "could" where it tells an ability: "none could be seen"."""
+    following = reading.texts[degree.last + 1 : degree.last + 2]
+    if reading.texts[degree.first] == "could" and following != ["be"]:
+        if degree.last > degree.first:  # "could be"
+            return bool(following) and _PARTICIPLE(following[0]) is not None
+        return _SUPPOSES.isdisjoint(following)
     return reading.texts[degree.first] in _SOFT
 
 

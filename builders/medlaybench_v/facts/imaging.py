@@ -122,7 +122,7 @@ def _not_meant(reading: Reading, i: int, text: str, kind: str, value: str) -> bo
     if kind == "methods" and text == "duplex" and after in ("collecting", "kidney", "system", "ureter", "renal"):
         return True
     if kind == "methods" and value == XRAY and text in ("film", "films"):
-        return before in ("thin", "a")
+        return before in ("thin", "a") or not _MOVING.isdisjoint(reading.bag)  # of a moving picture
     if kind == "planes" and after in _NO_PLANE:
         return True
     if kind == "contrast" and text in ("enhancing", "enhancement", "enhances", "enhance"):
@@ -136,6 +136,7 @@ def _not_meant(reading: Reading, i: int, text: str, kind: str, value: str) -> bo
     return kind == "methods" and value == NUCLEAR and text == "radioactive" and after in ("beads", "seeds", "spheres")
 
 
+_MOVING = frozenset("mri mr ultrasound cine".split())
 _LEVEL = re.compile(r"[cltd]\d{1,2}")
 _BY_VERTEBRA = frozenset("vertebra vertebrae vertebral level rib nerve spine bone spinous body pedicle root".split())
 _NO_PLANE = frozenset(

@@ -55,6 +55,7 @@ _TRAITS = {
 # What stands for a colour where no other one is named: "the pale arrow", and not "the dark red one".
 _SHADES = {"pale": "white", "light": "white", "dark": "black"}
 _OPPOSITE = {"straight": "curved", "solid": "open", "thick": "thin", "thin": "thick", "long": "short", "short": "long"}
+_CHARTS = frozenset("pie plot plots chart charts graph graphs diagram".split())
 _LINES = {look: frozenset(("dashed", "dotted", "solid")) - {look} for look in ("dashed", "dotted", "solid")}
 _LINES["dashed"] = _LINES["dotted"] = frozenset(("solid",))
 _FILLING = frozenset(
@@ -364,6 +365,8 @@ def _kept(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]
         if not like and _HINTS.get(shape, _NO_HINTS).isdisjoint(lay.bag):
             outcome.add("lost", shape, Basis.MISSING if shape in _BY_NAME else Basis.UNMET)
     for shape in sorted(shapes_there - shapes_here):
+        if shape in ("circle", "box") and not _CHARTS.isdisjoint(expert.bag):
+            continue  # slices of a pie chart, boxes of a plot
         if (shape in _REQUIRED and not set().union(*(g for g in _SAME if shape in g)) & shapes_here) or (
             shape.startswith("letter")
             and any(m.shape.startswith("letter") for m in here)

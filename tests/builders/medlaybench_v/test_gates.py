@@ -66,6 +66,8 @@ FAITHFUL = [
         "MRI after oral contrast but without intravenous gadolinium.",
         "MRI. The patient drank contrast; none was injected.",
     ),
+    ("Pie chart of 40 scores.", "The circle shows 40 scores."),
+    ("Coronal T2 MRI of the wrist.", "Frontal MRI of the wrist (T2)."),
     ("Map: red marks arteries, blue marks veins.", "On the map the blue veins and the red arteries can be told apart."),
 ]
 
@@ -173,6 +175,12 @@ def test_a_gate_names_what_is_wrong(gate: str, expert: str, lay: str, reason: st
         ("numbers", "MRI from March 2012.", "MRI from 2012.", "lost: March"),
         ("negation", "No fracture but a hematoma.", "A fracture but no hematoma.", "bleeding became no bleeding"),
         ("comparison", "Stenosis of the distal ureter.", "A narrow ureter.", "lost: “distal”"),
+        (
+            "numbers",
+            "CT angiogram: 70% stenosis.",
+            "CT of the artery: 70% of it is open.",
+            "changed: 70% stenosis became 70% left",
+        ),
     ],
 )
 def test_what_depends_on_how_a_sentence_is_read_is_doubtful(gate: str, expert: str, lay: str, reason: str) -> None:
