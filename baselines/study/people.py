@@ -5,6 +5,7 @@ A person is P001, P002 and so on, everywhere. Who that is for others (Prolific's
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -145,6 +146,17 @@ def read_survey(questions: Sequence[Question], form: Form) -> dict[str, str]:
             raise FormError(question.name, f"“{question.shown}” has no answer yet.")
         found[question.name] = text
     return found
+
+
+def asked(checks: Sequence[Check], seed: int, name: str) -> list[tuple[str, list[tuple[int, str]]]]:
+    """The comprehension questions as a person sees them, always alike: the options, each with its number, in an order
+    drawn for that person. Who writes a question puts the right option first."""
+    shown = []
+    for place, check in enumerate(checks):
+        options = list(enumerate(check.options))
+        random.Random(f"{seed} {name} {place}").shuffle(options)  # by text: the same in every process
+        shown.append((check.shown, options))
+    return shown
 
 
 def right(checks: Sequence[Check], form: Form) -> bool:

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import filelock
+
 from loaders.errors import InputError, MissingExtra
 from loaders.files.disk import make_folder
 
@@ -195,6 +197,7 @@ class Store:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self._serving: Connection | None = None
+        self._lock: filelock.FileLock | None = None
 
     def __enter__(self) -> Store:
         return self
@@ -206,6 +209,8 @@ class Store:
         """Lets go of the database."""
         if self._serving is not None:
             self._serving.close()
+        if self._lock is not None:
+            self._lock.release()
         self.engine.dispose()
 
     @property
@@ -231,6 +236,23 @@ class Store:
         """A fact of the study."""
         with self.reading() as connection:
             return fact_in(connection, name)
+
+    def hold(self) -> None:
+        """A file of SQLite is served by one process, from now until it ends, however it dies; Postgres by several.
+
+        Raises InputError, with the address of the first, for a second one.
+        """
+        if not self.sqlite:
+            return
+        place = str(self.engine.url.database)
+        lock = filelock.FileLock(f"{place}.serving", thread_local=False)  # it is let go of by the server's thread
+        try:
+            lock.acquire(timeout=0)
+        except filelock.Timeout:
+            found = f"served already, at {self.fact('address') or 'an address that is not known yet'}"
+            do = "Stop that server first (Ctrl-C in its terminal), or serve a copy of the folder"
+            raise InputError(place, found=found, expected="one server of a study", do=do) from None
+        self._lock = lock
 
     def alone(self) -> bool:
         """Whether no other process serves this database, now that this one begins to; others see it until it ends."""

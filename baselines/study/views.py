@@ -216,7 +216,8 @@ def _stage(connection: Connection, site: Site, person: who.Person, frame: Frame,
             return _shown("feedback", frame, text=told, **shared)
         case "comprehension":
             frame = replace(frame, title="About the instructions", following="Next: the first case.")
-            return _shown("comprehension", frame, checks=study.design.comprehension, **shared)
+            checks = who.asked(study.design.comprehension, study.design.seed, person.id)
+            return _shown("comprehension", frame, checks=checks, **shared)
     frame = replace(frame, title="About this study", following="Then you are done.", stop=False)
     return _shown("debriefing", frame, text=as_html(study.design.debriefing), **shared)
 

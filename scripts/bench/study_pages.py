@@ -142,6 +142,9 @@ class Keyboard:
                 press("ArrowDown")
         elif at["type"] == "radio":
             press("Space")
+            # The right answer about the instructions, wherever it was drawn to stand.
+            while at["name"].startswith("check") and not self.page.is_checked(f"[name={at['name']}][value='0']"):
+                press("ArrowDown")
             if self.page.locator(".scale").count():
                 for _ in range(self._arrows):
                     press("ArrowRight")

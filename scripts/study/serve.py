@@ -111,6 +111,7 @@ def command(options: Serving) -> None:
     study = read_study(options.study)
     site = _site(options, study)
     try:
+        site.store.hold()
         with site.store.writing() as connection:
             now = site.clock()
             login = make_link(connection, None, now)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from baselines.study import people as who
-from baselines.study.design import Design, Limits, Prolific, Question
+from baselines.study.design import Check, Design, Limits, Prolific, Question
 from baselines.study.site import Site
-from baselines.study.store import set_fact
-from tests.parts.study_site import login
+from baselines.study.store import people, set_fact
+from tests.parts.study_site import login, radios
 from tests.parts.study_talks import Clock, Visitor, links, talking, visiting
 
 CODES = Prolific("s" * 24, "DONE", "OUT", "LATE", "LEFT")
@@ -137,3 +137,18 @@ def test_a_question_that_could_not_be_answered_or_would_be_lost_is_refused(quest
     with pytest.raises(ValueError, match=why):
         Question(shown="?", **question)
     assert Question("rank", "?", options=("Senior doctor",)).options and Design("a", "b", ("pairs",))
+
+
+def test_the_right_answer_about_the_instructions_stands_elsewhere_for_others(tmp_path: Path) -> None:
+    site = talking(tmp_path, people=12, comprehension=(Check("May you stop?", ("Yes", "No", "Later"), 0),))
+    orders = []
+    with visiting(site) as client:
+        for token in links(site, 12):
+            person = Visitor(client, token)
+            with site.store.writing() as connection:
+                connection.execute(people.update().where(people.c.stage == "consent").values(stage="comprehension"))
+            orders.append([radios(person.look().text)["check0"] for _ in range(2)])
+            person.do("comprehension", check0="0")
+            assert person.title != "About the instructions"
+    assert all(first == again and sorted(first) == ["0", "1", "2"] for first, again in orders)
+    assert {first.index("0") for first, _ in orders} == {0, 1, 2}

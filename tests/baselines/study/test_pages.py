@@ -288,6 +288,8 @@ def test_pairs_by_keyboard_alone_with_a_wrong_answer_a_second_tab_and_back(
         keys(desk, "Go on")
         tab_to(desk, "check0")
         page.keyboard.press("Space")
+        while not page.is_checked("[name=check0][value='0']"):  # their order is drawn
+            page.keyboard.press("ArrowDown")
         keys(desk, "Go on")
         rate(desk)
         keys(desk, "Save and go on")

@@ -17,6 +17,7 @@ from baselines.study.store import journal as rows
 from baselines.study.store import open_store, set_fact, slots
 from loaders.errors import InputError
 from tests.parts.postgres import postgres
+from tests.parts.processes import started
 from tests.parts.study_talks import TURNS, Visitor, at_work, beside, links, talking, visiting
 
 
@@ -159,3 +160,28 @@ def test_a_talk_whose_end_is_not_written_is_left_out_and_said(tmp_path: Path) ->
 def stages(site: Site) -> list[str]:
     with site.store.reading() as connection:
         return [person.stage for person in who.everybody(connection)]
+
+
+_HOLDS = """
+import sys, time
+from pathlib import Path
+from baselines.study.store import open_store, set_fact
+store = open_store(Path(sys.argv[1]))
+store.hold()
+with store.writing() as connection:
+    set_fact(connection, "address", "http://localhost:8765")
+print("served", flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_file_is_served_once_and_again_after_a_kill(tmp_path: Path) -> None:
+    place = tmp_path / "study.sqlite"
+    first = started("-c", _HOLDS, place)
+    assert first.stdout is not None and first.stdout.readline() == "served\n"
+    with open_store(place) as store:  # an export may read meanwhile
+        with pytest.raises(InputError, match="served already, at http://localhost:8765.*Stop that server first"):
+            store.hold()
+        first.kill()
+        first.communicate()
+        store.hold()
