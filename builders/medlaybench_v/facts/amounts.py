@@ -478,13 +478,17 @@ def _nearly_one_time(quantity: Quantity, other: Quantity) -> bool:
 
 
 def _told_by_another(quantity: Quantity, there: list[Quantity], lay: Reading) -> bool:
-    """A quantity told by others: "half as wide", "five more than that", "six weeks later and six more weeks on"."""
+    """A quantity told by others: "half as wide", "a third of that", "7 mm slimmer", "six weeks later and six more"."""
     if quantity.value == 0 and {"start", "beginning", "first", "once", "immediately"} & set(lay.texts):
         return True
     alike = [q for q in there if q.kind == quantity.kind and not (q.loose and q.kind == "count")]
     if quantity.kind == "length" and re.search(r"\bhalf (?:as|the|that|of that|its)\b", lay.lower):
         return any(abs(q.value - 2 * quantity.value) < 0.05 * q.value for q in alike)
-    if quantity.kind not in ("time", "length", "count") or not _FURTHER & set(lay.texts):
+    shares = [q.value / 100.0 for q in there if q.kind == "share"] if quantity.kind in _MEASURED else []
+    if any(abs(q.value * share - quantity.value) <= 0.03 * quantity.value for q in alike for share in shares):
+        return True
+    further = _FURTHER if quantity.kind == "count" else _FURTHER | _APART
+    if quantity.kind not in ("time", "length", "count") or further.isdisjoint(lay.bag):
         return False
     return any(
         abs(a.value + b.value - quantity.value) < 1e-6 or abs(abs(a.value - b.value) - quantity.value) < 1e-6
@@ -493,6 +497,10 @@ def _told_by_another(quantity: Quantity, there: list[Quantity], lay: Reading) ->
     )
 
 
+_APART = frozenset(
+    "wider slimmer narrower thicker thinner longer shorter taller larger smaller bigger over above under below between "
+    "passed apart".split()
+)
 _FURTHER = frozenset("more further another additional fewer less later earlier extra".split())
 
 
@@ -505,9 +513,11 @@ def _is_difference(quantity: Quantity, here: list[Quantity], lay: Reading) -> bo
 
 
 def _is_added(quantity: Quantity, here: list[Quantity], there: list[Quantity]) -> bool:
-    """ "Three days past the 28-week mark" of 28 weeks and 3 days."""
-    wanted = {round(q.value - quantity.value, 6) for q in here if q.kind == quantity.kind == "time"}
-    return any(round(q.value, 6) in wanted for q in there if q is not quantity and q.kind == "time")
+    """ "Three days past the 28-week mark" of 28 weeks and 3 days, "7 mm slimmer" than 38 mm."""
+    if quantity.kind not in ("time", "length"):
+        return False
+    wanted = {round(q.value - quantity.value, 6) for q in here if q.kind == quantity.kind}
+    return any(round(q.value, 6) in wanted for q in there if q is not quantity and q.kind == quantity.kind)
 
 
 def _within(quantity: Quantity, expert: Reading, here: list[Quantity]) -> bool:

@@ -269,6 +269,8 @@ def _methods(
     if not here.methods and here.planes & {"frontal view", "lateral view"}:
         new -= {XRAY}  # an "AP pelvis" is an X-ray
     new -= {method for method, said in _SEEN_ONLY_BY if any(map(said, expert.texts))}
+    if not here.methods & _SLICED and any(map(_FILMED, expert.texts)):
+        new -= {XRAY}
     new -= {XRAY} if ({CT} & ours and CT in theirs) or "tomosynthesis" in expert.texts else set()
     new -= {ANGIOGRAPHY, NUCLEAR} if _explained(expert, here) else set()
     if not ours and here.sequences:
@@ -302,6 +304,13 @@ _SEEN_ONLY_BY = (
     (MRI, re.compile(r"(?:hyper|hypo|iso)intens|gado|precession|tractogr|diffusion|spin\Z").match),
     (XRAY, re.compile(r"radio(?:lucen|opa)").match),
 )
+
+
+# Examinations that are made with X-rays, and what only an X-ray is called.
+_FILMED = re.compile(
+    r"(?:cholangio|cysto|urethro|pyelo|uro|salpingo|esophago|fistulo|sialo|dacryo|sino|defeco)\w*gra|follow\Z|enema|"
+    r"magnification|craniocaudal|mediolateral|panoramic"
+).match
 
 
 def _separate_xray(expert: Reading) -> bool:

@@ -152,6 +152,8 @@ def _is_part(named: tuple[Sense, ...]) -> bool:
 
 def _no_side(reading: Reading, word: str, before: str, after: str, i: int) -> bool:
     texts = reading.texts
+    if word in (LEFT, RIGHT) and {before, after} & {"from"} and {LEFT, RIGHT} <= set(texts[max(0, i - 2) : i + 3]):
+        return True  # what parts left from right is on neither
     if word == "left":
         return _remains(reading, i, before, after)
     if word == "right":

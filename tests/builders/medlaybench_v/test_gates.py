@@ -218,6 +218,26 @@ def test_an_abbreviation_that_disappears_is_remarked_without_failing() -> None:
     assert remark.passed and remark.reason == "dropped: ULP"
 
 
+@pytest.mark.parametrize(
+    ("expert", "lay"),
+    [
+        (
+            "CT: pulmonary artery 38 mm, aorta 31 mm.",
+            "CT: the aorta is 3.1 cm wide, 7 mm slimmer than the lung artery.",
+        ),
+        ("CT: a cavity of 9 cm, later of 3 cm.", "CT: a hollow of 90 mm, later of one third of that."),
+        (
+            "Endoscopic retrograde cholangiopancreatogram: a stone.",
+            "An X-ray of the bile ducts, made with a scope: a stone.",
+        ),
+        ("Sagittal US of a cyst.", "Ultrasound, a slice that divides left from right, of a cyst."),
+    ],
+)
+def test_what_follows_from_what_is_said_is_no_doubt(expert: str, lay: str) -> None:
+    said = [v.reason for v in check(read(expert), read(lay), Context()) if v.gate != "length" and v.reason]
+    assert not [reason for reason in said if not reason.startswith("dropped")]
+
+
 def test_what_only_a_reader_can_decide_is_doubtful() -> None:
     verdicts = check(read("Contrast-enhanced CT of a cyst."), read("A CT of a cyst."), Context())
     modality = next(v for v in verdicts if v.gate == "modality")
