@@ -42,6 +42,8 @@ _ANY_HEAD = frozenset(
     "displacement compression fixation removal drainage migration deployment quadrant curve cartilage cyst "
     "cysts muscle "
     "muscles lymph left right first second third soft small large air free blood chest pocket insertion implantation "
+    "loop loops film films plaque plaques bubble puncture access manifestations complication complications bypass "
+    "reconstruction stump diseases contents markings "
     "formation ulcer ulcers placement replacement dilatation dilation stenosis rings teeth tooth".split()
 )
 # Whole words only: "T" of "T1-weighted" is none.

@@ -15,13 +15,18 @@ from builders.medlaybench_v.writing.glosses import inside_brackets
 from builders.medlaybench_v.writing.sentences import with_article
 
 _SINGLE = (
-    "abdomen|adenoids?|airway|ankle|anus|aorta|appendix|armpit|atrium|backbone|belly|bladder|brain|brainstem|breast|breastbone|"
-    "calf|cecum|cerebellum|chest|chin|clavicle|collarbone|colon|cornea|cranium|diaphragm|duodenum|ear|elbow|esophagus|"
-    "eyeball|eyelid|eye|face|femur|fibula|food pipe|foot|forearm|gallbladder|groin|hand|heart|heel|hemithorax|hip|"
-    "humerus|ileum|jaw|jejunum|kidney|kneecap|knee|larynx|liver|lung|mandible|maxilla|mediastinum|navel|neck|nose|"
-    "nostril|orbit|ovary|pancreas|patella|pelvis|penis|pharynx|placenta|prostate|pubis|radius|rectum|retina|sacrum|"
-    "scalp|scapula|scrotum|shoulder|skull|spleen|sternum|stomach|testicle|testis|thigh|throat|thumb|thyroid|tibia|"
-    "tongue|tonsil|trachea|ulna|ureter|urethra|uterus|vagina|ventricle|voice organ|windpipe|womb|wrist"
+    "abdomen|adenoids?|airway|ankle|antrum|anus|aorta|aortic valve|appendix|arch|armpit|atrium|backbone|ball|"
+    "base|belly|belly lining|bladder|body's main artery|brain|brainstem|breast|breastbone|calf|carina|"
+    "cauda equina|cecum|cerebellum|cheekbone|chest|chin|clavicle|collarbone|colon|cornea|cranium|diaphragm|"
+    "duodenum|ear|elbow|entrance|esophagus|eyeball|eyelid|eye|face|femur|fibula|food pipe|foot|forearm|fork|"
+    "fovea|fundus|gallbladder|globus pallidus|groin|hand|heart|heel|hemithorax|hip|humerus|ileum|inner space|"
+    "jaw|jejunum|kidney|kneecap|knee|larynx|liver|lumen|lung|mandible|maxilla|mediastinum|mid-chest|midbrain|"
+    "middle|mitral valve|navel|neck|nose|nostril|orbit|ovary|pancreas|patella|pelvis|penis|pharynx|placenta|"
+    "pons|prostate|pubis|pulmonary artery|putamen|pylorus|radius|rectum|retina|sacrum|scalp|scapula|scrotum|"
+    "sella|shin bone|shoulder|shoulder blade|skull|skull cap|small bowel|spinal canal|spinal cord|spleen|"
+    "start|sternum|stomach|testicle|testis|thigh|thigh bone|throat|thumb|thyroid|tibia|tongue|tonsil|trachea|"
+    "tricuspid valve|ulna|upper arm bone|ureter|urethra|uterus|vagina|ventricle|voice organ|white matter|"
+    "windpipe|womb|wrist|(?:belly|chest|downward|last|rising)(?: chest)? part"
 )
 # Of these there are several kinds: one alone is named by what stands before it.
 _NAMED = (
@@ -36,11 +41,11 @@ _ORGAN = re.compile(
     r"[ ](?:of|in(?:to|side)?|at|to|on|from|with(?:in)?|through|behind|near|a(?:round|long|cross|bove)|under|below)[ ]"
     rf"(?=(?:{_PLACED}{{0,3}}(?:{_SINGLE})|{_PLACED}{{1,3}}(?:[a-z]{{3,}}(?:-[a-z]+)*[ ])?(?:{_NAMED}))"
     r"(?:[.,;:)]|\Z|[ ](?:\(|(?:and|or|of|in|on|with|without|shows?|showed|showing|is|are|was|were|from|to|by|at|after|"
-    r"before|during|which|that|due|taken|seen|has|had|demonstrat\w+|reveal\w+)\b)))"
+    r"before|during|which|that|due|taken|seen|has|had|demonstrat\w+|reveal\w+|between)\b)))"
 )
 
 
-_SHOWN = re.compile(r"\b(?:shows?|showed|showing|suggest(?:s|ing)|indicat(?:es|ing)) (?=[a-z])")
+_SHOWN = re.compile(r"\b(?:shows?|showed|showing|suggest(?:s|ing)|indicating) (?=[a-z])")
 
 
 def with_articles(text: str) -> str:

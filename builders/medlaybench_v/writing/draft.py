@@ -26,7 +26,7 @@ from typing import NamedTuple
 from ahocorasick_rs import AhoCorasick
 
 from builders.medlaybench_v.facts import Fact, Reading
-from builders.medlaybench_v.words.stacks import noun_end
+from builders.medlaybench_v.words.stacks import names_a_vessel, noun_end
 from builders.medlaybench_v.words.terms import Term
 from builders.medlaybench_v.writing.attachment import landing, stays_apart
 from builders.medlaybench_v.writing.bare import BUNDLED, in_bare
@@ -268,6 +268,11 @@ def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], told: 
         at = end
         if entry.stays and glossed_behind(entry.term) and (last := noun_end(text, end, stop)):
             at = _explained_behind(pieces, text, match, last, later, told)
+        elif entry.stays and (last := _vessel_end(text, match, stop, later)):
+            of_it = entry.term.lay if " (" in entry.term.lay else entry.lay  # "coronary artery (of the heart)"
+            inside = [other for other in later if other.start < last]
+            pieces += _glossed(text, match._replace(entry=replace(entry, lay=of_it)), last, inside, told)
+            at = last
         elif entry.tail and (goal := _behind_complement(entry.tail, text, end, stop, later)):
             front = match._replace(entry=replace(entry, lay=entry.lay.removesuffix(f" {entry.tail}")))
             pieces.append(Piece(_inserted(text, front, told), match))
@@ -281,6 +286,17 @@ def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], told: 
     if at < stop:
         pieces.append(_piece((text[at:stop], None)))
     return pieces
+
+
+def _vessel_end(text: str, match: Match, stop: int, later: Sequence[Match]) -> int:
+    """Where the short name of a vessel or nerve ends of which an adjective says the place; 0 for others."""
+    end = match.end
+    if match.entry.term.pos != "adjective" or not names_a_vessel(text, end):
+        return 0
+    last = noun_end(text, end, stop)
+    free = all(other.end <= last and not other.entry.behind for other in later if other.start < last)
+    short = len(text[end:last].split()) <= MOST_NOUNS
+    return last if free and short and not bracket_follows(text, last) else 0
 
 
 def _is_wedged(text: str, end: int, later: Sequence[Match]) -> bool:

@@ -112,6 +112,7 @@ def _say_contrast_once(pieces: list[Piece], texts: list[str]) -> None:
 
 # What a key of abbreviations says of a method: "MRI, magnetic resonance imaging".
 _SCAN_TWICE = re.compile(r"\b((?:CT|MRI|PET|PET/CT) scan)(?:,|:|[ ]?=)[ ]\1\b(?! of)")
+_SCAN_BEHIND_BRACKET = re.compile(r"( scan \([^()]*\)) scan\b")
 
 
 def tidy(text: str) -> str:
@@ -140,7 +141,7 @@ def tidy(text: str) -> str:
 def _without_said_twice(text: str) -> str:
     """ "CT scan (CT scan) scan": a bracket that says what stands before it says nothing."""
     if text.count(" scan") > 1:
-        text = _SCAN_TWICE.sub(r"\1", text)
+        text = _SCAN_BEHIND_BRACKET.sub(r"\1", _SCAN_TWICE.sub(r"\1", text))
     for bracket in reversed(list(_BRACKET.finditer(text))) if " (" in text else ():
         if text[: bracket.start()].lower().endswith(bracket[1].lower()):
             scan = _ANOTHER_SCAN.match(text, bracket.end()) if bracket[1].endswith(" scan") else None

@@ -162,7 +162,7 @@ def _part_of_name(term: Term) -> PartOfName | None:
     if term.kind == "direction" and term.pos == "adjective":
         return _no_side
     if term.kind == "anatomy" and term.pos == "adjective":
-        return _vessel_or_name
+        return None if term.lay.endswith("'s") else _vessel_or_name  # "unborn baby's" stands before any noun
     if term.kind not in _NAMED_KINDS:
         return None
     return _name_of_noun if term.pos == "noun" or term.kind in ("anatomy", "direction") else _name_of_adjective

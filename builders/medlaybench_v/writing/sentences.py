@@ -15,7 +15,8 @@ from builders.medlaybench_v.writing.grammar import indefinite
 
 _HEADS = (
     "[Ss]can|[Ii]mage|[Vv]iew|[Ss]lice|[Xx]-[Rr]ay|[Uu]ltrasound|exam|examination|test|enema|[Pp]icture|[Pp]hotograph|"
-    "film|study|MRI|MRA|CT|CTA|PET/CT|KUB|IOPA|IVU|HSG|sonogram|imaging|[Pp]hoto|[Ss]ection|projection|reconstruction|sequence|[Vv]enogram|[Aa]ngiogram|[Mm]ammogram"
+    "film|study|MRI|MRA|CT|CTA|PET/CT|KUB|IOPA|IVU|HSG|sonogram|imaging|"
+    "[Pp]hoto|[Ss]ection|projection|reconstruction|sequence|[Vv]enogram|[Aa]ngiogram|[Mm]ammogram|(?!tomo|\\w+tomo)\\w+graphy"
 )
 # The name of a picture at the start of a sentence, with what may stand behind it.
 _PICTURE = re.compile(
@@ -179,7 +180,7 @@ def _sentence(first: str) -> str:
         determined = _DETERMINED.match(first)
         many = not _ONE.match(first) and bool(picture["many"] or _SEVERAL.search(picture["name"]))
         name = first if determined else _small(first)
-        uncounted = picture["name"].endswith("imaging")
+        uncounted = picture["name"].endswith(("imaging", "graphy"))
         article = "" if determined or many or uncounted else f"{indefinite(name)} "
         return f"{'These are' if many else 'This is'} {article}{_small(name) if determined else name}"
     if not picture and len(first.split()) > 1 and not _NOT_AN_OBJECT.match(first) and _FOUND.search(first):
@@ -202,6 +203,7 @@ def _shown(first: str, picture: re.Match[str]) -> str | None:
         and not _DETERMINED.match(name)
         and not _PLACED.match(name)
         and "imaging" not in name
+        and not name.endswith("graphy")
         and not _COUNTS.match(name)
     ):
         article = f"{indefinite(_small(name)).capitalize()} "

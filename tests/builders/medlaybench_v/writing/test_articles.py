@@ -10,6 +10,10 @@ from builders.medlaybench_v.writing.articles import with_articles
     [
         ("X-ray of left hand.", "X-ray of the left hand."),
         ("Stones in right renal artery and kidney.", "Stones in the right renal artery and kidney."),
+        (
+            "Pressure on base of the skull, clot in body's main artery.",
+            "Pressure on the base of the skull, clot in the body's main artery.",
+        ),
         ("Mass of head of pancreas (arrow).", "Mass of head of the pancreas (arrow)."),
         ("CT of chest and abdomen with contrast.", "CT of the chest and abdomen with contrast."),
         ("It shows large mass in the lung, suggesting cyst.", "It shows a large mass in the lung, suggesting a cyst."),
@@ -26,6 +30,7 @@ def test_an_organ_and_what_is_shown_get_theirs(caption: str, said: str) -> None:
         "Pain in chest walls, masses of kidney origin.",
         "The ureter (tube from kidney to bladder) and a cyst (it shows mass).",
         "It shows mass effect, two cysts, the mass and air.",
+        "Arrow indicates lesion.",
         "Views in left lateral position.",
     ],
 )

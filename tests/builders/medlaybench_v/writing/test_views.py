@@ -94,6 +94,7 @@ def test_what_the_rules_write(caption: str, said: str) -> None:
         ("An X-ray confirms stones showing growth.", "An X-ray confirms stones showing growth."),
         ("In-mouth X-ray showing decay.", "An in-mouth X-ray shows decay."),
         ("Three-dimensional reconstruction of the knee.", "This is a three-dimensional reconstruction of the knee."),
+        ("Aortic angiography showing a tear.", "Aortic angiography shows a tear."),
         ("Photo of the eye showing a tear.", "A photo of the eye shows a tear."),
         # What explains may hold a verb.
         (
@@ -155,6 +156,12 @@ def test_how_a_caption_reads() -> None:
         (
             "The internal jugular vein (IJV) is wide.",
             "The internal jugular vein (IJV, large neck vein) is wide.",
+        ),
+        ("The fetal head is seen.", "The unborn baby's head is seen."),
+        ("Dilated intestinal loops are seen.", "Widened bowel loops are seen."),
+        (
+            "The left coronary artery tree is open.",
+            "The left coronary artery tree (of the heart) is open.",
         ),
         ("A gastric perforation is seen.", "A hole in the stomach is seen."),
         ("(A) Edema. (B) Fracture of the knee.", "(A) Swelling. (B) Fracture of the knee."),
