@@ -407,8 +407,9 @@ def _load_official(known: Corpus, split: str | None, revision: str | None) -> Lo
             )
         if one in known.official_rows:
             _check_rows(f"{at}: split {one}", len(raw[one]), known.official_rows[one])
+    code = code_digest(known.from_official)
     with _explained(at, "the authors' release"):
-        converted = {one: _mapped(known, raw[one], one, _Convert(known.name, one)) for one in wanted}
+        converted = {one: _mapped(known, raw[one], one, _Convert(known.name, one, code)) for one in wanted}
     data = datasets.DatasetDict(converted) if split is None else converted[split]
     return Loaded(data, None, address_of(repo), folder.name)
 
@@ -441,10 +442,14 @@ def encoded(rows: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Convert:
-    """Brings a row into the corpus's schema; named by the corpus so that `datasets` can tell one from another."""
+    """Brings a row into the corpus's schema; `datasets` tells one from another by the corpus, the split and the code.
+
+    What an earlier version made of the rows is in its cache too.
+    """
 
     name: str
     split: str
+    code: str
 
     def __call__(self, row: Mapping[str, Any], position: int) -> dict[str, Any]:
         convert = corpus(self.name).from_official

@@ -8,10 +8,10 @@ in flight; several processes may write to one store at once. A commit begins as 
 nothing else; those that arrive while one is under way are the next one, all together. So an answer is in flight for two
 commits at most, of some milliseconds each on a disk of one's own.
 
-A request is known by the SHA-256 of its JSON, which is stored beside the answer: the model's name, the messages with
-digests of images, the decoding, schema, namespace and encounter. The server's address is no part of it: a model that
-moves to another port, or to two servers, has said what it has said. A store of format 1, whose keys held the address,
-is brought over as it is opened; of two servers' answers to one request the first is kept.
+A request is known by the SHA-256 of its JSON, which is stored beside the answer: the model's name (of a user's file its
+digest too), the messages with digests of images, the decoding, schema, namespace and encounter. The server's address is
+no part of it: a model that moves to another port, or to two servers, has said what it has said. A store of format 1,
+whose keys held the address, is brought over as it is opened; of two servers' answers to one request the first is kept.
 
 Writers on other machines keep logs of their own (`answer_parts`), which the file takes in as it is opened; in a bucket
 there is an object for each answer (`answer_objects`), and no file.
@@ -349,7 +349,7 @@ def request_of(
     request = _plain(
         {
             # Not the client's version: an upgrade must not buy every answer again.
-            "model": model.identity["name"],
+            "model": model.answers_as,
             "messages": _digest(told) if dialogue else json.loads(told),
             "decoding": _drawn(decoding),
             "json_schema": None if json_schema is None else dict(json_schema),

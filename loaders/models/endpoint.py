@@ -95,6 +95,11 @@ class Endpoint(ChatModel):
     def identity(self) -> dict[str, str]:
         return {"name": self.name, "provider": "endpoint", "base_url": "", "client": f"file {self.product.digest[:16]}"}
 
+    @property
+    def answers_as(self) -> str:
+        """With the file's digest: a name says neither which folder it lies in nor what was changed in it since."""
+        return f"{self.name} {self.product.digest}"
+
     async def ask(
         self,
         messages: Sequence[Message],

@@ -83,6 +83,11 @@ class ChatModel(ABC):
     def identity(self) -> dict[str, str]:
         """What a run record needs: name, provider, base_url (without credentials), client (library and version)."""
 
+    @property
+    def answers_as(self) -> str:
+        """What its stored answers are known by: no other model may have the same."""
+        return self.identity["name"]
+
     @abstractmethod
     async def ask(
         self,

@@ -29,6 +29,10 @@ class Servers(ChatModel):
     def identity(self) -> dict[str, str]:
         return self._models[0].identity
 
+    @property
+    def answers_as(self) -> str:
+        return self._models[0].answers_as
+
     def in_role(self, role: str) -> tuple[ChatModel, Any]:
         mine = [model.in_role(role) for model in self._models]
         return Servers([model for model, _ in mine]), mine[0][1]

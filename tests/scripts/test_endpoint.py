@@ -158,6 +158,16 @@ def test_it_is_sent_what_is_new_and_each_case_is_a_session(tmp_path: Path) -> No
     assert len(asked(host)) == 9  # what was said is not said again
 
 
+def test_another_file_of_the_same_name_is_another_product(tmp_path: Path) -> None:
+    host = open_model(f"endpoint:{written(tmp_path, HOST)}")
+    play_run(game(), puzzles(1), {**scripted(), "host": host}, tmp_path / "run", bare=True)
+    edited = HOST.replace("Is it thing", "May it be thing")
+    for text, said in ((edited, 3), (edited, 0), (HOST, 0)):  # each version has its answers, whichever was last
+        host = open_model(f"endpoint:{written(tmp_path, text)}")
+        play_run(game(), puzzles(1), {**scripted(), "host": host}, tmp_path / "run", bare=True)
+        assert len(asked(host)) == said
+
+
 def told(model: Any, talk: str, *texts: str) -> str:
     """The answer to a talk of these texts, ours and its in turn."""
     roles = ["user", "assistant"] * len(texts)
