@@ -191,5 +191,7 @@ SECTIONS = {
 }
 
 BEDSIDE = Group(
-    "Build, publish, load and evaluate three corpora on how medicine is said to patients.", COMMANDS, sections=SECTIONS
+    "Build, publish, load and evaluate three corpora about explaining medicine to patients.",
+    COMMANDS,
+    sections=SECTIONS,
 )

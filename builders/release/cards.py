@@ -37,7 +37,7 @@ from loaders.errors import ReleaseError
 from loaders.manifest import Config, Manifest, order_splits
 
 SOFTWARE = f"""@software{{bedside,
-  title = {{Bedside: corpora and baselines on how medicine is said to patients}},
+  title = {{Bedside: corpora and baselines about explaining medicine to patients}},
   author = {{{{The Bedside authors}}}},
   version = {{{__version__}}},
   license = {{MIT}}
