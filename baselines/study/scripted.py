@@ -2,8 +2,9 @@
 
     take_part(site, "P001", CLINICIANS["expert"])
 
-It reads what a page shows and nothing else: it takes the first of every choice, draws what it answers to an item (by
-name, so that no two answer alike), and in talks says what a scripted clinician says to the same chart and replies.
+It reads what a page shows and knows the right answers about the instructions: it takes the first of every other
+choice, draws what it answers to an item (by name, so that no two answer alike), and in talks says what a scripted
+clinician says to the same chart and replies.
 """
 
 from __future__ import annotations
@@ -102,6 +103,8 @@ async def _take_part(site: Site, name: str, clinician: ScriptedAgent) -> None:
                 answers = forms[action] | {"text": [clinician(None)(_heard(said))]}
             if action == "findings":
                 answers = {"none": ["yes"]}
+            if action == "comprehension":  # the right option is the first of those that were written
+                answers = answers | {name: ["0"] for name in answers if name.startswith("check")}
             did = ACTIONS[action][1](connection, site, place, answers)
         if did.reply is not None:
             replies.due(did.reply)

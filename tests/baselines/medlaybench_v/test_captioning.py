@@ -30,7 +30,7 @@ from baselines.results.run import ModelUsed, Result, read_run, write_run
 from loaders.errors import InputError, ModelError
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import open_model
-from loaders.models.messages import Answer, Message
+from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.scripted_chat import scripted
 from tests.parts.processes import printed
 from tests.parts.small_release import png
@@ -221,7 +221,7 @@ def test_a_model_that_goes_away_keeps_the_paid_answers_and_the_next_run_asks_the
 def test_it_stops_before_it_costs_more_and_goes_on_with_more(tmp_path: Path) -> None:
     pairs, prompts = read_pairs(rows(5)), read_prompts()
 
-    class Paid:
+    class Paid(ChatModel):
         """A captioner that is paid: 3 dollars a request."""
 
         name, stand_in = "made/captioner", False

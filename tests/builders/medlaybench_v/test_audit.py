@@ -17,7 +17,7 @@ from loaders.corpus import load
 from loaders.errors import BedsideError, InputError
 from loaders.medlaybench_v import CORPUS, pairs_of
 from loaders.models.asking import Unfit
-from loaders.models.messages import Answer, Message
+from loaders.models.messages import Answer, ChatModel, Message
 from loaders.opened import IN_A_TABLE, open_data
 from scripts.cli import execute
 from tests.parts.places import shared_data
@@ -124,7 +124,7 @@ def test_a_judge_is_asked_about_doubtful_pairs_and_some_that_pass(
 ) -> None:
     asked: list[str] = []
 
-    class Judge:
+    class Judge(ChatModel):
         name, stand_in = "test/judge", True
 
         @property
