@@ -82,7 +82,7 @@ def command(
             if len(drawn) > judge_passed:
                 heapq.heappop(drawn)
     _show("fail a gate", failing, show)
-    _show("are doubtful, for a reader to decide", doubtful, show)
+    _show("are doubtful: a reader must decide", doubtful, show)
     _summary(tally)
     if model is not None:
         _judged(model, answers, doubtful, [audited for *_, audited in sorted(drawn, reverse=True)])
@@ -139,13 +139,13 @@ def _judged(model: ChatModel, answers: Path, doubtful: list[Audited], passed: li
             output.print(f"  judge       broken: {opinion.why}", style="red", highlight=False, markup=False)
     counts = Counter(opinion.verdict for opinion in opinions[: len(doubtful)])
     said = ", ".join(f"{counts[verdict]:,} {verdict}" for verdict in JUDGED)
-    output.print(f"{model.name} on {len(doubtful):,} doubtful pairs, which the rules keep: {said}", highlight=False)
+    output.print(f"{model.name} on {len(doubtful):,} doubtful pairs: {said}", highlight=False)
     counts = Counter(opinion.verdict for opinion in opinions[len(doubtful) :])
     if decided := counts[BROKEN] + counts[KEPT]:
         low, high = wilson_interval(counts[BROKEN], decided)
         output.print(
-            f"{model.name} on {len(passed):,} drawn among those that pass: {counts[BROKEN]:,} of {decided:,} that it "
-            f"decides are broken, {low:.0%} to {high:.0%} of all (95 %)",
+            f"{model.name} on {len(passed):,} sampled from those that pass: {counts[BROKEN]:,} of {decided:,} "
+            f"that it decides are broken, {low:.0%} to {high:.0%} of all (95 %)",
             highlight=False,
         )
 
@@ -171,4 +171,4 @@ def _write(path: Path, found: list[Audited]) -> None:
         for verdict in audited.failures or audited.doubts
     )
     write_whole(path, table_bytes(columns, rows))
-    output.print(f"failures and doubts: {path}", highlight=False)
+    output.print(f"failing and doubtful pairs: {path}", highlight=False)

@@ -31,12 +31,16 @@ def command(
     """
     if blank:
         if is_there(file):
-            raise InputError(file, found="is there already", expected="a new file for the template")
+            raise InputError(file, found="already exists", expected="a file name that does not exist yet")
         write_whole(file, template().encode())
         output.print(f"Fill it in, then: bedside cases new CASES.yaml --from {file}", markup=False, highlight=False)
         return
     if filled is None and not sys.stdin.isatty():
-        raise InputError("--from", found="nobody to ask", expected="a filled-in template (--template writes one)")
+        raise InputError(
+            "--from",
+            found="standard input is not a terminal",
+            expected="a terminal, or --from with a filled-in template (--template writes one)",
+        )
     cases = read_filled(filled) if filled else [asked(_ask)]
     add(file, *cases)
     output.print(f"{len(cases):,} added to {file}. Next:", markup=False, highlight=False)

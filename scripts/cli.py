@@ -190,7 +190,7 @@ def _failed(error: Exception) -> int:
         _tell(error)
     elif isinstance(error, OSError):  # what no reader or writer has turned into an error of ours
         found = error.strerror or str(error) or type(error).__name__
-        _tell(InputError(error.filename or "this machine", found=found, expected="a place that can be used"))
+        _tell(InputError(error.filename or "this machine", found=found, expected="a path that can be used"))
     else:
         raise error
     return 2

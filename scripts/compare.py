@@ -58,8 +58,9 @@ def command(
         raise InputError(
             ", ".join(map(str, runs)),
             found=f"no number with a published counterpart (tables: {tables})",
-            expected="numbers named as the paper's tables name theirs",
-            do="See the names in baselines/results/published.csv; `bedside report` shows such runs too",
+            expected="numbers with the names that the paper's tables use",
+            do="Look up the names in baselines/results/published.csv; `bedside report` also shows runs without "
+            "counterparts",
         )
     if as_json:
         typer.echo(json.dumps([_as_json(pair) for pair in pairs], indent=1, ensure_ascii=False))
@@ -121,7 +122,7 @@ def _name(pair: Compared) -> str:
 
 def _print_numbers(pairs: list[Compared]) -> None:
     shown = table(
-        "Own numbers beside the paper's",
+        "Your numbers beside the paper's",
         "number",
         "paper",
         "own",
@@ -167,11 +168,13 @@ def _print_standing(pairs: list[Compared]) -> None:
 def _print_alone(pairs: list[Compared]) -> None:
     """How many numbers there are of each table that the paper prints, too, but not of these."""
     numbers = Counter((short(pair.own.table), short(pair.own.split_or_group)) for pair in pairs)
-    shown = table("Own numbers in tables of the paper", "table", "of", "numbers", right=("numbers",))
+    shown = table("Your numbers in the paper's tables", "table", "of", "numbers", right=("numbers",))
     for (name, of), count in numbers.items():
         shown.add_row(name, of, count)
     output.print(shown, markup=False)
-    text = "The paper prints these tables for other models, settings or cases: `bedside report` shows both in one."
+    text = (
+        "The paper prints these tables for other models, settings or cases; `bedside report` shows both in one table."
+    )
     output.print(f"\n{text}", style="yellow", highlight=False)
     _print_standing(pairs)
 
@@ -181,7 +184,7 @@ def _print_conditions(pairs: list[Compared], *, everything: bool) -> None:
     found = sorted(conditions([pair.own for pair in pairs]), key=lambda one: _STATES.index(one.entry.state))
     briefly = not everything and len(found) > _FEW_CONDITIONS
     if any(pair.own.kind == "unknown" for pair in pairs):
-        text = "Runs of earlier versions recorded no conditions: unknown. `bedside rescore` records what it can."
+        text = "Unknown: runs of earlier versions recorded no conditions. `bedside rescore` records what it can."
         output.print(f"\n{text}", style="yellow", highlight=False)
     if not found:
         return

@@ -49,7 +49,7 @@ def command(
     kinds = {run.record.baseline for run in read}
     if len(read) < 2 or len(kinds) != 1 or not kinds <= {"consultation", "confirmation", "intervention"}:
         raise InputError(
-            "runs to compare",
+            "runs that can be compared",
             found=f"{len(read)} of {', '.join(sorted(kinds))}",
             expected="two or more, all of consultation, of confirmation or of intervention",
         )
@@ -80,7 +80,7 @@ def _consultations(read: Sequence[FinishedRun], seed: int, as_json: bool, everyt
     cases = [frozenset(played.case_id for played in system.consultations) for system in systems]
     if len(set(cases)) > 1:
         counts = ", ".join(f"{len(one):,}" for one in cases)
-        text = f"The runs played other cases ({counts}): a pair is compared over those that both have"
+        text = f"The runs played different cases ({counts}): each pair is compared on the cases that both have"
         errors.print(text, style="yellow", highlight=False)
     print_differences(found, everything=everything)
 
@@ -96,13 +96,13 @@ def print_differences(found: Sequence[Difference], *, everything: bool) -> None:
     else:
         _print_pairs(pairs)
     output.print(
-        "p: Wilcoxon's signed-rank test; adjusted by Benjamini and Hochberg over all pairs of a table, "
-        f"* below {ALPHA}. F1 has no value a case and so no test: see its interval, by paired bootstrap over cases.",
+        "p: Wilcoxon's signed-rank test; adjusted by Benjamini and Hochberg over all pairs of a table, * below "
+        f"{ALPHA}. F1 has no value per case, hence no test: see its interval, from a paired bootstrap over cases.",
         style="dim",
         highlight=False,
     )
     if not everything:
-        output.print("Every number of every pair: --all, --json", highlight=False)
+        output.print("All numbers of all pairs: --all, --json", highlight=False)
 
 
 def _differs(one: Difference) -> bool:

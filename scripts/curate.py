@@ -78,7 +78,7 @@ def command(
     if len(running.machines) > 1:
         output.print(told(running), highlight=False, markup=False, soft_wrap=True)
     columns = [f"{what} by {by}" for what, by in audit.photos.columns.items() if by]
-    output.print(f"Told: {', '.join(columns) or 'neither splits nor labels'}", highlight=False, markup=False)
+    output.print(f"Read: {', '.join(columns) or 'neither splits nor labels'}", highlight=False, markup=False)
     output.print(f"Report: {out / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
     return 1 if fail_on_leaks and any(leak.boundary == "split" for leak in audit.curation.leaks) else 0
 

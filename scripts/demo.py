@@ -180,9 +180,12 @@ def _release(way: _Way, name: str, hub: LoopbackHub) -> Path:
     manifest = Manifest.read(release)
     kept = sum(split.rows for split in manifest.splits.values())
     out = sum(sum(stage.excluded.values()) for stage in manifest.stages)
-    _say("built", f"{kept:,} rows from the bundled sample; {out:,} left out, each with its reason")
+    _say("built", f"{kept:,} rows from the bundled sample; {out:,} left out, each with a reason")
     way.bedside("verify", release)
-    _say("verified", f"{len(manifest.files)} files by their digests, counts, statistics, card, and every row: sound")
+    _say(
+        "verified",
+        f"{len(manifest.files)} files checked by digest, counts, statistics, card and every row: no problems",
+    )
     environment = hub.environment(resolved(way.out / "hub-cache"))
     way.process(["-m", "scripts", "publish", str(release), repo, "--tag", TAG], "bedside publish", **environment)
     # A process of its own: a fresh cache, and none of this project imported.
@@ -197,12 +200,12 @@ def _captions(way: _Way, release: Path, learned: bool) -> Iterator[str]:
     run = way.runs["language"] = way.out / "runs" / "language"
     way.bedside("run", "language", release, "--split", "test", "-o", run)
     _scored(way, "pairs", "ratings", *_people(way, release, "pairs"))
-    yield "readability and relevance of its lay captions; ratings of scripted people"
+    yield "readability and relevance of the lay captions; ratings by scripted people"
     if learned:
         run = way.runs["retrieval"] = way.out / "runs" / "retrieval"
         cache = ("--cache", way.out / "embeddings")
         way.bedside("run", "retrieval", release, "--model", "random:tiny", *cache, "-o", run)
-        yield "retrieval with an encoder of random weights"
+        yield "retrieval with a randomly initialised encoder"
 
 
 def _photos(way: _Way, release: Path, learned: bool) -> Iterator[str]:
@@ -211,7 +214,7 @@ def _photos(way: _Way, release: Path, learned: bool) -> Iterator[str]:
         way.runs["classifier"] = classifier
         # One thread: for so small a network, several would mostly wait for each other, for minutes on a busy machine.
         way.bedside("run", "classifier", release, *_CLASSIFIER, "-o", classifier, OMP_NUM_THREADS="1")
-        yield "a small classifier, trained for a minute"
+        yield "a small classifier, trained for about a minute"
     settings = [name for name in PAPER if way.full or name in _SETTINGS or (learned and SETTINGS[name].cues)]
     for number, setting in enumerate(settings, start=1):
         run = way.runs[setting] = way.out / "runs" / f"consultation-{number}"
@@ -297,15 +300,13 @@ def _finish(way: _Way, learned: bool) -> None:
         shown = shown[-1:] if name.endswith(_PEOPLE) else shown
         # Without what stands in brackets in the paper's tables, the table and its end fit on a screen.
         numbers += [(_of(name, one), replace(one, column=one.column.partition(" (")[0])) for one in shown]
-    output.print(
-        headline_table("\nHeadline numbers: all stand-ins, of scripted models and drawn or written samples", numbers)
-    )
+    output.print(headline_table("\nHeadline numbers: all stand-ins, from scripted models and sample data", numbers))
     if not learned:
         missing = MissingExtra.named("torch", extra="models", purpose="retrieval and the classifier")
         how, _, line = missing.do.partition(": ")  # a line of its own: it is there to be copied
         output.print(f"Not run without torch: retrieval, classifier and its cues. {how}:\n  {line}", highlight=False)
     output.tell(report=str(page), log=str(way.log))
-    output.print(f"What every command said: {way.log}", highlight=False)
+    output.print(f"Output of every command: {way.log}", highlight=False)
     output.print(f"Open {page.as_uri()}", style="bold", highlight=False)
 
 

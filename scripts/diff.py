@@ -54,14 +54,14 @@ def shown(found: Diff, *, everything: bool = True) -> Iterator[str | Table]:
         yield from _on_a_screen(found, title, rows)
         return
     rows |= {f"changed in {column}": keys for column, keys in found.columns.items()}
-    rows |= {f"{column}: the same licence in other words": keys for column, keys in found.respelled.items()}
+    rows |= {f"{column}: the same licence, spelled differently": keys for column, keys in found.respelled.items()}
     rows |= {f"moved {splits}": keys for splits, keys in found.moved.items()}
     yield from _keys(title, rows)
     yield from _keys("Exclusions", found.exclusions)
     yield from _changes("Schema", found.schema)
     yield from _changes("Facts", found.facts)
     if found.reordered:
-        yield f"Same rows in another order: {', '.join(found.reordered)}"
+        yield f"Same rows in a different order: {', '.join(found.reordered)}"
 
 
 def _keys(title: str, groups: Mapping[str, Keys]) -> Iterator[Table]:
@@ -111,8 +111,8 @@ def _on_a_screen(found: Diff, title: str, rows: Mapping[str, Keys]) -> Iterator[
     yield "\nWhat it means"
     for sentence in meaning(found):
         yield f"  {sentence}"
-    counts = f"{len(follows):,} counts that follow from the rows, " if follows and facts else ""
-    yield f"\nNot shown: {counts}examples by column, values as they are (--all, --json)"
+    counts = f"{len(follows):,} counts that follow from these rows, " if follows and facts else ""
+    yield f"\nNot shown: {counts}examples by column, full values (--all, --json)"
 
 
 def _brief(value: JsonValue) -> str:
@@ -126,19 +126,19 @@ def _brief(value: JsonValue) -> str:
 def meaning(found: Diff) -> Iterator[str]:
     """What the differences are to somebody who uses A, in sentences."""
     if gone := [change.where for change in found.schema if change.a is not None]:
-        yield f"Code that reads A may fail on B: {', '.join(gone)} gone, or of another type."
+        yield f"Code that reads A may fail on B: {', '.join(gone)} missing or of another type."
     elif found.schema:
-        yield "Code that reads A reads B, which has more columns."
+        yield "Code that reads A also reads B, which has more columns."
     if found.touched:
-        yield f"What was measured on {_and(found.touched)} of A does not hold for B: its rows are others."
+        yield f"What was measured on {_and(found.touched)} of A does not hold for B: the rows differ."
     else:
-        yield "What was measured on A holds for B: every row says the same."
+        yield "What was measured on A holds for B: the content of every row is the same."
     if found.reordered:
-        yield f"Same rows in another order: {', '.join(found.reordered)}."
+        yield f"Same rows in a different order: {', '.join(found.reordered)}."
     if "licence" in found.columns:
-        yield f"{found.columns['licence'].count:,} rows stand under another licence, which may allow less."
+        yield f"{found.columns['licence'].count:,} rows have another licence, which may allow less."
     for column, keys in found.respelled.items():
-        yield f"No change: {column} of {keys.count:,} rows is the same licence in other words."
+        yield f"No change: {column} of {keys.count:,} rows is the same licence, spelled differently."
     for change in found.facts:
         if change.where == "stand_in":
             yield "; ".join(f"{name} is a stand-in: {why}" for name, why in (("A", change.a), ("B", change.b)) if why)

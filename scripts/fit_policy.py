@@ -73,7 +73,7 @@ def command(
     output.print(shown)
     write_whole(out, (json.dumps(to_json(policy), indent=1, ensure_ascii=False) + "\n").encode())
     write_whole(out.with_suffix(".reliability.svg"), plot(fitted.quality).encode())
-    mark = "  stand-in: labels or ratings of a script" if policy.training["stand_in"] else ""
+    mark = "  stand-in: labels or ratings from a script" if policy.training["stand_in"] else ""
     output.print(f"\n{out}  policy {policy.digest[:16]}{mark}", highlight=False, markup=False)
     if failed := [check.name for check in checks if not check.passed]:
         output.print(f"Not fit for use: {', '.join(failed)}", style="bold red", highlight=False)
@@ -121,7 +121,7 @@ def _labelled(profiles: list[PatientProfile], asked: _Asked, out: Path, most: in
         found, unanswered = asyncio.run(labelling.label(questions, by, name, progress=progress))
     path = out.with_suffix(".labels.jsonl")
     write_whole(path, "".join(json.dumps(label.row, sort_keys=True) + "\n" for label in found).encode())
-    output.print(f"{path}  {len(found):,} labels, {unanswered:,} without a readable answer", highlight=False)
+    output.print(f"{path}  {len(found):,} labels; {unanswered:,} turns without a readable answer", highlight=False)
     return found
 
 

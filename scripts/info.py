@@ -72,8 +72,8 @@ def _list(names: list[str]) -> None:
         shown.add_row(name, what, len(known.columns), rows, known.official_repo)
     output.print(shown, markup=False)
     output.print(
-        "\nThe bundled samples are CC0-1.0; a release carries the licence of each row. `bedside info CORPUS` lists its "
-        "columns, `bedside build CORPUS --help` says what it is built from.",
+        "\nThe bundled samples are CC0-1.0; a release states the licence of each row. `bedside info CORPUS` "
+        "lists the columns, `bedside build CORPUS --help` the sources.",
         highlight=False,
     )
 

@@ -74,10 +74,10 @@ def baseline(name: str = _NAME, out: Path | None = _OUT) -> None:
 def _names(kind: str, name: str, *, taken: Collection[str]) -> dict[str, str]:
     """What templates may use. Raises InputError for a name that cannot be, or is taken."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
-        expected = "a small letter, then small letters, digits and single dashes, such as reading-age"
+        expected = "a lower-case letter, then lower-case letters, digits and single dashes, such as reading-age"
         raise InputError("NAME", found=repr(name), expected=expected)
     if name in taken:
-        raise InputError("NAME", found=f"there is a {kind} named {name}", expected="another name")
+        raise InputError("NAME", found=f"a {kind} named {name} already exists", expected="another name")
     room = name.replace("-", "_")
     return {"name": name, "room": room, "module": f"bedside_{room}", "version": __version__}
 
@@ -85,7 +85,7 @@ def _names(kind: str, name: str, *, taken: Collection[str]) -> dict[str, str]:
 def _package(kind: str, out: Path | None, places: Mapping[str, str], names: Mapping[str, str], command: str) -> None:
     folder = out or Path(f"bedside-{names['name']}")
     if is_there(folder) and (not is_folder(folder) or entries(folder)):
-        raise InputError(folder, found="is there already", expected="a folder that is new or empty")
+        raise InputError(folder, found="already exists", expected="a new or empty folder")
     _say(*_fill(kind, folder, places, names))
     _say(f"Next: cd {folder}; pip install --editable .; python -m pytest; {command}")
 
@@ -95,7 +95,7 @@ def _fill(kind: str, folder: Path, places: Mapping[str, str], names: Mapping[str
     paths = {template: folder / place.format(**names) for template, place in places.items()}
     for path in paths.values():
         if is_there(path):
-            raise InputError(path, found="is there already", expected="a name that is not used yet")
+            raise InputError(path, found="already exists", expected="an unused name")
     for template, path in paths.items():
         text = (files("scripts") / "skeletons" / kind / f"{template}.in").read_text(encoding="utf-8")
         write_whole(path, Template(text).substitute(names).encode())

@@ -33,5 +33,5 @@ def command(
     output.print(f"{archive}: {len(packed.files):,} files", highlight=False, soft_wrap=True)
     output.print(f"left out: {', '.join(packed.left_out) or 'nothing'}", highlight=False, soft_wrap=True)
     if packed.placed:
-        text = f"a place of this machine is named in: {', '.join(packed.placed)}"
+        text = f"a path of this machine appears in: {', '.join(packed.placed)}"
         output.print(text, style="yellow", highlight=False, soft_wrap=True)

@@ -16,7 +16,7 @@ from scripts.run.play import Planned, planning
 from scripts.terminal.console import output
 from scripts.terminal.planning import LATENCY, SPEED, showing, spending
 
-_CAN = "run confirmation, run intervention, run consultation or run recheck, with its arguments"
+_CAN = "run confirmation, run intervention, run consultation or run recheck, with arguments"
 
 
 def command(
@@ -50,17 +50,17 @@ def command(
         )
     )
     output.print(
-        f"From {min(FEW, len(cases))} cases with scripted words; {CHARACTERS} characters a token, fewer in JSON. "
-        f"Models that think or say more take more. Hours: {speed:g} tokens a second, {latency:g} s a request, "
-        f"{options.concurrency} dialogues at a time.",
+        f"From {min(FEW, len(cases))} cases with scripted replies; {CHARACTERS} characters per token, fewer in "
+        f"JSON. Models that reason or write more need more. Hours: {speed:g} tokens per second, {latency:g} s per "
+        f"request, {options.concurrency} concurrent dialogues.",
         style="dim",
         highlight=False,
     )
     output.print()
     output.print(showing(len(cases), detect))
     output.print(
-        f"Paired over cases, two-sided, alpha {ALPHA}, power {POWER}. Spread: the standard deviation of the "
-        "difference, case by case; 0.5 where two systems disagree in a fourth of cases that are right or wrong.",
+        f"Paired over cases, two-sided, alpha {ALPHA}, power {POWER}. Spread: standard deviation of the per-case "
+        "difference; 0.5 if two systems disagree on a quarter of right-or-wrong cases.",
         style="dim",
         highlight=False,
     )

@@ -60,6 +60,6 @@ def command(
         quietly=output.quiet,
     )
     if dry_run:
-        output.print("Nothing was sent (--dry-run).", highlight=False)
+        output.print("Nothing was uploaded (--dry-run).", highlight=False)
     else:
         output.print(f"{published.url}  (commit {published.commit[:12]}, tag {published.tag})", highlight=False)

@@ -38,7 +38,7 @@ def command(
     results = evaluate(read, seed=seed)
     cells = {(result.row, result.column): result for result in results}
     count = len(read.pairs)
-    shown = table(f"{TABLE}: {count} pairs, ratings from 1 to 5", "rater", *CRITERIA.values(), "mean and SD possible")
+    shown = table(f"{TABLE}: {count} pairs, ratings 1 to 5", "rater", *CRITERIA.values(), "mean and SD possible")
     for rater in read.raters:
         shown.add_row(
             rater, *(_mean_sd(cells, rater, name) for name in CRITERIA.values()), _checked(cells, rater, count)
@@ -48,7 +48,7 @@ def command(
     _add_published(shown)
     output.print(shown, highlight=False)
     criteria = tuple(CRITERIA.values())
-    title = "\nAgreement: kappa with quadratic weights, Krippendorff's alpha"
+    title = "\nInter-rater agreement: quadratic weighted kappa, Krippendorff's alpha"
     agreement = table(title, "raters", *criteria, right=criteria)
     for row in dict.fromkeys(result.row for result in results if result.unit in ("kappa", "alpha")):
         kind = "Krippendorff alpha" if row == "All raters" else "weighted kappa"
@@ -62,7 +62,7 @@ def command(
 def _finish(results: list[Result], stand_in: str | None, out: Path | None) -> None:
     output.tell(results=[result.as_row() for result in results])
     if stand_in:
-        output.print(f"\nstand-in, no reproduction: {stand_in}", style="yellow", highlight=False)
+        output.print(f"\nstand-in, not a reproduction: {stand_in}", style="yellow", highlight=False)
     if out:
         record = results[0].record
         assert record is not None

@@ -48,14 +48,14 @@ def command(
     folder = out or Path("rebuilt") / release.replace("/", "--")
     for taken in ("--out", "--work", "--overwrite"):
         if any(word == taken or word.startswith(f"{taken}=") for word in options or ()):
-            raise InputError(taken, found="an option of the build", expected="--out of rebuild, where all of it lies")
+            raise InputError(taken, found="an option of `bedside build`", expected="--out, which holds them all")
     chat = ["dialogue"] * any(word.partition("=")[0] == "--model" for word in options or ())
     output.print(f"Environment: {folder / 'environment'}", highlight=False, soft_wrap=True)
     environment = Environment.made(checkout, [*recipe.extras, *chat, *extra], folder / "environment", python)
     recorded = {name: found for name, found in manifest.versions.items() if name != "bedside"}  # that is the checkout
     if other := other_versions(recorded, environment.versions(recorded)):
         text = (
-            f"Other libraries than the release was built with: {versions_in_words(other)}. They may write other bytes."
+            f"Library versions differ from the release's: {versions_in_words(other)}. They may write different bytes."
         )
         output.print(text, style="yellow", highlight=False, markup=False, soft_wrap=True)
     place = ("--out", str(folder / "release"), "--work", str(folder / "work"), "--overwrite")
@@ -70,15 +70,15 @@ def command(
 def _of_the_code(recorded: Code | None, here: Code | None) -> list[str]:
     """How the checkout is not the code that the release was built by."""
     if recorded is None:
-        return ["The release does not say which commit built it."]
+        return ["The release does not record the commit that built it."]
     said = []
     if recorded.changed:
-        said.append(f"The release was built by commit {recorded.commit[:12]} with changes that nobody committed.")
+        said.append(f"The release was built from commit {recorded.commit[:12]} with uncommitted changes.")
     if here is None or here.commit != recorded.commit:
         found = f"is at {here.commit[:12]}" if here else "has no commit"
-        said.append(f"The checkout {found}; the release was built by commit {recorded.commit[:12]}.")
+        said.append(f"The checkout {found}; the release was built from commit {recorded.commit[:12]}.")
     if here is not None and here.changed:
-        said.append("The checkout holds changes that are not committed.")
+        said.append("The checkout has uncommitted changes.")
     if here is None or here.lock != recorded.lock:
-        said.append("The locks of the checkout are not those of the release: expect other library versions.")
+        said.append("The checkout's lock files differ from the release's: expect other library versions.")
     return said

@@ -70,8 +70,8 @@ def _module(run: FinishedRun) -> ModuleType:
     known |= {word: Plugin(word, entry.place) for word, entry in RUN.items() if isinstance(entry, Command)}
     module = known[name].module() if name in known else None
     if module is None or not hasattr(module, "rescore"):
-        do = "Rescore the runs that it was made of, and make it of them again" if "runs" in run.record.options else ""
-        raise InputError(run.folder, found=f"a run of {name}, which stores nothing to score again", do=do)
+        do = "Rescore the runs it was made from, then run it again on them" if "runs" in run.record.options else ""
+        raise InputError(run.folder, found=f"a run of {name}, which stores nothing to rescore", do=do)
     return module
 
 
@@ -102,8 +102,8 @@ def _tell(before: list[Result], after: list[Result]) -> None:
     same = sum(key in new and new[key] == value for key, value in old.items())
     moved = [key for key, value in old.items() if key in new and new[key] != value]
     output.print(
-        f"{same:,} of {len(old):,} numbers are equal to the last digit; {len(moved):,} differ, "
-        f"{len(new.keys() - old.keys()):,} are new, {len(old.keys() - new.keys()):,} are gone",
+        f"{same:,} of {len(old):,} numbers are identical; {len(moved):,} differ, {len(new.keys() - old.keys()):,} "
+        f"new, {len(old.keys() - new.keys()):,} removed",
         highlight=False,
     )
     for key in moved[:5]:

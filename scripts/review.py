@@ -31,7 +31,7 @@ def command(
     folder = beside if not is_file(work / NAME) and is_file(beside / NAME) else work
     items = read_queue(folder / NAME)
     write_review(items, ImageStore(Folder(folder)).get, out, title=folder.name.removesuffix(".work"))
-    kinds = Counter(item.doubts[0].kind if item.doubts else "decided earlier" for item in items)
+    kinds = Counter(item.doubts[0].kind if item.doubts else "already decided" for item in items)
     told = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
     output.print(f"{len(items):,} questions{f' ({told})' if told else ''}", highlight=False)
     output.print(f"{out}", highlight=False, soft_wrap=True)

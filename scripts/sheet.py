@@ -68,7 +68,7 @@ def _complaints(rows: Any, out: Path, pairs: int | None, *, raters: int, seed: i
     from datasets import Image
 
     if pairs is not None:
-        raise InputError("--pairs", found="a release of photos", expected="one case of each diagnosis is drawn")
+        raise InputError("--pairs", found="a release of photos", expected="one case per diagnosis is drawn")
     photos = rows.cast_column("image", Image(decode=False))
     written = write_relevance_sheets(photos, out, raters=raters, seed=seed, stand_in=stand_in)
     output.print(f"complaints for {raters} raters, and the photos beside them:", highlight=False)

@@ -52,7 +52,7 @@ def command(
         made = [printed(view, paper=paper) for view in chosen if view.rows]
         text = latex(made) if format_ == "latex" else markdown(made)
         if left := sum(len(pairs) for view in chosen for pairs in view.others.values()):
-            said = f"{left:,} numbers have no place in the paper's tables; --format csv holds them too"
+            said = f"{left:,} numbers have no place in the paper's tables; --format csv includes them"
             errors.print(said, style="yellow", highlight=False)
     if out is None:
         typer.echo(text, nl=False)

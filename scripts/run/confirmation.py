@@ -115,13 +115,13 @@ class Talks(Scored):
         if self.turns not in TURNS:
             raise InputError("--turns", found=str(self.turns), expected="8 or 20")
         if self.transcripts is None and self.evaluator is None:
-            raise InputError("--evaluator", found="no model", expected="one, or rules")
+            raise InputError("--evaluator", found="no model", expected="a model, or rules")
         for option, given in (("--clinician", self.clinician), ("--patient", self.patient)):
             if self.transcripts is None and given is None:
-                raise InputError(option, found="no model", expected="one, or --transcripts with dialogues to score")
+                raise InputError(option, found="no model", expected="a model, or --transcripts with dialogues to score")
             if self.transcripts is not None and given is not None:
                 raise InputError(
-                    option, found=given, expected="none beside --transcripts, whose dialogues are finished"
+                    option, found=given, expected="no clinician or patient: the dialogues of --transcripts are finished"
                 )
 
 
@@ -198,7 +198,9 @@ def run_task(task: Task, options: Scored) -> None:
     finish(options.out, numbers, started, extra, printed=bool(validity["valid"]))
     if not validity["valid"]:
         why = "; ".join(validity["reasons"])
-        errors.print(f"INVALID: {why}. No headline was printed.", style="bold red", highlight=False, markup=False)
+        errors.print(
+            f"INVALID: {why}. No headline numbers are printed.", style="bold red", highlight=False, markup=False
+        )
         raise typer.Exit(1)
 
 
@@ -207,7 +209,7 @@ def fitted_elsewhere(policy: PolicyConfig, evaluator: str | None) -> str:
     fitted = policy.training.get("evaluator")
     if fitted is None or evaluator is None or fitted == evaluator:
         return ""
-    return f"the patient's weights were fitted on ratings of {fitted}, not of {evaluator}"
+    return f"the patient's weights were fitted on ratings by {fitted}, not by {evaluator}"
 
 
 def policy_of(name: str, overlap: str | None = None) -> PolicyConfig:
@@ -266,7 +268,7 @@ def _told(task: Task, options: Scored, people: Transcripts) -> list[Transcript]:
     if left:
         errors.print(f"Left out: {left}", style="yellow", highlight=False, markup=False)
     if not dialogues:
-        raise InputError(options.transcripts, found=f"no {task}", expected="one dialogue of the task or more")
+        raise InputError(options.transcripts, found=f"no {task}", expected="at least one dialogue of the task")
     return dialogues
 
 
@@ -278,9 +280,9 @@ def _scoring(
     evaluator = _evaluator(options) if anew else None
     if anew and evaluator is None:
         found = f"no model for {anew:,} dialogues without a trace"
-        raise InputError("--evaluator", found=found, expected="one that rates their turns, or rules")
+        raise InputError("--evaluator", found=found, expected="a model that rates their turns, or rules")
     if anew:
-        text = f"{anew:,} of {len(dialogues):,} dialogues bring no trace: theirs is computed anew from the turns"
+        text = f"{anew:,} of {len(dialogues):,} dialogues have no trace: it is recomputed from their turns"
         errors.print(text, style="yellow", highlight=False, markup=False)
     written = options.names.get(WRITER) is not None
     told = transcript_game(task, policy=policy, prompts=texts, evaluator=evaluator, written=written)

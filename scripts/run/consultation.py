@@ -203,7 +203,7 @@ def _game(
         decoding = {role: game.decoding[role] for role in names}
         return replace(game, roles=("doctor", "assessor"), decoding=decoding), names
     if options.patient is None:
-        raise InputError("--patient", found="no model", expected=f"one, as {options.setting} is a dialogue")
+        raise InputError("--patient", found="no model", expected=f"a model: {options.setting} is a dialogue")
     return game, {**names, "patient": options.patient}
 
 
@@ -229,7 +229,7 @@ def _warn_of_silence(played: Sequence[Consultation]) -> None:
         empty = [turn for turn in turns if "empty" in turn.flags]
         if empty:
             cut = sum("max_tokens" in turn.flags for turn in empty)
-            thought = f", {cut:,} of them cut off while the model thought" if cut else ""
+            thought = f", {cut:,} of them cut off during reasoning" if cut else ""
             text = f"{role}: {len(empty):,} of {len(turns):,} turns are empty{thought}"
             errors.print(text, style="yellow", highlight=False)
         if stopped := sum("filtered" in turn.flags for turn in turns):
@@ -241,11 +241,11 @@ def warn_of_cases(read: Cases, data: str) -> None:
     """Says which rows are not played. Raises InputError where none is left."""
     if not read.cases:
         reason = f", the first: {read.invalid[0].case_id}, {read.invalid[0].reason}" if read.invalid else ""
-        raise InputError(data, found=f"no case that can be played{reason}", expected="one or more")
+        raise InputError(data, found=f"no playable case{reason}", expected="at least one")
     for row in read.invalid[:5]:
         errors.print(f"not played: {row.case_id}: {row.reason}", style="yellow", highlight=False, markup=False)
     if len(read.invalid) > 5:
         errors.print(f"not played: {len(read.invalid) - 5:,} more", style="yellow", highlight=False)
     if read.giveaways:
-        text = f"{len(read.giveaways):,} cases have a complaint that names the diagnosis, so that a patient may say it"
+        text = f"{len(read.giveaways):,} cases have a complaint that names the diagnosis, so the patient may say it"
         errors.print(text, style="yellow", highlight=False)

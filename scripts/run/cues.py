@@ -24,11 +24,11 @@ def cues_of(path: Path | None, setting: str, opened: Opened) -> Cues | None:
     wanted = setting_named(setting).cues
     if wanted and path is None:
         do = "Make cues.parquet with: bedside run classifier"
-        raise InputError("--cues", found="no file", expected=f"one, for the setting {setting}", do=do)
+        raise InputError("--cues", found="no file", expected=f"cues.parquet, for the setting {setting}", do=do)
     if path is None:
         return None
     if not wanted:
-        raise InputError("--cues", found=f"{setting} gives the doctor none", expected="a setting with cues")
+        raise InputError("--cues", found=f"{setting} gives the doctor no cues", expected="a setting with cues")
     return read_cues(path, opened.content_digest)
 
 
@@ -47,12 +47,12 @@ def warn_of_cues(cues: Cues, read: Cases) -> None:
     if uncued := _uncued(read):
         named = ", ".join(uncued[:_SHOWN]) + (" …" if len(uncued) > _SHOWN else "")
         text = (
-            f"{len(uncued):,} cases have no cues, and are not played: {named}. Compare with a run that plays them by "
-            "bedside contrast, which takes the cases that both have"
+            f"{len(uncued):,} cases have no cues and are not played: {named}. To compare with a run that plays "
+            "them, use bedside contrast, which takes the cases that both have"
         )
         errors.print(text, style="yellow", highlight=False, markup=False)
     if cues.more.search is None:
-        text = "The cues do not say whether training photos of the classifier were looked for among the cases"
+        text = "The cues do not record whether the cases were checked for the classifier's training photos"
         errors.print(text, highlight=False)
 
 

@@ -161,7 +161,7 @@ def _instead(role: str, name: str, agent: Callable[[str, str], ScriptedAgent]) -
 
 def _nobody(case: Any) -> Script:
     """Stands for a model whose words no agent can say, which is told before anybody is asked."""
-    raise ModelError("plan", found="a role whose words no scripted agent can say", expected="one of its own agents")
+    raise ModelError("plan", found="a role that no scripted agent can play", expected="one of this role's agents")
 
 
 def roles_of(names: Mapping[str, str], agent: Callable[[str, str], ScriptedAgent], options: Asking) -> Roles:
@@ -324,20 +324,20 @@ def _tell(played: Played[Any], out: Path) -> None:
     output.print(shown)
     usage = played.usage
     if usage.asked or usage.replayed:
-        output.print(f"{usage.asked:,} answers asked now, {usage.replayed:,} replayed from {out}", highlight=False)
+        output.print(f"{usage.asked:,} new answers, {usage.replayed:,} reused from {out}", highlight=False)
     output.print()
     cases = len(played.outcomes)
     for reason, count in played.problems.most_common(5):
         errors.print(f"{count:,} of {cases:,}: {reason}", style="yellow", highlight=False, markup=False)
-    failure = played.failure or (None if played.records else "no case left a record")
+    failure = played.failure or (None if played.records else "no case has a record")
     if failure is None:
         return
     for name in RESULTS:
         with suppress(FileNotFoundError):
             (out / name).unlink()
     errors.print(
-        f"Failed: {failure}. The dialogues are in {out}; no results were written. --max-invalid 1 counts such cases "
-        "and goes on.",
+        f"Failed: {failure}. The dialogues are in {out}; no results were written. Pass --max-invalid 1 to count "
+        "such cases and continue.",
         style="bold red",
         highlight=False,
         markup=False,
@@ -381,5 +381,5 @@ def warn_of_family(names: Mapping[str, str | None], measured: str, judge: str) -
     """Says so where the model that is measured and its judge are of one family."""
     one, other = (family(names.get(role) or "") for role in (measured, judge))
     if one is not None and one == other:
-        text = f"{measured.capitalize()} and {judge} are both of the family {one}: judges favour their own"
+        text = f"{measured.capitalize()} and {judge} are both from the family {one}: judges favour their own family"
         errors.print(text, style="yellow")

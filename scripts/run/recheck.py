@@ -57,11 +57,11 @@ def command(options: Recheck) -> None:
         if one.record is not None and one.record.assessment is not None and one.epoch == 1
     }
     if not assessed:
-        expected = "one or more, in a setting with dialogue"
+        expected = "at least one, in a setting with dialogue"
         raise InputError(options.run, found="no assessed consultation", expected=expected)
     opened = open_data(options.data, split="test", default="3mdbench")
     if opened.content_digest != finished.record.data.content_digest:
-        raise InputError(options.data, found="other data than the run's", expected=finished.record.data.content_digest)
+        raise InputError(options.data, found="data other than the run's", expected=finished.record.data.content_digest)
     cases = [case for case in read_cases(opened.splits["test"]).cases if case.case_id in assessed][: options.limit]
     texts = read_prompts(options.prompts)
     as_played = finished.record.options

@@ -52,7 +52,7 @@ def command(options: Retrieval) -> None:
     rows = _caption_rows(opened)
     if max(options.k) > len(rows.expert_caption):
         found = f"{max(options.k)}, and a split of {len(rows.expert_caption):,} rows"
-        raise InputError("--k", found=found, expected="no more than there are rows to find one among")
+        raise InputError("--k", found=found, expected="at most the number of rows")
     embedded = embed_all(options, {"expert": rows.expert_caption, "layman": rows.layman_caption}, opened)
     method = options.method or method_of(opened)
     facts = {"k": list(options.k), "method": method, "resamples": options.resamples}

@@ -50,7 +50,9 @@ class Stored:
         value = self.record.options.get(name, default)
         if value is None:
             do = "Run the baseline again"
-            raise InputError(self.run.folder, found=f"a record without {name}", expected="a run of this version", do=do)
+            raise InputError(
+                self.run.folder, found=f"a record without {name}", expected="a record of this version", do=do
+            )
         return value
 
     def played(self, kind: type[PlayedCase[Record]]) -> list[PlayedCase[Record]]:
@@ -71,7 +73,7 @@ class Stored:
             raise InputError(self.run.folder, found="a run over a folder", expected="its data", do=do)
         opened = open_data(where, split=None if "+" in told.split else told.split, default=told.corpus)
         if opened.content_digest != told.content_digest:
-            found = f"rows with digest {opened.content_digest[:16]}…"
+            found = f"rows with another digest ({opened.content_digest[:16]}…)"
             raise InputError(where, found=found, expected=f"{told.content_digest[:16]}…, those of the run")
         return opened
 

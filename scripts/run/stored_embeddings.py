@@ -46,7 +46,7 @@ class _Kept(Encoder):
         self._missing()
 
     def _missing(self) -> NoReturn:
-        raise _not_there(self.name, "not all of its embeddings are in the cache")
+        raise _not_there(self.name, "some of its embeddings are missing from the cache")
 
 
 def stored_embeddings(
@@ -72,5 +72,5 @@ def stored_embeddings(
 
 
 def _not_there(name: str, found: str) -> InputError:
-    do = "Name the cache of the run (--cache), or the embeddings that it was given (--embeddings NAME=PLACE)"
+    do = "Name the run's cache (--cache), or the embeddings that it used (--embeddings NAME=PLACE)"
     return InputError(name, found=found, expected="the embeddings of the run", do=do)

@@ -72,7 +72,7 @@ def command(options: Assessors) -> None:
     graph = agreement(everyone, seed=options.seed) if len(everyone.raters) > 1 else None
     careless = graph.careless if graph else ()
     if careless and not options.keep_all:
-        errors.print(f"left out as careless: {', '.join(careless)} (--keep-all keeps them)", style="yellow")
+        errors.print(f"left out as careless: {', '.join(careless)} (to keep them: --keep-all)", style="yellow")
         annotations = everyone.without(careless)
     runs = read_runs(options.runs)
     opened, read = cases_of(options.data, runs[0].record.data.split)
@@ -122,7 +122,7 @@ def _annotated(
     for key in annotations.dialogues:
         if key not in dialogues:
             raise InputError(
-                "--run", found=f"no dialogue of case {key[1]} in run {key[0]}", expected="all runs that were annotated"
+                "--run", found=f"no dialogue of case {key[1]} in run {key[0]}", expected="all annotated runs"
             )
         if key[1] not in cases:
             raise InputError("--data", found=f"no case {key[1]}", expected="what the runs were played on")

@@ -80,22 +80,23 @@ def _line(name: str, text: str, *, bad: bool = False) -> None:
 def _schedule(study: Study, offers: Sequence[Offer]) -> None:
     design = study.design
     for one in planned.expected(design, offers):
-        each = f"at most {design.per_person} a person" if one.task in TALKS else "everybody rates all of them"
+        each = f"at most {design.per_person} per person" if one.task in TALKS else "everyone rates all of them"
         _line(one.task, f"{one.cases:,} cases by {design.completed} each, {one.encounters:,} in all; {each}")
     fewest = fewest_people(design, offers)
     few = f"; {design.people} are planned" + (", too few" if design.people < fewest else "")
-    _line("people", f"{fewest:,} at least, if nobody leaves{few}", bad=design.people < fewest)
-    _line("pay", f"{planned.paid(design, offers):,.2f} {design.pay.currency}, if everybody finishes")
+    _line("people", f"{fewest:,} at least, if nobody drops out{few}", bad=design.people < fewest)
+    _line("pay", f"{planned.paid(design, offers):,.2f} {design.pay.currency}, if everyone finishes")
 
 
 def _power(study: Study, offers: Sequence[Offer], detect: float) -> None:
     for one in planned.expected(study.design, offers):
         output.print()
-        output.print(f"{one.task}: a case is worth {one.each:.2f} independent ones", highlight=False)
+        output.print(f"{one.task}: one case counts as {one.each:.2f} independent ones", highlight=False)
         output.print(showing(one.cases, detect, each=one.each))
     output.print(
-        f"People beside a model on the same cases, paired over cases, two-sided, alpha {ALPHA}, power {POWER}. "
-        f"Assumed: {planned.BY_PERSON:.0%} of a difference's variance the person's, {planned.BY_CASE:.0%} the case's.",
+        f"People compared with a model on the same cases: paired over cases, two-sided, alpha {ALPHA}, power "
+        f"{POWER}. Assumed: {planned.BY_PERSON:.0%} of a difference's variance is between people, "
+        f"{planned.BY_CASE:.0%} between cases.",
         style="dim",
         highlight=False,
     )
@@ -125,4 +126,4 @@ def _journal(study: Study, database: str | None) -> None:
     finally:
         store.close()
         keys.close()
-    _line("journal", f"{rows:,} rows, each as it was written; the last is {head[:16]}")
+    _line("journal", f"{rows:,} rows, unchanged since written; the last is {head[:16]}")

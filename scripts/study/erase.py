@@ -26,4 +26,4 @@ def command(
                 erase(connection, keys, name, now())
             output.print(f"{name}: erased", highlight=False)
         store.tidy()
-    output.print("What was exported before still holds their answers: delete it, and export again", highlight=False)
+    output.print("Earlier exports still hold this person's answers: delete them, and export again", highlight=False)

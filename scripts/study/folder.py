@@ -35,7 +35,7 @@ def opened(folder: Path, database: str | None, *, begun: bool = True) -> Iterato
     store, keys = open_database(study, database)
     try:
         if begun and store.fact("begun") is None and store.fact("items") is None:
-            raise InputError(folder, found="nobody was invited yet", expected="a study that has begun")
+            raise InputError(folder, found="nobody has been invited yet", expected="a study that has started")
         yield study, store, keys
     finally:
         store.close()

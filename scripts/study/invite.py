@@ -40,7 +40,7 @@ def command(
             raise InputError(study, found="is closed", expected="a study that is open")
         where = address or fact_in(connection, "address")
         if where is None:
-            raise InputError("--address", found="none", expected="the server's address, or a server that has run")
+            raise InputError("--address", found="none", expected="--address, or a server that has already run")
         set_fact(connection, "begun", "yes")
         links = [(again, link_again(connection, again, now()))] if again else []
         links += invite(connection, keys, count, now())
@@ -48,9 +48,11 @@ def command(
             login = make_link(connection, None, now())
             note(connection, now(), "login made")
     if coordinator:
-        errors.print(f"Coordinator's login, once, within an hour: {where.rstrip('/')}/c/{login}", highlight=False)
+        errors.print(
+            f"Coordinator's login (works once, within an hour): {where.rstrip('/')}/c/{login}", highlight=False
+        )
     if not links:
         return
     rows = [{"person": name, "link": f"{where.rstrip('/')}/i/{token}"} for name, token in links]
     sys.stdout.write(table_bytes(("person", "link"), rows).decode())
-    errors.print(f"{len(rows)} links, each works once, for 30 days.", highlight=False)
+    errors.print(f"{len(rows)} links; each works once, within 30 days.", highlight=False)

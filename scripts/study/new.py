@@ -22,4 +22,4 @@ def command(
     """
     for path in write_study(out, one_of("task", task, TASKS)):
         output.print(f"  {path}", highlight=False, soft_wrap=True)
-    output.print("\nFill in what says TODO, then: bedside study check", highlight=False)
+    output.print("\nReplace every TODO, then run: bedside study check", highlight=False)

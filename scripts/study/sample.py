@@ -29,7 +29,7 @@ def sample_source(design: Design) -> Source:
     (maker,) = made if len(made) == 1 else (None,)
     if maker is None:
         found = ", ".join(design.tasks)
-        raise InputError("study.yaml, tasks", found=found, expected="tasks of one corpus, beside sample")
+        raise InputError("study.yaml, tasks", found=found, expected="tasks of a single corpus, with sample")
     return Source(design, maker(), stand_in=STAND_IN)
 
 

@@ -107,7 +107,9 @@ def command(options: Serving) -> None:
     if options.rehearsal:
         options = _rehearsing(options)
     elif options.task is not None:
-        raise InputError("--task", found=options.task, expected="none without --rehearsal: study.yaml says it")
+        raise InputError(
+            "--task", found=options.task, expected="--task only with --rehearsal: study.yaml names the tasks"
+        )
     study = read_study(options.study)
     site = _site(options, study)
     try:
@@ -160,12 +162,12 @@ def _origins(options: Serving) -> list[str]:
     if not is_private(options.host):
         raise InputError(
             "--host",
-            found=f"{options.host}, which others can reach, without HTTPS",
+            found=f"{options.host}, reachable by others without HTTPS",
             expected="127.0.0.1, or --behind-proxy",
-            do="Put a proxy with a certificate before it (Caddy, nginx) and give --behind-proxy --address https://…",
+            do="Put an HTTPS proxy (Caddy, nginx) in front of it and pass --behind-proxy --address https://…",
         )
     if options.address is not None:
-        raise InputError("--address", found=options.address, expected="none without --behind-proxy")
+        raise InputError("--address", found=options.address, expected="--address only with --behind-proxy")
     return [f"http://localhost:{options.port}", f"http://127.0.0.1:{options.port}", f"http://[::1]:{options.port}"]
 
 
@@ -175,7 +177,7 @@ def _rehearsing(options: Serving) -> Serving:
         write_study(options.study, one_of("--task", options.task or TASKS[0], TASKS))
     elif options.task is not None and options.task not in read_study(options.study).design.tasks:
         found = f"{options.task}, and a study of {', '.join(read_study(options.study).design.tasks)}"
-        raise InputError("--task", found=found, expected="a task of the study, or a folder that is not there yet")
+        raise InputError("--task", found=found, expected="a task of the study, or a new folder")
     if not read_study(options.study).design.talks:
         return options
     return replace(options, patient=options.patient or TEMPLATE, evaluator=options.evaluator or RULES)
@@ -183,11 +185,11 @@ def _rehearsing(options: Serving) -> Serving:
 
 def _site(options: Serving, study: Study) -> Site:
     if (todo := open_places(study)) and not options.rehearsal:
-        raise InputError(options.study, found=f"TODO in {', '.join(todo)}", expected="texts that are finished")
+        raise InputError(options.study, found=f"TODO in {', '.join(todo)}", expected="finished texts")
     roles, names = _roles(options, study)
     if study.design.limits.dollars is not None and (free := _without_price(roles)):
-        found = f"a limit in study.yaml, and no price of {', '.join(free)}"
-        raise InputError("limits.dollars", found=found, expected="--price of each model")
+        found = f"a cost limit in study.yaml, but no price for {', '.join(free)}"
+        raise InputError("limits.dollars", found=found, expected="--price for each model")
     policy = policy_of(options.policy)
     texts = read_prompts(options.prompts)
     source = source_of(options.data, study)
@@ -213,12 +215,14 @@ def _roles(options: Serving, study: Study) -> tuple[Roles, dict[str, str]]:
     given = {"patient": options.patient, "evaluator": options.evaluator}
     if not study.design.talks:
         if named := [f"--{role}" for role, name in given.items() if name]:
-            raise InputError(named[0], found="a model", expected="none: nobody talks in this study")
+            raise InputError(named[0], found="a model", expected="no model: this study has no conversations")
         return Roles({}, {}, {}), {}
     names = {}
     for role, name in given.items():
         if name is None:
-            raise InputError(f"--{role}", found="no model", expected="one, or with --rehearsal rules or template")
+            raise InputError(
+                f"--{role}", found="no model", expected="a model; with --rehearsal, also rules or template"
+            )
         names[role] = name
     acted = [f"--{role} {name}" for role, name in names.items() if name in (RULES, TEMPLATE) or "scripted/" in name]
     if acted and not options.rehearsal:
@@ -226,7 +230,7 @@ def _roles(options: Serving, study: Study) -> tuple[Roles, dict[str, str]]:
             acted[0],
             found="no model",
             expected="a model in a real study",
-            do="The rules judge by wording alone; --rehearsal takes them, and marks every export a stand-in",
+            do="Rules judge by wording alone; --rehearsal allows them, and marks every export a stand-in",
         )
     asked = {role: name for role, name in names.items() if name not in (RULES, TEMPLATE)}
     return roles_of(asked, scripted_agent, asking) if asked else Roles({}, {}, {}), names
@@ -262,10 +266,12 @@ def source_of(data: str, study: Study) -> Source:
 def _tell(site: Site, address: str, login: str, tried: list[tuple[str, str]]) -> None:
     output.print(f"{site.study.design.title}: {address}", highlight=False, soft_wrap=True)
     if site.stand_in:
-        errors.print(f"Stand-in: {site.stand_in}. Every export says so.", style="yellow", highlight=False)
-    output.print(f"Coordinator's login, once, within an hour: {address}/c/{login}", highlight=False, soft_wrap=True)
+        errors.print(f"Stand-in: {site.stand_in}. Every export is marked so.", style="yellow", highlight=False)
+    output.print(
+        f"Coordinator's login (works once, within an hour): {address}/c/{login}", highlight=False, soft_wrap=True
+    )
     for name, token in tried:
-        output.print(f"Try it as {name}, once: {address}/i/{token}", highlight=False, soft_wrap=True)
+        output.print(f"Try it as {name} (works once): {address}/i/{token}", highlight=False, soft_wrap=True)
     output.print(f"Invite people: bedside study invite {site.study.folder} --count 20", highlight=False, soft_wrap=True)
     output.print("Ctrl-C stops the server; nothing is lost.", highlight=False)
 

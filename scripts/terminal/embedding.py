@@ -99,15 +99,13 @@ def embed_all(options: Encoding, texts: Mapping[str, Sequence[str]], opened: Ope
     Raises InputError where no encoder and no embeddings are named, and what `read_own`, `open_encoder`, `embed` raise.
     """
     if not options.model and not options.embeddings:
-        raise InputError("--model, --embeddings", found="neither", expected="an encoder, or embeddings of your own")
+        raise InputError("--model, --embeddings", found="neither", expected="an encoder, or your own embeddings")
     own = [read_own(given, texts, images=opened is not None) for given in options.embeddings]
     encoders = [open_encoder(name, device=options.device, precision=options.precision) for name in options.model]
     names = [*(encoder.name for encoder in encoders), *(encoder.name for encoder, _ in own)]
     if again := next((name for at, name in enumerate(names) if name in names[:at]), None):
         found, do = f"{again!r} twice", "Give embeddings another NAME"
-        raise InputError(
-            "--model, --embeddings", found=found, expected="each name once: a row of the table each", do=do
-        )
+        raise InputError("--model, --embeddings", found=found, expected="each name once: one table row each", do=do)
     return Embedded((*((encoder, _embed(encoder, texts, options, opened)) for encoder in encoders), *own))
 
 
@@ -126,7 +124,7 @@ def _embed(
         )
     cut = ", ".join(f"{register} {part.truncated.sum():,}" for register, part in made.texts.items())
     output.print(
-        f"{encoder.name}: {made.encoded:,} items encoded just now; captions longer than {encoder.context_length} "
+        f"{encoder.name}: {made.encoded:,} items newly encoded; captions longer than {encoder.context_length} "
         f"tokens: {cut}",
         highlight=False,
     )

@@ -56,7 +56,7 @@ def finish(
     if record.stand_in:
         output.print(f"stand-in: {record.stand_in}", style="yellow", highlight=False)
     if aside:
-        output.print(f"The run that lay there is in {aside}.", highlight=False)
+        output.print(f"The run that was there is now in {aside}.", highlight=False)
     output.print(f"{out}: run {told.run_id}. Next:", highlight=False)
     output.print(f"  bedside compare {out}", highlight=False)
     output.print(f"  bedside report {out} -o report.html", highlight=False)

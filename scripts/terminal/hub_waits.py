@@ -16,6 +16,6 @@ class _Waits(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         said = record.getMessage()
         if said.startswith("Retrying in") and "[Retry 1/" in said:
-            record.msg, record.args = "The Hub does not answer; trying again for half a minute", ()
+            record.msg, record.args = "The Hub does not answer; retrying for half a minute", ()
             return True
         return not said.startswith("Retrying in") and " thrown while requesting " not in said

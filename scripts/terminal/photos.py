@@ -55,8 +55,8 @@ def labelled_photos(data: str, clusters: Path | None, seed: int, splits: Sequenc
                 data,
                 found=f"a release without {split} split",
                 expected=f"{' and '.join(splits)} (the authors publish test only)",
-                do="Build one with: bedside build 3mdbench; or train on a folder of class folders. A network that is "
-                "trained answers about any photos: --predict --weights RUN",
+                do="Build one with: bedside build 3mdbench; or train on a folder of class folders. To classify "
+                "other photos with a trained network: --predict --weights RUN",
             ) from None
     if any(part.corpus != "3mdbench" for part in opened.values()):
         raise InputError(data, found=f"a release of {opened[splits[0]].corpus}", expected="one of 3mdbench")
@@ -72,19 +72,21 @@ def _from_clusters(folder: Path, clusters: Path, seed: int) -> Labelled:
     for placed in parquet_rows(clusters, ["file", "cluster", "kept"]):
         row = {} if isinstance(placed, BadRow) else placed[1]
         if not isinstance(row.get("file"), str) or not isinstance(row.get("kept"), bool) or "cluster" not in row:
-            raise InputError(clusters, found="rows without file, cluster and kept", expected="photos.parquet")
+            raise InputError(
+                clusters, found="rows without the columns file, cluster and kept", expected="photos.parquet"
+            )
         known[row["file"]] = row
     pairs = {str(path.relative_to(folder).as_posix()): (label, path) for label, path in class_folders(folder)}
     missing = [name for name in pairs if name not in known]
     if missing or not pairs:
         raise InputError(
             clusters,
-            found=f"{len(missing)} of {len(pairs)} pictures in class folders of {folder} are not in it",
-            expected="all of them",
-            do=f"Make it with: bedside curate {folder} -o REPORT",
+            found=f"{len(missing)} of {len(pairs)} photos in the class folders of {folder} are missing from it",
+            expected="every photo",
+            do=f"Create it with: bedside curate {folder} -o REPORT",
         )
     kept = {name: pair for name, pair in pairs.items() if known[name]["kept"]}
-    output.print(f"{len(kept):,} photos; {len(pairs) - len(kept):,} copies or unreadable files left out")
+    output.print(f"{len(kept):,} photos; {len(pairs) - len(kept):,} duplicate or unreadable files left out")
     members = [Member(name, label, (known[name]["cluster"],)) for name, (label, _) in kept.items()]
     splits = split_groups(members, _SPLIT_RATIOS, seed=seed)
     files = {split: [kept[name] for name in kept if splits[name] == split] for split in _SPLIT_RATIOS}
@@ -103,7 +105,7 @@ def pictures_of(labelled: Labelled, size: int, *, quiet: bool) -> dict[str, Pict
         }
     for split, one in found.items():
         if not len(one):
-            raise InputError(split, found="no photo that can be decoded", expected="one or more")
+            raise InputError(split, found="no photo that can be decoded", expected="at least one")
     return found
 
 

@@ -57,7 +57,11 @@ def showing(cases: int, detect: float, *, each: float = 1.0) -> Table:
     """What so many cases can show, by the spread of the difference; a case counts as `each` independent ones."""
     wanted = f"cases to show {detect:g}"
     shown = table(
-        "What the number of cases can show", "spread", "smallest difference", wanted, right=("spread", wanted)
+        "Differences that this number of cases can detect",
+        "spread",
+        "smallest difference",
+        wanted,
+        right=("spread", wanted),
     )
     for spread in SPREADS:
         count = int(cases * each)

@@ -53,7 +53,7 @@ class _Results(_Stream):
         if isinstance(error, BrokenPipeError):
             raise SystemExit(128 + signal.SIGPIPE)
         found = f"cannot be written ({error.strerror or error})"
-        raise InputError("standard output", found=found, expected="a place that takes what is printed") from None
+        raise InputError("standard output", found=found, expected="a writable output") from None
 
 
 def guard() -> None:

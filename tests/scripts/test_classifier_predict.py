@@ -118,7 +118,7 @@ def test_training_photos_in_disguise_are_named_and_then_left_out(
 
     assert predict(made, made.b, tmp_path, "--drop-trained") == 0
     said = told(capsys)
-    assert "12 training and validation photos looked for among 8: 2 found, and left out" in said
+    assert "12 training and validation photos looked for among 8: 2 found, left out" in said
     assert "test: 1 photos could not be decoded" in said
     record, results = read_run(tmp_path)
     assert record.options["training photos"]["found and left out"] == ["b-6", "b-7"]
@@ -147,7 +147,7 @@ def _consulted(made: Made, out: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert execute(["run", "consultation", str(made.b), *people, *map(str, given)]) == 0
     said = told(capsys)
     assert "2 cases have no cues, and are not played: b-6, b-7" in said and "bedside contrast" in said
-    assert "not played: b-6: no cues: it shows the training photo train-1 (copy: mirrored" in said
+    assert "not played: b-6: no cues: it duplicates the training photo train-1 (copy: mirrored" in said
     record, _ = read_run(out / "talk")
     assert record.options["cases"] == 5 and record.options["unplayable"] == 3
     assert record.options["cues"]["no cues for"] == ["b-6", "b-7"]
@@ -212,7 +212,7 @@ def test_folders_with_labels_and_without(made: Made, tmp_path: Path, capsys: pyt
     labelled = save(tmp_path / "labelled", pictures)
     (labelled / "about.txt").write_text("no photo")
     assert predict(made, labelled, tmp_path / "one") == 0
-    assert "1 files are no images by their name" in told(capsys)
+    assert "1 files are not images, by their names" in told(capsys)
     record, results = read_run(tmp_path / "one")
     assert {one.paper for one in results} == {"Own photos"} and record.data.split == "all"
     assert {one.n for one in results if one.column == "Top-3"} == {4}
@@ -275,7 +275,7 @@ def test_weights_that_are_not_the_runs_are_refused(
     tensors, facts = read_tensors(made.run / "model.safetensors", do="")
     name = next(iter(tensors))
     for changed, about, said in (
-        ({name: tensors[name] + 1}, facts, "weights that are not those of its record"),
+        ({name: tensors[name] + 1}, facts, "weights that do not match its record"),
         ({}, facts | {"classes": [*facts["classes"], "x"]}, "its weights do not fit"),
         ({}, facts | {"temperature": "hot"}, "temperature"),
     ):

@@ -75,7 +75,7 @@ def test_a_rehearsed_publication_says_that_nothing_was_sent(
     with LoopbackHub() as hub:
         words = ["publish", str(release), "org/name", "--tag", "v1.0.0", "--dry-run", "--endpoint", hub.url]
         assert execute(words) == 0
-        assert capsys.readouterr().out == "Nothing was sent (--dry-run).\n"
+        assert capsys.readouterr().out == "Nothing was uploaded (--dry-run).\n"
         words.remove("--dry-run")
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("HF_TOKEN", hub.token)

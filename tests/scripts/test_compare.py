@@ -1,4 +1,4 @@
-"""Own numbers beside the paper's: what may be called a reproduction, and what cannot be compared."""
+"""Your numbers beside the paper's: what may be called a reproduction, and what cannot be compared."""
 
 from __future__ import annotations
 

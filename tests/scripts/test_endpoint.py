@@ -83,7 +83,7 @@ def test_a_product_with_sessions_passes(
     with product(monkeypatch, stream=stream):
         found = checked(capsys, file, 0)
     assert [verdict for verdict, _ in found.values()] == ["ok"] * 6
-    assert "keeps its sessions" in found["restart"][1]
+    assert "remembers sessions" in found["restart"][1]
 
 
 def test_a_product_that_mixes_talks_is_caught(
@@ -92,7 +92,7 @@ def test_a_product_that_mixes_talks_is_caught(
     with product(monkeypatch, mixed=True):
         found = checked(capsys, JSON, 1)
     assert found["two talks are not mixed"][0] == found["restart"][0] == "FAILS"
-    assert "words of another talk" in found["two talks are not mixed"][1] and found["state is kept"][0] == "ok"
+    assert "words from another session" in found["two talks are not mixed"][1] and found["state is kept"][0] == "ok"
 
 
 def written(folder: Path, text: str) -> Path:
@@ -106,11 +106,11 @@ def test_each_way_to_fail_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[
         "async def reply(session, text):\n    if len(text) > 9999: raise ValueError('too long')\n    return 'Hm.'\n"
     )
     found = checked(capsys, written(tmp_path, forgets), 1)
-    assert found["state is kept"] == ("FAILS", "the word was harbour, it said: Hm.")
+    assert found["state is kept"] == ("FAILS", "the word was harbour, the reply: Hm.")
     assert found["long text"] == ("FAILS", "ValueError: too long") and found["restart"][0] == "note"
     slow = "import asyncio\nasync def reply(session, text):\n    await asyncio.sleep(5)\n"
     found = checked(capsys, written(tmp_path, slow), 1, "--timeout", "0.1")
-    assert found["latency"] == ("FAILS", "no answer came") and "no answer in 0.1 s" in found["refusal"][1]
+    assert found["latency"] == ("FAILS", "no answer") and "no answer in 0.1 s" in found["refusal"][1]
 
 
 @pytest.mark.parametrize(

@@ -135,12 +135,12 @@ def test_a_name_that_cannot_be_is_refused(
     assert execute(["new", kind, "--out", str(tmp_path / "package"), "--", name]) == 2
     said = capsys.readouterr().err
     assert (
-        "NAME" in said and ("a small letter, then" in said) == (name in NAMES) and not (tmp_path / "package").exists()
+        "NAME" in said and ("a lower-case letter, then" in said) == (name in NAMES) and not (tmp_path / "package").exists()
     )
 
 
 def test_nothing_is_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.py").write_text("mine")
     assert execute(["new", "baseline", "parrot", "--out", str(tmp_path)]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["mine.py"]

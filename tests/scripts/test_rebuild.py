@@ -78,12 +78,12 @@ def test_other_libraries_are_said_before_the_build(
     monkeypatch.setattr(Environment, "bedside", built)
     where = ("--code", str(checkout), "--out")
     assert execute(["rebuild", str(release), *where, str(tmp_path / "first")]) == 0
-    assert "Other libraries" not in capsys.readouterr().out
+    assert "Library versions differ" not in capsys.readouterr().out
     monkeypatch.setattr(Environment, "versions", lambda self, names: here | {"pyarrow": "1.0"})
     assert execute(["rebuild", str(release), *where, str(tmp_path / "second")]) == 0
     said = capsys.readouterr().out
     assert f"built with: pyarrow {here['pyarrow']}, now 1.0. " in said
-    assert said.index("Other libraries") < said.index("the same content: digest")
+    assert said.index("Library versions differ") < said.index("the same content: digest")
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_other_libraries_are_said_before_the_build(
     [
         (("--code", "{empty}"), "holds no setup.cfg"),
         (("--code", "{code}", "--extra", "evil"), "no lock in"),
-        (("--code", "{code}", "--work=elsewhere"), "an option of the build"),
+        (("--code", "{code}", "--work=elsewhere"), "an option of `bedside build`"),
         (("--code", "{code}", "--python", "no-python-here"), "No such file"),
     ],
 )

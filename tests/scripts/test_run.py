@@ -108,7 +108,7 @@ def test_retrieval_of_embeddings_made_elsewhere(
         (str(place), "NAME=PLACE"),
         (None, "neither"),
         (f"mine={tmp_path / 'all.safetensors'} --embeddings mine={tmp_path / 'all.safetensors'}", "'mine' twice"),
-        (f"mine={tmp_path / 'all.safetensors'} --k {len(rows) + 1}", "rows to find one among"),
+        (f"mine={tmp_path / 'all.safetensors'} --k {len(rows) + 1}", "at most the number of rows"),
     ):
         assert (
             run("retrieval", captions, *(["--embeddings", *given.split()] if given else []), "-o", tmp_path / "no") == 2

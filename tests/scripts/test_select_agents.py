@@ -107,7 +107,7 @@ def test_assessors_are_chosen_by_sheets_that_people_filled_in(
     facts = json.loads((other / "dialogues.jsonl").read_text().splitlines()[0])
     (other / "dialogues.jsonl").write_text(json.dumps(facts) + "\n")
     capsys.readouterr()
-    assert "all runs that were annotated" in message([*base, "--run", str(other)], capsys)
+    assert "all annotated runs" in message([*base, "--run", str(other)], capsys)
 
 
 def test_physicians_stand_beside_a_model_on_the_same_cases(photos: Path, played: Path, tmp_path: Path) -> None:

@@ -126,9 +126,9 @@ def test_every_task_is_served_from_the_samples_by_one_command(
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--task", "pairs"), "none without --rehearsal"),
+        (("--task", "pairs"), "only with --rehearsal"),
         ((), "TODO in study.yaml, consent.md"),
-        (("--rehearsal", "--host", "0.0.0.0"), "which others can reach, without HTTPS"),
+        (("--rehearsal", "--host", "0.0.0.0"), "reachable by others without HTTPS"),
         (("--rehearsal", "--behind-proxy"), "the proxy's https:// address"),
         (("--rehearsal", "--behind-proxy", "--address", "http://study.example"), "the proxy's https:// address"),
         (("--rehearsal", "--policy", "nobody"), "--policy"),

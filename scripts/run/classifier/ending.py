@@ -119,7 +119,7 @@ def _write_cues(
     labelled: Labelled, answered: Answered, answers: Answers, record: RunRecord, options: Classifying
 ) -> None:
     ranked = zip(labelled.splits["test"], answers.ranked(), strict=True)
-    failed = {key: f"the classifier could not decode it ({why})" for key, why in answered.unreadable["test"]}
+    failed = {key: f"the classifier cannot decode it ({why})" for key, why in answered.unreadable["test"]}
     left, search = (answered.looked.left, answered.looked.search) if answered.looked else ({}, None)
     write_cues(
         options.out / CUES,

@@ -124,12 +124,12 @@ class Classifying(Common, Training, Prediction):
         """Raises InputError for options of the one with the other, and for --predict without a run."""
         unfit = _given(self, Training if self.predict else Prediction)
         if unfit and self.predict:
-            found = "an option of a training, with --predict"
-            raise InputError(unfit, found=found, expected="none: the network is trained, and stays as it is")
+            found = "a training option with --predict"
+            raise InputError(unfit, found=found, expected="no training options: the network is already trained")
         if unfit:
-            raise InputError(unfit, found="no --predict", expected="it, with --weights RUN")
+            raise InputError(unfit, found="no --predict", expected="--predict and --weights RUN")
         if self.predict and self.weights is None:
-            raise InputError("--predict", found="no network", expected="--weights RUN, a run that trained one")
+            raise InputError("--predict", found="no weights", expected="--weights RUN, a training run")
 
 
 def _given(options: Classifying, kind: type[Any]) -> str:

@@ -39,8 +39,8 @@ def predict(options: Classifying) -> tuple[Labelled, Answered]:
     cues = classes.diagnoses and len(classes.places) >= TOP
     scored = any(photo.label != UNKNOWN for photo in target.labelled.splits["test"])
     if not cues and not scored:
-        found = "photos without labels, and a network that does not tell three of the 34 diagnoses apart"
-        raise InputError(options.data, found=found, expected="labels to score, or diagnoses to write cues of")
+        found = "photos without labels, and a network with fewer than three of the 34 diagnoses"
+        raise InputError(options.data, found=found, expected="labels to score, or diagnoses for cues")
     train_labels = classes.moved(read_stored(options.weights).train_labels) if scored else []
     if scored and not options.allow_untrained:
         _check(target, train_labels)
@@ -78,8 +78,8 @@ def _read(run: Path) -> tuple[RunRecord, About, Network]:
         raise InputError(run, found=f"a run of {record.baseline}", expected="one of classifier")
     about, network = read_weights(run)
     if state_digest(network.module) != record.options.get("trained weights"):
-        found = "weights that are not those of its record"
-        raise InputError(run, found=found, expected="the folder as the run left it", do="Train it again")
+        found = "weights that do not match its record"
+        raise InputError(run, found=found, expected="the unchanged folder of the run", do="Train it again")
     return record, about, network
 
 

@@ -36,7 +36,7 @@ def digests_of(record: RunRecord, run: Path) -> dict[str, str]:
     """The digests of the splits that a run was trained and chosen on, as it recorded them. Raises InputError."""
     told = record.options.get("trained on")
     if not isinstance(told, Mapping) or not all(isinstance(told.get(split), str) for split in _SPLITS):
-        expected = "a run that recorded them"
+        expected = "a run that recorded its training photos"
         raise InputError(run, found="no digests of its training photos", expected=expected, do="Train it again")
     return {split: told[split] for split in _SPLITS}
 
@@ -58,8 +58,8 @@ def trained_photos(record: RunRecord, options: Classifying) -> Labelled:
             return own
     if where is None:
         do = "Name it: --trained-on DATA"
-        found = f"{options.weights} was trained on a folder, and does not say where it lies"
-        raise InputError("--trained-on", found=found, expected="the release or folder that it was trained on", do=do)
+        found = f"{options.weights} was trained on a folder whose location is not recorded"
+        raise InputError("--trained-on", found=found, expected="the release or folder it was trained on", do=do)
     seed = record.seeds.get("training and bootstrap", 0)
     labelled = labelled_photos(where, options.clusters, seed, _SPLITS)
     for split in _SPLITS:
@@ -68,7 +68,7 @@ def trained_photos(record: RunRecord, options: Classifying) -> Labelled:
                 f"{where}, {split}",
                 found=f"photos with digest {labelled.digests[split][:16]}",
                 expected=f"{wanted[split][:16]}, those that {options.weights} was trained on",
-                do="Name the data of that training: --trained-on DATA, with the same --clusters",
+                do="Name the training data: --trained-on DATA, with the same --clusters",
             )
     return labelled
 
@@ -92,7 +92,7 @@ def unseen(trained: Labelled, target: Labelled, options: Classifying, *, quiet: 
     MissingExtra.check("curation", purpose="looking for training photos among the cases")
     photos = target.splits["test"]
     found = look_for(trained, photos, options, quiet=quiet)
-    left = {pair.file: f"it shows the training photo {pair.other} ({pair.how})" for pair in found.pairs}
+    left = {pair.file: f"it duplicates the training photo {pair.other} ({pair.how})" for pair in found.pairs}
     kept = replace(target, splits={**target.splits, "test": [photo for photo in photos if photo.key not in left]})
     facts = facts_of(found, trained)
     digests = {split: trained.digests[split] for split in _SPLITS}
@@ -125,13 +125,13 @@ def look_for(trained: Labelled, photos: Sequence[Photo], options: Classifying, *
     if found.pairs and not options.drop_trained:
         raise InputError(
             options.data,
-            found=f"{len(found.pairs):,} of {len(files):,} photos show what the network {by}is trained or chosen on: "
-            f"{_named(found.pairs)}",
+            found=f"{len(found.pairs):,} of {len(files):,} photos duplicate those that the network {by}was "
+            f"trained or selected on: {_named(found.pairs)}",
             expected="none",
-            do=f"--drop-trained leaves them out and says so; all pairs: {options.out / FOUND}",
+            do=f"Pass --drop-trained to leave them out and list them; all pairs: {options.out / FOUND}",
         )
     if len(found.pairs) == len(files):
-        raise InputError(options.data, found="no photo that the network has not seen", expected="one or more")
+        raise InputError(options.data, found="only photos that the network has seen", expected="one or more")
     return found
 
 
@@ -151,14 +151,14 @@ def _named(pairs: Sequence[Pair]) -> str:
 
 
 def _tell(found: Seen, others: int, files: int, options: Classifying) -> None:
-    looked = f"{others - len(found.unread):,} training and validation photos looked for among {files:,}"
+    looked = f"{files:,} photos compared with {others - len(found.unread):,} training and validation photos"
     if found.unread:
-        looked += f", {len(found.unread):,} more cannot be opened"
+        looked += f" ({len(found.unread):,} more cannot be opened)"
     if not found.pairs:
-        errors.print(f"{looked}: none found", highlight=False)
+        errors.print(f"{looked}: no duplicates found", highlight=False)
         return
-    end = ", and left out" if options.drop_trained else ""
-    errors.print(f"{looked}: {len(found.pairs):,} found{end}", style="yellow", highlight=False)
+    end = ", left out" if options.drop_trained else ""
+    errors.print(f"{looked}: {len(found.pairs):,} duplicates found{end}", style="yellow", highlight=False)
     for pair in found.pairs[:_SHOWN]:
         errors.print(f"  {pair.file}: {pair.other} ({pair.how})", highlight=False, markup=False, soft_wrap=True)
     if len(found.pairs) > _SHOWN:

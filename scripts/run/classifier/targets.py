@@ -73,7 +73,7 @@ def _of_release(data: str, split: str, classes: Classes) -> Target:
         raise InputError(
             data,
             found=f"a release, and a network that answers {never!r}",
-            expected="a network all of whose classes are diagnoses of the 34",
+            expected="a network whose classes are all among the 34 diagnoses",
         )
     several = list(opened.splits) if len(opened.splits) > 1 else []
     return Target(from_release({"test": opened}), {one: _opened(data, one).content_digest for one in several})
@@ -90,11 +90,11 @@ def _of_files(data: str, split: str, classes: Classes) -> Target:
     listed = photo_set(data).files
     images = [file for file in listed if file.held or file.path.suffix.casefold() in SUFFIXES]
     files = _of_split(images, data, split)
-    told = [f"{len(listed) - len(images):,} files are no images by their name"] if len(images) < len(listed) else []
+    told = [f"{len(listed) - len(images):,} files are not images, by their names"] if len(images) < len(listed) else []
     labels = {name: classes.label(name) for name in dict.fromkeys(file.label for file in files) if name}
     strange = [name for name, label in labels.items() if label is None]
     if len(strange) == len(labels):
-        told += [f"{_some(strange)}: no class of the network, so that the photos count as photos without labels"] * (
+        told += [f"{_some(strange)}: not a class of the network, so these photos count as unlabelled"] * (
             len(labels) > 0
         )
         labels = {}
@@ -102,7 +102,7 @@ def _of_files(data: str, split: str, classes: Classes) -> Target:
         photos = Counter(file.label for file in files)
         found = f"{sum(photos[name] for name in strange):,} photos called {_some(strange)}"
         expected = f"classes of the network ({_some(classes.names)})"
-        raise InputError(data, found=found, expected=expected, do="Rename or leave these photos out")
+        raise InputError(data, found=found, expected=expected, do="Rename these photos' folders or leave them out")
     photos_of, lines = [], []
     for file in files:
         label = labels.get(file.label)
@@ -111,7 +111,7 @@ def _of_files(data: str, split: str, classes: Classes) -> Target:
         photos_of.append(Photo(file.name, UNKNOWN if label is None else label, file.group or content, file.read))
     without = sum(photo.label == UNKNOWN for photo in photos_of)
     if 0 < without < len(photos_of):
-        told.append(f"{without:,} of {len(photos_of):,} photos have no label: answered about, and not scored")
+        told.append(f"{without:,} of {len(photos_of):,} photos have no label: classified but not scored")
     digest = digest_of_lines(lines)
     used = DataUsed(FOLDER, split if len({file.split for file in files} - {""}) == 1 else ALL, None, digest)
     labelled = Labelled(classes.names, classes.domains, {"test": photos_of}, {"test": digest}, used, None)

@@ -215,5 +215,5 @@ def _told(bars: Bars, epochs: int, *, quiet: bool) -> Told:
             f"epoch {ended.epoch + 1} of {epochs}: loss {ended.loss:.3f}, validation macro F1 "
             f"{100 * ended.macro_f1:.1f}, accuracy {100 * ended.accuracy:.1f}"
         ),
-        resumed=lambda epoch, step: say(f"goes on from epoch {epoch + 1}, step {step + 1}"),
+        resumed=lambda epoch, step: say(f"resuming from epoch {epoch + 1}, step {step + 1}"),
     )

@@ -121,7 +121,7 @@ def test_the_shape_of_the_patients_is_a_figure_of_the_report(patients: Path, tmp
         (("--clinician", "scripted/nobody", "--patient", "template"), "scripted/expert"),
         (("--clinician", "scripted/expert", "--patient", "template", "--turns", "9"), "8 or 20"),
         (("--clinician", "scripted/expert", "--patient", "template", "--overlap", "rated"), "a model that rates"),
-        (("--clinician", "scripted/expert", "--transcripts", "x.json"), "beside --transcripts"),
+        (("--clinician", "scripted/expert", "--transcripts", "x.json"), "dialogues of --transcripts are finished"),
         (("--clinician", "scripted/expert", "--patient", "template", "--policy", "nowhere.json"), "nowhere.json"),
         (("--clinician", "scripted/expert", "--patient", "template", "--prompts", "nowhere"), "no such folder"),
     ],

@@ -106,7 +106,7 @@ def test_what_is_packed_holds_nothing_hidden_and_opens_again(
     assert execute(["pack", str(run), "-o", str(tmp_path / "a.zip")]) == 0
     said = capsys.readouterr().out
     expected = "answers.sqlite, logs" if made is as_before else "hidden.jsonl, private"
-    assert f"left out: {expected}\n" in said and "a place of this machine" not in said
+    assert f"left out: {expected}\n" in said and "a path of this machine" not in said
     archive = (tmp_path / "a.zip").read_bytes()
     assert not any(secrets.stands_in(text) for text in texts_of(archive))
     assert not any(str(tmp_path) in text or "/home/ada" in text for text in texts_of(archive))

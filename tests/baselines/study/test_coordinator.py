@@ -59,7 +59,7 @@ def test_check_and_pay_of_a_study_from_the_files_to_the_money(tmp_path: Path, ca
     assert execute(words) == 0
     told = capsys.readouterr().out
     assert "TODO in study.yaml, consent.md" in told and "40 cases by 1 each, 40 in all" in told
-    assert "20 at least, if nobody leaves" in told and "cases to show 0.05" in told and "evaluator" in told
+    assert "20 at least, if nobody drops out" in told and "cases to show 0.05" in told and "evaluator" in told
     site = talking(folder, per_person=2)
     with visiting(site) as client:
         done, stopped, idle = (Visitor(client, token) for token in links(site, 3))
@@ -78,7 +78,7 @@ def test_check_and_pay_of_a_study_from_the_files_to_the_money(tmp_path: Path, ca
     assert [rows[name]["amount"] for name in ("P001", "P002", "P003")] == ["7.00", "2.00", "0.00"]
     assert rows["P001"]["done"] == "1" and rows["P002"]["stage"] == "erased" and rows["P003"]["welcome"] == "0"
     assert execute(["study", "check", str(folder)]) == 0
-    assert "each as it was written" in capsys.readouterr().out
+    assert "unchanged since written" in capsys.readouterr().out
     assert execute(["study", "invite", str(folder), "--coordinator", "--address", "https://a.example"]) == 0
     assert "https://a.example/c/" in capsys.readouterr().err
 

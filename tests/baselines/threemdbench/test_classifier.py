@@ -150,7 +150,7 @@ def test_a_training_killed_in_an_epoch_ends_with_the_same_bits(
     assert (facts["position"]["epoch"], facts["position"]["step"]) == (1, 2)
     assert not (tmp_path / "model.safetensors").exists()
     assert train(release, tmp_path, *options) == 0
-    assert "goes on from epoch 2, step 3" in told(capsys)
+    assert "resuming from epoch 2, step 3" in told(capsys)
     for name in ("model.safetensors", "training/checkpoint.safetensors", "training/best.safetensors", "cues.parquet"):
         assert (tmp_path / name).read_bytes() == (undisturbed / name).read_bytes(), name
     assert read_run(tmp_path)[0].run_id == read_run(undisturbed)[0].run_id

@@ -208,7 +208,7 @@ def test_an_empty_turn_of_a_model_that_only_thinks_is_told(
     server.reply = silent
     assert run(release, tmp_path, server, "dialogue+image", more["cues"]) == 0
     said = " ".join(capsys.readouterr().err.split())
-    found = re.search(r"doctor: (\d+) of (\d+) turns are empty, (\d+) of them cut off while the model thought", said)
+    found = re.search(r"doctor: (\d+) of (\d+) turns are empty, (\d+) of them cut off during reasoning", said)
     assert found and found[1] == found[2] == found[3]
 
 

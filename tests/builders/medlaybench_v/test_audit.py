@@ -154,7 +154,7 @@ def test_a_judge_is_asked_about_doubtful_pairs_and_some_that_pass(
         assert execute(command) == 0
         shown = " ".join(capsys.readouterr().out.split())
         assert "judge broken: The dye is gone." in shown
-        assert "test/judge on 1 doubtful pairs, which the rules keep: 0 kept, 1 broken" in shown
+        assert "test/judge on 1 doubtful pairs: 0 kept, 1 broken" in shown
     assert len(asked) == 1 and "with contrast" in asked[0] and "Contrast-enhanced CT of a cyst." in asked[0]
 
     pairs += [{"id": f"fine {n}", "expert": f"CT {n} of a cyst.", "lay": f"A CT {n} of a cyst."} for n in range(8)]
@@ -163,7 +163,7 @@ def test_a_judge_is_asked_about_doubtful_pairs_and_some_that_pass(
         (tmp_path / "p.jsonl").write_text("".join(json.dumps(p) + "\n" for p in order), encoding="utf-8")
         assert execute([*command, "--judge-passed", "3"]) == 0
         shown = " ".join(capsys.readouterr().out.split())
-        assert "on 3 drawn among those that pass: 3 of 3 that it decides are broken, 44% to 100% of all" in shown
+        assert "on 3 sampled from those that pass: 3 of 3 that it decides are broken, 44% to 100% of all" in shown
         drawn.append(len(asked))
     assert drawn == [4, 4]  # the same three in any order
 

@@ -207,7 +207,7 @@ def test_the_same_licence_in_other_words_is_no_change(tmp_path: Path) -> None:
     assert {name: keys.count for name, keys in found.respelled.items()} == {"licence": 12}
     assert found.facts == [] and list(found.exclusions) == ["detail changed"]  # the licence was unknown
     assert "What was measured on A holds for B" in screen(found)
-    assert "No change: licence of 12 rows is the same licence in other words." in screen(found)
+    assert "No change: licence of 12 rows is the same licence, spelled differently." in screen(found)
     found = against(tmp_path / "old", tmp_path / "other", licensed("CC BY-NC 4.0", "CC0"), **stated)
     assert found.changed.count == found.columns["licence"].count == found.respelled["licence"].count == 6
     assert "6 rows stand under another licence" in screen(found)
@@ -250,7 +250,7 @@ def test_without_all_a_screen_says_what_changed_and_what_it_means(old: Path, tmp
         "score.dtype: float32, now float64",
         "ffffffffffffffff…",
         f"and {sum(not change.where.startswith(('stages', 'statistics')) for change in found.facts) - 6} more",
-        "Code that reads A may fail on B: score.dtype gone, or of another type.",
+        "Code that reads A may fail on B: score.dtype missing or of another type.",
         "What was measured on train, validation and test of A does not hold for B",
         "B is a stand-in: scripted model",
         "(--all, --json)",

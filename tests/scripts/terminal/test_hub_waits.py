@@ -23,6 +23,6 @@ def test_tries_are_told_of_once_and_in_our_words(monkeypatch: pytest.MonkeyPatch
         asking.warning(f"Retrying in {number}s [Retry {number}/5].")
     asking.warning("Rate limited. Waiting 121s before retry [Retry 1/5].")
     assert said == [
-        "The Hub does not answer; trying again for half a minute",
+        "The Hub does not answer; retrying for half a minute",
         "Rate limited. Waiting 121s before retry [Retry 1/5].",
     ]
