@@ -85,8 +85,8 @@ def _view(played_run: PlayedRun[Consultation]) -> dict[str, Any]:
     records = [row.record for row in rows if row.record is not None]
     family = shared_family(run.record)
     warning = Markup(
-        "<strong>Judge and doctor are of one family ({}).</strong> Models tend to favour texts of their own kind: take "
-        "the scores of quality with care, or judge with a model of another family."
+        "<strong>Judge and doctor are from the same model family ({}).</strong> Models tend to favour their own "
+        "family: treat the quality scores with caution, or use a judge from another family."
     )
     return {
         "number": played_run.number,

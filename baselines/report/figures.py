@@ -293,7 +293,7 @@ def _drawn(panel: _Panel, together: Sequence[Series]) -> Figure:
     words = "; ".join(
         f"{one.label}: " + ", ".join(f"{row} {point.value:.4g}" for row, point in one.points.items()) for one in own
     )
-    published = "Filled: own, with 95 % intervals; hollow: published." if len(own) < len(panel.series) else ""
+    published = "Filled: yours, with 95 % intervals; hollow: published." if len(own) < len(panel.series) else ""
     svg = dot_plot(panel.series, panel.axis, zero=panel.zero, limits=limits_of(together, zero=panel.zero))
     alt = f"Dot plot. {panel.title}, {panel.axis}. {words}. The table below has every number."
     return Figure(svg, alt, f"{panel.title}. {published}".strip())

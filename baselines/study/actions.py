@@ -104,7 +104,7 @@ def leave(connection: Connection, site: Site, place: Place, form: Form) -> Did:
     """Stop: what was done is kept, or deleted."""
     answer = _one(form, "answer")
     if answer not in ("keep", "delete"):
-        raise FormError("answer", "Choose what becomes of what you did.")
+        raise FormError("answer", "Choose what should happen to your answers.")
     who.withdraw(connection, site.keys, place.person, site.clock(), erased=answer == "delete")
     return NOTHING
 
@@ -166,7 +166,7 @@ def findings(connection: Connection, site: Site, place: Place, form: Form) -> Di
     item = at.item_of(connection, slot.task, slot.item)
     given = site.tasks[slot.task].read(item, {**form, "said": said})
     if not given["findings"] and _one(form, "none") != "yes":
-        raise FormError("none", "Write down one finding at least, or tick that you found none.")
+        raise FormError("none", "Write down at least one finding, or tick that you found none.")
     at.keep_answer(connection, site.keys, slot, given, now, after=True)
     return Did(episode=slot.id)
 

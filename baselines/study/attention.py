@@ -43,7 +43,7 @@ def flags(responses: Sequence[Response]) -> dict[str, list[str]]:
 def _checks(own: Sequence[Response]) -> list[str]:
     asked = [one for one in own if is_check(one.item) and not one.repeat]
     wrong = [one for one in asked if _plain(one.given) != _plain(one.item.key["expected"])]
-    return [f"{len(wrong)} of {len(asked)} items that say what to answer had other answers"] if wrong else []
+    return [f"{len(wrong)} of {len(asked)} attention checks were answered wrongly"] if wrong else []
 
 
 def _plain(answer: Mapping[str, object]) -> dict[str, object]:
@@ -62,7 +62,7 @@ def _repeats(own: Sequence[Response]) -> list[str]:
     equal = sum(before == after for before, after in twice)
     if not twice or equal / len(twice) >= UNSTEADY:
         return []
-    return [f"{equal} of {len(twice)} answers to items that came twice were the same"]
+    return [f"{equal} of {len(twice)} answers to repeated items were the same"]
 
 
 def _times(own: Sequence[Response], usual: float | None, others: Sequence[float]) -> list[str]:

@@ -28,7 +28,7 @@ def flagged(connection: Connection, keys: Keys, design: Design, everybody: Seque
             told.append(f"{person.paste} pastes refused")
         if person.tries:
             often = "once" if person.tries == 1 else f"{person.tries} times"
-            told.append(f"wrong about the instructions {often}")
+            told.append(f"answered wrongly about the instructions {often}")
         tools = 0
         try:
             for slot, given, after in at.answered(connection, keys, person.id):
@@ -39,7 +39,7 @@ def flagged(connection: Connection, keys: Keys, design: Design, everybody: Seque
         except Erased:
             pass
         if tools:
-            told.append(f"says that a tool was used in {tools} cases")
+            told.append(f"says a tool was used in {tools} cases")
     for responses in rated.values():
         for name, reasons in attention.flags(responses).items():
             found[name] += reasons

@@ -122,7 +122,7 @@ def _models(connection: Connection, site: Site) -> list[Row]:
     )
     rows = []
     for row in counted:
-        aside = f"; {row.aside:,} of no use, and asked for anew" if row.aside else ""
+        aside = f"; {row.aside:,} unusable, and asked again" if row.aside else ""
         rows.append((f"Answers of the {row.role}", f"{row.asked:,}{aside}"))
     waits = waited(connection)
     if waits:
@@ -132,15 +132,15 @@ def _models(connection: Connection, site: Site) -> list[Row]:
     failures = connection.execute(select(func.sum(slots.c.failures))).scalar() or 0
     rows.append(("Failures of models", f"{failures:,}"))
     if again := requests.sent_again(connection):
-        rows.append(("Asked again after a stop", f"{again:,}; may have been paid twice"))
+        rows.append(("Repeated after a restart", f"{again:,}; may have been paid for twice"))
     leaks = connection.execute(
         select(func.sum(slots.c.leaks), func.sum(slots.c.turns)).where(slots.c.episode.is_not(None))
     )
     drafts, turns = leaks.one()
     if turns:
-        rows.append(("First drafts that gave something away", f"{drafts or 0:,} of {turns:,}; none of them was shown"))
+        rows.append(("First drafts that gave a concern away", f"{drafts or 0:,} of {turns:,}; none was shown"))
     spent = dollars(connection, site.prices)
-    rows.append(("Cost so far", "not known: give --price for each model" if spent is None else f"${spent:,.2f}"))
+    rows.append(("Cost so far", "unknown: pass --price for each model" if spent is None else f"${spent:,.2f}"))
     return rows
 
 
@@ -185,5 +185,5 @@ def change(connection: Connection, site: Site, what: str, form: Mapping[str, Seq
         who.grant(connection, name, factor, now)
         return f"{name} has {factor:g} times the time, from the next conversation on."
     if what == "link":
-        return f"A new link for {name}, which works once: {address}/i/{who.link_again(connection, name, now)}"
+        return f"New link for {name} (works once): {address}/i/{who.link_again(connection, name, now)}"
     raise InputError("coordinator", found=repr(what), expected="grant or link")

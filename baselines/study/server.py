@@ -75,7 +75,7 @@ class _Refused(Exception):
         self.status, self.title, self.text = status, title, text
 
 
-_NOT_IN = "Open the link of your invitation. A link works once; if yours was used, ask for another one."
+_NOT_IN = "Open the link in your invitation. Each link works once; if yours has been used, ask for a new one."
 
 
 def _full(more: str = "") -> _Refused:
@@ -108,7 +108,7 @@ class _Headers:
         except Exception as error:
             _log.error("a page could not be made: %s", type(error).__name__)
             if not begun:
-                text = "Something went wrong here. What you sent before is kept: load the page again."
+                text = "Something went wrong. What you sent before is saved: please reload the page."
                 page = HTMLResponse(views.notice_page("An error", text), status_code=500)
                 await page(scope, receive, sending)
 
@@ -161,7 +161,7 @@ class _Server:
         else:
             fine = self.requests.allows(session.digest, now)
         if not fine:
-            raise _Refused(429, "Too many requests", "Please wait a minute and load the page again.")
+            raise _Refused(429, "Too many requests", "Please wait a minute and reload the page.")
 
     def session(self, connection: Connection, request: Request, *, coordinator: bool = False) -> access.Session:
         found = access.session_of(connection, request.cookies.get(access.COOKIE), self.site.clock())
@@ -207,7 +207,7 @@ class _Server:
 
     def known(self, form: Form, session: access.Session) -> None:
         if not access.same(next(iter(form.get("csrf", [])), ""), session.csrf):
-            raise _Refused(403, "An old page", "This page is from another session. Load it again.")
+            raise _Refused(403, "An old page", "This page is from another session. Please reload it.")
 
     # --- What becomes due ---------------------------------------------------------------------------------------------
 
@@ -320,7 +320,7 @@ def create_app(site: Site, origins: Iterable[str], *, proxied: bool = False, rep
 
     @app.exception_handler(Erased)
     async def gone(request: Request, error: Erased) -> HTMLResponse:
-        return notice("Deleted", "What you did was deleted.", 410)
+        return notice("Deleted", "Your answers were deleted.", 410)
 
     _style(app, server)
     _links(app, server)
@@ -412,7 +412,7 @@ def _prolific(app: FastAPI, server: _Server) -> None:
         if wanted is None:
             raise _Refused(404, "There is nothing here", _NOT_IN)
         if not server.arrivals.allows(server.address(request), now):
-            raise _Refused(429, "Too many came from where you are", "Please try again in an hour.")
+            raise _Refused(429, "Too many people from your network", "Please try again in an hour.")
         with site.store.writing() as connection:
             full = views.is_full(connection, site)
             name = who.from_prolific(connection, site.keys, wanted, request.query_params, now, new=not full)
@@ -425,7 +425,7 @@ def _prolific(app: FastAPI, server: _Server) -> None:
                 session = access.session_of(connection, request.cookies.get(access.COOKIE), now)
                 if session is not None and session.person == name:
                     return RedirectResponse("/", status_code=303)
-                raise _Refused(403, "You have begun already", "Go on in the browser in which you began.")
+                raise _Refused(403, "You have already started", "Continue in the browser in which you started.")
             token = access.make_link(connection, name, now)
         return RedirectResponse(f"/i/{token}", status_code=303)
 

@@ -45,17 +45,20 @@ TOOLS = Question(
 )
 _ENDS = {
     "done": ("Thank you", "You have finished. You may close this page."),
-    "declined": ("Thank you for reading", "You did not agree, so the study ends here. Nothing more is kept."),
+    "declined": ("Thank you for reading", "You did not agree, so the study ends here. Nothing more is stored."),
     "screened_out": (
         "Thank you",
-        "The questions about the instructions had other answers. The study ends here.",
+        "Your answers about the instructions were not correct. The study ends here.",
     ),
-    "withdrawn": ("You have stopped", "Thank you for your time. What you finished is paid. You may close this page."),
+    "withdrawn": (
+        "You have stopped",
+        "Thank you for your time. You will be paid for what you finished. You may close this page.",
+    ),
     "timed_out": (
         "The study has ended",
-        "It was closed, or its last place taken, before you came to a case. Your time until here is paid.",
+        "It was closed, or its last place was taken, before you reached a case. You will be paid for your time so far.",
     ),
-    "erased": ("Deleted", "What you did was deleted. You may close this page."),
+    "erased": ("Deleted", "Your answers were deleted. You may close this page."),
 }
 
 
@@ -162,15 +165,17 @@ def _notice(site: Site, place: Place) -> str:
     if place.person.tries and place.person.stage in ("instructions", "comprehension"):
         tries = who.TRIES - place.person.tries
         again = "once more" if tries == 1 else f"{tries} times more"
-        parts.append(f"An answer did not agree with the instructions. Please read them again; you may answer {again}.")
+        parts.append(f"An answer did not match the instructions. Please read them again; you may answer {again}.")
     if place.slot is not None and place.slot.task == "intervention" and place.slot.step == "after":
         parts.append(_OVER.get(place.slot.why or "", "The conversation is over."))
     before = [slot for slot in place.given if slot.step == "lost"]
     if place.slot is not None and before and before[-1].position == place.slot.position - 1:
         if before[-1].why == "interrupted":
-            parts.append("The last conversation broke off for technical reasons. It is paid. Here is another case.")
+            parts.append(
+                "The last conversation broke off for technical reasons. You will be paid for it. Here is another case."
+            )
         elif before[-1].why == "lease":
-            parts.append("The last case was open for too long and went to somebody else. Here is another one.")
+            parts.append("The last case was open too long and was given to someone else. Here is another one.")
     return " ".join(parts)
 
 

@@ -117,10 +117,10 @@ def write_review(items: Sequence[Item], load: Callable[[str], bytes], page: Path
     Raises: BedsideError when an image is gone or damaged, or the disk is full.
     """
     words = Words(
-        f"{title}: borderline images",
-        "An accepted image comes into the corpus (a copy of another one that is there does not), a rejected one is "
-        "left out with its reason, and one without a decision stays what the checks made of it. What is decided about "
-        "a class holds for each of its photos that nobody decided on by itself.",
+        f"{title}: doubtful images",
+        "An accepted image enters the corpus (unless it duplicates one already there); a rejected one is left "
+        "out with its reason; without a decision, the automatic checks decide. A decision about a class applies "
+        "to each of its photos without a decision of its own.",
         "bedside build 3mdbench … --decisions decisions.csv",
         ("image_id", "content", "decision", "reason"),
         dict.fromkeys(REASONS, ""),
@@ -157,7 +157,7 @@ def _question(item: Item, pictures: _Pictures) -> Question:
         item.decided,
         image="" if equal else pictures.of(item.picture, SIDE).image,
         equal=equal,
-        doubts=[doubt.text for doubt in item.doubts] or ["It was decided on earlier; nothing is in doubt."],
+        doubts=[doubt.text for doubt in item.doubts] or ["Decided earlier; nothing is in doubt."],
         otherwise=_otherwise(item, of_class),
         facts=[Field(name, value) for name, value in item.facts.items() if value],
         beside=[pictures.of(other, BESIDE) for other in beside[:MOST_BESIDE]],

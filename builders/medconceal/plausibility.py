@@ -51,7 +51,7 @@ def write_sheet(rows: Iterable[Row], decisions: Decisions, page: Path) -> None:
         "bedside build medconceal … --decisions decisions.csv",
         ("case_id", "decision", "reason", "content"),
         CRITERIA,
-        warning="For the reviewer only: this page shows what clinicians must not see.",
+        warning="For reviewers only: this page shows what clinicians must not see.",
     )
     write_questions(questions, words, page)
 
@@ -77,7 +77,7 @@ def _question(row: Row, decisions: Decisions) -> Question:
             Part("Hidden concerns", concerns),
             Part("Person and role-play", _facts(person), open=False, style="facts"),
         ),
-        otherwise="Without a decision it is kept.",
+        otherwise="Kept unless rejected.",
     )
 
 

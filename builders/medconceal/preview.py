@@ -29,8 +29,8 @@ def _shown(row: Row) -> Entry:
 
 PREVIEW = Preview(
     "charts",
-    "As a clinician sees them in an intervention. What a patient hides is on no page: it is in the config cases of the "
-    "release.",
+    "As a clinician sees them in an intervention. Hidden concerns are shown on no page: they are in the "
+    "release's config `cases`.",
     _tables,
     _shown,
 )

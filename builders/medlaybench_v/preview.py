@@ -13,13 +13,14 @@ def _tables(statistics: Any, splits: Sequence[str]) -> list[Table]:
     return [
         by_split("Modality", "code", statistics["modality_by_split"], splits),
         by_split("Status", "status", statistics["status_by_split"], splits),
-        by_split("Gates on the rows as they stand", "gate", statistics["gates"], ["passed", "doubtful", "failed"]),
+        by_split("Gate results", "gate", statistics["gates"], ["passed", "doubtful", "failed"]),
     ]
 
 
 PREVIEW = Preview(
     "pairs",
-    "Rows that fell back come first. Marked terms of the expert caption got the lay phrase of the same number.",
+    "Rows that fell back to the draft come first. Each marked term of the expert caption is replaced by the lay "
+    "phrase with the same number.",
     _tables,
     entry,
     first=lambda row: bool(row["status"] == "fallback"),

@@ -41,7 +41,7 @@ def _shown(row: Row) -> Entry:
 
 PREVIEW = Preview(
     "photos",
-    "Those whose complaints fell back come first. Photos outside the test split have no patient who speaks.",
+    "Rows with fallback complaints come first. Photos outside the test split have no complaints.",
     _tables,
     _shown,
     first=lambda row: bool(row["complaints_status"] == "fallback"),

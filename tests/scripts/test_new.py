@@ -135,7 +135,9 @@ def test_a_name_that_cannot_be_is_refused(
     assert execute(["new", kind, "--out", str(tmp_path / "package"), "--", name]) == 2
     said = capsys.readouterr().err
     assert (
-        "NAME" in said and ("a lower-case letter, then" in said) == (name in NAMES) and not (tmp_path / "package").exists()
+        "NAME" in said
+        and ("a lower-case letter, then" in said) == (name in NAMES)
+        and not (tmp_path / "package").exists()
     )
 
 

@@ -168,10 +168,10 @@ def test_every_problem_of_a_dialogue_is_counted(tmp_path: Path) -> None:
 def test_judge_and_doctor_of_one_family_is_a_warning(tmp_path: Path) -> None:
     models = (ModelUsed("doctor", "openai/gpt-4o-mini"), ModelUsed("assessor", "openai/gpt-4.1"))
     (section,) = sections([(1, read_runs([run(tmp_path / "a", many(8), models=models)])[0])])
-    assert "of one family (GPT)" in section.html
+    assert "from the same model family (GPT)" in section.html
     models = (models[0], ModelUsed("assessor", "anthropic/claude-sonnet-4-5"))
     (section,) = sections([(1, read_runs([run(tmp_path / "b", many(8), models=models)])[0])])
-    assert "of one family" not in section.html
+    assert "from the same model family" not in section.html
 
 
 def test_confusion_matrices_show_every_domain_and_say_what_they_leave_out() -> None:

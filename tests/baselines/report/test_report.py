@@ -279,7 +279,7 @@ def test_a_table_of_no_paper_is_shown_too(tmp_path: Path) -> None:
     cells = [replace(cell, paper="Mine", table="Table X") for cell in results(["Table 5"], found)]
     write_run(tmp_path / "run", found, cells)
     page = Page(write_report(read_runs([tmp_path / "run"]), tmp_path / "r.html").read_text("utf-8"))
-    assert "Mine: own results beside the paper" in page.text and not page.all("figure")
+    assert "Mine: your results beside the paper" in page.text and not page.all("figure")
 
 
 def test_reproductions_outside_their_interval_are_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,13 +293,13 @@ def test_own_numbers_say_what_differs(tmp_path: Path) -> None:
     """Beside the number in words, below the table fact by fact; what an earlier version left is unknown."""
     run = write(tmp_path / "run", ["Table 3"], stand_in=None, off=0.3)
     text = Page(write_report(read_runs([run]), tmp_path / "r.html", drawn=False).read_text("utf-8")).text
-    assert "own (data, models)" in text and "Conditions of the paper, and of these runs" in text
+    assert "own (data, models)" in text and "Conditions of the paper and of these runs" in text
     assert "data.repository" in text and "https://huggingface.co/datasets/hanjang/MedLayBench-V" in text
     content = json.loads((run / "run.json").read_text(encoding="utf-8"))
     del content["conformance"]
     (run / "run.json").write_text(json.dumps(content), encoding="utf-8")
     text = Page(write_report(read_runs([run]), tmp_path / "r.html", drawn=False).read_text("utf-8")).text
-    assert "unknown: 96" in text and "Conditions of the paper, and of these runs" not in text
+    assert "unknown: 96" in text and "Conditions of the paper and of these runs" not in text
 
 
 def test_hostile_names_stay_text(tmp_path: Path) -> None:
@@ -477,7 +477,7 @@ def test_a_space_gets_a_public_page(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("scripts.report.publish_page", lambda *given: pushed.append(given) or "http://hub/x")
     out = tmp_path / "r.html"
     assert execute(["report", str(write(tmp_path / "run", ["Table 5"])), "--space", "org/name", "-o", str(out)]) == 0
-    assert pushed == [(out, "org/name")] and "A public page" in out.read_text("utf-8")
+    assert pushed == [(out, "org/name")] and "Public version" in out.read_text("utf-8")
     assert "Space: http://hub/x" in capsys.readouterr().out
 
 

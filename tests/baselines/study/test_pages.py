@@ -284,15 +284,15 @@ def test_pairs_by_keyboard_alone_with_a_wrong_answer_a_second_tab_and_back(
         page = desk.page
         desk.enter(study_site.invited(site)[0])
         rate(desk)  # practice
-        keys(desk, "Save and go on")
-        keys(desk, "Go on")
+        keys(desk, "Save and continue")
+        keys(desk, "Continue")
         tab_to(desk, "check0")
         page.keyboard.press("Space")
         while not page.is_checked("[name=check0][value='0']"):  # their order is drawn
             page.keyboard.press("ArrowDown")
-        keys(desk, "Go on")
+        keys(desk, "Continue")
         rate(desk)
-        keys(desk, "Save and go on")
+        keys(desk, "Save and continue")
         fits(desk, axe)
         assert desk.title == "Rate the lay caption" and page.inner_text(".progress label").startswith("1 of")
         # Another tab does the item; this one is late, and Back brings nothing back.
@@ -303,7 +303,7 @@ def test_pairs_by_keyboard_alone_with_a_wrong_answer_a_second_tab_and_back(
         other.click("main form button")
         assert other.inner_text(".progress label").startswith("2 of")
         rate(desk)
-        keys(desk, "Save and go on")
+        keys(desk, "Save and continue")
         assert page.inner_text(".progress label").startswith("2 of")
         # A form that somebody sends without an answer: the field says so, and leads there.
         page.evaluate("document.querySelector('form.work').noValidate = true")

@@ -195,7 +195,7 @@ def test_a_page_says_why_it_comes_and_keeps_the_aims_in_sight(tmp_path: Path) ->
             person.do("practice", text="Hello.")
             person.do("feedback")
             person.do("comprehension", check0=answer)
-            assert ("did not agree with the instructions" in person.page) is told
+            assert ("did not match the instructions" in person.page) is told
         assert person.page.index(AIMS[1]) > person.page.index("Reason for the encounter")
         person.do("begin")
         assert person.page.index(AIMS[0]) < person.page.index(AIMS[1]) < person.page.index("Reason for the encounter")
@@ -252,7 +252,7 @@ def test_a_restart_goes_on_and_pays_no_answer_twice(tmp_path: Path) -> None:
         acting["patient"].failing = False
         until(lambda: person.look("/status").json()["state"] == "yours")
         page = client.post(login(site)).text
-        assert re.search(r"Asked again after a stop</th><td>1; may have been paid twice<", page)
+        assert re.search(r"Repeated after a restart</th><td>1; may have been paid for twice<", page)
     assert acting["evaluator"].asked == 2
     # The request that was on its way when the server stopped has its name again; one that failed gets another.
     names = acting["patient"].names + acting["evaluator"].names
