@@ -194,7 +194,7 @@ def no_folder(name: str) -> ReleaseError:
         name,
         found="is a file" if is_file(Path(name)) else "no such folder",
         expected="a release folder, or REPO[@TAG] on the Hub",
-        do="If a repository on the Hub is meant, name its tag or branch as well"
+        do="For a repository on the Hub, also name its tag or branch"
         if _may_be_repository(name) and _is_below_here(name)
         else "",
     )
@@ -247,13 +247,13 @@ def hub_error(error: Exception, at: str) -> HubError:
         return HubError(at, found="has no such revision", expected="a tag, branch or commit of the repository")
     if isinstance(error, RepositoryNotFoundError):
         do = "Check the name; for a private repository, log in with `hf auth login`"
-        expected = "a dataset repository, or a folder that is there"
-        return HubError(at, found="does not exist, or not for this account", expected=expected, do=do)
+        expected = "a dataset repository, or an existing folder"
+        return HubError(at, found="does not exist, or this account may not read it", expected=expected, do=do)
     if isinstance(error, HFValidationError):
         return HubError(at, found=str(error), expected="a repository name such as org/medlaybench-v")
     if isinstance(error, LocalEntryNotFoundError):
-        do = "Connect to the internet, or load this very revision once while connected"
-        return HubError(at, found="cannot be reached, and the cache does not hold it whole", expected="the Hub", do=do)
+        do = "Connect to the internet, or load this revision once while connected"
+        return HubError(at, found="cannot be reached, and the cache holds no complete copy", expected="the Hub", do=do)
     first = (str(error) or type(error).__name__).splitlines()[0]
     return HubError(at, found=f"cannot be fetched: {first}", expected="the Hub", do="Try again later")
 
@@ -296,7 +296,7 @@ def _load_release(
     if upgrade.needed:
         # Told apart in the cache of `datasets` by the code of the migrations too.
         convert = _Upgraded(upgrade, code_digest(*upgrade.steps))
-        with _explained(at, "rows that keep the rules of the corpus"):
+        with _explained(at, "rows that follow the rules of the corpus"):
             loaded = datasets.DatasetDict({one: _mapped(known, rows, one, convert) for one, rows in loaded.items()})
     return (loaded if split is None else loaded[split]), manifest
 
@@ -371,7 +371,7 @@ def load_any(path: Path, name: str) -> datasets.DatasetDict:
     """
     import datasets
 
-    with _explained(name, "a data set that `datasets` reads"):
+    with _explained(name, "a dataset that `datasets` reads"):
         if is_folder(path) and (is_file(path / "dataset_dict.json") or is_file(path / "state.json")):
             loaded = datasets.load_from_disk(str(path))
         elif is_folder(path):
@@ -390,7 +390,9 @@ def _load_official(known: Corpus, split: str | None, revision: str | None) -> Lo
 
     repo = known.official_repo
     if repo is None:
-        raise InputError(known.name, found="no place to load it from", expected="source=, a folder or REPO on the Hub")
+        raise InputError(
+            known.name, found="no location to load it from", expected="source=, a folder or REPO on the Hub"
+        )
     revision = revision or pinned_commit(address_of(repo))
     folder = _fetch(repo, revision or "main", None, f"{repo}@{revision or 'main'}")
     at = f"{repo}@{revision or 'main'} (commit {folder.name[:12]})"

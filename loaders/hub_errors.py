@@ -59,7 +59,7 @@ def in_words(error: BaseException) -> str:
     if cause is not None:
         name = type(cause).__name__
         if name == "LocalProtocolError":  # whose text may quote the token
-            return "the request cannot be sent: the token holds what HTTP does not take"
+            return "the request cannot be sent: the token holds characters that HTTP does not allow"
         if "Timeout" in name:
             return "the Hub did not answer in time"
         for kind, said in (("Proxy", "the proxy refuses"), ("Connect", "the Hub cannot be reached")):
@@ -67,5 +67,5 @@ def in_words(error: BaseException) -> str:
                 return f"{said} ({cause})"
         return f"the {'request failed' if name in _FINAL else 'connection to the Hub was cut'} ({cause})"
     if isinstance(error, MALFORMED):
-        return f"the answer is none of a Hub's ({type(error).__name__}: {' '.join(str(error).split())[:100]})"
+        return f"the answer is not from a Hub ({type(error).__name__}: {' '.join(str(error).split())[:100]})"
     return " ".join(str(error).split()) or type(error).__name__

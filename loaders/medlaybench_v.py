@@ -207,8 +207,8 @@ SPLITS = {
 LAY_COLUMN = ("layman_caption", "layman", "lay", "lay_caption", "simplified", "target")
 PAIR_COLUMNS = (
     (("expert_caption", "expert", "caption", "source", "original"), "needed: the expert caption"),
-    (LAY_COLUMN, "needed: the lay caption, of whichever system"),
-    (("image_id", "id", "name", "file"), "the row's identifier; without it, where the row stands"),
+    (LAY_COLUMN, "needed: the lay caption, from any system"),
+    (("image_id", "id", "name", "file"), "the row's identifier; without it, the row's position"),
     (("cuis", "cui"), "UMLS identifiers, as in a table to build from"),
     (("split", "subset"), f"{', '.join(SPLITS)}; without it, test"),
     (("article_id", "pmcid", "pmc_id", "pmc", "article"), "rows of one article are resampled together"),

@@ -56,7 +56,7 @@ def opened(
             "RAY_ADDRESS",
             found=f"{address} is an address of Ray Client",
             expected="HOST:PORT of a cluster, or auto",
-            do="Run the command on a node of the cluster that sees the workspace: the driver reads it",
+            do="Run the command on a cluster node that can read the workspace",
         )
     from loaders.engines.on_ray import OnRay  # here, as it brings Ray
 

@@ -158,7 +158,7 @@ def _got(done: Any, where: str, told: Any) -> Any:
         cause = error.cause
         if isinstance(cause, BaseException) and not isinstance(cause, RayError):
             raise cause from None
-        raise BedsideError(where, found=f"{told()}: {_last(error)}", do="Look at the logs of the cluster") from None
+        raise BedsideError(where, found=f"{told()}: {_last(error)}", do="Check the cluster's logs") from None
     except OutOfMemoryError as error:
         do = "Run the same command again with fewer workers a node, or smaller batches: finished batches are kept"
         raise BedsideError(where, found=f"{told()}: a node ran out of memory ({_last(error)})", do=do) from None
@@ -187,7 +187,7 @@ def _do(
             task = pickle.loads(ray.get(stage[0]))
         except (ImportError, AttributeError) as error:
             raise InputError(
-                node(), found=f"lacks code ({error})", expected="all that the driver has", do=_ALIKE
+                node(), found=f"lacks a package ({error})", expected="the same packages as the driver", do=_ALIKE
             ) from None
         _check(fingerprint(task), expected, same_machine)
         _opened[key] = task
@@ -195,7 +195,7 @@ def _do(
 
 
 _START = "Start one (`ray start --head`) and name it by RAY_ADDRESS; where it asks for a token, RAY_AUTH_MODE=token"
-_ALIKE = "Install the same on every node: bytes must not depend on who did the work"
+_ALIKE = "Install the same versions on every node, so that results do not depend on the node"
 
 
 def _enter(cwd: str, anywhere: bool) -> None:
@@ -208,7 +208,7 @@ def _enter(cwd: str, anywhere: bool) -> None:
 def _check(here: Fingerprint, expected: Fingerprint, same_machine: bool) -> None:
     differences = list(here.differences(expected, machine=same_machine))
     if differences:
-        more = "; or let such nodes take part with --mixed-nodes" * (here.machine != expected.machine and same_machine)
+        more = "; or allow such nodes with --mixed-nodes" * (here.machine != expected.machine and same_machine)
         raise InputError(
             node(),
             found=", ".join(found for found, _ in differences),

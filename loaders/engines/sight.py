@@ -10,7 +10,7 @@ from pathlib import Path
 from loaders.errors import InputError
 from loaders.files.untrusted import is_folder
 
-SHARED = "It has to lie on a disk that all nodes share"
+SHARED = "Put it on a disk that all nodes share"
 
 
 def node() -> str:
@@ -32,7 +32,7 @@ def check_same(place: Path, data: bytes | None, content: str) -> None:
     if data is None or hashlib.sha256(data).hexdigest() != content:
         found = f"does not see {place}" if data is None else f"{place} is another file"
         do = (
-            f"{SHARED}. Where it was changed or removed meanwhile, run the same command again; where it was moved, "
-            "delete the workspace first (keep its answers.*)"
+            f"{SHARED}. If it was changed or removed meanwhile, run the same command again; if it was moved, "
+            "first delete the workspace (keep its answers.*)"
         )
         raise InputError(node(), found=found, expected=f"the file as the driver read it, SHA-256 {content}", do=do)

@@ -30,7 +30,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 _CODE = re.compile(r"\w{1,40}", re.ASCII)
 _REFUSALS = ("Forbidden", "RefreshError", "401", "403")
 _TRIES = 5
-_AGAIN = "Then run the same command again: what is finished is kept"
+_AGAIN = "Then run the same command again: finished work is kept"
 
 
 def is_address(text: str) -> bool:
@@ -54,10 +54,10 @@ class Bucket:
             if "@" in address or "?" in address:  # what it holds may be a key, and is not said again
                 found, do = (
                     "holds more than a bucket and a prefix",
-                    "Credentials belong into the environment or a profile",
+                    "Put credentials in the environment or a profile",
                 )
                 raise InputError("--work", found=found, expected=expected, do=do)
-            raise InputError(address, found="is no bucket", expected=expected)
+            raise InputError(address, found="is not a bucket", expected=expected)
         self._scheme, self._root = parts["scheme"], f"{parts['bucket']}{parts['prefix']}"
         MissingExtra.check(self._scheme, purpose=f"{self._scheme}://")
 
@@ -136,12 +136,12 @@ class Bucket:
     def _explained(self, error: Exception, code: str) -> BedsideError:
         bucket = f"{self._scheme}://{self._root.partition('/')[0]}"
         if isinstance(error, FileNotFoundError):
-            return InputError(bucket, found="there is no such bucket", do="Make it, or name another")
+            return InputError(bucket, found="there is no such bucket", do="Create it, or name another")
         if isinstance(error, PermissionError) or "redentials" in code or code in _REFUSALS:
-            do = f"Look at the credentials in the environment, or renew them. {_AGAIN}"
+            do = f"Check the credentials in the environment, or renew them. {_AGAIN}"
             return BedsideError(bucket, found=f"refuses ({code})", expected="a bucket to read, list and write", do=do)
-        do = f"Look at the network and the state of the store. {_AGAIN}"
-        return BedsideError(bucket, found=f"does not answer, or not as it should ({code})", do=do)
+        do = f"Check the network and the storage service. {_AGAIN}"
+        return BedsideError(bucket, found=f"does not answer correctly ({code})", do=do)
 
 
 @cache

@@ -54,14 +54,16 @@ def writing(path: Path) -> Iterator[None]:
         if error.errno in _FORBIDDEN:
             raise InputError(path, found="may not be written", expected="a place you can write to") from error
         if error.errno in (errno.ENOTDIR, errno.EEXIST):
-            raise InputError(path, found="a file stands where a folder is needed", expected="a folder") from error
+            raise InputError(path, found="is a file, not a folder", expected="a folder") from error
         if error.filename is None:  # nothing of the disk's
             raise
         found = f"cannot be written ({error.strerror or error})"
         raise InputError(path, found=found, expected="a place you can write to") from error
     except (RecursionError, UnicodeEncodeError) as error:
-        found = "too many folders in each other" if isinstance(error, RecursionError) else "is no name in this locale"
-        raise InputError(path, found=found, expected="another place") from error
+        found = (
+            "too many nested folders" if isinstance(error, RecursionError) else ("is not a valid name in this locale")
+        )
+        raise InputError(path, found=found, expected="another path") from error
 
 
 def make_folder(path: Path) -> None:
@@ -92,16 +94,16 @@ def _refuse_address(path: Path) -> None:
     first = path.parts[0] if path.parts else ""
     if _SCHEME.fullmatch(first) and not Path(first).is_dir():
         address = str(path).replace(":/", "://", 1)
-        raise InputError(address, found="is an address", expected="a folder of a disk that this machine sees")
+        raise InputError(address, found="is a URL", expected="a folder on a disk of this machine")
 
 
 def beside(path: Path, name: str) -> Path:
     """What is called `name` in the folder of `path`; `{}` stands for the name of `path`.
 
-    Raises: InputError for `.`, `..` and `/`: a place that has no name of its own in its folder cannot be replaced.
+    Raises: InputError for `.`, `..` and `/`: a place that names no file or folder in its folder cannot be replaced.
     """
     if path.name in ("", ".."):
-        raise InputError(path, found="has no name of its own", expected="the name of what to write, such as runs/new")
+        raise InputError(path, found="names no file or folder", expected="a name to write to, such as runs/new")
     return path.with_name(name.format(path.name))
 
 

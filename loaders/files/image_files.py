@@ -39,13 +39,13 @@ def image_files(folder: Path) -> list[ImageFile]:
     """All files at any depth that look like images, by name.
 
     Raises:
-        InputError: the folder is missing, is a file, has a name that is no UTF-8, or a folder in it cannot be read.
+        InputError: the folder is missing, is a file, has a name that is not UTF-8, or a folder in it cannot be read.
     """
     if not is_folder(folder):
         what = "is a file" if is_there(folder) else "does not exist"
         raise InputError(folder, found=what, expected="a folder of images")
     if not is_text(str(folder)):
-        raise InputError(folder, found="has a name that is no UTF-8", expected="another name", do="Rename the folder")
+        raise InputError(folder, found="has a name that is not UTF-8", expected="another name", do="Rename the folder")
 
     def refuse(error: OSError) -> None:
         raise InputError(error.filename, found=f"cannot be read ({error.strerror})", expected="a readable folder")

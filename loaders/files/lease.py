@@ -71,7 +71,7 @@ def leased(store: Store, own: Path) -> Iterator[Callable[[], None]]:
 
         def check() -> None:
             if lost.is_set():
-                raise BedsideError(str(store), found="another build took this workspace over", do="Wait for it to end")
+                raise BedsideError(str(store), found="another build took over this workspace", do="Wait for it to end")
 
         renewing = threading.Thread(target=renew, daemon=True)
         renewing.start()
@@ -92,7 +92,7 @@ def _taken(store: Store, lease: Lease) -> str:
         left = before.renewed + LASTS - time.time()
         if left > 0:
             found = f"{IN_USE} (process {before.process} of {before.host})"
-            do = f"Wait for it to end; where it was killed, its lease runs out in {left:.0f} s"
+            do = f"Wait for it to end; if it was killed, its lease expires in {left:.0f} s"
             raise BedsideError(str(store), found=found, do=do)
     name = f"{FOLDER}/{_number(names) + 1:08}.json"
     if store.create(name, _text(lease)) and (now := _read(store, name)) and now.owner == lease.owner:

@@ -93,7 +93,7 @@ class SqliteStore:
             if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such" in str(error):
                 raise self.damaged(str(error)) from None
             if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-                do = "Free some space there and run again: all that was stored before is kept"
+                do = "Free some space there and run again: everything already stored is kept"
                 raise BedsideError(where, found=f"cannot be written: {error}", do=do) from None
             if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 do = f"Another process has held it for more than {self.PATIENCE:g} s: end that one and run again"
@@ -103,7 +103,7 @@ class SqliteStore:
         except UnicodeDecodeError as error:  # SQLite names what is damaged by bytes that are no text
             raise self.damaged(str(error)) from None
         except OSError as error:
-            do = "Check that it is a file, and that its folder can be written to and has space"
+            do = "Check that it is a file, and that its folder is writable and has space"
             raise InputError(where, found=f"cannot be used: {error.strerror or error}", do=do) from None
 
     def _version(self) -> int:
@@ -159,7 +159,7 @@ class SqliteStore:
         version, application = int.from_bytes(header[60:64], "big"), int.from_bytes(header[68:72], "big")
         if not sqlite or application != self.APPLICATION:
             found = "is the SQLite file of another program" if sqlite else "is not an SQLite file"
-            do = "It was left as is: move it away or name another file"
+            do = "The file is unchanged: move it away or name another"
             raise InputError(path, found=found, expected=self.KIND, do=do)
         if version > self.FORMAT:
             found = f"is {self.KIND} of format {version}"

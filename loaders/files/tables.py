@@ -117,7 +117,7 @@ def open_table(path: Path) -> Table:
 
     Raises:
         InputError: the file is missing, empty or too long; its header is not UTF-8, or a column name is missing or
-            doubled; it holds no row.
+            doubled; it holds no rows.
     """
     data = _filled(path)
     columns, rows = _table(io.BytesIO(data), path)
@@ -181,7 +181,7 @@ def _named_rows(
 
 
 def _no_row(path: Path) -> InputError:
-    return InputError(path, found="holds a header line and nothing else", expected="at least one row")
+    return InputError(path, found="holds only a header line", expected="at least one row")
 
 
 def _named(cells: list[str], columns: Sequence[str], more: bool, where: str) -> dict[str, str]:
@@ -189,10 +189,10 @@ def _named(cells: list[str], columns: Sequence[str], more: bool, where: str) -> 
     if len(cells) < len(columns) or (len(cells) > len(columns) and not more):
         raise BadRow(
             where,
-            reason="another number of cells than the header",
+            reason="a different number of cells than the header",
             found=f"a row of {len(cells)} cells",
             expected=f"{len(columns)} cells: {', '.join(columns)}",
-            do="Mend the row; a short last row means that the file was cut off"
+            do="Fix the row; a short last row means that the file was truncated"
             if len(cells) < len(columns)
             else "Put quotes around a cell that holds the separator",
         )
@@ -252,8 +252,8 @@ def _rows(text: TextIO, delimiter: str, path: Path, before: int) -> Iterator[tup
                 f"{name_of(path)}:{line}",
                 reason="no CSV",
                 found=f"cannot be read as CSV ({error})",
-                expected="quotes that are closed and cells separated alike",
-                do="Look for an open quote in this row, or a file that was cut off",
+                expected="closed quotes and one separator throughout",
+                do="Look for an unclosed quote in this row, or a truncated file",
             )
             broken += 1
             if broken > _QUOTES:
@@ -291,7 +291,7 @@ def _check_head(head: bytes, path: Path) -> None:
         )
     if suffix in _JSON_LINES and head.lstrip().startswith(b"["):
         raise InputError(
-            path, found="is one JSON list", expected="one record a line", do="Give it a name that ends in .json"
+            path, found="is one JSON list", expected="one record per line", do="Give it a name that ends in .json"
         )
 
 
@@ -335,7 +335,7 @@ def read_records(path: Path) -> Records:
         with open_parquet(path) as file:
             columns, count = dict.fromkeys(file.schema_arrow.names), file.metadata.num_rows
         if count == 0:
-            raise InputError(path, found="holds no row", expected="at least one row")
+            raise InputError(path, found="holds no rows", expected="at least one row")
         return _streamed(path, tuple(columns), lambda only: parquet_rows(path, [only] if only else None))
     with open_file(path):
         pass
@@ -355,8 +355,10 @@ def _streamed(path: Path, columns: tuple[str, ...], each: Callable[[str | None],
         yield from each(only)
         if digest_of(path) != digest:
             raise InputError(
-                path, found="another content at its end than when it was opened", expected="a file that rests",
-                do="Run the command again when nothing writes to it any more",
+                path, found="content that changed while it was read", expected="a file that does not "
+                                                                                           "change while it is "
+                                                                                           "read",
+                do="Run the command again once nothing writes to it",
             )  # fmt: skip
 
     return Records(path, columns, rows, digest)
@@ -410,13 +412,13 @@ def json_record(line: bytes, where: str) -> dict[str, Any]:
     try:
         value = parse_json(text, where)
     except InputError as error:
-        do = "Mend or delete the line; a broken last line means that the file was cut off"
-        raise BadRow(where, reason="no JSON", found=error.found, expected="one record a line", do=do) from None
+        do = "Fix or delete the line; a broken last line means that the file was truncated"
+        raise BadRow(where, reason="no JSON", found=error.found, expected="one record per line", do=do) from None
     return _object(value, where)
 
 
 def _json_list(data: bytes, path: Path) -> Iterator[Placed | BadRow]:
-    do = "Fetch the file again if it was cut off; one record a line is called .jsonl"
+    do = "Download the file again if it was truncated; name a file with one record per line .jsonl"
     return _listed(parse_json(data, path, do=do), path)
 
 
@@ -426,8 +428,8 @@ def _yaml_list(data: bytes, path: Path) -> Iterator[Placed | BadRow]:
     try:
         json.dumps(value)
     except (TypeError, ValueError, RecursionError):
-        do = "Put quotes around dates and the like"
-        raise InputError(path, found="a value that JSON has not", expected="texts, numbers, lists", do=do) from None
+        do = "Put quotes around dates and similar values"
+        raise InputError(path, found="a value that JSON cannot hold", expected="texts, numbers, lists", do=do) from None
     return _listed(value, path)
 
 
@@ -440,7 +442,7 @@ _LISTS: Mapping[str, Callable[[bytes, Path], Iterator[Placed | BadRow]]] = {
 
 def _listed(value: Any, path: Path) -> Iterator[Placed | BadRow]:
     if not isinstance(value, list):
-        do = "Put [ ] around the objects, or write one a line into a .jsonl"
+        do = "Put [ ] around the objects, or write one per line to a .jsonl file"
         raise InputError(path, found=f"a JSON {type(value).__name__}", expected="a list of objects", do=do)
     for at, item in enumerate(value):
         where = f"{name_of(path)}[{at}]"
@@ -475,8 +477,8 @@ def open_parquet(path: Path, data: bytes | None = None) -> Iterator[pq.ParquetFi
             yield file
     except _PARQUET as error:
         first = (str(error) or type(error).__name__).splitlines()[0]
-        found = f"is no whole Parquet file ({first})"
-        raise InputError(path, found=found, expected="Parquet", do="Fetch the file again") from None
+        found = f"is not a complete Parquet file ({first})"
+        raise InputError(path, found=found, expected="Parquet", do="Download the file again") from None
 
 
 @contextmanager
@@ -504,7 +506,7 @@ def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[P
             for row in _batch(batch):
                 number += 1
                 where = f"{name_of(path)}, row {number}"
-                wrong = unusual(row) if row is not None else "a cell that is none of its type, or no UTF-8"
+                wrong = unusual(row) if row is not None else "a cell of the wrong type, or not UTF-8"
                 if wrong or row is None:
                     yield BadRow(where, reason="a cell that cannot be read", found=wrong, expected="text in UTF-8")
                 else:

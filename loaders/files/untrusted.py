@@ -43,7 +43,7 @@ MOST_DEPTH = 100
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _OF_POINTER = "is a pointer of Git LFS, not the file that it stands for (`git lfs pull` fetches that)"
-_UNPACK = "Unpack it, and name the file that comes out"
+_UNPACK = "Unpack it, and name the unpacked file"
 _AS_UTF8 = 'Save it again as UTF-8 (in a spreadsheet: "CSV UTF-8")'
 _OTHERS = (
     (_POINTER, _OF_POINTER, ""),
@@ -52,10 +52,14 @@ _OTHERS = (
         "is a ZIP archive, as spreadsheets (.xlsx, .ods) are",
         f'{_UNPACK}; a sheet: save it as "CSV UTF-8"',
     ),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a spreadsheet or text of an office program", 'Save it as "CSV UTF-8"'),
-    (b"\x1f\x8b\x08", "is packed (gzip)", _UNPACK),
-    (b"\x28\xb5\x2f\xfd", "is packed (Zstandard)", _UNPACK),
-    (b"\xfd7zXZ\x00", "is packed (xz)", _UNPACK),
+    (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "is a spreadsheet or document of an office program",
+        'Save it as "CSV UTF-8"',
+    ),
+    (b"\x1f\x8b\x08", "is compressed (gzip)", _UNPACK),
+    (b"\x28\xb5\x2f\xfd", "is compressed (Zstandard)", _UNPACK),
+    (b"\xfd7zXZ\x00", "is compressed (xz)", _UNPACK),
     (b"%PDF-", "is a PDF", ""),
     (b"PAR1", "is a Parquet file", "Give it a name that ends in .parquet"),
     (b"\xff\xfe\x00\x00", "is text in UTF-32, not UTF-8", _AS_UTF8),
@@ -93,7 +97,7 @@ class BadRow(InputError):
         """What a row raised, as that row's."""
         if isinstance(error, BadRow):
             return error
-        reason = "a cell that cannot be used"
+        reason = "an unusable value"
         return cls(error.where, reason=reason, found=error.found, expected=error.expected, do=error.do)
 
     @property
@@ -104,7 +108,7 @@ class BadRow(InputError):
 
 
 def check_bad(
-    shown: Sequence[object], records: int, where: object, *, most: float = MAX_BAD, do: str = "Mend these rows"
+    shown: Sequence[object], records: int, where: object, *, most: float = MAX_BAD, do: str = "Fix these rows"
 ) -> None:
     """Refuse a source of which more than `most` percent of the records are bad; each is `shown` in a few words.
 
@@ -142,7 +146,7 @@ def open_file(path: Path, *, expected: str = "a file", do: str = "") -> Iterator
     except ValueError as error:
         if not _is_of_path(error):
             raise
-        raise InputError(str(path), found="is no path", expected=expected, do=do) from None
+        raise InputError(str(path), found="is not a path", expected=expected, do=do) from None
 
 
 @contextmanager
@@ -168,10 +172,10 @@ def mistaken(head: bytes) -> tuple[str, str] | None:
     """What a file is, by its first bytes, that was taken for a table, a text or a picture, and what to do.
 
     >>> mistaken(b"<!DOCTYPE html><title>404")[0]
-    'is a web page, such as a server sends in place of a file'
+    'is a web page, as servers send instead of a file'
     """
     if _PAGE.match(head):
-        return "is a web page, such as a server sends in place of a file", "Fetch the file again"
+        return "is a web page, as servers send instead of a file", "Download the file again"
     return next(((found, do) for start, found, do in _OTHERS if head.startswith(start)), None)
 
 
@@ -236,7 +240,7 @@ def _check_regular(mode: int, path: Path, expected: str) -> None:
     if stat.S_ISDIR(mode):
         raise InputError(path, found="is a folder", expected=expected)
     if not stat.S_ISREG(mode):
-        raise InputError(path, found="is no regular file", expected=expected)
+        raise InputError(path, found="is not a regular file", expected=expected)
 
 
 def read_file(path: Path, *, most: int = MOST_BYTES, expected: str = "a file", do: str = "") -> bytes:
@@ -274,7 +278,7 @@ def resolved(path: Path) -> Path:
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError) as error:
-        found = "is a link in a circle" if isinstance(error, RuntimeError) else f"is no place ({error})"
+        found = "is a circular link" if isinstance(error, RuntimeError) else f"is not a valid path ({error})"
         raise InputError(path, found=found, expected="a place") from None
 
 
@@ -405,7 +409,7 @@ def check_text(text: str, where: object, name: str = "") -> str:
     place = f"character {wrong.start() + 1}" + f" of {name}" * bool(name)
     if wrong[0] == "\x00":
         raise BadRow(where, reason="a NUL character", found=place, expected="text")
-    raise BadRow(where, reason="no UTF-8 text", found=place, expected="text in UTF-8")
+    raise BadRow(where, reason="not UTF-8 text", found=place, expected="text in UTF-8")
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------------
@@ -423,9 +427,9 @@ def parse_json(data: bytes | str, where: object, *, expected: str = "JSON", do: 
         if other := mistaken(text[:_HEAD].encode("utf-8", "replace")):
             raise InputError(where, found=other[0], expected=expected, do=other[1]) from None
         place = f"{where}:{error.lineno}" if error.lineno > 1 else where
-        raise InputError(place, found=f"is not whole JSON ({error.msg})", expected=expected, do=do) from None
+        raise InputError(place, found=f"is incomplete JSON ({error.msg})", expected=expected, do=do) from None
     except (ValueError, RecursionError) as error:
-        found = "is no JSON (nested too deep)" if isinstance(error, RecursionError) else f"is no JSON ({error})"
+        found = "is not JSON (nested too deep)" if isinstance(error, RecursionError) else f"is not JSON ({error})"
         raise InputError(where, found=found, expected=expected, do=do) from None
     # Looked at piece by piece only where it could be wrong.
     doubtful = text.count("[") + text.count("{") > MOST_DEPTH or any(mark in text for mark in _MARKS)
@@ -462,9 +466,9 @@ def unusual(value: Any) -> str:
                 inner += item
         if not inner:
             texts += [name for name in names if isinstance(name, str)]
-            return "" if is_text("".join(texts)) else "is no text: half a character, or NUL"
+            return "" if is_text("".join(texts)) else "is not valid text: half a character, or NUL"
         level = inner
-    return "is no JSON (nested too deep)"
+    return "is not JSON (nested too deep)"
 
 
 def parse_yaml(text: str, where: object, *, expected: str = "YAML", do: str = "") -> Any:
@@ -483,7 +487,7 @@ def parse_yaml(text: str, where: object, *, expected: str = "YAML", do: str = ""
             if len(named) > MOST_DEPTH:
                 raise InputError(where, found="cannot be read as YAML (nested too deep)", expected=expected, do=do)
             if isinstance(event, yaml.AliasEvent) and any(named):
-                raise InputError(where, found="holds a reference to a reference", expected=expected, do=do)
+                raise InputError(where, found="holds a nested reference", expected=expected, do=do)
         return yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, TypeError, LookupError, RecursionError) as error:
         found = f"cannot be read as YAML ({' '.join(str(error).split())[:200]})"
@@ -502,5 +506,5 @@ def understood(where: object, *, expected: str, do: str = "") -> Iterator[None]:
     except (BedsideError, OSError):
         raise
     except Exception as error:
-        found = f"holds something else than was written ({type(error).__name__}: {str(error)[:200]})"
+        found = f"does not hold what was written ({type(error).__name__}: {str(error)[:200]})"
         raise InputError(where, found=found, expected=expected, do=do) from error

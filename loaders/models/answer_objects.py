@@ -39,8 +39,8 @@ class AnswerObjects(Answers):
         try:
             return from_json(Answer, row_of(data, where)[3].encode("utf-8", "surrogatepass"), where)
         except InputError:
-            do = "Delete it and run the same command again: the model is asked anew"
-            raise BedsideError(where, found="is no stored answer", do=do) from None
+            do = "Delete it and run the same command again: the model is called again"
+            raise BedsideError(where, found="is not a stored answer", do=do) from None
 
     async def _write(self, digest: str, model: str, request: str, answer: Answer) -> bool:
         await super()._write(digest, model, request, answer)

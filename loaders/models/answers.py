@@ -190,7 +190,9 @@ CREATE TABLE answers (
     PRIVATE = True
     OWNED: ClassVar[bool] = True
     """Whether this process may write to the file, and so takes in what others were answered."""
-    WHEN_DAMAGED = "It was left as is: move it away to start anew, or rescue its answers with `sqlite3 FILE .recover`"
+    WHEN_DAMAGED = (
+        "The file is unchanged: move it away to start over, or recover its answers with `sqlite3 FILE .recover`"
+    )
 
     def __init__(self, path: Path, *, dialogue: bool = False) -> None:
         SqliteStore.__init__(self, path, autocommit=True)

@@ -94,7 +94,7 @@ def open_model(
         model.api._server = type(model.api._server)()
     key = getattr(model.api, "api_key", None) or ""
     if key != key.strip() or not key.isascii() or not key.isprintable():
-        raise ModelError(name, found="its API key holds a space, line break or other character that no key has")
+        raise ModelError(name, found="its API key holds a space, line break or other character that no key contains")
     found = of_inspect(model, name=name, timeout=timeout, max_retries=max_retries, base_url=base_url, sleep=sleep)
     if provider in PROVIDERS:
         found = found.directly()

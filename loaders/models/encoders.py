@@ -129,7 +129,7 @@ def read_embeddings(
     return vectors
 
 
-_AGAIN = "Embed these rows again: each needs a direction"
+_AGAIN = "Embed these rows again: each needs a nonzero, finite vector"
 
 
 def _read_array(path: Path, tensor: str | None) -> NDArray[Any]:
@@ -162,7 +162,7 @@ def _unknown(name: str) -> ModelError:
     known = [*PAPER_MODELS, "random:tiny"]
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     if Path(name).suffix in (".npy", ".safetensors"):
-        do = "Give it as embeddings of your own: bedside run retrieval --embeddings NAME=PLACE"
+        do = "Pass it as your own embeddings: bedside run retrieval --embeddings NAME=PLACE"
         return ModelError(name, found="is a file of embeddings, not an encoder", do=do)
     return ModelError(
         name or "(no name)",

@@ -72,7 +72,7 @@ def missing(
 ) -> ModelError:
     """The error for a file that is neither in the cache nor to be had."""
     if isinstance(problem, RepositoryNotFoundError):
-        found = f"the Hub has no repository {repo}, or it is not open to you"
+        found = f"the Hub has no repository {repo}, or you have no access to it"
         return ModelError(model, found=found, do="Check its name; if it is gated: hf auth login")
     where = Path(cache_dir or constants.HF_HUB_CACHE) / f"{repo_type}s--{repo.replace('/', '--')}"
     command = f"hf download {repo} " + (fetch or f"'{file}'")

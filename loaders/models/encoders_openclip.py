@@ -66,12 +66,12 @@ def open_open_clip(name: str, source: str, setting: Setting, cache_dir: Path | N
         lambda: open_clip.create_model_from_pretrained(
             architecture, pretrained, cache_dir=cache_dir, text_cfg=text_cfg
         ),
-        do=f"If {weights[0]} is damaged, delete it and fetch it again",
+        do=f"If {weights[0]} is damaged, delete it and download it again",
     )
     tokenizer = loaded(
         name,
         lambda: open_clip.get_tokenizer(architecture, cache_dir=cache_dir),
-        do="Check that the files of its tokenizer are whole",
+        do="Check that its tokenizer's files are complete",
     )
     return _encoder(
         name,
@@ -127,7 +127,7 @@ def _encoder(
     stand_in: bool = False,
 ) -> TorchEncoder:
     if getattr(tokenizer, "reduction_fn", None) or getattr(tokenizer, "tokenizer_mode", ""):
-        raise ModelError(name, found="its tokenizer shortens long texts in a way of its own, which cannot be counted")
+        raise ModelError(name, found="its tokenizer truncates long texts in its own way, which cannot be counted")
     model = ready(model, setting)
     # Not the model's own, which is the number of its positions: BiomedCLIP has 512 and was trained with 256.
     context_length = int(tokenizer.context_length)
@@ -213,7 +213,9 @@ def _weights(
         return [Path(open_clip.download_pretrained(known, cache_dir=cache_dir))], tag
     except (OSError, RuntimeError, ValueError) as problem:
         if not repo:
-            raise ModelError(name, found=f"its weights cannot be had from {known['url']}: {problem}") from problem
+            raise ModelError(
+                name, found=f"its weights cannot be downloaded from {known['url']}: {problem}"
+            ) from problem
         raise missing(name, repo, file or WEIGHTS, problem, cache_dir=cache_dir, fetch=FETCH) from problem
 
 

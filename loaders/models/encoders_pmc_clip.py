@@ -68,7 +68,7 @@ def open_pmc_clip(name: str, reading: str, setting: Setting, cache_dir: Path | N
     fetch = " ".join(f"'{file}'" for file in FILES)
     files = [hub_file(name, REPO, [file], cache_dir=cache_dir, repo_type="dataset", fetch=fetch) for file in FILES]
     folder = hub_folder(name, way.bert, [("config.json",), TOKENIZER_FILES], cache_dir=cache_dir)
-    do = f"If {files[0].parent} is damaged, delete it and fetch its files again"
+    do = f"If {files[0].parent} is damaged, delete it and download its files again"
     image_weights, text_weights, projection = loaded(
         name, lambda: [torch.load(file, map_location="cpu", weights_only=True) for file in files], do=do
     )

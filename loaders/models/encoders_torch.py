@@ -116,7 +116,7 @@ class TorchEncoder(Encoder):
             ):
                 vectors = tower(batch).float().cpu().numpy()
         except torch.OutOfMemoryError:
-            found = f"the memory of {self._setting.device} does not suffice for a batch of {size}"
+            found = f"the memory of {self._setting.device} is too small for a batch of {size}"
             raise ModelError(self.name, found=found, do="Use a smaller batch size: finished batches are kept") from None
         if vectors.shape != (size, self.dim):
             raise ModelError(self.name, found=f"gave {vectors.shape} values", expected=f"{(size, self.dim)}")

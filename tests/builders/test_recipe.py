@@ -47,7 +47,7 @@ def test_a_place_that_cannot_be_replaced_is_refused_before_anything_is_done(
     monkeypatch.chdir(tmp_path)
     words = ["build", "medlaybench-v", "--captions", "sample", "--out", out]
     assert execute([*words, "--work", work] if work else words) == 2
-    assert "has no name of its own" in capsys.readouterr().err and not list(tmp_path.iterdir())
+    assert "names no file or folder" in capsys.readouterr().err and not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

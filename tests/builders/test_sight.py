@@ -113,7 +113,7 @@ def test_photos_that_were_moved_after_they_were_read_are_not_left_out(photos: Pa
     with pytest.raises(InputError):  # stopped when its source was read
         built(photos, tmp_path / "work", hiding(photos))
     photos = photos.rename(tmp_path / "moved")
-    with pytest.raises(InputError, match=r"where it was moved, delete the workspace first"):
+    with pytest.raises(InputError, match=r"if it was moved, first delete the workspace"):
         built(photos, tmp_path / "work")
 
 

@@ -63,6 +63,6 @@ def test_what_is_no_answer_is_named(tmp_path: Path) -> None:
     asked(Folder(tmp_path), Model(), "a")
     (path,) = tmp_path.rglob("*.json")
     path.write_bytes(b"{}")
-    told = rf"^{path}: is no stored answer\. Delete it and run the same command again: the model is asked anew$"
+    told = rf"^{path}: is not a stored answer\. Delete it and run the same command again: the model is called again$"
     with pytest.raises(BedsideError, match=told):
         asked(Folder(tmp_path), Model(), "a")

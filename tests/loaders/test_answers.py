@@ -409,7 +409,7 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="is a folder"):
         AnswerStore(tmp_path)
-    with pytest.raises(InputError, match="a file stands where a folder is needed"):
+    with pytest.raises(InputError, match="is a file, not a folder"):
         AnswerStore(tmp_path / "file" / "answers.sqlite")
 
 

@@ -340,11 +340,11 @@ def test_a_tag_is_that_commit_online_and_offline(
     assert load("medlaybench-v", "test", source=REPO)["layman_caption"][:] == ["Newer."]
     assert load("medlaybench-v", "test", source=REPO, revision="v1.0.0")["layman_caption"][:] == ["Lay 0.", "Lay 1."]
     # Never asked for while connected: not to be replaced by main.
-    with pytest.raises(HubError, match="the cache does not hold it whole") as error:
+    with pytest.raises(HubError, match="the cache holds no complete copy") as error:
         load("medlaybench-v", "test", source=REPO, revision="v2.0.0")
     assert error.value.where == f"{REPO}@v2.0.0"
     # Of the tagged commit only the test split was fetched.
-    with pytest.raises(HubError, match="the cache does not hold it whole"):
+    with pytest.raises(HubError, match="the cache holds no complete copy"):
         load("medlaybench-v", "train", source=REPO, revision="v1.0.0")
 
 
@@ -473,4 +473,4 @@ def test_the_official_release_cannot_be_reached(monkeypatch: pytest.MonkeyPatch)
 def test_a_name_that_nothing_has_may_have_been_meant_as_a_folder() -> None:
     answer = httpx.Response(404, request=httpx.Request("GET", "http://hub"))
     told = hub_error(RepositoryNotFoundError("no", response=answer), "runs/nope@main")
-    assert told.expected == "a dataset repository, or a folder that is there"
+    assert told.expected == "a dataset repository, or an existing folder"

@@ -45,7 +45,7 @@ def test_a_package_brings_a_corpus(install: Install, capsys: pytest.CaptureFixtu
     assert corpora() == [*BUNDLED, "other", "toy"]
     assert corpus("toy").key == "id"
     assert execute(["info", "toy"]) == 0 and "authors' release: none" in capsys.readouterr().out
-    with pytest.raises(InputError, match="no place to load it from"):
+    with pytest.raises(InputError, match="no location to load it from"):
         load("toy")
     with pytest.raises(InputError, match="nothing here builds this corpus"):
         recipe_of("toy")

@@ -63,7 +63,7 @@ def test_where_results_cannot_be_written_is_said_before_the_work(
     (tmp_path / "file").write_text("")
     for out in (tmp_path / "file", tmp_path / "file" / "below"):
         assert execute(["run", "language", str(tmp_path / "no data"), "-o", str(out)]) == 2
-        assert "a file stands where a folder is needed" in capsys.readouterr().err
+        assert "is a file, not a folder" in capsys.readouterr().err
     line = ["build", "medlaybench-v", "--captions", "sample", "--limit", "1", "--out", str(tmp_path / "file")]
     assert execute(line) == 2
     assert "already there, and not a release" in capsys.readouterr().err

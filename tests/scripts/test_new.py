@@ -112,7 +112,7 @@ def test_a_new_corpus_in_a_checkout_is_four_files_and_a_line(tmp_path: Path) -> 
     test = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/builders/test_wards.py"]
     assert _python(*test, folder=checkout, path=[checkout]).startswith(".. ")  # the project asks for less words
     _lives(checkout, [checkout], tmp_path)
-    with pytest.raises(AssertionError, match="there is a corpus named wards"):
+    with pytest.raises(AssertionError, match="a corpus named wards already exists"):
         _python("-m", "scripts", "new", "corpus", "wards", folder=checkout, path=[checkout])
 
 

@@ -256,7 +256,7 @@ def test_a_wrong_label_names_its_row(change, says: str, tmp_path) -> None:
     with pytest.raises(InputError, match=says):
         read_labels(path)
     path.write_text("{")
-    with pytest.raises(InputError, match="is not whole JSON"):
+    with pytest.raises(InputError, match="is incomplete JSON"):
         read_labels(path)
 
 

@@ -366,7 +366,7 @@ def test_other_arguments_that_cannot_be_used(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="image 0: the digest"):
             embed(FakeEncoder(DIM), images=[(digest, lambda: pictures(1)[0])], cache=tmp_path)
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="a file stands where a folder is needed"):
+    with pytest.raises(InputError, match="is a file, not a folder"):
         embed(FakeEncoder(DIM), texts={"expert": ["a"]}, cache=tmp_path / "file")
 
 

@@ -329,7 +329,7 @@ def test_projections_of_a_run_are_drawn(tmp_path: Path) -> None:
     assert "CT 0.1" in drawn[0].alt
     assert drawn[1].caption.startswith("t-SNE of expert and lay captions, tiny, 467 of 1,400 pairs")
     (tmp_path / PROJECTIONS).write_text('{"tiny": {"projection": {"modality": ["CT"]}}}')
-    with pytest.raises(InputError, match="something else than was written"):
+    with pytest.raises(InputError, match="not hold what was written"):
         figures(_views(tmp_path)["Figure A3 (caption)"], runs)
 
 

@@ -434,5 +434,5 @@ def test_tensors_lie_in_any_folder(tmp_path: Path) -> None:
 
 def test_a_pipe_is_no_checkpoint(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "x.safetensors")
-    with pytest.raises(InputError, match="is no regular file"):
+    with pytest.raises(InputError, match="is not a regular file"):
         read_tensors(tmp_path / "x.safetensors", do="")

@@ -108,7 +108,7 @@ def test_cues_of_another_release_and_what_are_no_cues(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not exist"):
         read_cues(tmp_path / "none.parquet", "d" * 64)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InputError, match="no whole Parquet file"):
+    with pytest.raises(InputError, match="not a complete Parquet file"):
         read_cues(path, "d" * 64)
     for names in (NAMES[:2], [*NAMES[:2], NAMES[0]], [*NAMES[:2], "measles"]):
         with pytest.raises(InputError, match="distinct diagnoses"):

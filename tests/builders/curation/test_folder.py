@@ -403,7 +403,7 @@ def test_what_is_no_file_is_told_and_never_waited_for(tmp_path: Path) -> None:
     told = {one.file.name: (one.file.split, one.reason, one.detail) for one in curation.files}
     assert told == {
         "gone.jpg": ("", "missing", "does not exist"),
-        "pipe.jpg": ("", "missing", "is no regular file"),
+        "pipe.jpg": ("", "missing", "is not a regular file"),
         "test/b.jpg": ("test", "", ""),
         "train/a.jpg": ("train", "", ""),
     }

@@ -190,7 +190,7 @@ def test_a_row_that_names_a_file_elsewhere_is_never_followed(tmp_path: Path) -> 
         (release, {"table": Path("t.csv")}, r"--table: .* is a data set"),
         (lambda place: save(place, {"a.jpg": jpeg(drawn(1))}), {"label": "dx"}, r"--label: .* a folder of images"),
         (lambda place: save(place, {"rows.csv": b"a,b\n1,2\n"}), {}, r"columns a, b, none of which holds pictures"),
-        (lambda place: save(place, {"x.parquet": b"PAR1 no"}), {}, r"cannot be read .*a data set that `datasets`"),
+        (lambda place: save(place, {"x.parquet": b"PAR1 no"}), {}, r"cannot be read .*a dataset that `datasets`"),
         (lambda place: place / "nowhere", {}, r"nowhere: does not exist"),
     ],
 )

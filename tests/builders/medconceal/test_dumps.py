@@ -130,7 +130,7 @@ def test_a_finished_spool_is_not_read_again_and_a_half_one_is_none(tmp_path: Pat
         (lambda path: path.write_bytes(zstd.compress(b'{"id":"a"}\n') + b"tail"), "cannot be unpacked"),
         (lambda path: packed(path, b'{"id":"a","body":"tea"}\n' * 90_000), "unpacks to more than 250 times"),
         (lambda path: path.write_bytes(wide(b'{"id":"a"}\n')), "needs a larger window"),
-        (lambda path: packed(path, b'{"id":"a"}\n{"id":'), "is not whole JSON"),
+        (lambda path: packed(path, b'{"id":"a"}\n{"id":'), "is incomplete JSON"),
         (lambda path: packed(path, b"[1]\n"), "a JSON list"),
         (lambda path: packed(path, b"[" * 200_000 + b"\n"), "nested too deep"),
     ],

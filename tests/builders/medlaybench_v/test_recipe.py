@@ -379,7 +379,7 @@ def test_scripted_models_mark_the_release_as_a_stand_in(tmp_path: Path) -> None:
     [
         (None, "does not exist"),
         (b"", "is empty"),
-        (b"image_id,caption\n1,caf\xe9\n", "1 of 1 rows cannot be read: captions.csv:2: no UTF-8 text"),
+        (b"image_id,caption\n1,caf\xe9\n", "1 of 1 rows cannot be read: captions.csv:2: not UTF-8 text"),
         (b"image_id,words\n1,CT\n", "caption"),
         (b'image_id,caption\n1,"CT of the\n', "quote"),
         (b"image_id,caption\n1,CT,extra\n", "cell"),

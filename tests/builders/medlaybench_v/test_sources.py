@@ -163,13 +163,13 @@ def test_problems_of_a_row_are_no_errors(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "where", "found"),
     [
-        ("a.csv", "id,caption\n", "a.csv", "a header line and nothing else"),
+        ("a.csv", "id,caption\n", "a.csv", "only a header line"),
         ("a.csv", "id,text body\nx,y\n", "a.csv", "has no column 'expert_caption'; its columns are: id, text body"),
         ("a.csv", "number,caption\n1,y\n", "a.csv", "has no column 'image_id'; its columns are: number, caption"),
         ("a.csv", 'id,caption\nx,y\nz,"cut off', "a.csv:3", "cannot be read as CSV"),
         ("a.csv", "id,caption,licence\nx,y\n", "a.csv:2", "a row of 2 cells"),
         ("a.csv", "id,caption,cuis\nx,y,C0040405\nz,y,CT\n", "a.csv:3", "'CT' among its CUIs"),
-        ("a.json", '[{"id": "x", "caption": "y"},\n {"id"', "a.json:2", "is not whole JSON"),
+        ("a.json", '[{"id": "x", "caption": "y"},\n {"id"', "a.json:2", "is incomplete JSON"),
         ("a.json", '{"id": "x"}', "a.json", "a JSON dict"),
         ("a.json", "[1]", "a.json[0]", "a JSON int"),
         ("a.json", "[]", "a.json", "holds no record"),
@@ -177,8 +177,8 @@ def test_problems_of_a_row_are_no_errors(tmp_path: Path) -> None:
         ("a.json", '[{"id": "x", "caption": ["y"]}]', "a.json[0]", "caption of type list"),
         ("a.json", '[{"id": 1.5, "caption": "y"}]', "a.json[0]", "id of type float"),
         ("a.json", '[{"id": "x", "caption": "y", "cuis": 7}]', "a.json[0]", "cuis of type int"),
-        ("a.jsonl", '{"id": "x", "caption": "y"}\n{"id"', "a.jsonl:2", "is not whole JSON"),
-        ("a.parquet", "PAR1 and nothing else", "a.parquet", "is no whole Parquet file"),
+        ("a.jsonl", '{"id": "x", "caption": "y"}\n{"id"', "a.jsonl:2", "is incomplete JSON"),
+        ("a.parquet", "PAR1 and nothing else", "a.parquet", "is not a complete Parquet file"),
         ("a.txt", "x\ty\n", "a.txt", "file type .txt"),
     ],
 )
@@ -214,7 +214,7 @@ def test_parquet_cut_off_in_its_middle(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[200:1200] = bytes(1000)
     path.write_bytes(data)
-    with pytest.raises(InputError, match="is no whole Parquet file"):
+    with pytest.raises(InputError, match="is not a complete Parquet file"):
         rows(path)
 
 

@@ -636,7 +636,7 @@ def test_a_full_disk_is_one_clear_error_and_loses_nothing(
 
 def test_a_workspace_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "w").write_text("mine")
-    with pytest.raises(BedsideError, match="a file stands where a folder is needed"):
+    with pytest.raises(BedsideError, match="is a file, not a folder"):
         build(rows(1), one(list), at=tmp_path / "w")
 
 

@@ -99,7 +99,7 @@ def test_another_order_is_told(old: Path, tmp_path: Path) -> None:
     found = against(old, tmp_path / "new", rows()[::-1])
     assert not found.equal and found.reordered == ["train", "validation", "test"]
     assert found.changed.count == found.added.count == 0
-    assert "Same rows in another order: train, validation, test" in text(found)
+    assert "Same rows in a different order: train, validation, test" in text(found)
 
 
 def test_exclusions_that_moved(old: Path, tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_the_same_licence_in_other_words_is_no_change(tmp_path: Path) -> None:
     assert "No change: licence of 12 rows is the same licence, spelled differently." in screen(found)
     found = against(tmp_path / "old", tmp_path / "other", licensed("CC BY-NC 4.0", "CC0"), **stated)
     assert found.changed.count == found.columns["licence"].count == found.respelled["licence"].count == 6
-    assert "6 rows stand under another licence" in screen(found)
+    assert "6 rows have another licence" in screen(found)
 
 
 def test_exclusions_under_the_same_licence_in_other_words(tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ def test_what_is_not_a_release_is_never_touched(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="already there, and not a release"):
             write_small(tmp_path / name, overwrite=True)
     assert files(tmp_path) == {"file": b"mine", "thesis/chapter.tex": b"mine"}
-    with pytest.raises(InputError, match="a file stands where a folder is needed"):
+    with pytest.raises(InputError, match="is a file, not a folder"):
         write_small(tmp_path / "file" / "out")
 
 

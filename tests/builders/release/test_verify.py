@@ -120,7 +120,7 @@ def test_missing_and_extra_files(folder: Path) -> None:
 def test_not_a_release(tmp_path: Path) -> None:
     assert "holds no manifest.json" in problems(tmp_path)[0]
     (tmp_path / "manifest.json").write_text('{"format": 1')
-    assert "is not whole" in problems(tmp_path)[0]
+    assert "is incomplete JSON" in problems(tmp_path)[0]
 
 
 def test_a_removed_row(folder: Path) -> None:
@@ -312,7 +312,7 @@ def test_statistics_that_the_rows_do_not_give(folder: Path) -> None:
             "deep: " + "[" * 5_000 + "]" * 5_000 + "\nconfigs:",
             "YAML: cannot be read as YAML .nested too deep",
         ),
-        ("configs:", "a: &a [x, x]\nb: &b [*a, *a]\nconfigs:", "YAML: holds a reference to a reference"),
+        ("configs:", "a: &a [x, x]\nb: &b [*a, *a]\nconfigs:", "YAML: holds a nested reference"),
     ],
 )
 def test_an_edited_card(old: str, new: str, pattern: str, folder: Path) -> None:

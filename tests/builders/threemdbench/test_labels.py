@@ -113,7 +113,7 @@ def test_an_own_table(tmp_path: Path) -> None:
         ("label,diagnosis\n,acne\n", "a row without a label"),
         ("label,diagnosis,match\na,acne,maybe\n", "match 'maybe'"),
         ("name,diagnosis\na,acne\n", "has no column 'label'"),
-        ("label,diagnosis\n", "holds a header line and nothing else"),
+        ("label,diagnosis\n", "holds only a header line"),
     ],
 )
 def test_a_table_that_cannot_be_used(tmp_path: Path, text: str, found: str) -> None:

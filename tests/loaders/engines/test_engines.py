@@ -119,7 +119,10 @@ def test_what_differs_between_two_processes_is_named() -> None:
 def test_ray_client_and_absent_clusters_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("loaders.errors.missing", lambda extra: None)
     monkeypatch.setenv("RAY_ADDRESS", "ray://head:10001")
-    with pytest.raises(InputError, match=r"Run the command on a node .* the driver reads it"), opened(EngineName.RAY):
+    with (
+        pytest.raises(InputError, match=r"Run the command on a cluster node .* the driver reads it"),
+        opened(EngineName.RAY),
+    ):
         pass
     monkeypatch.setattr("loaders.errors.missing", lambda extra: "ray")
     with pytest.raises(MissingExtra, match=r"\[ray\]"), opened(EngineName.RAY):

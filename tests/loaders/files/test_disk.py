@@ -133,10 +133,10 @@ def test_what_is_private_is_so_from_its_first_byte(tmp_path: Path) -> None:
     ("name", "found"),
     [
         ("x" * 300, "too long"),
-        ("a/" * 1_500 + "x", "too many folders in each other"),
-        ("file/below", "a file stands where a folder is needed"),
-        ("circle/below", "a file stands where a folder is needed|Too many levels"),
-        ("s3://bucket/below", "^s3://bucket.*: is an address"),
+        ("a/" * 1_500 + "x", "too many nested folders"),
+        ("file/below", "is a file, not a folder"),
+        ("circle/below", "is a file, not a folder|Too many levels"),
+        ("s3://bucket/below", "^s3://bucket.*: is a URL"),
     ],
 )
 def test_a_place_that_cannot_be(name: str, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +178,7 @@ def test_folders_above_a_file_are_made(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["", ".", "..", "/", "a/.."])
 def test_what_has_no_name_of_its_own_has_no_neighbour_and_is_not_written(path: str) -> None:
-    with pytest.raises(InputError, match=r"has no name of its own.*runs/new"):
+    with pytest.raises(InputError, match=r"names no file or folder.*runs/new"):
         beside(Path(path), "{}.work")
     with pytest.raises(InputError, match="is a folder"):
         write_whole(Path(path), b"")

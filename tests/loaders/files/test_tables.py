@@ -49,9 +49,9 @@ def test_rows_of_a_csv(tmp_path: Path) -> None:
     good, bad = told(written(tmp_path / "a.csv", b"\n".join(lines)))
     assert [row["id"] for row in good] == ["1", "2", "7", "9", "11"]
     assert good[1]["caption"] == "U+2028 \u2028 U+0085 \x85"
-    cells = "another number of cells than the header"
+    cells = "a different number of cells than the header"
     assert bad == {
-        "a.csv:4": "no UTF-8 text",
+        "a.csv:4": "not UTF-8 text",
         "a.csv:5": "a NUL character",
         "a.csv:6": cells,
         "a.csv:7": cells,
@@ -121,7 +121,7 @@ POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12
         (b"\r\n<!DOCTYPE html>\n<title>404</title>", "is a web page"),
         (b"<html lang='en'>", "is a web page"),
         (b"PK\x03\x04[Content_Types].xml", "a ZIP archive"),
-        (gzip.compress(b"id,caption\n1,x\n"), r"is packed \(gzip\)"),
+        (gzip.compress(b"id,caption\n1,x\n"), r"is compressed \(gzip\)"),
         ("id,caption\n1,x\n".encode("utf-16"), "is text in UTF-16"),
         ("id,caption\n1,x\n".encode("utf-32"), "is text in UTF-32"),
     ],
@@ -143,7 +143,7 @@ def test_parquet_called_csv_and_a_list_called_lines_are_told(tmp_path: Path) -> 
         read_records(tmp_path / "table.csv")
     with pytest.raises(InputError, match=r"is one JSON list .*\.json"):
         read_records(written(tmp_path / "table.jsonl", ' [{"id": 1},\n{"id": 2}]'))
-    with pytest.raises(InputError, match=r"one record a line is called \.jsonl"):
+    with pytest.raises(InputError, match=r"one record per line is called \.jsonl"):
         read_records(written(tmp_path / "table.json", '{"id": 1}\n{"id": 2}\n'))
     with pytest.raises(InputError, match=r"Unpack it"):
         read_records(written(tmp_path / "table.csv.gz", gzip.compress(b"id\n1\n")))
@@ -161,7 +161,7 @@ def test_files_below_a_folder_whose_name_is_no_utf_8(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").rename(folder / "a.parquet")
     assert [row for _, row in parquet_rows(folder / "a.parquet")] == [{"id": "1"}]
     written(folder / "b.parquet", b"PAR1 no")
-    with pytest.raises(InputError, match="no whole Parquet"):
+    with pytest.raises(InputError, match="not a complete Parquet"):
         list(parquet_rows(folder / "b.parquet"))
 
 
@@ -267,5 +267,5 @@ def test_a_file_that_changes_while_it_is_read_is_told(tmp_path: Path, suffix: st
     fill("a")
     records = read_records(path)
     fill("b")
-    with pytest.raises(InputError, match="another content at its end"):
+    with pytest.raises(InputError, match="content that changed while it was read"):
         list(records.each(None))

@@ -1,4 +1,4 @@
-"""The one door: what is no regular file, too long, outside its folder, no text or no JSON never comes in."""
+"""The one door: what is not a regular file, too long, outside its folder, no text or no JSON never comes in."""
 
 from __future__ import annotations
 
@@ -56,15 +56,15 @@ def test_only_regular_files_are_opened(tmp_path: Path, read: object) -> None:
     loop = tmp_path / "loop"
     loop.symlink_to(loop)
     for path, found in (
-        (pipe(tmp_path / "pipe"), "no regular file"),
-        (sock(tmp_path / "s"), "no regular file"),
-        (Path("/dev/zero"), "no regular file"),
+        (pipe(tmp_path / "pipe"), "not a regular file"),
+        (sock(tmp_path / "s"), "not a regular file"),
+        (Path("/dev/zero"), "not a regular file"),
         (tmp_path, "is a folder"),
         (tmp_path / "gone", "does not exist"),
         (tmp_path / "s" / "below", "does not exist"),
         (loop, "cannot be read"),
         (tmp_path / ("long" * 100), "cannot be read"),
-        (Path("nul\0"), "is no path"),
+        (Path("nul\0"), "is not a path"),
     ):
         with pytest.raises(InputError, match=found):
             read(path)  # type: ignore[operator]
@@ -117,17 +117,17 @@ def test_only_a_line_feed_ends_a_line() -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        (b"", "is not whole JSON"),
-        (b'{"a": 1', "is not whole JSON"),
-        (b'\n{"a": }', "f:2: is not whole JSON"),
+        (b"", "is incomplete JSON"),
+        (b'{"a": 1', "is incomplete JSON"),
+        (b'\n{"a": }', "f:2: is incomplete JSON"),
         (b"[NaN]", "NaN is no number"),
         (b"[-Infinity]", "-Infinity is no number"),
         (b"[" * 100_000, "nested too deep"),
         (b"[" * 101 + b"]" * 101, "nested too deep"),
-        (b'{"a": "\\ud800"}', "is no text"),
-        (b'{"\\uDFFF": 1}', "is no text"),
-        (b'["\\u0000"]', "is no text"),
-        (b"1" * 5_000, "is no JSON"),
+        (b'{"a": "\\ud800"}', "is not valid text"),
+        (b'{"\\uDFFF": 1}', "is not valid text"),
+        (b'["\\u0000"]', "is not valid text"),
+        (b"1" * 5_000, "is not JSON"),
         (b"\xff\xfe[\x00]\x00", "not UTF-8"),
     ],
 )
@@ -149,7 +149,7 @@ def test_a_bad_row_is_told_like_an_exclusion() -> None:
         "a.csv:3: no identifier (expected one in every row)",
     )
     of = BadRow.of(InputError("a.csv:4", found="cui 'x'", expected="a CUI"))
-    assert (of.where, of.reason, of.detail) == ("a.csv:4", "a cell that cannot be used", "cui 'x' (expected a CUI)")
+    assert (of.where, of.reason, of.detail) == ("a.csv:4", "an unusable value", "cui 'x' (expected a CUI)")
     again = pickle.loads(pickle.dumps(bad))
     assert (again.reason, str(again)) == (bad.reason, str(bad))
 
@@ -167,7 +167,7 @@ def test_more_bad_rows_than_a_percentage_are_listed() -> None:
 
 def test_content_of_another_shape_is_one_error_and_ours_stay() -> None:
     with (
-        pytest.raises(InputError, match=r"f: holds something else than was written \(KeyError"),
+        pytest.raises(InputError, match=r"f: does not hold what was written \(KeyError"),
         understood("f", expected="a"),
     ):
         {}["a"]
@@ -194,7 +194,7 @@ def test_a_link_in_a_circle_has_no_place(tmp_path: Path) -> None:
     (tmp_path / "circle").symlink_to("circle")
     (tmp_path / "link").symlink_to("file")
     for name in ("circle", "circle/below"):
-        with pytest.raises(InputError, match="a link in a circle"):
+        with pytest.raises(InputError, match="a circular link"):
             resolved(tmp_path / name)
         assert not is_inside(tmp_path / name, tmp_path)
     assert resolved(tmp_path / "link") == tmp_path / "file"
