@@ -192,9 +192,9 @@ def check_vouched(option: str, licence: str | None, allowed: frozenset[str]) -> 
     raise InputError(
         option,
         found=repr(licence),
-        expected="a licence that is known here: CC0-1.0, CC-BY-4.0, CC-BY-SA-4.0, CC-BY-NC-4.0, CC-BY-NC-SA-4.0, "
+        expected="a known licence: CC0-1.0, CC-BY-4.0, CC-BY-SA-4.0, CC-BY-NC-4.0, CC-BY-NC-SA-4.0, "
         "public-domain, MIT or Apache-2.0",
-        do="If it is another whose terms let rows be rewritten, say --allow-licence with the same words as well",
+        do="If it is another licence whose terms allow rewriting, also pass it to --allow-licence",
     )
 
 

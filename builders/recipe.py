@@ -199,7 +199,7 @@ class Recipe(Generic[Chosen]):
     source_columns: Sequence[tuple[Sequence[str], str]] = ()
     extras: Sequence[str] = ()
     rules: int = 1
-    folder_only: str = "it opens files of its workspace by path"
+    folder_only: str = "it opens workspace files by path"
 
 
 def recipe_of(name: str) -> Recipe[Any]:
@@ -209,7 +209,7 @@ def recipe_of(name: str) -> Recipe[Any]:
     """
     known = corpus(name)
     if not known.recipe:
-        raise InputError(name, found="nothing here builds this corpus", expected="a corpus with a recipe")
+        raise InputError(name, found="no recipe for this corpus", expected="a corpus that Bedside can build")
     return replace(find_corpus(name), place=known.recipe).load_kind("RECIPE", Recipe)
 
 
@@ -257,7 +257,7 @@ def build(
     release_at(resolved(out))
     if store is not None and recipe.folder_only:
         found = f"a build of {recipe.corpus.name} cannot lie in a bucket: {recipe.folder_only}"
-        do = "Give --work a folder of a disk; with several nodes, one that all of them share"
+        do = "Set --work to a folder on a disk; with several nodes, one that they all share"
         raise InputError(store, found=found, do=do)
     gate_text = read_text(options.gate_text).strip() if options.gate_text else None
     engine = engine or Local()
@@ -324,7 +324,7 @@ def _withdrawn(path: Path | None) -> frozenset[str]:
         return frozenset()
     keys = frozenset(filter(None, map(str.strip, read_text(path).splitlines())))
     if not keys:
-        raise InputError(path, found="no key", expected="keys of rows, one a line")
+        raise InputError(path, found="no key", expected="keys of rows, one per line")
     return keys
 
 
@@ -333,7 +333,7 @@ def _absent(withdrawn: frozenset[str], finished: Run) -> str:
     taken = {row["key"] for row in finished.exclusions() if row["stage"] == WITHDRAWN}
     absent = sorted(withdrawn - taken)
     shown = ", ".join(absent[:5]) + f" and {len(absent) - 5:,} more" * (len(absent) > 5)
-    return f"Withdrawn, but of no row that would be here (gone from the source, or mistyped): {shown}" if absent else ""
+    return f"Withdrawn keys without a row (no longer in the source, or mistyped): {shown}" if absent else ""
 
 
 def _refuse_another(out: Path, corpus: str, plan: Plan) -> None:
@@ -391,17 +391,17 @@ def _other_versions(versions: Mapping[str, str], out: Path, store: Store) -> Ite
     The workspace keeps the versions of its first build, since what that has stored may be taken by any later one.
     """
     store.create(VERSIONS, json.dumps(versions).encode())
-    where, expected = f"{store}/{VERSIONS}", "versions by package, as a build wrote them"
+    where, expected = f"{store}/{VERSIONS}", "versions by package, as written by a build"
     first = parse_json(store.read(VERSIONS) or b"", where, expected=expected, do="Delete it")
     if isinstance(first, dict) and (other := other_versions(first, versions)):
         yield (
-            f"{store} may hold results of other library versions ({versions_in_words(other)}): what it keeps is "
-            "not computed again; delete it to have all of these versions"
+            f"{store} may hold results from other library versions ({versions_in_words(other)}), which are not "
+            "recomputed; delete it to recompute everything"
         )
     with suppress(ReleaseError):
         if other := other_versions(Manifest.read(out).versions, versions):
             made = f"was made with other library versions ({versions_in_words(other)})"
-            yield f"The release at {out} {made}: expect other files"
+            yield f"The release at {out} {made}: expect different files"
 
 
 def canary(corpus: str) -> str:

@@ -297,7 +297,7 @@ def first_pictures(finished: Run, key: str) -> str:
     rows = finished.workspace.rows(finished.batches, (key, FRAMES))
     several = [f"{row[key]} ({row[FRAMES]:,})" for row in rows if row[FRAMES] > 1]
     shown = ", ".join(several[:5]) + f" and {len(several) - 5:,} more" * (len(several) > 5)
-    return f"Files that hold several pictures, of which the first was taken: {shown}" if several else ""
+    return f"Files with several pictures, of which the first was used: {shown}" if several else ""
 
 
 def _image_of(row: Row) -> bytes | None:
@@ -346,7 +346,7 @@ class _Failures:
         assert self.first is not None
         row, error = self.first
         so_far = f"failed {self.rows} rows in a row" if self.answered else f"answered none of {self.rows} rows"
-        do = error.do or "Check the model, then run the same command: what was answered is kept"
+        do = error.do or "Check the model, then run the same command again: answers are kept"
         return type(error)(error.where, found=f"{so_far}, the first of them {row}: {error.found}", do=do)
 
 

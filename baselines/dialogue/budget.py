@@ -39,8 +39,8 @@ class Budget:
         """Raises InputError for a model whose price nobody gave: what it costs could not be counted."""
         for name in models:
             if name not in self.prices:
-                expected = "a price of every model that is paid"
-                raise InputError("--max-cost", found=f"no price of {name}", expected=expected, do="Add --price")
+                expected = "a price for every paid model"
+                raise InputError("--max-cost", found=f"no price for {name}", expected=expected, do="Add --price")
 
     @asynccontextmanager
     async def paying(
@@ -55,7 +55,7 @@ class Budget:
                     "--max-cost",
                     found=f"{self.spent:,.4f} US$ are spent, and the next request may cost {bound:,.4f}",
                     expected=f"{self.most:g} US$ at most",
-                    do="With a higher --max-cost the same command goes on",
+                    do="Run the same command again with a higher --max-cost to resume",
                 )
             await asyncio.sleep(_LOOK)
         self.aside += bound

@@ -286,7 +286,7 @@ def _players_of_roles(game: Game[Any, Any], agents: Mapping[str, ScriptedAgent])
         except Exception:  # inspect_ai's own text does not name the option
             raise InputError(
                 f"role {role} of {game.name}",
-                found="no model plays it",
+                found="no model",
                 do=f"Name one: --model-role {role}=provider/model, or {role}=scripted/NAME",
             ) from None
         name = str(model)
@@ -337,6 +337,6 @@ def _unfinished(log: Any, log_dir: Path) -> BedsideError:
 
 
 def _inspect() -> Any:
-    with MissingExtra.needed("dialogue", purpose="dialogues with a log (--bare plays without)"):
+    with MissingExtra.needed("dialogue", purpose="dialogues with a log (--bare plays without one)"):
         import inspect_ai
     return inspect_ai

@@ -146,7 +146,7 @@ def public_lines(
 
 def _lines(path: Path) -> Iterator[tuple[str, bytes]]:
     if is_there(path):
-        with open_file(path, expected="the file as the run wrote it") as file:
+        with open_file(path, expected="the unchanged file of the run") as file:
             for number, line in stream_lines(blocks_of(file), path, _MOST_LINE):
                 yield f"{path}, line {number}", line
 
@@ -158,13 +158,15 @@ def _read(
     part = hidden.get((shown.case_id, shown.epoch))
     if part is None:
         return shown
-    do = f"Run the same command again; without {HIDDEN_PART} what is public can be read"
+    do = f"Run the same command again; without {HIDDEN_PART}, the public part can be read"
     if part.public != _digest(line):
-        raise InputError(where, found=f"another line than {HIDDEN_PART} belongs to", expected="both of one run", do=do)
+        raise InputError(
+            where, found=f"another line than {HIDDEN_PART} belongs to", expected="both from one run", do=do
+        )
     try:
         return from_json(kind, put_back(json.loads(line), part.values), where)
     except (LookupError, TypeError):
-        raise InputError(where, found=f"no place for what {HIDDEN_PART} holds", expected="both of one run") from None
+        raise InputError(where, found=f"no place for what {HIDDEN_PART} holds", expected="both from one run") from None
 
 
 def _line(record: Any) -> bytes:

@@ -186,7 +186,7 @@ def check_roles(game: Game[Any, Any], players: Mapping[str, Player]) -> None:
     """Raises InputError unless every role of the game has a player, and every player a role."""
     for role in game.roles:
         if role not in players:
-            raise InputError(f"role {role} of {game.name}", found="no model plays it", expected=_one_for(game))
+            raise InputError(f"role {role} of {game.name}", found="no model", expected=_one_for(game))
     for role in players:
         if role not in game.roles:
             raise InputError(f"role {role}", found=f"{game.name} has no such role", expected=_one_for(game))
@@ -208,7 +208,7 @@ def total(outcomes: Sequence[PlayedCase[Any]], roles: Sequence[str]) -> dict[str
 def check_cases(game: Game[Case, Any], cases: Sequence[Case]) -> None:
     """Raises InputError for no case, and for two cases with one id: their answers could not be told apart."""
     if not cases:
-        raise InputError(game.name, found="no case", expected="one or more")
+        raise InputError(game.name, found="no case", expected="at least one")
     seen: set[str] = set()
     for case in cases:
         case_id = game.case_id(case)

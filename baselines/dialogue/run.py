@@ -216,5 +216,6 @@ def _kept(playing: Playing[Case, Any], cases: Sequence[Case], epochs: int, out: 
     done = sum(outcome.record is not None for outcome in playing.outcomes.values())
     wanted = len(cases) * epochs
     return (
-        f"{done:,} of {wanted:,} dialogues are finished and every answer is in {out}: the same command continues there"
+        f"{done:,} of {wanted:,} dialogues are finished and every answer is in {out}: run the same command again "
+        "to resume"
     )

@@ -69,7 +69,7 @@ def compare_cases(
     """
     first, second = ({one.episode.case_id for one in run} for run in (reference, other))
     if not first or not second:
-        raise InputError("runs to compare", found="a run without an episode", expected="one or more")
+        raise InputError("runs to compare", found="a run without an episode", expected="at least one")
     if first != second:
         only = sorted(first ^ second)
         raise InputError(
@@ -96,7 +96,7 @@ def best_of(
     The first of equal ones is taken. Holm's correction is over the metrics, not over the runs that lost.
     """
     if not others:
-        raise InputError("runs to compare", found="one run", expected="a reference and one run or more")
+        raise InputError("runs to compare", found="one run", expected="a reference and at least one other run")
     tables = [
         [replace(metric, other_name=name) for metric in compare_cases(reference, run, seed=seed)]
         for name, run in others.items()

@@ -138,7 +138,9 @@ def fit(labels: Sequence[Label], base: PolicyConfig, *, seed: int = 0, ridge: fl
     """
     evaluators = sorted({label.evaluator for label in labels})
     if len(evaluators) > 1:
-        raise InputError("labels", found=f"features of {', '.join(evaluators)}", expected="those of one evaluator")
+        raise InputError(
+            "labels", found=f"features from {', '.join(evaluators)}", expected="features from one evaluator"
+        )
     models: dict[str, Logistic] = {}
     quality: dict[str, Quality] = {}
     for kind in KINDS:
@@ -151,7 +153,7 @@ def fit(labels: Sequence[Label], base: PolicyConfig, *, seed: int = 0, ridge: fl
         models[kind] = _logistic(train, ridge=ridge, overlap=kind == "reveal")
         quality[kind] = _quality(models[kind], test, float(np.mean([label.label for label in train])))
     if not models:
-        raise InputError("labels", found="no label", expected=f"turns with {FEWEST} different feature vectors or more")
+        raise InputError("labels", found="no label", expected=f"turns with at least {FEWEST} different feature vectors")
     sources = sorted({label.source for label in labels})
     digest = hashlib.sha256("\n".join(json.dumps(label.row, sort_keys=True) for label in labels).encode())
     training = {
@@ -181,8 +183,10 @@ def _check_enough(labels: Sequence[Label], kind: Kind) -> None:
     if different < FEWEST or len(sides) < 2:
         found = f"{len(labels):,} labels of kind {kind!r} with {different} different feature vectors"
         found += ", all on one side of 0.5" * (len(sides) < 2)
-        expected = f"{FEWEST} different vectors or more outside the held-out fifth of the cases, labels on both sides"
-        do = "Take an evaluator that tells turns apart, more cases, or dialogues of models (--evaluator, --clinician)"
+        expected = (
+            f"at least {FEWEST} different vectors outside the held-out fifth of the cases, and labels on both sides"
+        )
+        do = "Use an evaluator that distinguishes turns, more cases, or models' dialogues (--evaluator, --clinician)"
         raise InputError("labels", found=found, expected=expected, do=do)
 
 

@@ -169,7 +169,7 @@ class PolicyConfig:
         Raises: InputError when it cannot be read, for an unknown name and for a value that cannot be.
         """
         text = read_file(path, expected="a policy as JSON")
-        return from_json(cls, text, path, do="See `PolicyConfig` for what each constant may be")
+        return from_json(cls, text, path, do="See `PolicyConfig` for the range of each constant")
 
 
 PAPER = PolicyConfig()

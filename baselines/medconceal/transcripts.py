@@ -187,7 +187,7 @@ async def _computed(
 ) -> Episode:
     """The episode that the clinician's turns come to; the replies are what the file says."""
     if evaluator is None:
-        do = "Name an evaluator with --evaluator, which rates its turns"
+        do = "Name an evaluator with --evaluator to rate its turns"
         raise InputError(f"dialogue {dialogue.dialogue_id}", found="no trace", expected="one", do=do)
     in_play = CaseInPlay(dialogue.profile, dialogue.task, policy)
     for turn, reply in dialogue.turns:
@@ -212,7 +212,7 @@ def read_transcripts(path: Path, profiles: Sequence[PatientProfile]) -> Transcri
     """The dialogues of a file, with the profiles that their cases name.
 
     Raises InputError, which names the dialogue, for a file that holds no such thing, an id twice, a person twice with
-    one case, an unknown case or task, too few or too many turns, times that run back, findings after an intervention,
+    one case, an unknown case or task, too few or too many turns, times that decrease, findings after an intervention,
     and a trace of another dialogue.
     """
     by_id = {profile.case_id: profile for profile in profiles}
@@ -226,7 +226,7 @@ def read_transcripts(path: Path, profiles: Sequence[PatientProfile]) -> Transcri
             if mark in seen:
                 kind, who, case = mark
                 found = f"{kind} {who!r} twice" + (f" with case {case}" if case else "")
-                raise InputError(path, found=found, expected="an id of its own for each, and a case once a person")
+                raise InputError(path, found=found, expected="a distinct id for each, and each case once per person")
             seen.add(mark)
     left_out = Counter(reason for _, reason in told if reason)
     return Transcripts(tuple(dialogue for dialogue, reason in told if not reason), dict(sorted(left_out.items())))
@@ -281,7 +281,7 @@ def line_of(episode: Episode, who: Encounter, models: Mapping[str, str] | None =
 
 def _each(path: Path) -> list[tuple[str, object]]:
     """Where each dialogue stands, and its JSON: the items of a list, or the lines."""
-    expected = "dialogues as JSON lines, or as a JSON list"
+    expected = "dialogues as JSON Lines, or as a JSON list"
     raw = read_file(path, expected=expected)
     if raw.lstrip().startswith(b"["):
         read = parse_json(raw, path, expected=expected)
@@ -293,7 +293,7 @@ def _each(path: Path) -> list[tuple[str, object]]:
             if line.strip()
         ]
     if not values:
-        raise InputError(path, found="no list of dialogues", expected="one dialogue or more")
+        raise InputError(path, found="not a list of dialogues", expected="at least one dialogue")
     return values
 
 
@@ -311,7 +311,7 @@ def _transcript(value: object, where: str, profiles: Mapping[str, PatientProfile
         raise InputError(where, found=f"case {told.case!r}", expected=f"one of the {len(profiles)} profiles")
     profile = profiles[told.case]
     if told.task == "intervention" and told.findings:
-        raise InputError(where, found="findings", expected="none: an intervention has no findings")
+        raise InputError(where, found="findings", expected="no findings: an intervention has none")
     stopped = told.stopped or (told.trace.stopped if told.trace else None)
     reason = stopped if stopped and stopped in LEFT_OUT else ""
     if not reason:
@@ -340,7 +340,7 @@ def _check_turns(told: _Line, where: str) -> None:
     if told.participant and count > MOST_TURNS:
         raise InputError(where, found=f"{count} turns", expected=f"at most {MOST_TURNS}")
     if told.task == "confirmation" and told.stopped == "clinician" and count < FEWEST_TURNS:
-        raise InputError(where, found=f"handed in after {count} turns", expected=f"{FEWEST_TURNS} turns or more")
+        raise InputError(where, found=f"handed in after {count} turns", expected=f"at least {FEWEST_TURNS} turns")
 
 
 def _times(turns: Sequence[_Turn], where: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -350,9 +350,11 @@ def _times(turns: Sequence[_Turn], where: str) -> tuple[tuple[float, ...], tuple
     if not times:
         return (), ()
     if len(times) != len(told):
-        raise InputError(where, found="times of some turns", expected="`sent` and `shown` in every turn, or in none")
+        raise InputError(
+            where, found="times for only some turns", expected="`sent` and `shown` in every turn, or in none"
+        )
     if times[0] < 0 or any(later < sooner for sooner, later in pairwise(times)):
-        raise InputError(where, found="times that run back", expected="seconds from the start, each after the last")
+        raise InputError(where, found="times that decrease", expected="increasing seconds from the start")
     return tuple(times[::2]), tuple(times[1::2])
 
 
@@ -370,7 +372,7 @@ def _checked(told: _Line, dialogue: Transcript, where: str) -> Episode:
         "reason of its end": told.stopped in (None, trace.stopped),
     }
     if wrong := [name for name, agrees in same.items() if not agrees]:
-        raise InputError(where, found=f"a trace of another {wrong[0]}", expected="the trace of this dialogue")
+        raise InputError(where, found=f"a trace from another {wrong[0]}", expected="the trace of this dialogue")
     findings = dialogue.findings if told.findings is not None or trace.findings is None else trace.findings
     return replace(trace, hidden=hidden_of(profile), findings=findings, encounter=dialogue.who)
 

@@ -44,7 +44,7 @@ def evaluate(runs: Sequence[FinishedRun]) -> list[Result]:
     """
     tables = [_read(run) for run in runs]
     if not tables:
-        raise InputError("runs", found="none", expected="retrieval runs, one a condition or more")
+        raise InputError("runs", found="none", expected="retrieval runs, at least one per condition")
     _check_data(tables)
     _check_expert(tables)
     record = joined_record(runs, baseline="ablation")
@@ -131,13 +131,13 @@ def _check_data(tables: Sequence[_Table]) -> None:
             wanted = earlier.run.record.data.content_digest
             if wanted != digest:
                 found = f"content {digest[:16]}… of {condition}"
-                raise _different(earlier.run, table.run, found, f"{wanted[:16]}…: one release a condition")
+                raise _different(earlier.run, table.run, found, f"{wanted[:16]}…: one release per condition")
     by_release: dict[str, tuple[str, _Table]] = {}
     for condition, table in releases.items():
         name, other = by_release.setdefault(table.run.record.data.content_digest, (condition, table))
         if name != condition:
             found = f"{name} and {condition} over the same release"
-            raise _different(other.run, table.run, found, "a release of its own for each condition")
+            raise _different(other.run, table.run, found, "a separate release for each condition")
 
 
 def _check_expert(tables: Sequence[_Table]) -> None:
@@ -159,7 +159,7 @@ def _different(first: FinishedRun, other: FinishedRun, found: str, expected: str
         f"{first.folder} and {other.folder}",
         found=found,
         expected=f"{expected}, as in {first.folder}",
-        do="Name runs of the same encoders over the same rows, which differ in their lay captions only",
+        do="Name runs of the same encoders over the same rows, with only the lay captions different",
     )
 
 

@@ -116,13 +116,13 @@ def read_pairs(
     twice; and for rows of several splits or fewer than two.
     """
     if n < 2:
-        raise InputError("n", found=str(n), expected="2 or more: one pair has no interval")
+        raise InputError("n", found=str(n), expected="at least 2: one pair has no interval")
     chosen = _choose(rows, n, sample_seed)
     splits = sorted({str(row.get("split")) for row in chosen})
     if len(splits) > 1:
         raise InputError("rows", found=f"rows of {', '.join(splits)}", expected="one split")
     if len(chosen) < 2:
-        raise InputError("rows", found=f"{len(chosen)} rows", expected="2 or more: one pair has no interval")
+        raise InputError("rows", found=f"{len(chosen)} rows", expected="at least 2: one pair has no interval")
     digest = ContentDigest()
     images, references = [], []
     for row in chosen:
@@ -188,11 +188,13 @@ def describe(
     try:
         said = asyncio.run(gather_bounded(ask, jobs, limit=concurrency, progress=progress))
     except (BudgetSpent, ModelError) as error:
-        kept = f"{done:,} of {len(jobs):,} answers are in {store.path}: the same command asks for the others only"
+        kept = (
+            f"{done:,} of {len(jobs):,} answers are in {store.path}: run the same command again to request the others"
+        )
         do = f"{error.do}. {kept}" if error.do else kept
         raise type(error)(error.where, found=error.found, expected=error.expected, do=do) from error
     except KeyboardInterrupt:
-        kept = f"{done:,} of {len(jobs):,} answers are in {store.path}; the same command continues from there"
+        kept = f"{done:,} of {len(jobs):,} answers are in {store.path}; run the same command again to resume"
         raise KeyboardInterrupt(f"Stopped. {kept}") from None
     by_register = {
         register: tuple(answer for (asked, _), answer in zip(jobs, said, strict=True) if asked == register)
@@ -217,9 +219,9 @@ def read_answers(path: Path, pairs: Pairs, *, model: str, max_tokens: int) -> An
 
     Raises: InputError where the file is missing, holds something else, or lacks one of the pairs.
     """
-    rows = read_json(path, expected="the captions that the run kept")
+    rows = read_json(path, expected="the captions stored by the run")
     if not isinstance(rows, list):
-        raise InputError(path, found="no list", expected="the captions that the run kept")
+        raise InputError(path, found="no list", expected="the captions stored by the run")
     kept = [from_json(_Kept, row, f"{path}, caption {at}") for at, row in enumerate(rows, start=1)]
     said = {(one.register, one.image_id): Answer(one.text, None, None, one.stop) for one in kept}
     if missing := [name for register in REGISTERS for name in pairs.image_ids if (register, name) not in said]:

@@ -117,7 +117,7 @@ def embed(
         pictures, new_pictures = _complete(encoder, store, "images", image_digests, image_batches, name_image, progress)
         words, new_words = _complete(encoder, store, "texts", text_digests, text_batches, name_text, progress)
     except KeyboardInterrupt:
-        message = f"Stopped. Finished batches are kept in {store.folder}; the same command continues from there"
+        message = f"Stopped. Finished batches are kept in {store.folder}; run the same command again to resume"
         raise KeyboardInterrupt(message) from None
     return Embeddings(
         images=Embedded(pictures.vectors, given, pictures.truncated[given]),

@@ -31,7 +31,7 @@ def captions(release: Path, *, count: int = 6, seed: int = 0) -> Explored:
     manifest = Manifest.read(release)
     if manifest.corpus != CORPUS.name:
         raise InputError(release, found=f"a release of {manifest.corpus}", expected=f"one of {CORPUS.name}")
-    with understood(release, expected="a release as it was built"):
+    with understood(release, expected="a release as `bedside build` wrote it"):
         left, rows = _PICTURES, []
         for content in _rows(release, manifest):
             row = _row(content, pictured=left > 0)

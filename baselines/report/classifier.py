@@ -28,7 +28,7 @@ def sections(runs: Sequence[Numbered], *, public: bool = False) -> list[Section]
 
 def _content(run: FinishedRun) -> dict[str, Any]:
     path = run.folder / CONTENT
-    expected, do = "the file that the run wrote", "Run it again"
+    expected, do = "the file written by the run", "Run it again"
     content: dict[str, Any] = read_json(path, expected=expected, do=do)
     with understood(path, expected=expected, do=do):
         content["matrices"] = [_matrix(confusion) for confusion in content["confusions"]]

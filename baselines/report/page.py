@@ -77,7 +77,7 @@ def write_report(
     `captions` and `sections` raise; BedsideError when the disk is full.
     """
     if not runs:
-        raise InputError("report", found="no run", expected="the folder of one finished run or more")
+        raise InputError("report", found="no run", expected="at least one folder of a finished run")
     views = tables(runs)
     results = [result for run in runs for result in run.results]
     papers = list(dict.fromkeys(view.paper for view in views))
@@ -139,8 +139,8 @@ def _in_words() -> dict[str, Any]:
 def _check_public(text: str, secrets: Secrets, page: Path) -> None:
     """Raises InputError where a hidden text stands in what is written of a page without its packed rows."""
     if secrets.stands_in(html.unescape(re.sub(r"<[^<>]*>", " ", text.partition('<script type="application')[0]))):
-        do = "Take it out of the run's options or its plugin's section"
-        found, expected = "a hidden text in what a run says of itself", "none on a public page"
+        do = "Remove it from the run's options or its plug-in's section"
+        found, expected = "a hidden text in a run's record", "no hidden text on a public page"
         raise InputError(page, found=found, expected=expected, do=do)
 
 

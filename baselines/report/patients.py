@@ -32,12 +32,12 @@ def sections(runs: Sequence[Numbered], *, public: bool = False) -> list[Section]
 
 def _read(run: FinishedRun) -> list[Shape]:
     path = run.folder / SHAPE
-    read = read_json(path, expected="the file that the run wrote", do="Run it again")
+    read = read_json(path, expected="the file written by the run", do="Run it again")
     if not isinstance(read, list):
-        raise InputError(path, found="no list of shapes", expected="the file that the run wrote", do="Run it again")
+        raise InputError(path, found="no list of shapes", expected="the file written by the run", do="Run it again")
     found = [from_json(Shape, one, path) for one in read]
     if any(len(shape.share) != len(QUALITIES) for shape in found):
-        raise InputError(path, found="another number of values", expected=f"{len(QUALITIES)} a shape")
+        raise InputError(path, found="a different number of values", expected=f"{len(QUALITIES)} a shape")
     return found
 
 

@@ -94,8 +94,10 @@ def read_runs(folders: Sequence[Path], *, different_data: bool = False) -> list[
         other = first.setdefault(run.record.run_id, run)
         if other is not run:
             again = [one.value for one in run.results] == [one.value for one in other.results]
-            found = f"the same run as {other.folder}" if again else f"{other.folder} played again, with other answers"
-            do = "" if again else "Repeats belong in one run (--epochs); give other models other names"
+            found = (
+                f"the same run as {other.folder}" if again else (f"a repetition of {other.folder}, with other answers")
+            )
+            do = "" if again else "Put repetitions in one run (--epochs); give different models different names"
             raise InputError(run.folder, found=found, expected="each run once", do=do)
     if not different_data:
         for at, run in enumerate(runs):

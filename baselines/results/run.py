@@ -273,7 +273,7 @@ def write_run(folder: Path, record: RunRecord, results: Iterable[Result]) -> Pat
         if result.record != record:
             raise InputError(" / ".join(result.key), found=f"run {result.run_id}", expected=f"run {record.run_id}")
         if result.key in seen:
-            raise InputError(" / ".join(result.key), found="the same cell twice", expected="one result a cell")
+            raise InputError(" / ".join(result.key), found="the same cell twice", expected="one result per cell")
         seen.add(result.key)
     rows = [result.as_row() for result in found]
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
@@ -298,7 +298,7 @@ def _set_aside(folder: Path, run_id: str, names: Iterable[str]) -> Path | None:
     """Where the files of another run that lay there are now; run.json goes last, so that a kill parts nothing."""
     path = folder / "run.json"
     try:
-        run = read_json(path, expected="the file that a run wrote") if is_there(path) else None
+        run = read_json(path, expected="a file written by a run") if is_there(path) else None
     except BedsideError:
         return None  # no run's
     before = run.get("run_id") if isinstance(run, dict) else None
@@ -321,7 +321,7 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
     path = folder / "run.json"
     if not is_there(path):
         raise InputError(folder, found="no run.json", expected="the folder of a finished run")
-    run = read_json(path, expected="the file that a run wrote")
+    run = read_json(path, expected="a file written by a run")
     if not isinstance(run, dict) or run.get("format") != _FORMAT:
         raise InputError(path, found="another format", expected=f"format {_FORMAT}")
     about = ("format", "run_id", "results", "files", "conformance", "judged")
@@ -339,7 +339,7 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
             raise InputError(
                 folder / name,
                 found="content that differs from its digest in run.json",
-                expected="the file as it was written",
+                expected="the unchanged file",
                 do="Run the baseline again",
             )
     stated = run.get("conformance")
@@ -407,4 +407,4 @@ def _json(content: Any, where: str) -> str:
     try:
         return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise InputError(where, found=f"content that is no JSON: {error}", expected="texts, numbers, lists") from None
+        raise InputError(where, found=f"content that is not JSON: {error}", expected="texts, numbers, lists") from None

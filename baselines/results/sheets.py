@@ -27,18 +27,18 @@ def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, s
     What stands between cells is found as `separator_of` does; columns go by their names in lower case. Raises
     InputError for a file that is missing or no text, or that lacks a `wanted` column.
     """
-    text = io.StringIO(decode(read_file(path, expected="a filled sheet"), path), newline="")
+    text = io.StringIO(decode(read_file(path, expected="a filled-in sheet"), path), newline="")
     before, separator = separator_of(text)
     reader = csv.reader(text, delimiter=separator)
     try:
         lines = [(before + reader.line_num, [_text(cell) for cell in row]) for row in reader]
     except csv.Error as error:
         raise InputError(
-            f"{path}, line {before + reader.line_num}", found=f"no CSV ({error})", expected="a filled sheet"
+            f"{path}, line {before + reader.line_num}", found=f"not CSV ({error})", expected="a filled-in sheet"
         ) from None
     columns = [name.casefold().replace(" ", "_") for name in lines[0][1]] if lines else []
     if lacking := [name for name in wanted if name not in columns]:
-        raise InputError(path, found=f"no column {', '.join(lacking)}", expected="the columns of a sheet")
+        raise InputError(path, found=f"no column {', '.join(lacking)}", expected="a sheet's columns")
     # Spreadsheets keep empty lines at the end.
     blank = [""] * len(columns)
     return [
@@ -97,11 +97,11 @@ def _cell(value: Any) -> Any:
 def write_new(contents: Mapping[Path, bytes]) -> list[Path]:
     """Write all files or none; the files written.
 
-    Raises InputError for a file that is there already: a sheet may hold hours of work.
+    Raises InputError for an existing file: a sheet may hold hours of work.
     """
     for place in contents:
         if is_there(place):
-            raise InputError(place, found="a file that is there already", expected="a new name", do="Choose another -o")
+            raise InputError(place, found="an existing file", expected="a new name", do="Choose another -o")
     for place, content in contents.items():
         write_whole(place, content)
     return list(contents)

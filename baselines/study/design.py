@@ -264,6 +264,6 @@ def _consent(folder: Path) -> str | bytes:
     if there[0].endswith(".pdf"):
         data = read_file(folder / there[0], most=1 << 24, expected="a PDF")
         if not data.startswith(b"%PDF-"):
-            raise InputError(folder / there[0], found="is no PDF", expected="a PDF, or consent.md")
+            raise InputError(folder / there[0], found="is not a PDF", expected="a PDF, or consent.md")
         return data
     return read_text(folder / there[0], most=MOST_TEXT, expected="a text of consent")

@@ -56,7 +56,7 @@ class Exported:
 def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
     """Writes all files. Raises InputError for a folder that holds an export already, and a journal that was changed."""
     if is_there(out / "study.json"):
-        raise InputError(out, found="an export that is there already", expected="a new folder", do="Choose another -o")
+        raise InputError(out, found="an existing export", expected="a new folder", do="Choose another -o")
     make_folder(out)
     left_out: Counter[str] = Counter()
     with store.reading() as connection:
@@ -113,7 +113,7 @@ def _responses(
                 left_out["erased"] += 1
                 continue
             except _Unwritten:
-                left_out["not written to its end: serve the study for a moment, and export again"] += 1
+                left_out["incomplete: serve the study for a moment, and export again"] += 1
                 continue
             if given is None:
                 left_out[f"nothing said ({slot.why})" if slot.talks else f"left ({slot.why})"] += 1

@@ -57,9 +57,9 @@ def checked(connection: Connection) -> tuple[int, str]:
         if row["number"] != count or row["previous"] != previous or row["digest"] != _digest(values):
             raise InputError(
                 f"journal, row {count}",
-                found="is not what was written, or one before it is gone",
-                expected="rows that are only ever added",
-                do="Compare with a backup: something has changed the database by hand",
+                found="was changed, or an earlier row is missing",
+                expected="an append-only journal",
+                do="Compare with a backup: the database was changed from outside",
             )
         previous = row["digest"]
     return count, previous

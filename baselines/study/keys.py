@@ -46,7 +46,7 @@ class Keys(SqliteStore):
     TABLE = "CREATE TABLE keys (person TEXT PRIMARY KEY, key BLOB NOT NULL)"
     PRIVATE = True
     THREADS = True
-    WHEN_DAMAGED = "Bring its backup back: without it no text of the study can be read"
+    WHEN_DAMAGED = "Restore its backup: without it, no text of the study can be read"
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, autocommit=True)
@@ -89,7 +89,9 @@ class Keys(SqliteStore):
             return [cipher.decrypt(one[:_NONCE], one[_NONCE:], name).decode() for one in sealed]
         except InvalidTag:
             found = f"a text of {person} that its key does not open"
-            raise InputError(self.path or "keys", found=found, expected="the keys of this database") from None
+            raise InputError(
+                self.path or "keys", found=found, expected="the keys that belong to this database"
+            ) from None
 
     def seal_json(self, person: str, value: Any) -> bytes:
         """JSON, encrypted. Raises Erased."""

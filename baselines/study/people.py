@@ -58,7 +58,7 @@ def person_of(connection: Connection, name: str) -> Person:
     """A person by name. Raises InputError."""
     row = connection.execute(_BY_NAME, {"name": name}).mappings().first()
     if row is None:
-        raise InputError("person", found=repr(name), expected="one of the study, such as P001")
+        raise InputError("person", found=repr(name), expected="a person of the study, such as P001")
     return Person(**row)
 
 
@@ -84,7 +84,7 @@ def link_again(connection: Connection, name: str, now: float) -> str:
     """Another link for somebody who cannot get in any more. Raises InputError for one who has ended."""
     person = person_of(connection, name)
     if person.stage in ENDED:
-        raise InputError(name, found=person.stage, expected="somebody who is still in the study")
+        raise InputError(name, found=person.stage, expected="a person who is still in the study")
     note(connection, now, "linked again", person=name)
     return make_link(connection, name, now)
 

@@ -133,7 +133,7 @@ def open_site(
     tasks = {name: task_named(name) for name in study.design.tasks}
     found = [item for task in tasks.values() for item in task.items(source)]
     if not found:
-        raise InputError("study", found="no item", expected="one or more to give to people")
+        raise InputError("study", found="no item", expected="at least one item")
     games: dict[TaskName, Game[PatientProfile, Episode]] = {}
     profiles: dict[str, PatientProfile] = {}
     if study.design.talks:
@@ -185,9 +185,9 @@ def _write_down(connection: Connection, site: Site, found: list[Item]) -> None:
         if name in known and known[name] != told[name]:
             raise InputError(
                 site.study.folder,
-                found=f"was begun with {what}",
+                found=f"was started with {what}",
                 expected="the same source and settings until it is closed",
-                do="Serve what it was begun with, or copy study.yaml and the texts to a new folder",
+                do="Serve the original source and settings, or copy study.yaml and the texts to a new folder",
             )
     if "items" not in known:
         for number, item in enumerate(found):

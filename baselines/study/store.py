@@ -315,7 +315,10 @@ def open_store(place: Path | str) -> Store:
             found = fact_in(connection, "format") if old else None
             if found not in (None, str(FORMAT)):  # of another version, and left as it is
                 raise InputError(
-                    where, found=f"a study of format {found}", expected=str(FORMAT), do="Install another Bedside"
+                    where,
+                    found=f"a study of format {found}",
+                    expected=str(FORMAT),
+                    do="Install the version of Bedside that matches",
                 )
             tables.create_all(connection)
             if "stood" not in {column["name"] for column in inspect(connection).get_columns("slots")}:
@@ -327,7 +330,7 @@ def open_store(place: Path | str) -> Store:
         raise
     except DBAPIError as error:
         store.close()
-        raise InputError(where, found=_reason(error), expected="a database that can be used") from None
+        raise InputError(where, found=_reason(error), expected="a usable database") from None
     return store
 
 

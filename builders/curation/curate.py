@@ -53,7 +53,7 @@ def curate(
             distinct = list(contents(examined))
             if not distinct:
                 reasons = ", ".join(sorted({picture.reason for picture in examined}))
-                found = f"none of {len(examined):,} files is an image that can be read ({reasons})"
+                found = f"none of {len(examined):,} files is a readable image ({reasons})"
                 raise InputError(files[0].path.parent if files else "no file", found=found, expected="images")
             first: dict[str, File] = {}
             for picture in examined:
@@ -67,7 +67,7 @@ def curate(
                 progress=progress,
             )
     except KeyboardInterrupt:
-        kept = f" What was measured is kept in {index}; the same command continues from there" if index else ""
+        kept = f" Measurements are kept in {index}; run the same command again to resume" if index else ""
         raise KeyboardInterrupt(f"Stopped.{kept}") from None
     readable = [picture for picture in examined if picture.content]
     qualities = [picture.content.quality for picture in readable if picture.content]

@@ -85,7 +85,7 @@ def _check_unreadable(file: File, told: Examined) -> None:
     if _read(file)[2]:
         return
     found = f"is read here, but was not where it was worked on ({told.reason}: {told.detail})"
-    raise InputError(file.path, found=found, expected="a file that all machines see", do=SHARED)
+    raise InputError(file.path, found=found, expected="a file that all machines can read", do=SHARED)
 
 
 class FirstLook:
@@ -122,7 +122,7 @@ def read_again(file: File, digest: str) -> bytes:
         raise ImageError(
             file.path,
             reason="missing",
-            found="changed while it was being curated" if present else f"is gone, or {node()} does not see it",
+            found="changed during curation" if present else f"is gone, or {node()} does not see it",
             expected=f"SHA-256 {digest}",
             do="Run the same command again",
         )

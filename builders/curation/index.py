@@ -30,7 +30,7 @@ class Index(SqliteStore):
     APPLICATION = 0x42434944  # "BCID"
     FORMAT = 0
     TABLE = "CREATE TABLE facts (kind TEXT, key TEXT, value TEXT, PRIMARY KEY (kind, key))"
-    WHEN_DAMAGED = "Delete it: the next run makes a new one"
+    WHEN_DAMAGED = "Delete it: the next run creates a new one"
     PATIENCE = 5.0
 
     def __init__(self, path: Path | None) -> None:

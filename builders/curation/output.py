@@ -103,7 +103,7 @@ def curate_set(
     for place in (name, *against):
         if resolved(report) == resolved(Path(place)):
             found = "is the folder of images itself"
-            raise InputError(report, found=found, expected="another folder, which may lie inside it")
+            raise InputError(report, found=found, expected="another folder, possibly inside it")
     photos = photo_set(name, table=table, label=label, group=group, report=report)
     others = _others(against, report)
     make_folder(report)

@@ -82,7 +82,9 @@ def photo_set(
 
 def _refuse_table(table: Path | None, name: str) -> None:
     if table is not None:
-        raise InputError("--table", found=f"{name} is a data set, and tells of its photos itself", expected="no table")
+        raise InputError(
+            "--table", found=f"{name} is a dataset, which describes its photos itself", expected="no table"
+        )
 
 
 def _is_data_set(path: Path, report: Path | None) -> bool:
@@ -104,8 +106,8 @@ def _of_folder(
 ) -> PhotoSet:
     if table is None and (label or group):
         option = "--label" if label else "--group"
-        found = f"{name} is a folder of images, and has no columns"
-        raise InputError(option, found=found, expected="a data set, or a table of the photos (--table)")
+        found = f"{name} is a folder of images without columns"
+        raise InputError(option, found=found, expected="a dataset, or a table of the photos (--table)")
     files = tuple(files_of(path, table=table, without=report, label=label, group=group))
     by = f"columns of {table.name}" if table else "names of folders"
     told = {what: by if any(getattr(file, what) for file in files) else "" for what in _TOLD}
@@ -135,7 +137,7 @@ class _Cell:
         cell = self.part.data.column(self.column)[self.row].as_py()
         held = cell.get("bytes") if isinstance(cell, Mapping) else cell
         if not held:
-            found = "holds no picture" if cell is None else "names a picture that the data set does not hold"
+            found = "holds no picture" if cell is None else "names a picture that is not in the dataset"
             raise ImageError(self.name, reason="missing", found=found, expected="the bytes of one")
         return bytes(held)
 
@@ -160,7 +162,7 @@ def _of_rows(
     if not files:
         raise InputError(name, found="holds no row", expected="pictures")
     told = {what: f"column {column}" if column else "" for what, column in columns.items()}
-    return PhotoSet(name, tuple(sorted(files, key=lambda file: file.name)), {"split": "splits of the data set", **told})
+    return PhotoSet(name, tuple(sorted(files, key=lambda file: file.name)), {"split": "splits of the dataset", **told})
 
 
 def _files(

@@ -148,14 +148,14 @@ def read_decisions(paths: Sequence[Path], *, column: str = "image_id", reasons: 
         for line, cells in table.rows:
             where, name = f"{path}:{line}", cells[key].strip()
             if not name:
-                raise InputError(where, found=f"no {column}", expected="one in every row")
+                raise InputError(where, found=f"no {column}", expected="a value in every row")
             said_why, said_of = cells[reason] if reason else "", cells[content] if content else ""
             one = _decision(where, cells[decision], said_why, said_of, reasons)
             earlier = found.setdefault(name, one)
             if (earlier.decision, earlier.reason) != (one.decision, one.reason) or earlier.content != one.content:
-                do = "Let the reviewers agree on one, and delete the other row"
+                do = "Have the reviewers agree on one, and delete the other row"
                 said = f"{_said(one)}, but {_said(earlier)} in {places[name]}"
-                raise InputError(where, found=f"{name}: {said}", expected="one decision for an image", do=do)
+                raise InputError(where, found=f"{name}: {said}", expected="one decision per image", do=do)
             places.setdefault(name, where)
     return Decisions(found)
 

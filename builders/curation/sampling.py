@@ -81,7 +81,7 @@ def read_prevalence(path: Path, names: Sequence[str]) -> dict[str, float]:
         shares[name] = value
     total = math.fsum(shares.values())
     if abs(total - 1) > _ROUNDING:
-        raise InputError(path, found=f"shares that sum to {total:.6g}", expected="1", do="Divide each by the sum")
+        raise InputError(path, found=f"shares that sum to {total:.6g}", expected="1", do="Divide each share by the sum")
     return {name: shares.get(name, 0.0) / total for name in names}
 
 

@@ -140,7 +140,7 @@ def _unpacked(packed: BufferedReader, path: Path, limits: Limits) -> Iterator[by
             read += len(block)
             if read > most:
                 found = f"unpacks to more than {limits.ratio} times its {size:,} bytes"
-                do = "Real dumps do not: do not use this file"
+                do = "Do not use this file: real dumps do not do that"
                 raise InputError(path, found=found, expected="a dump that unpacks to 5 to 20 times its size", do=do)
             yield block
 
@@ -150,7 +150,7 @@ def _read(file: IO[bytes], path: Path, limits: Limits) -> bytes:
         return file.read(_BLOCK)
     except EOFError:
         raise InputError(
-            path, found="ends in the middle", expected="a whole Zstandard file", do="Fetch the file again"
+            path, found="ends early", expected="a complete Zstandard file", do="Download the file again"
         ) from None
     except Exception as error:
         if type(error).__name__ != "ZstdError":
@@ -164,7 +164,7 @@ def _read(file: IO[bytes], path: Path, limits: Limits) -> bytes:
                 do="Free memory, or unpack it elsewhere and name the unpacked file",
             ) from None
         raise InputError(
-            path, found=f"cannot be unpacked ({error})", expected="a Zstandard file", do="Fetch the file again"
+            path, found=f"cannot be unpacked ({error})", expected="a Zstandard file", do="Download the file again"
         ) from None
 
 

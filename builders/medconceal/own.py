@@ -96,7 +96,7 @@ def _value(field: str, answer: str) -> Any:
 
 def template() -> str:
     """A case with every field empty and its question beside it, as YAML."""
-    lines = ["# A patient of your own. Fill in every field, then: bedside cases new FILE.yaml --from THIS"]
+    lines = ["# Your own patient. Fill in every field, then run: bedside cases new FILE.yaml --from THIS"]
     lines.append(f"# Specialties: {'; '.join(SPECIALTIES)}")
     block = ""
     concern = [f"    {'-' if at == 0 else ' '} {name}:  # {text}" for at, (name, text) in enumerate(_CONCERN.items())]
@@ -154,9 +154,11 @@ def add(path: Path, *cases: Mapping[str, Any]) -> None:
     for case in cases:
         name = str(case.get("case_id"))
         if wrong := problems(case, f"case {name}"):
-            raise InputError(f"case {name}", found="; ".join(wrong), expected="a whole case that gives nothing away")
+            raise InputError(
+                f"case {name}", found="; ".join(wrong), expected="a complete case whose chart gives nothing away"
+            )
         if name in ids:
-            raise InputError(path, found=f"case {name} twice", expected="an id of its own for each case")
+            raise InputError(path, found=f"case {name} twice", expected="a distinct id for each case")
         ids.add(name)
     text = yaml.safe_dump([*before, *map(dict, cases)], allow_unicode=True, sort_keys=False, width=100)
     write_whole(path, text.encode(), private=True)

@@ -178,7 +178,7 @@ def from_source(build: Build[Options]) -> Plan:
     def leave_sheet(finished: Run) -> str:
         page = workspace / REVIEW
         write_sheet(finished.rows(), decisions, page)
-        return f"For the clinician's review (shows hidden parts): {page}"
+        return f"For the clinician's review (shows hidden concerns): {page}"
 
     return replace(
         made,
@@ -207,7 +207,7 @@ def _from_cases(source: Written) -> Plan:
 def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
     options, workspace = build.options, build.workspace
     if options.model is None:
-        do = f"Name one, or build the bundled cases: --source {SAMPLE}"
+        do = f"Name one with --model, or build the bundled cases: --source {SAMPLE}"
         raise InputError("--model", found="none", expected="a chat model that reads the threads", do=do)
     scrub("")  # a package that is missing is said now, not after hours
     chat = build.chat(read_prompts)
@@ -303,7 +303,7 @@ def _key(path: Path, *, own: bool) -> bytes:
         write_whole(path, secrets.token_bytes(32), private=True)
     key = read_file(path, expected="a secret of at least 32 bytes")
     if len(key) < 32:
-        do = "Make one with: head -c 32 /dev/urandom > FILE"
+        do = "Create one with: head -c 32 /dev/urandom > FILE"
         raise InputError(path, found=f"{len(key)} bytes", expected="a secret of at least 32", do=do)
     return key
 
@@ -427,5 +427,5 @@ RECIPE = Recipe(
     configs=CONFIGS,
     extras=("threads",),
     rules=RULES,
-    folder_only="it is private, and others may see what lies in a bucket",
+    folder_only="it is private, and others may be able to read the bucket",
 )

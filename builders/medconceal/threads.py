@@ -272,7 +272,9 @@ def _comment(record: Record, where: str) -> tuple[Any, ...]:
 def _needed(record: Record, name: str, where: str) -> str:
     value = _text(record.get(name))
     if not value:
-        raise BadRow(where, reason="no identifier", found=f"a record without {name!r}", expected="one in every record")
+        raise BadRow(
+            where, reason="no identifier", found=f"a record without {name!r}", expected="an identifier in every record"
+        )
     return value
 
 

@@ -125,7 +125,9 @@ class Options(ModelOptions):
             if value not in allowed:
                 raise InputError(option, found=value, expected=" or ".join(allowed))
         if self.condition != "scgr" and not self.model:
-            raise InputError("--condition", found=self.condition, expected="a --model: without one, rules refine")
+            raise InputError(
+                "--condition", found=self.condition, expected="--model NAME: without a model, rules refine"
+            )
 
 
 def plan(build: Build[Options]) -> Plan:
@@ -135,8 +137,8 @@ def plan(build: Build[Options]) -> Plan:
     source = open_source(options.captions, images=options.images, default_split=options.default_split)
     if source.lay is not None:
         build.tell(
-            f"{source.name}: column {source.lay!r} is not read: a build writes lay captions of its own. Those of the "
-            "table are measured by `bedside run language FILE` and `bedside audit FILE`"
+            f"{source.name}: column {source.lay!r} is ignored: a build writes its own lay captions. To measure "
+            "those of the table, use `bedside run language FILE` and `bedside audit FILE`"
         )
     named = options.vocabularies if BUNDLED in options.vocabularies else (BUNDLED, *options.vocabularies)
     vocabulary = combine(

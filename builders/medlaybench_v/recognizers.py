@@ -59,9 +59,9 @@ class MedcatRecognizer:
         if not trust:
             raise ModelError(
                 path,
-                found="a MedCAT pack, which runs its author's code when it is opened",
-                expected="your word that you trust where it comes from",
-                do=f"Add {TRUST_OPTION} if you do",
+                found="a MedCAT pack, which runs its author's code when opened",
+                expected="confirmation that you trust its source",
+                do=f"Add {TRUST_OPTION} if you trust it",
             )
         # Importing MedCAT asks PyPI for a newer version unless told not to.
         os.environ.setdefault("MEDCAT_DISABLE_VERSION_CHECK", "true")
@@ -184,7 +184,7 @@ def _check_is_pack(path: Path) -> None:
             with zipfile.ZipFile(path) as archive:
                 names = {name.partition("/")[0] for name in archive.namelist()}
         except Exception as error:  # whatever a damaged archive may raise
-            raise ModelError(path, found=f"no readable .zip ({error})", expected=expected) from error
+            raise ModelError(path, found=f"not a readable .zip ({error})", expected=expected) from error
     if "model_card.json" not in names or not names & {"cdb", "cdb.dat"}:
         holds = ", ".join(sorted(names)[:5]) or "nothing"
         raise ModelError(path, found=f"it holds {holds}", expected=expected)
@@ -197,7 +197,7 @@ def _check_pipeline_folder(folder: Path, trust: bool) -> None:
     if not is_folder(folder):
         raise ModelError(
             folder,
-            found="no installed package and no folder of this name",
+            found="no installed package or folder of this name",
             expected="a spaCy pipeline",
             do=_how_to_install(str(folder)),
         )
@@ -215,8 +215,8 @@ def _check_pipeline_folder(folder: Path, trust: bool) -> None:
         raise ModelError(
             folder,
             found=f"a pipeline that calls functions from outside spaCy: {', '.join(foreign)}",
-            expected="your word that you trust where it comes from",
-            do=f"Add {TRUST_OPTION} if you do",
+            expected="confirmation that you trust its source",
+            do=f"Add {TRUST_OPTION} if you trust it",
         )
 
 

@@ -44,7 +44,7 @@ class ImageStore:
             data = b""
         if hashlib.sha256(data).hexdigest() != digest:
             do = f"Delete the workspace {self.store} (keep its answers.*) and run the same command again"
-            found, place = "an image of this build is gone or damaged", f"{self.store}/{_name(digest)}"
+            found, place = "an image of this build is missing or damaged", f"{self.store}/{_name(digest)}"
             raise BedsideError(place, found=found, expected=f"SHA-256 {digest}", do=do)
         return data
 

@@ -121,7 +121,7 @@ def run(
                 counts.append(count)
                 results.extend((stage.name, name) for name in names)
         except KeyboardInterrupt:
-            message = f"Stopped. Finished batches are kept in {kept}; the same command continues from there"
+            message = f"Stopped. Finished batches are kept in {kept}; run the same command again to resume"
             raise KeyboardInterrupt(message) from None
     return Run(stages[-1].schema_out, tuple(counts), tuple(batches), kept, tuple(results))
 
@@ -146,7 +146,7 @@ def _check_bad(result: Result, records: int, max_bad: float, workspace: Path) ->
         return
     lines = [json.dumps({"row": row.key, "reason": row.reason, "detail": row.detail}) + "\n" for row in bad]
     write_whole(listed, "".join(lines).encode())
-    do = f"Mend them ({listed} lists all), or let more of them be left out with --max-bad"
+    do = f"Fix them ({listed} lists all), or allow more to be left out with --max-bad"
     told = [row.reason + (" " if row.detail.startswith("(") else ", " * bool(row.detail)) + row.detail for row in bad]
     shown = [f"{row.key}: {words}" for row, words in zip(bad, told, strict=True)]
     check_bad(shown, records, "source", most=max_bad, do=do)

@@ -101,8 +101,8 @@ class Workspace:
             raise BedsideError(
                 f"{self}/{_file(batch)}",
                 found="the file is missing" if not data else "the file is damaged",
-                expected="the batch that an earlier stage wrote",
-                do="Delete this file if it is there and run the same command again: it will be computed anew",
+                expected="the batch written by an earlier stage",
+                do="Delete this file if it exists and run the same command again: it will be recomputed",
             )
         # Not pq.read_table: its thread may let go of the bytes only as the interpreter ends, which aborts the process.
         with pq.ParquetFile(pa.BufferReader(data)) as file:

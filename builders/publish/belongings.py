@@ -20,7 +20,7 @@ def other_release(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | None
         if claim is not None and claim.corpus != release.corpus:
             return f"{revision} holds a release of {claim.corpus}"
         if claim is not None and release.stand_in and not claim.stand_in:
-            return f"{revision} holds real data, and this release is a stand-in"
+            return f"{revision} holds real data, but this release is a stand-in"
     return None
 
 
@@ -31,7 +31,9 @@ def made_otherwise(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | Non
         before = {} if claim is None else {name: claim.versions.get(name) for name in release.versions}
         known = {name: made for name, made in before.items() if made is not None}
         if known and (other := other_versions(known, {name: release.versions[name] for name in known})):
-            return f"{version} was made with other library versions ({versions_in_words(other)}): expect other files"
+            return (
+                f"{version} was made with other library versions ({versions_in_words(other)}): expect different files"
+            )
     return None
 
 

@@ -166,7 +166,7 @@ class HubRepo:
 
     def look(self) -> Refs | None:
         """The refs now; None where the repository does not exist (or is hidden from this token)."""
-        return self.ask("looking at the Hub", self.glance)
+        return self.ask("checking the Hub", self.glance)
 
     def glance(self) -> Refs | None:
         """As `look`, without a second attempt; raises what the library raises."""
@@ -260,7 +260,7 @@ class HubRepo:
             commits = self.api.list_repo_commits(self.repo_id, repo_type="dataset")
             return [(commit.commit_id, commit.title) for commit in commits]
 
-        return self.ask("looking at the commits", send)
+        return self.ask("checking the commits", send)
 
 
 def _same(held: RepoFile, file: LocalFile) -> bool:

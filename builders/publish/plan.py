@@ -64,7 +64,7 @@ class Plan:
         if self.creates:
             yield f"create the {'private ' if wishes.get('private') else ''}dataset repository {repo_id}"
         if wishes.get("gated"):
-            yield f"readers ask for access ({wishes['gated']})"
+            yield f"readers must request access ({wishes['gated']})"
         for path in self.upload:
             yield f"upload {path} ({release.files[path].size:,} bytes)"
         for path in self.delete:
@@ -72,7 +72,7 @@ class Plan:
         if self.commits:
             yield f"one commit on main: {message(tag)}"
         else:
-            yield f"main holds this release already (commit {self.head[:8]})"
+            yield f"main already holds this release (commit {self.head[:8]})"
         yield f"tag {tag}"
 
 

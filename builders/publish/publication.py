@@ -52,10 +52,8 @@ class Publication:
         self.hub.watch.enter("reading the release")
         self.unnamed = LocalRelease.read(self.folder)
         if self.unnamed.kept and not self.wishes.get("own", False):
-            do = (
-                "Publish it with --own, once everybody whom it concerns agrees; --private --gated manual keeps it close"
-            )
-            raise InputError(self.folder, found=self.unnamed.kept, expected="a release that is meant for others", do=do)
+            do = "Publish it with --own once everyone concerned agrees; --private --gated manual restricts access"
+            raise InputError(self.folder, found=self.unnamed.kept, expected="a release meant for others", do=do)
         address = f"{self.hub.api.endpoint}/datasets/{self.hub.repo_id}"
         self.release = self.unnamed.named(self.folder, self.hub.repo_id, self.tag, address, self.wishes.get("date", ""))
         try:
@@ -91,32 +89,32 @@ class Publication:
     # ------------------------------------------------------------ looking
 
     def _check_token(self) -> None:
-        """Before anything is sent: a token that the Hub knows and that may write."""
+        """Before anything is sent: a valid token and that may write."""
 
         def send() -> tuple[object, object]:
             account = self.hub.api.whoami()
             return account.get("name"), ((account.get("auth") or {}).get("accessToken") or {}).get("role")
 
         try:
-            name, role = self.hub.ask("asking who you are", send)
+            name, role = self.hub.ask("checking the login", send)
         except HubFault as fault:
             if isinstance(fault.error, LocalTokenNotFoundError):
-                found, expected = "no token; nothing was sent", "a login"
+                found, expected = "no token; nothing was uploaded", "a login"
             elif fault.status == 401:
-                found, expected = f"{fault}; nothing was sent", "a token that the Hub knows"
+                found, expected = f"{fault}; nothing was uploaded", "a valid token"
             else:
                 raise
             raise HubError(self._where, found=found, expected=expected, do=LOG_IN) from None
         if role == "read":
-            found = f"the token of {name} may only read; nothing was sent"
-            raise HubError(self._where, found=found, expected="one that may write", do=LOG_IN)
+            found = f"the token of {name} is read-only; nothing was uploaded"
+            raise HubError(self._where, found=found, expected="a token with write permission", do=LOG_IN)
 
     def _check_repository(self, refs: Refs) -> None:
         """Before any byte of data is sent: the repository is private if asked to be, and of this corpus."""
         if self.wishes.get("private") and not self._info().private:
             self._stop(
                 "the repository is public",
-                expected="a private one, as asked",
+                expected="a private repository, as requested",
                 do="Make it private in its settings on the Hub, or publish without --private.",
             )
         other = other_release(self.hub, refs, self.release)
@@ -124,7 +122,7 @@ class Publication:
             self._stop(
                 other,
                 expected=f"only releases of {self.release.corpus}{' that are stand-ins' * self.release.stand_in}",
-                do="Publish this release to a repository of its own; no option replaces the other.",
+                do="Publish this release to its own repository; no option replaces the other release.",
             )
 
     def _plan(self, refs: Refs | None) -> Plan:
@@ -150,9 +148,9 @@ class Publication:
             self._stop(
                 f"publishing would delete or overwrite {', '.join(plan.unasked[:5])}"
                 f"{' …' if len(plan.unasked) > 5 else ''}, which no release of {self.release.corpus} put there",
-                expected="each of them named",
-                do=f"Look at them, keep what is needed, and name what may go: {named}{more}. A folder is named by its "
-                "path and a slash.",
+                expected="each named with --replace",
+                do=f"Check them, save what you need, and name what may be deleted: {named}{more}. Name a folder "
+                "by its path and a slash.",
             )
 
     def _already_published(self, refs: Refs, dry_run: bool) -> Published:
@@ -160,12 +158,12 @@ class Publication:
         difference = self.hub.difference(commit, self.release)
         if difference and self.hub.difference(commit, self.unnamed):
             self._stop(
-                f"the tag is published with other content; different: {difference}",
+                f"the tag is already published with other content; different: {difference}",
                 expected="a new version, because a published tag never moves",
                 do="Publish this release under the next version.",
             )
         changed = not dry_run and self._set_gate()
-        self.hub.watch.note(f"{self.tag} of {self.hub.repo_id} holds this release already: nothing to do")
+        self.hub.watch.note(f"{self.tag} of {self.hub.repo_id} already holds this release: nothing to do")
         return self._published(commit, Plan(False, refs.head, (), ()), unchanged=not changed)
 
     def _check_newest(self, refs: Refs) -> None:
@@ -174,7 +172,7 @@ class Publication:
             newest = versions[0][0]
             if version_key(newest) > version_key(self.tag):
                 self._stop(
-                    f"{newest} is published, and main would go back to {self.tag}",
+                    f"{newest} is published; main would go back to {self.tag}",
                     expected=f"a version after {newest}",
                     do="Publish this release under the next version.",
                 )
@@ -195,7 +193,7 @@ class Publication:
             if refs is None:
                 raise
         if refs is None:
-            self._stop("the Hub made the repository and does not show it", do="Run the same command again.")
+            self._stop("the Hub created the repository but does not show it", do="Run the same command again.")
         return refs
 
     def _set_gate(self) -> bool:
@@ -240,7 +238,7 @@ class Publication:
                 by_xet = isinstance(fault.error, (RuntimeError, ConnectionError, TimeoutError))
                 if not by_xet or http_cause(fault.error) is not None:  # plain LFS already
                     raise
-                self.hub.watch.say(f"{fault}; sending it without Xet")
+                self.hub.watch.say(f"{fault}; uploading it without Xet")
                 self.without_xet = True
         with source.open("rb") as file:  # what is given as an open file goes by plain LFS
             addition = CommitOperationAdd(path, file)
@@ -283,11 +281,11 @@ class Publication:
                 return landed() or self._give_way(plan, may_yield)
             if fault.status == 400 and "lfs pointer" in str(fault.error).lower():
                 if may_resend:
-                    self.hub.watch.say("the Hub lost an upload that it had acknowledged; uploading again")
+                    self.hub.watch.say("the Hub lost an acknowledged upload; uploading again")
                     return self._commit(plan, may_yield=may_yield, may_resend=False)
                 self._stop(
-                    "the Hub acknowledged an upload twice and does not have it",
-                    do="Run the same command again later; it sends only what the Hub does not hold.",
+                    "the Hub acknowledged an upload twice but does not have it",
+                    do="Run the same command again later; it uploads only what the Hub does not have.",
                 )
             raise
 
@@ -300,25 +298,25 @@ class Publication:
         refs = self.hub.look()
         head = plan.head if refs is None else refs.head
         touched = self.hub.touched(plan.head, head)
-        story = "the Hub says that another commit was in the way"
+        story = "the Hub reports a conflicting commit"
         if head != plan.head:
-            story = f"somebody else committed {head[:8]} to main meanwhile, changing {', '.join(sorted(touched)[:5])}"
+            story = f"someone else committed {head[:8]} to main meanwhile, changing {', '.join(sorted(touched)[:5])}"
         if may_yield and touched <= KEPT:
             self.hub.watch.say(f"{story}; committing on top of it")
             return self._commit(replace(plan, head=head), may_yield=False)
         self._stop(
             story,
             expected=f"main still at {plan.head[:8]}",
-            do="Look at that commit, then run the same command again: it starts from there, and leaves alone what "
-            "others put there (it names the files that are in its way, and stops).",
+            do="Check that commit, then run the same command again: it starts from there and keeps others' files "
+            "(if some are in the way, it names them and stops).",
         )
 
     def _read_back(self, commit: str, how: ReadBack) -> None:
         difference = self.hub.difference(commit, self.release)
         if difference:
             self._stop(
-                f"commit {commit[:8]} was read back and is not the release; different: {difference}",
-                do="Run the same command again: it commits what differs and tags only what it has read back.",
+                f"commit {commit[:8]} does not match the release when read back; different: {difference}",
+                do="Run the same command again: it commits what differs, and tags only what it has read back.",
             )
         held = self.hub.files(commit)
         large = sorted(path for path in self.release.files if held[path].lfs is not None)
@@ -339,8 +337,8 @@ class Publication:
             self._stop(
                 f"{path} of commit {commit[:8]} {damage}",
                 expected=f"SHA-256 {self.release.files[path].sha256[:12]}…",
-                do="The copy on the Hub is lost or damaged, and it takes no other while it lists this one: delete it "
-                "(list of large files, in the settings of the repository), then run the same command again.",
+                do="The copy on the Hub is lost or damaged, and the Hub takes no other while it lists this one: "
+                "delete it (repository settings, list of large files), then run the same command again.",
             )
 
     def _set_tag(self, commit: str) -> None:
@@ -364,7 +362,7 @@ class Publication:
                 expected=f"commit {commit[:8]}, which holds the release",
                 do="Run the same command again."
                 if target is None
-                else "Somebody else set this tag meanwhile: publish this release under the next version.",
+                else "Someone else set this tag meanwhile: publish this release under the next version.",
             )
         self.hub.watch.note(f"{self.tag} -> {commit[:8]}: {self._url}")
 
@@ -407,13 +405,13 @@ class Publication:
 
     def _stop_on(self, fault: HubFault) -> NoReturn:
         """End with one error for a failure that could not be waited out."""
-        do = "Run the same command again: it goes on from there."
+        do = "Run the same command again to resume."
         if fault.wait is not None and fault.wait > LONGEST_WAIT:
-            do = f"The Hub asks to wait {fault.wait:.0f} s: run the same command again after that."
+            do = f"The Hub asks to wait {fault.wait:.0f} s: then run the same command again."
         elif fault.status in (401, 403):
             do = LOG_IN
         elif "README.md" in str(fault.error):
-            do = "Mend the card and build the release again."
+            do = "Fix the card and build the release again."
         try:
             self._stop(str(fault), do=do)
         except HubError as stop:
@@ -422,11 +420,11 @@ class Publication:
     def stop_late(self) -> NoReturn:
         """End where the deadline passed: without a look at the Hub, which may be what took so long."""
         watch = self.hub.watch
-        found = f"{watch.step} did not end before the deadline of {in_minutes(watch.seconds)}"
+        found = f"{watch.step} did not finish before the deadline of {in_minutes(watch.seconds)}"
         raise HubError(
             self._where,
-            found=found + (f"; the last trouble was: {watch.trouble}" if watch.trouble else ""),
-            do=f"On the Hub: not looked at, since there was no time; {self.done()}; {self.tag} was not confirmed, and "
-            "what was under way may still take effect. Run the same command again: it goes on from there; "
-            "--deadline MINUTES gives it longer.",
+            found=found + (f"; the last problem was: {watch.trouble}" if watch.trouble else ""),
+            do=f"On the Hub: not checked for lack of time; {self.done()}; {self.tag} was not confirmed, and "
+            "pending requests may still take effect. Run the same command again to resume; --deadline MINUTES "
+            "allows more time.",
         ) from None

@@ -53,11 +53,11 @@ def publish(
     check_name(repo_id, "repository")
     gated, deadline = wishes.get("gated"), wishes.get("deadline", DEADLINE)
     if gated not in (None, "auto", "manual"):
-        raise InputError(f"gated {gated!r}", found="is not a kind of gate", expected="auto or manual")
+        raise InputError(f"gated {gated!r}", found="is not a gating mode", expected="auto or manual")
     if not 0 < deadline < 1e9:
         raise InputError("the deadline", found=f"{deadline:g} s", expected="a time above zero")
     if (date := wishes.get("date", "")) and not _is_date(date):
-        raise InputError(f"date {date!r}", found="is no date", expected="YYYY-MM-DD, as 2026-11-22")
+        raise InputError(f"date {date!r}", found="is not a date", expected="YYYY-MM-DD, as 2026-11-22")
     api = api or HfApi(endpoint=endpoint, token=token)
     _check_endpoint(api.endpoint)
     watch = Watch(deadline, report, quietly)
@@ -67,7 +67,7 @@ def publish(
     except DeadlinePassed:
         publication.stop_late()
     except KeyboardInterrupt as stop:
-        stop.args = (f"Stopped while {watch.step}; {publication.done()}. The same command goes on from there.",)
+        stop.args = (f"Stopped while {watch.step}; {publication.done()}. Run the same command again to resume.",)
         raise
 
 
@@ -86,4 +86,6 @@ def _check_endpoint(endpoint: str) -> None:
     except ValueError:
         usable = False
     if not usable:
-        raise InputError(f"endpoint {endpoint!r}", found="is no web address", expected="such as https://huggingface.co")
+        raise InputError(
+            f"endpoint {endpoint!r}", found="is not a web address", expected="such as https://huggingface.co"
+        )

@@ -42,11 +42,11 @@ def publish_page(page: Path, repo_id: str, *, api: HfApi | None = None) -> str:
     try:
         others = [] if _made(api, repo_id) else _of_others(api, repo_id)
     except Exception as error:  # the library does not check what it is answered
-        raise HubError(f"Space {repo_id}", found=in_words(error), expected="a Space that you may write to") from error
+        raise HubError(f"Space {repo_id}", found=in_words(error), expected="a Space with write permission") from error
     if others:
-        found = f"holds what Bedside did not put there: {', '.join(others[:_SHOWN])}"
-        do = "Name another Space, or take that away on the Hub"
-        raise HubError(f"Space {repo_id}", found=found, expected="an empty Space, or a page of ours", do=do)
+        found = f"holds files that Bedside did not put there: {', '.join(others[:_SHOWN])}"
+        do = "Name another Space, or delete those files on the Hub"
+        raise HubError(f"Space {repo_id}", found=found, expected="an empty Space, or one written by Bedside", do=do)
     operations = [CommitOperationAdd("README.md", _CARD.encode()), CommitOperationAdd("index.html", page)]
     try:
         api.create_commit(repo_id, operations, commit_message="Report", repo_type="space")

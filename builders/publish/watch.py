@@ -80,7 +80,9 @@ class Watch:
                     raise DeadlinePassed
                 if time.monotonic() - self._said >= HEARTBEAT:
                     going = time.monotonic() - self._entered
-                    self.note(f"{self.step}: still at it after {going:.0f} s; {in_minutes(self.left)} to the deadline")
+                    self.note(
+                        f"{self.step}: still running after {going:.0f} s; {in_minutes(self.left)} to the deadline"
+                    )
             return future.result()
         finally:
             self._stopped = True

@@ -28,7 +28,7 @@ class Checkout:
         """The checkout at `folder`. Raises: InputError where there is none, or one without locks."""
         for part in ("setup.cfg", "builders", f"{LOCKS}/base.txt"):
             if not is_there(folder / part):
-                do = "Clone the repository, check out the commit that the manifest names, and give its folder"
+                do = "Clone the repository, check out the commit named in the manifest, and pass its folder"
                 raise InputError(folder, found=f"holds no {part}", expected="a checkout of Bedside", do=do)
         return cls(resolved(folder))
 

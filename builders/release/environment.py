@@ -56,18 +56,18 @@ class Environment:
             with writing(folder):
                 shutil.rmtree(folder, ignore_errors=True)
             make_folder(folder.parent)
-            _run([interpreter, "-m", "venv", str(folder)], "a Python with venv; name another with --python")
+            _run([interpreter, "-m", "venv", str(folder)], "a Python with venv; name one with --python")
             named = [word for path in locks for word in ("--requirement", str(path))]
             _run(
                 [*_installer(python), "--require-hashes", "--no-deps", "--quiet", *named],
-                "what the locks name, from PyPI; a lock of another Python than it was made for may lack a package",
+                "the locked packages from PyPI; a lock made for another Python may lack a package",
             )
             write_whole(made_from, wanted.encode())  # last: its presence means that the environment is complete
         return cls(checkout, python)
 
     def versions(self, packages: Iterable[str]) -> dict[str, str]:
         """The versions of those of the packages that are here, "python" among them. Raises: BedsideError."""
-        done = _run([str(self.python), "-I", "-c", _VERSIONS, *packages], "a Python that runs")
+        done = _run([str(self.python), "-I", "-c", _VERSIONS, *packages], "a working Python")
         found = parse_json(done, self.python)
         return {str(name): str(version) for name, version in found.items()}
 
@@ -78,7 +78,7 @@ class Environment:
         command = [str(self.python), "-P", "-m", "scripts", *words]
         done = subprocess.run(command, env={**os.environ, **place}, check=False)
         if done.returncode:
-            do = "What it said stands above; the same command goes on from where it stopped"
+            do = "See its output above; run the same command again to resume"
             raise BedsideError(f"bedside {words[0]}", found=f"exit code {done.returncode}", expected="0", do=do)
 
 

@@ -65,7 +65,7 @@ def write_preview(
     splits = order_splits(manifest.splits)
     counts = Table("Rows", "split", ["rows"], [(name, [manifest.splits[name].rows]) for name in splits])
     stages = [[stage.name, stage.rows_in, stage.rows_out, _reasons(stage.excluded)] for stage in manifest.stages]
-    with understood(folder, expected="a release as it was built"):
+    with understood(folder, expected="a release as `bedside build` wrote it"):
         return write_page(
             page,
             "builders/release/preview.html",
@@ -86,7 +86,7 @@ def entries(folder: Path, part: Preview, *, corpus: Corpus | None = None, rows: 
         read = read_rows(folder, manifest)
         return map(Upgrade.of(manifest, corpus.features, corpus.migrations, str(folder)), read) if corpus else read
 
-    with understood(folder, expected="a release as it was built"):
+    with understood(folder, expected="a release as `bedside build` wrote it"):
         return [part.show(row) for row in _sample(read, manifest.key, part.first, rows, seed)]
 
 

@@ -88,7 +88,7 @@ def _why(
     if name in writers:
         (before, now), same = writers[name], _same_rows(name, old, new)
         if not same:
-            return "holds other rows"
+            return "holds different rows"
         return f"the same rows, written by {before}, now by {now}" if before != now else ""
     if name in (CROISSANT, CARD) and not same_content:
         return "tells of other rows"
@@ -135,17 +135,17 @@ def _writer(path: Path) -> str:
 
 def told(found: Rebuilt) -> Iterator[str]:
     """The findings in sentences: the release itself, its sources, its content, its files."""
-    yield from (f"the published release is not sound: {problem}" for problem in found.problems)
-    yield from (f"another source: {change.where}: {change.a}, now {change.b}" for change in found.sources)
+    yield from (f"the published release has problems: {problem}" for problem in found.problems)
+    yield from (f"different source: {change.where}: {change.a}, now {change.b}" for change in found.sources)
     if any(change.where.startswith(f"sources.{IMAGES_OF}") and change.b is None for change in found.sources):
-        yield "The published release was built with images, this one without: add --images DIR to its options"
+        yield "The published release was built with images, this one without: add --images DIR"
     digests = (found.difference.content_a, found.difference.content_b)
-    same = "the same content" if found.same_content else "ANOTHER CONTENT (bedside diff says where)"
+    same = "the same content" if found.same_content else "DIFFERENT CONTENT (see bedside diff)"
     yield f"{same}: digest {digests[0][:16]}…, rebuilt {digests[1][:16]}…"
-    yield f"files: {found.same_files} the same bytes, {len(found.files)} not"
+    yield f"files: {found.same_files} identical, {len(found.files)} different"
     versions = versions_in_words(found.versions)
     unexplained = (
-        f"NOT EXPLAINED: {f'made by other libraries ({versions})' if versions else 'look for what it depends on'}"
+        f"NOT EXPLAINED: {f'other library versions ({versions})' if versions else 'find out what it depends on'}"
     )
     yield from (f"  {file.name}: {file.why or unexplained}" for file in found.files)
     if versions:

@@ -127,7 +127,7 @@ def resolve(source: str, *, cache_dir: Path | None = None) -> Path:
         commit = None if constants.HF_HUB_OFFLINE else HfApi().dataset_info(repo, revision=revision).sha
         path = Path(snapshot_download(repo, repo_type="dataset", revision=revision, cache_dir=cache_dir))
     except Exception as error:  # the library does not check what it is answered
-        expected = "a folder, or a data set and tag that you can read"
+        expected = "a folder, or a dataset and tag that you can read"
         raise HubError(source, found=f"no such folder, and {in_words(error)}", expected=expected) from error
     if commit is not None and path.name != commit:
         found, expected = f"commit {path.name} was downloaded", f"{commit}, which {revision} names on the Hub"
@@ -192,7 +192,7 @@ def _check_rows(
                 if row["split"] != split:
                     of_rows.add("row in another split's shard", where, f"split {row['split']!r}", repr(split))
                 for sentence in _check_row(row, row_check):
-                    of_rows.add(sentence, where, sentence, "a row that keeps the rules of the corpus")
+                    of_rows.add(sentence, where, sentence, "a row that follows the rules of the corpus")
                 yield row
         facts = manifest.splits[split]
         if content.rows != facts.rows:
@@ -217,7 +217,7 @@ def _check_rows(
             (shard, again), (other, _) = _of_shard(place, begins), _of_shard(first, begins)
             row = next(islice(read_parquet(folder, shard, features.arrow_schema, manifest.key), again, None))
             where = f"{shard}: row {row[manifest.key]!r}"
-            of_rows.add("key that comes again", where, f"the key is also in {other}", "a unique key")
+            of_rows.add("repeated key", where, f"the key is also in {other}", "a unique key")
     except ReleaseError as error:
         return [*problems, Problem(error.where, error.found, error.expected)]
     return problems + of_rows.all()
@@ -233,7 +233,7 @@ def made_by(manifest: Manifest, rules: int) -> str:
     """What to say of a release that was made by another version of its corpus's gates and scans; else nothing."""
     if manifest.rules == rules:
         return ""
-    held = "its rows were held to what its manifest names, not to the gates and scans of today"
+    held = "its rows were checked against its manifest, not with today's gates and scans"
     code = f" at commit {manifest.code.commit[:12]}" if manifest.code else ""
     return f"made by version {manifest.rules} of the gates and scans{code}; this Bedside has version {rules}: {held}"
 
@@ -277,7 +277,7 @@ def _check_statistics(manifest: Manifest, measure: Measure, rows: Iterator[Row])
         raise
     except Exception as error:  # as for a row
         return [
-            Problem(where, f"cannot be measured ({type(error).__name__})", "rows that keep the rules of the corpus")
+            Problem(where, f"cannot be measured ({type(error).__name__})", "rows that follow the rules of the corpus")
         ]
 
 

@@ -112,11 +112,9 @@ def write_release(
         excluded, reasons = _write_exclusions(folder, exclusions)
         if not splits:
             counted = "; ".join(f"{reason}: {n:,}" for reason, n in reasons.most_common()) or "the source was empty"
-            stated = (
-                "Give each row its licence in a column `licence`, say it of all on your word with --licence, or let "
-            )
+            stated = "State each row's licence in a column `licence`, assert one for all with --licence, or accept "
             do = stated + "rows that state none in with --allow-licence unknown" if NOT_STATED in reasons else ""
-            raise ReleaseError(out, found=f"no row is left ({counted})", expected="at least one row", do=do)
+            raise ReleaseError(out, found=f"no rows are left ({counted})", expected="at least one row", do=do)
         manifest = _manifest(facts, splits, excluded, _list_files(folder, shards))
         for problem in manifest.check_counts():
             raise ReleaseError(out, found=str(problem), expected="in = out + excluded")
@@ -272,12 +270,12 @@ def release_at(out: Path) -> Manifest | None:
         return Manifest.read(out)
     except ReleaseError as error:
         do = "Choose another folder, or delete this one yourself"
-        raise InputError(out, found=f"already there, and not a release ({error.found})", do=do) from error
+        raise InputError(out, found=f"already exists and is not a release ({error.found})", do=do) from error
 
 
 def occupied(out: Path, found: str) -> InputError:
     """What is said of a place where a release lies that nobody asked to replace."""
-    return InputError(out, found=found, do="Choose another folder, or say --overwrite to replace it")
+    return InputError(out, found=found, do="Choose another folder, or pass --overwrite to replace it")
 
 
 def _place(folder: Path, out: Path, manifest: Manifest, overwrite: bool) -> None:
@@ -291,7 +289,7 @@ def _place(folder: Path, out: Path, manifest: Manifest, overwrite: bool) -> None
         if same and not problems:
             return  # up to date
         if not overwrite:
-            found = f"holds this release, damaged ({problems[0]})" if same else "already holds another release"
+            found = f"holds a damaged copy of this release ({problems[0]})" if same else "already holds another release"
             raise occupied(out, found)
     try:
         if replace:
@@ -299,7 +297,7 @@ def _place(folder: Path, out: Path, manifest: Manifest, overwrite: bool) -> None
         else:
             folder.rename(out)
     except OSError as error:
-        found = f"the finished release cannot be given this name: {error.strerror}"
+        found = f"the finished release cannot be renamed to this: {error.strerror}"
         raise InputError(out, found=found, expected="a plain folder, not a mount point") from error
 
 

@@ -38,7 +38,7 @@ def proxy_for(url: str) -> httpcore2.Proxy | None:
             f"the proxy for {asked.scheme} addresses",
             found=str(error),
             expected="http://HOST:PORT or https://HOST:PORT in the environment",
-            do="Mend HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, or unset it to connect directly.",
+            do="Fix HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, or unset it to connect directly.",
         ) from None
 
 
@@ -50,7 +50,7 @@ def _proxy(named: str) -> httpcore2.Proxy:
     except ValueError:
         host = ""
     if not host:
-        raise ValueError("no address of a proxy")
+        raise ValueError("not a proxy address")
     if place.scheme not in ("http", "https"):
         raise ValueError(f"{place.scheme} proxies cannot be used")
     host = f"[{host}]" if ":" in host else host

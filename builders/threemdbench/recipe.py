@@ -253,11 +253,13 @@ def _leave_queue(queue: Path, workspace: Path, finished: Run) -> Iterator[str]:
         write_whole(workspace / review.NAME, read_file(queue))
     else:
         do = f"Delete {workspace / 'results'} and run the same command again"
-        raise BedsideError(queue, found="the queue of borderline photos is gone", expected="what curation wrote", do=do)
+        raise BedsideError(
+            queue, found="the queue of doubtful photos is missing", expected="the file written by curation", do=do
+        )
     waiting = sum(item.decided is None for item in read_queue(workspace / review.NAME))
     if waiting:
         what = "1 question waits" if waiting == 1 else f"{waiting:,} questions wait"
-        yield f"{what} for a person: bedside review {workspace} -o review.html"
+        yield f"{what} for review: bedside review {workspace} -o review.html"
 
 
 def _followed(earlier: Earlier, finished: Run) -> Iterator[str]:
@@ -265,7 +267,9 @@ def _followed(earlier: Earlier, finished: Run) -> Iterator[str]:
     if earlier.splits:
         rows = finished.workspace.rows(finished.batches, (CORPUS.key,))
         here = sum(row[CORPUS.key] in earlier.splits for row in rows)
-        yield f"Of {len(earlier.splits):,} photos of the release before, {here:,} are in this one and keep their splits"
+        yield (
+            f"Of {len(earlier.splits):,} photos of the previous release, {here:,} are in this one and keep their splits"
+        )
 
 
 def _left_out(rows: Iterable[Row], workspace: Path, finished: Run) -> Iterator[str]:
@@ -282,9 +286,9 @@ def _left_out(rows: Iterable[Row], workspace: Path, finished: Run) -> Iterator[s
     if labels:
         most = ", ".join(f"{label or 'none'} {count:,}" for label, count in labels.most_common(5))
         more = f" and {len(labels) - 5:,} more" if len(labels) > 5 else ""
-        yield f"Labels that no label table knows: {most}{more}. Say in --labels NAME=FILE which diagnosis each means"
+        yield (f"Labels missing from every label table: {most}{more}. Map each to a diagnosis with --labels NAME=FILE")
     if lines:
-        yield f"The files that were left out, and why: {workspace / LEFT_OUT}"
+        yield f"Files left out, and why: {workspace / LEFT_OUT}"
 
 
 def _targets(options: Options) -> dict[str, int] | None:
@@ -294,7 +298,7 @@ def _targets(options: Options) -> dict[str, int] | None:
         raise InputError("--splits", found=", ".join(sorted(splits)) or "none", expected=", ".join(RATIOS))
     if options.total is None:
         if options.prevalence is not None:
-            raise InputError("--prevalence", found="no --total", expected="how many photos are to be shared out")
+            raise InputError("--prevalence", found="no --total", expected="the number of photos to distribute")
         return None
     uniform = dict.fromkeys(NAMES, 1 / len(NAMES))
     bundled = Path(__file__).with_name("prevalence_paper.csv")
@@ -314,8 +318,8 @@ def _open(options: Options, licences: Mapping[str, str]) -> list[PhotoSource]:
         raise InputError("--source", found="none", expected=f"at least one, such as {SAMPLE} or scin=DIR")
     for name in names:
         if names.count(name) > 1:
-            do = "Write KIND:NAME=PATH to give each a name of its own"
-            raise InputError("--source", found=f"two sources named {name!r}", expected="one of each name", do=do)
+            do = "Write KIND:NAME=PATH to name each source"
+            raise InputError("--source", found=f"two sources named {name!r}", expected="each name once", do=do)
     for option, given in (("--labels", labels), ("--licence", licences)):
         for name in given:
             if name not in names:
@@ -414,7 +418,7 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
     if decisions is not None:
         yield (
             f"Decisions: {decisions['accepted']:,} accepted, {decisions['rejected']:,} rejected; "
-            f"{decisions['without a photo']:,} about photos that are not there, or are other files now."
+            f"{decisions['without a photo']:,} about photos that are missing or have changed."
         )
 
 

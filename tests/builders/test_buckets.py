@@ -199,5 +199,5 @@ def test_what_cannot_lie_in_a_bucket_is_refused_before_anything_is_done(
     bucket, asked = object_store.bucket(), len(object_store.requests)
     assert execute(["build", *command, "--out", str(tmp_path / "out"), "--work", f"{bucket}/a"]) == 2
     said = re.sub(r"\s+", " ", capsys.readouterr().err)
-    assert f"cannot lie in a bucket: {told}" in said and "Give --work a folder of a disk" in said
+    assert f"cannot lie in a bucket: {told}" in said and "Set --work to a folder on a disk" in said
     assert not list(tmp_path.iterdir()) and len(object_store.requests) == asked

@@ -138,7 +138,7 @@ def test_of_several_pictures_in_a_file_the_first_is_taken_and_said(tmp_path: Pat
     chosen = captions.Options(captions=str(source), images=images, allowed_licences=frozenset({"unknown"}))
     said: list[str] = []
     recipes.build(captions.RECIPE, chosen, tmp_path / "release", workspace=tmp_path / "work", tell=said.append)
-    assert said == ["Files that hold several pictures, of which the first was taken: stack (3)"]
+    assert said == ["Files with several pictures, of which the first was used: stack (3)"]
     (path,) = (tmp_path / "release").rglob("train*.parquet")
     rows = pq.read_table(path).to_pylist()
     assert len(rows) == 2 and len({row["image"]["bytes"] for row in rows}) == 1

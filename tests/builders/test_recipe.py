@@ -111,7 +111,7 @@ def test_a_list_of_nobody_who_withdrew(tmp_path: Path) -> None:
 def test_a_folder_of_something_else_is_refused_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     monkeypatch.setattr(recipe, "run", lambda *given, **named: pytest.fail("the work began"))
-    with pytest.raises(InputError, match="already there, and not a release"):
+    with pytest.raises(InputError, match="already exists and is not a release"):
         build(RECIPE, Options(captions="sample"), tmp_path, workspace=tmp_path / "work")
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 

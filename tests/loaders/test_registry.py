@@ -47,7 +47,7 @@ def test_a_package_brings_a_corpus(install: Install, capsys: pytest.CaptureFixtu
     assert execute(["info", "toy"]) == 0 and "authors' release: none" in capsys.readouterr().out
     with pytest.raises(InputError, match="no location to load it from"):
         load("toy")
-    with pytest.raises(InputError, match="nothing here builds this corpus"):
+    with pytest.raises(InputError, match="no recipe for this corpus"):
         recipe_of("toy")
     with pytest.raises(InputError, match="other of toys 0.3: no_such_recipe cannot be used"):
         recipe_of("other")

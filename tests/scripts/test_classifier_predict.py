@@ -118,7 +118,7 @@ def test_training_photos_in_disguise_are_named_and_then_left_out(
 
     assert predict(made, made.b, tmp_path, "--drop-trained") == 0
     said = told(capsys)
-    assert "12 training and validation photos looked for among 8: 2 found, left out" in said
+    assert "8 photos compared with 12 training and validation photos; duplicates: 2, left out" in said
     assert "test: 1 photos could not be decoded" in said
     record, results = read_run(tmp_path)
     assert record.options["training photos"]["found and left out"] == ["b-6", "b-7"]
@@ -225,7 +225,7 @@ def test_folders_with_labels_and_without(made: Made, tmp_path: Path, capsys: pyt
 
     plain = save(tmp_path / "plain", {f"2024/{at}.jpg": photo(90 + at) for at in range(3)} | {"2024/x.jpg": b"no"})
     assert predict(made, plain, tmp_path / "three") == 0
-    assert "2024: no class of the network" in told(capsys)
+    assert "2024: not a class of the network" in told(capsys)
     (only,) = read_run(tmp_path / "three")[1]
     assert (only.column, only.value, only.numerator, only.denominator) == ("Photos answered about", 75, 3, 4)
     cues = read_cues(tmp_path / "three" / "cues.parquet", only.record.data.content_digest if only.record else "")
@@ -276,7 +276,7 @@ def test_weights_that_are_not_the_runs_are_refused(
     name = next(iter(tensors))
     for changed, about, said in (
         ({name: tensors[name] + 1}, facts, "weights that do not match its record"),
-        ({}, facts | {"classes": [*facts["classes"], "x"]}, "its weights do not fit"),
+        ({}, facts | {"classes": [*facts["classes"], "x"]}, "its weights do not match"),
         ({}, facts | {"temperature": "hot"}, "temperature"),
     ):
         write_tensors(run / "model.safetensors", {**tensors, **changed}, about)
@@ -293,7 +293,7 @@ def test_a_training_looks_for_its_own_photos_among_the_cases_before_it_writes_cu
     given = ["run", "classifier", str(leaky), *small, *SHORT, "-o", str(tmp_path / "run")]
     assert execute(given) == 2
     said = told(capsys)
-    assert "1 of 5 photos show what the network is trained or chosen on: copy: train-1 (copy: mirrored" in said
+    assert "1 of 5 photos duplicate those that the network is trained or selected on: copy: train-1 (copy: mirrored" in said
     assert "--drop-trained" in said and not (tmp_path / "run" / "cues.parquet").exists()
     assert execute([*given, "--drop-trained"]) == 0
     found = cues_of(tmp_path / "run", leaky)

@@ -146,7 +146,7 @@ def test_ctrl_c_exits_with_130_and_says_what_is_kept(
 
     monkeypatch.setattr(refine_by_rules, "function", interrupted)
     assert execute([*BUILD, "--out", str(tmp_path / "out")]) == 130
-    assert "the same command continues" in " ".join(capsys.readouterr().err.split())
+    assert "run the same command again to resume" in " ".join(capsys.readouterr().err.split())
     monkeypatch.undo()
     assert execute([*BUILD, "--out", str(tmp_path / "out")]) == 0
 

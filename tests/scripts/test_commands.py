@@ -66,7 +66,7 @@ def test_where_results_cannot_be_written_is_said_before_the_work(
         assert "is a file, not a folder" in capsys.readouterr().err
     line = ["build", "medlaybench-v", "--captions", "sample", "--limit", "1", "--out", str(tmp_path / "file")]
     assert execute(line) == 2
-    assert "already there, and not a release" in capsys.readouterr().err
+    assert "already exists and is not a release" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 

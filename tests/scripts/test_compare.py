@@ -201,7 +201,7 @@ def test_the_same_run_twice(tmp_path: Path, capsys: Capture) -> None:
 def test_a_run_that_was_played_again(tmp_path: Path, capsys: Capture) -> None:
     runs = [str(write(tmp_path / name, ["Table 5"], off=off)) for name, off in (("one", 0.0), ("two", 0.5))]
     message = _message(runs, capsys)
-    assert f"{runs[0]} played again" in message and "--epochs" in message
+    assert f"a repetition of {runs[0]}" in message and "--epochs" in message
 
 
 def test_a_folder_that_is_no_finished_run(tmp_path: Path, capsys: Capture) -> None:

@@ -54,9 +54,9 @@ def test_retrieval_encodes_once_and_joins_the_report(
     pytest.importorskip("open_clip")
     command = ("retrieval", captions, "--model", "random:tiny", "--cache", tmp_path / "cache", "-o")
     assert run(*command, tmp_path / "one") == 0
-    assert "random:tiny: 96 items encoded just now" in " ".join(capsys.readouterr().out.split())
+    assert "random:tiny: 96 items newly encoded" in " ".join(capsys.readouterr().out.split())
     assert run(*command, tmp_path / "two") == 0
-    assert "random:tiny: 0 items encoded just now" in " ".join(capsys.readouterr().out.split())
+    assert "random:tiny: 0 items newly encoded" in " ".join(capsys.readouterr().out.split())
     (one, first), (two, second) = read_run(tmp_path / "one"), read_run(tmp_path / "two")
     assert one.run_id == two.run_id and [r.value for r in first] == [r.value for r in second]
     assert "random weights" in (one.stand_in or "")

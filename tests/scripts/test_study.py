@@ -164,7 +164,7 @@ def test_rules_play_in_a_rehearsal_alone(
     path.write_text(path.read_text().replace("tries_a_link: 20", "tries_a_link: 20, dollars: 50"))
     models = ("--patient", "scripted/plain", "--evaluator", "scripted/rules", "--rehearsal")
     assert not listened(monkeypatch, "sample", str(tmp_path), *models)
-    assert "no price of scripted/plain, scripted/rules" in " ".join(capsys.readouterr().err.split())
+    assert "no price for scripted/plain, scripted/rules" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize("task", ["intervention", "pairs", "diagnosis", "rubric", "relevance"])

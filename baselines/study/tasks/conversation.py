@@ -46,7 +46,7 @@ class Conversation:
         if design.cases is not None:
             if design.cases > len(profiles):
                 raise InputError(
-                    "cases", found=f"{design.cases}, of {len(profiles)}", expected="at most as many as there are"
+                    "cases", found=f"{design.cases}, of {len(profiles)}", expected="at most the number of cases"
                 )
             profiles = random.Random(f"{design.seed} cases").sample(profiles, design.cases)
         return tuple(

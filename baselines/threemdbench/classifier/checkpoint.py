@@ -37,7 +37,7 @@ def read_tensors(path: Path, *, do: str) -> tuple[dict[str, Any], dict[str, Any]
 
     Raises InputError where the file is missing, damaged or of another kind.
     """
-    expected = "a whole file of tensors"
+    expected = "a complete file of tensors"
     try:
         with open_by_number(path, expected=expected, do=do) as name, safe_open(name, framework="pt") as file:
             about = parse_json((file.metadata() or {}).get(_ENTRY, "{}"), path)
@@ -45,9 +45,9 @@ def read_tensors(path: Path, *, do: str) -> tuple[dict[str, Any], dict[str, Any]
     except (SafetensorError, OSError, ValueError) as error:
         raise InputError(path, found=f"cannot be read ({error})", expected=expected, do=do) from None
     if not isinstance(about, dict) or about.get("format") != _FORMAT or not isinstance(about.get("facts"), str):
-        raise InputError(path, found="a file of another kind", expected="one that a training wrote", do=do)
+        raise InputError(path, found="a file of another kind", expected="a file written by training", do=do)
     if about.get("digest") != _digest(tensors, about["facts"]):
-        raise InputError(path, found="content that differs from its digest", expected="the file as written", do=do)
+        raise InputError(path, found="content that differs from its digest", expected="the unchanged file", do=do)
     facts: dict[str, Any] = parse_json(about["facts"], path, do=do)
     return tensors, facts
 

@@ -29,7 +29,7 @@ TOP = 3
 _SCHEMA = pa.schema([pa.field("case_id", pa.string(), False), pa.field("names", pa.list_(pa.string()), False)])
 _SAID = ("content_digest", "model", "run_id", "stand_in")
 _MORE = b"bedside.more"
-_DO = "Make it again with: bedside run classifier"
+_DO = "Create it again with: bedside run classifier"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,9 @@ def read_cues(path: Path, content_digest: str) -> Cues:
         said = {key: metadata.get(f"bedside.{key}".encode(), b"").decode(errors="replace") for key in _SAID}
         told = metadata.get(_MORE)
     if not table.schema.equals(_SCHEMA) or not all(said[key] for key in ("content_digest", "model", "run_id")):
-        raise InputError(path, found="a table that is no cues.parquet", expected="one that a classifier wrote", do=_DO)
+        raise InputError(
+            path, found="not a cues.parquet", expected="a file written by `bedside run classifier`", do=_DO
+        )
     more = from_json(More, told, path, do=_DO) if told is not None else More()
     if content_digest not in (said["content_digest"], *more.splits.values()):
         raise InputError(
@@ -132,7 +134,7 @@ def read_cues(path: Path, content_digest: str) -> Cues:
         _check(path, row["case_id"], row["names"])
         names[row["case_id"]] = tuple(row["names"])
     if len(names) < len(rows):
-        raise InputError(path, found="a case that stands there twice", expected="one row a case", do=_DO)
+        raise InputError(path, found="a repeated case", expected="one row per case", do=_DO)
     stand_in = said.pop("stand_in") or None
     return Cues(names, **said, stand_in=stand_in, file_digest=hashlib.sha256(data).hexdigest(), more=more)
 

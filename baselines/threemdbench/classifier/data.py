@@ -87,7 +87,7 @@ class Labelled:
                 raise InputError(self.corpus, found=f"no photo in {split}", expected="one or more")
         trained = self.counts("train")
         if sum(count > 0 for count in trained) < 2:
-            raise InputError(self.corpus, found="training photos of one class only", expected="two classes or more")
+            raise InputError(self.corpus, found="training photos of only one class", expected="at least two classes")
         if not allow_untrained:
             for split in SPLITS[1:]:
                 self.check_trained(split, trained)
@@ -100,7 +100,7 @@ class Labelled:
                 f"{self.corpus}, {split}",
                 found=f"photos of {len(never)} classes without a training photo: {', '.join(never)}",
                 expected="a training photo of every class",
-                do="--allow-untrained goes on and counts them as the errors that they will be",
+                do="Pass --allow-untrained to continue; these photos then count as errors",
             )
 
 
@@ -132,7 +132,7 @@ def _release_photos(opened: Opened) -> list[Photo]:
                     f"{split}, {row['image_id']}",
                     found=f"diagnosis {row['diagnosis']!r}",
                     expected="one of the 34 of 3MDBench",
-                    do="A folder of class folders takes any labels",
+                    do="For other labels, use a folder of class folders",
                 )
             group = row["group_id"] or row["cluster_id"] or row["image_id"]
             photos.append(Photo(row["image_id"], NAMES.index(row["diagnosis"]), group, partial(_row_bytes, rows, at)))
@@ -158,7 +158,8 @@ def from_folder(folder: Path, splits: Sequence[str] = SPLITS) -> Labelled:
                 folder,
                 found=f"no folder {split}",
                 expected="train, validation and test with class folders in each, or a release with manifest.json",
-                do="One folder of class folders: bedside curate it, and give --clusters REPORT/photos.parquet",
+                do="For one folder of class folders, run bedside curate on it and pass --clusters "
+                "REPORT/photos.parquet",
             )
         files[split] = class_folders(place)
     return from_files(files, root=folder)
@@ -192,7 +193,7 @@ def from_files(
                     path,
                     found=f"the same bytes as {other}",
                     expected="no photo in two splits",
-                    do="bedside curate shows all of them, near copies included",
+                    do="bedside curate lists all of them, near-duplicates included",
                 )
             lines.append(f"{label}\0{content}\n")
             group = (groups or {}).get(path, content)

@@ -105,8 +105,8 @@ def reopened(name: str, state: Mapping[str, Any], input: Input, *, classes: int,
     try:
         network.module.load_state_dict(dict(state))
     except RuntimeError as error:
-        found = f"its weights do not fit: {str(error).splitlines()[-1].strip()}"
-        raise ModelError(name, found=found, expected=f"those of this network with {classes} classes") from None
+        found = f"its weights do not match: {str(error).splitlines()[-1].strip()}"
+        raise ModelError(name, found=found, expected=f"weights of this network with {classes} classes") from None
     return replace(network, name=name, input=input, source=source, stand_in=None)
 
 
@@ -119,8 +119,8 @@ def _check_known(timm: Any, architecture: str) -> None:
     raise InputError(
         "model",
         found=repr(architecture),
-        expected="a name of timm, random:NAME or random:tiny",
-        do=f"Near to it: {', '.join(near)}" if near else "timm.list_pretrained() has them all",
+        expected="a timm model, random:NAME or random:tiny",
+        do=f"Did you mean: {', '.join(near)}" if near else "timm.list_pretrained() lists them all",
     )
 
 
@@ -178,13 +178,13 @@ def _published(name: str, module: Any) -> Path:
     if not repo:
         raise ModelError(
             name,
-            found="timm knows no weights of it on the Hub",
-            do="Give --weights FILE.safetensors, or random:NAME for random weights",
+            found="timm has no weights for it on the Hub",
+            do="Pass --weights FILE.safetensors, or random:NAME for random weights",
         )
     try:
         return hub_file(name, repo, ("model.safetensors",), cache_dir=None)
     except ModelError as error:
-        error.do += ". Or give --weights FILE.safetensors"
+        error.do += ". Or pass --weights FILE.safetensors"
         raise
 
 
@@ -193,9 +193,9 @@ def _load(name: str, module: Any, path: Path) -> None:
     from safetensors.torch import load_file
 
     if path.suffix != ".safetensors":
-        raise InputError(path, found="no .safetensors file", expected="weights without code in them")
+        raise InputError(path, found="not a .safetensors file", expected="weights without embedded code")
     with open_by_number(path, expected="a file of weights") as file:
-        state = loaded(name, lambda: load_file(file), do="Get the file again")
+        state = loaded(name, lambda: load_file(file), do="Download the file again")
     own = module.state_dict()
     head = str(module.pretrained_cfg.get("classifier") or "classifier")
     kept = {
@@ -208,7 +208,7 @@ def _load(name: str, module: Any, path: Path) -> None:
     if absent or unfit:
         raise ModelError(
             name,
-            found=f"{path.name} lacks {len(absent)} tensors and has {len(unfit)} that do not fit: "
+            found=f"{path.name} lacks {len(absent)} tensors and has {len(unfit)} that do not match: "
             + ", ".join((absent + unfit)[:3]),
             expected="weights of this architecture",
         )

@@ -95,8 +95,10 @@ def read_stored(run: Path) -> StoredAnswers:
     """The answers that a run kept. Raises: InputError where it kept none, or something else stands there."""
     path, do = run / NAME, "Run the classifier again"
     if not is_there(path):
-        raise InputError(run, found=f"no {NAME}: it is of an earlier version", expected="the answers of the run", do=do)
-    return from_json(StoredAnswers, read_json(path, expected="the answers that the run kept"), path, do=do)
+        raise InputError(
+            run, found=f"no {NAME}: the run is from an earlier version", expected="the answers of the run", do=do
+        )
+    return from_json(StoredAnswers, read_json(path, expected="the answers stored by the run"), path, do=do)
 
 
 def _no_photo() -> NoReturn:

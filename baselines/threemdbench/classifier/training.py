@@ -129,7 +129,7 @@ class Training:
         except KeyboardInterrupt:
             raise KeyboardInterrupt(self._stopped()) from None
         except torch.OutOfMemoryError:
-            found = f"the memory of {self.accelerator.device} does not suffice for a batch of {self.batch}"
+            found = f"{self.accelerator.device} is out of memory for a batch of {self.batch}"
             raise ModelError(self.network.name, found=found, do="Use a smaller --batch-size or --size") from None
         tensors, _ = read_tensors(self.folder / BEST, do=self._again())
         best = self.average.module  # not a copy of self.module, whose forward accelerate has bound to itself
@@ -189,7 +189,7 @@ class Training:
             raise ModelError(
                 self.network.name,
                 found=f"the loss is {value} at step {place.step} of epoch {place.epoch + 1}",
-                do="Use a smaller --learning-rate; --restart begins anew",
+                do="Use a smaller --learning-rate, with --restart to start over",
             )
         place.loss += value
 
@@ -236,7 +236,7 @@ class Training:
                 path,
                 found=f"a training with another {name}: {str(facts['identity'].get(name))[:200]}",
                 expected=str(self.identity[name])[:200],
-                do="Use another RUN folder, or --restart to begin anew",
+                do="Use another RUN folder, or --restart to start over",
             )
         parts: dict[str, dict[str, Any]] = {"model": {}, "average": {}, "optimizer": {}}
         for name, tensor in tensors.items():
@@ -254,12 +254,12 @@ class Training:
         self.told.resumed(self.position.epoch, self.position.step)
 
     def _again(self) -> str:
-        return f"--restart begins anew: it deletes what is in {self.folder}"
+        return f"--restart starts over: it deletes the contents of {self.folder}"
 
     def _stopped(self) -> str:
         if not is_there(self.folder / CHECKPOINT):
-            return "Stopped before the first checkpoint: the same command begins again"
-        return f"Stopped. The last checkpoint is in {self.folder}; the same command goes on from there"
+            return "Stopped before the first checkpoint: the same command starts again"
+        return f"Stopped. The last checkpoint is in {self.folder}; run the same command again to resume"
 
 
 def _groups(module: Any, recipe: Recipe) -> list[dict[str, Any]]:

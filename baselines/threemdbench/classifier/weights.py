@@ -39,9 +39,9 @@ def read_weights(run: Path) -> tuple[About, Network]:
 
     Raises InputError where there is none or its file is damaged, ModelError where its weights do not fit its name.
     """
-    path, do = run / NAME, "Name the folder of a `bedside run classifier` that trained a network and has ended"
+    path, do = run / NAME, "Name the folder of a finished `bedside run classifier` that trained a network"
     if not is_there(path):
-        raise InputError(run, found=f"no {NAME}", expected="the run of a network (a probe keeps none)", do=do)
+        raise InputError(run, found=f"no {NAME}", expected="a run that trained a network (a probe stores none)", do=do)
     tensors, facts = read_tensors(path, do=do)
     about = from_json(About, facts, path, do=do)
     return about, reopened(about.name, tensors, about.input, classes=len(about.classes), source=about.source)

@@ -104,9 +104,9 @@ def _without_cues(cases: dict[str, Case], invalid: dict[str, Invalid], without: 
         more = f" and {len(lost) - 5:,} more" if len(lost) > 5 else ""
         raise InputError(
             "cues",
-            found=f"none for {len(lost):,} of {len(cases):,} cases, and no word why: {', '.join(lost[:5])}{more}",
-            expected="cues for every case that can be played",
-            do="Make them again for these rows: bedside run classifier DATA --predict --weights RUN",
+            found=f"none for {len(lost):,} of {len(cases):,} cases, without a reason: {', '.join(lost[:5])}{more}",
+            expected="cues for every playable case",
+            do="Create them again for these rows: bedside run classifier DATA --predict --weights RUN",
         )
     for case_id in missing:
         del cases[case_id]

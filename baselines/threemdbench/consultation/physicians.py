@@ -124,7 +124,9 @@ def read_sheets(paths: Sequence[Path]) -> Physicians:
             if not named:
                 raise InputError(f"{where}, diagnosis", found="nothing", expected="a diagnosis, or none")
             if case in given.setdefault(rater, {}):
-                raise InputError(where, found=f"case {case} of rater {rater} again", expected="each case once a rater")
+                raise InputError(
+                    where, found=f"case {case} of rater {rater} again", expected="each case once per rater"
+                )
             given[rater][case] = named
             reasons.add(row.get("stand_in", ""))
     cases = tuple(sorted({case for named in given.values() for case in named}))
@@ -134,7 +136,7 @@ def read_sheets(paths: Sequence[Path]) -> Physicians:
     for rater, by_case in given.items():
         if missing := [case for case in cases if case not in by_case]:
             expected = f"all {len(cases)} cases"
-            raise InputError(f"rater {rater}", found=f"no diagnosis of {missing[0]}", expected=expected)
+            raise InputError(f"rater {rater}", found=f"no diagnosis for {missing[0]}", expected=expected)
     named_by = {rater: tuple(by_case[case] for case in cases) for rater, by_case in given.items()}
     return Physicians(next(iter(settings)), cases, named_by, because(*sorted(reasons)))
 

@@ -36,14 +36,14 @@ _FILES = ("image_path", "image_file", "file", "filename", "file_name", "image", 
 SOURCE_COLUMNS = (
     (_IDENTIFIER, "needed: the row's identifier, or the file name of its image"),
     (_CAPTION, "needed: the expert caption"),
-    (_SPLIT, f"{', '.join(SPLITS)}; without it, what the name of a ROCOv2 image says, else `--split`"),
+    (_SPLIT, f"{', '.join(SPLITS)}; without it, the split in a ROCOv2 image name, else `--split`"),
     (_LICENCE, "the caption's licence (CC BY 4.0, CC-BY-NC, an address …); a row without one needs `--licence`"),
-    (_ASSERTED, "on whose word the licence is stated; without it, this table's"),
-    (_ATTRIBUTION, "whom to name; without it, the links and the article"),
-    (_LINKS, "addresses for the attribution, all of them"),
-    (_ARTICLE_COLUMN, "the article that the figure comes from, such as PMC1234567: rows of one are resampled together"),
+    (_ASSERTED, "who asserts the licence; without it, this table"),
+    (_ATTRIBUTION, "whom to credit; without it, the links and the article"),
+    (_LINKS, "URLs for the attribution, all of them"),
+    (_ARTICLE_COLUMN, "the figure's article, such as PMC1234567: rows of one article are resampled together"),
     (_CUIS, "UMLS identifiers, separated by blanks, commas or semicolons, or a list"),
-    (_FILES, "file names by which `--images` may know the row, all of them; in Parquet, `image` may hold the bytes"),
+    (_FILES, "file names that `--images` matches with the row, all of them; in Parquet, `image` may hold the bytes"),
 )
 """What a table may say: the names of a column, the first that is there counting, and what it holds."""
 

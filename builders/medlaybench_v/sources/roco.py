@@ -154,7 +154,7 @@ def _lines(path: Path, place: str) -> Iterator[_Line | BadRow]:
             reason="no identifier and text",
             found=f"{len(cells) + 1} cells",
             expected="3: ROCO_ID, PMC_ID, CC" if commas else "an identifier, a tab, then text",
-            do="Fetch the file again if this is its last line: it was cut off",
+            do="If this is the last line, the file was truncated: download it again",
         )
 
 

@@ -45,7 +45,7 @@ def table_in(place: Path, pattern: str) -> Path:
     names = ", ".join(path.relative_to(place).as_posix() for path in found[:5])
     raise InputError(
         place,
-        found=f"{len(found)} files that fit {pattern}" + (f": {names}" if found else ""),
+        found=f"{len(found)} files that match {pattern}" + (f": {names}" if found else ""),
         expected="one",
         do="Name the file itself",
     )

@@ -34,7 +34,7 @@ def open_scin(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
         InputError: a table or column is missing.
     """
     if not is_folder(place):
-        raise InputError(place, found="is no folder", expected="the folder of scin_cases.csv and scin_labels.csv")
+        raise InputError(place, found="is not a folder", expected="the folder with scin_cases.csv and scin_labels.csv")
     cases_table, cases = read_records(table_in(place, "scin_cases.csv"))
     labels_table, ratings = read_records(table_in(place, "scin_labels.csv"))
     weights = labels_table.column(_WEIGHTS, needed=True)

@@ -26,16 +26,16 @@ _ATTRIBUTION = ("attribution", "credit", "page", "host_page_url")
 _SKIN, _SAID_BY = ("skin_type", "fitzpatrick_skin_type"), ("skin_type_asserted_by",)
 _AGE, _SEX = ("age_group", "age"), ("sex",)
 SOURCE_COLUMNS = (
-    (_LABELS, "needed: the label, a diagnosis by its name or what `--labels` maps to one"),
-    (_FILES, "needed, or an address: the photo's file, below the table's folder"),
-    (_ADDRESSES, "needed, or a file: where the photo is fetched from"),
-    (_GROUPS, "patient, lesion or case: one group stands in one split"),
+    (_LABELS, "needed: the label, a diagnosis name or one that `--labels` maps to it"),
+    (_FILES, "needed unless there is a URL: the photo's file, inside the table's folder"),
+    (_ADDRESSES, "needed unless there is a file: the photo's URL"),
+    (_GROUPS, "patient, lesion or case: each group stays in one split"),
     (_LICENCE, "the photo's licence; a photo without one needs `--licence NAME=LICENCE`"),
-    (_ASSERTED, "on whose word the licence is stated; without it, this table's"),
-    (_ATTRIBUTION, "whom to name; without it, the photo's address"),
-    (_MD5_DIGESTS, "MD5 of the file, that what is fetched has to have"),
+    (_ASSERTED, "who asserts the licence; without it, this table"),
+    (_ATTRIBUTION, "whom to credit; without it, the photo's URL"),
+    (_MD5_DIGESTS, "expected MD5 of the downloaded file"),
     (_SKIN, "skin type: a number of the Fitzpatrick scale, or Monk and a number"),
-    (_SAID_BY, "who said the skin type"),
+    (_SAID_BY, "who determined the skin type"),
     (_AGE, "age in years, or age group"),
     (_SEX, "sex"),
 )

@@ -155,10 +155,10 @@ def _tell(found: Seen, others: int, files: int, options: Classifying) -> None:
     if found.unread:
         looked += f" ({len(found.unread):,} more cannot be opened)"
     if not found.pairs:
-        errors.print(f"{looked}: no duplicates found", highlight=False)
+        errors.print(f"{looked}; duplicates: none", highlight=False)
         return
     end = ", left out" if options.drop_trained else ""
-    errors.print(f"{looked}: {len(found.pairs):,} duplicates found{end}", style="yellow", highlight=False)
+    errors.print(f"{looked}; duplicates: {len(found.pairs):,}{end}", style="yellow", highlight=False)
     for pair in found.pairs[:_SHOWN]:
         errors.print(f"  {pair.file}: {pair.other} ({pair.how})", highlight=False, markup=False, soft_wrap=True)
     if len(found.pairs) > _SHOWN:

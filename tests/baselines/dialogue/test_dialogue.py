@@ -130,7 +130,7 @@ def test_usage_counts_by_role_with_costs(tmp_path: Path, server: ChatServer) -> 
 def test_a_role_without_a_player_is_one_error(bare: bool, tmp_path: Path, server: ChatServer) -> None:
     players = models(server)
     del players["judge"]
-    with pytest.raises(InputError, match="role judge of puzzle: no model plays it"):
+    with pytest.raises(InputError, match="role judge of puzzle: no model"):
         play(tmp_path, players, bare=bare)
     with pytest.raises(InputError, match="role doctor: puzzle has no such role"):
         play(tmp_path, models(server) | {"doctor": scripted()["host"]}, bare=bare)

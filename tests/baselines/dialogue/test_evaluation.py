@@ -93,7 +93,7 @@ def test_trap_2_a_role_without_a_model_is_not_played_by_another(tmp_path: Path, 
     assert log.status == "error"
     assert server.requests == []
     logged = "".join(whole_log(Path(log.location)).values())
-    assert "role guest of puzzle: no model plays it. Name one: --model-role guest=" in logged
+    assert "role guest of puzzle: no model. Name one: --model-role guest=" in logged
 
 
 def test_trap_3_an_eval_set_does_not_take_another_prompt_for_the_same_task(tmp_path: Path, server: ChatServer) -> None:

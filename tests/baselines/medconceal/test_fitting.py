@@ -125,7 +125,7 @@ def test_scripted_labels_are_marked_a_stand_in() -> None:
         (drawn(20, PAPER.reveal) * 40, "20 different feature vectors|1\\d different feature vectors"),
         ([replace(one, label=0.1) for one in drawn(300, PAPER.reveal)], "all on one side"),
         (drawn(300, PAPER.reveal) + drawn(30, PAPER.address, kind="address"), "kind 'address'"),
-        (drawn(300, PAPER.reveal) + drawn(9, PAPER.reveal, evaluator="b"), "those of one evaluator"),
+        (drawn(300, PAPER.reveal) + drawn(9, PAPER.reveal, evaluator="b"), "features from one evaluator"),
     ],
 )
 def test_what_cannot_be_fitted_on_is_one_clear_error(labels, said: str) -> None:

@@ -348,7 +348,7 @@ def test_a_transcript_is_rated_by_the_same_evaluator(tmp_path) -> None:
         ({"findings": [{"category": "x"}]}, "no findings.0.description"),
         ({"id": 3}, "id is 3"),
         ({"hidden": 1}, "unknown: hidden"),
-        ({"task": "intervention"}, "an intervention has no findings"),
+        ({"task": "intervention"}, "an intervention has none"),
     ],
 )
 def test_a_wrong_transcript_is_one_clear_error(changes, says: str, tmp_path) -> None:

@@ -79,8 +79,8 @@ def test_the_trace_of_the_live_game_is_scored_bit_for_bit(task: Any, tmp_path: P
         ({"case": CASES[1].case_id}, "a trace of another case"),
         ({"trace": None, "turns": [{"clinician": "a", "patient": "b"}] * (MOST_TURNS + 1)}, "41 turns"),
         ({"trace": None, "turns": [{"clinician": "a", "patient": "b"}] * 4, "stopped": "clinician"}, "after 4 turns"),
-        ({"trace": None, "turns": [{"clinician": "a", "patient": "b", "sent": 9, "shown": 8}]}, "times that run back"),
-        ({"trace": None, "turns": [{"clinician": "a", "patient": "b", "sent": 9}]}, "times of some turns"),
+        ({"trace": None, "turns": [{"clinician": "a", "patient": "b", "sent": 9, "shown": 8}]}, "times that decrease"),
+        ({"trace": None, "turns": [{"clinician": "a", "patient": "b", "sent": 9}]}, "times for only some turns"),
         ({"stopped": "time"}, "a trace of another reason of its end"),
     ],
 )

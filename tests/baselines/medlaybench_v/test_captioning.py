@@ -135,9 +135,9 @@ def test_a_row_that_cannot_be_used_is_named_before_anything_is_asked(changed: di
 
 
 def test_one_row_has_no_interval() -> None:
-    with pytest.raises(InputError, match="2 or more"):
+    with pytest.raises(InputError, match="at least 2"):
         read_pairs(rows(1))
-    with pytest.raises(InputError, match="2 or more"):
+    with pytest.raises(InputError, match="at least 2"):
         read_pairs(rows(5), n=1)
 
 

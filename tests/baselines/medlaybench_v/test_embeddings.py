@@ -219,7 +219,7 @@ def test_a_killed_run_continues_where_it_was(sign: signal.Signals, tmp_path: Pat
     assert worker.wait() != 0
     assert 40 <= seen < 400, "the run ended before it could be killed"
     if sign == signal.SIGINT:
-        assert "the same command continues from there" in said
+        assert "run the same command again to resume" in said
 
     encoder = FakeEncoder(DIM)
     made = embed(encoder, texts={"expert": captions(400)}, cache=tmp_path, batch_size=4)

@@ -117,7 +117,7 @@ def test_what_no_sheet_can_be_made_of(
 
 def test_a_sheet_is_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / "sheet-R2.csv").write_text("hours of work")
-    with pytest.raises(InputError, match="there already"):
+    with pytest.raises(InputError, match="an existing"):
         write_sheets(rows(), tmp_path / "sheet.csv", pairs=3)
     assert [path.name for path in tmp_path.iterdir()] == ["sheet-R2.csv"]
 

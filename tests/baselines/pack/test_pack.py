@@ -146,7 +146,7 @@ def test_a_public_report_of_a_run_that_tells_is_not_written(home: Path, run: Pat
     hidden = next(text for text in secrets_of(home) if len(text.split()) > 4)
     told = replace(record, options={**record.options, "note": hidden})
     write_run(run, told, [replace(result, record=told) for result in read_run(run)[1]])
-    with pytest.raises(InputError, match="hidden text in what a run says of itself"):
+    with pytest.raises(InputError, match="hidden text in a run's record"):
         write_report(read_runs([run]), tmp_path / "page.html", public=True)
     assert not (tmp_path / "page.html").exists()
 

@@ -83,7 +83,7 @@ def test_the_journal_shows_every_change(change: str, tmp_path: Path) -> None:
             connection.execute(update(rows).where(rows.c.number == 3).values(detail='{"number": 7}'))
         else:
             connection.execute(delete(rows).where(rows.c.number == (3 if change == "gone" else 1)))
-        with pytest.raises(InputError, match="is not what was written, or one before it is gone"):
+        with pytest.raises(InputError, match="was changed, or an earlier row is missing"):
             journal.checked(connection)
 
 

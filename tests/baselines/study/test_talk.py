@@ -319,7 +319,7 @@ def test_an_export_never_overwrites_one(tmp_path: Path) -> None:
     links(site)
     site.close()
     exported_from(site, tmp_path / "out")
-    with pytest.raises(InputError, match="an export that is there already"):
+    with pytest.raises(InputError, match="an existing export"):
         exported_from(site, tmp_path / "out")
 
 

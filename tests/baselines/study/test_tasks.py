@@ -281,5 +281,5 @@ def test_who_has_not_done_all_is_left_out_by_name_and_what_is_beside_is_kept(sou
     assert len(read_sheet(written["pairs-P001.csv"])) == 6
     assert [row["again"] for row in read_sheet(written["pairs-repeats.csv"]) if row["question"] == "fluency"] == ["1"]
     assert {row["expected"] == row["given"] for row in read_sheet(written["pairs-checks.csv"])} == {True}
-    with pytest.raises(InputError, match="there already"):
+    with pytest.raises(InputError, match="an existing"):
         task_named("pairs").sheet(responses, tmp_path, stand_in=None)

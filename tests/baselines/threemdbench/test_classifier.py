@@ -177,7 +177,7 @@ def test_ctrl_c_keeps_the_checkpoint_and_says_how_to_go_on(
     monkeypatch.setattr(training.Training, "_validate", interrupted)
     options = ("--epochs", 3, "--batch-size", 16, "--checkpoint-seconds", 0)
     assert train(release, tmp_path, *options) == 130
-    assert "the same command goes on from there" in told(capsys)
+    assert "run the same command again to resume" in told(capsys)
     monkeypatch.undo()
     assert train(release, tmp_path, *options) == 0
     assert (tmp_path / "model.safetensors").read_bytes() == (undisturbed / "model.safetensors").read_bytes()
@@ -196,7 +196,7 @@ def test_a_damaged_checkpoint_and_one_of_another_training_are_refused(
         path.write_bytes(data)
         assert train(release, tmp_path, *options) == 2
         said = told(capsys)
-        assert message in said and "--restart begins anew" in said and "Traceback" not in said
+        assert message in said and "--restart starts over" in said and "Traceback" not in said
     path.write_bytes(whole)
     assert train(release, tmp_path, "--epochs", 4, "--batch-size", 16) == 2
     assert "a training with another recipe" in told(capsys)
@@ -354,9 +354,9 @@ def test_what_cannot_be_trained_on(release: Path, tmp_path: Path, capsys: pytest
     assert train(tmp_path, tmp_path / "run") == 2
     assert "no folder train" in told(capsys)
     assert train(release, tmp_path / "run", "--model", "tf_efficientnetv2_xs") == 2
-    assert "Near to it: " in told(capsys)
+    assert "Did you mean: " in told(capsys)
     assert train(release, tmp_path / "run", "--weights", "weights.bin") == 2
-    assert "weights without code" in told(capsys)
+    assert "weights without embedded code" in told(capsys)
     assert train(release, tmp_path / "run", "--precision", "fp8") == 2
     assert "expected fp32 or bf16" in told(capsys)
 

@@ -135,7 +135,7 @@ def test_a_row_that_cannot_be_played_is_counted_with_its_reason(wrong: dict[str,
     [
         ([row(image_id=None)], None, "no image_id"),
         ([row(), row()], None, "the id of two rows"),
-        ([row()], {"another": ("acne", "warts", "stye")}, "none for 1 of 1 cases, and no word why: "),
+        ([row()], {"another": ("acne", "warts", "stye")}, "none for 1 of 1 cases, without a reason: "),
     ],
 )
 def test_what_makes_all_rows_useless_is_an_error(rows: list[dict[str, Any]], cues: Any, said: str) -> None:

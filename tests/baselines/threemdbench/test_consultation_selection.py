@@ -338,7 +338,7 @@ def test_blank_sheets_are_the_same_for_a_seed_and_balanced(tmp_path: Path) -> No
     assert all(not row[item] for row in rows[0] for item in (*ITEMS, "diagnosis"))
     told = first[2].read_text("utf-8")
     assert "68 in all" in told and all(f"- {item} " in told for item in ITEMS) and "{{" not in told
-    with pytest.raises(InputError, match="there already"):
+    with pytest.raises(InputError, match="an existing"):
         write_sheets(dialogues(), tmp_path / "a" / "sheet.csv", count=10)
     with pytest.raises(InputError, match="40"):
         write_sheets(dialogues(), tmp_path / "c" / "sheet.csv", count=41)

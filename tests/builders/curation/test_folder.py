@@ -320,7 +320,7 @@ def test_a_file_that_changes_meanwhile_is_told(tmp_path: Path) -> None:
     save(tmp_path, {"a.jpg": drawn(1)})
     file = File("a.jpg", tmp_path / "a.jpg")
     assert examine.read_again(file, examine._read(file)[0]) == (tmp_path / "a.jpg").read_bytes()
-    with pytest.raises(ImageError, match="changed while"):
+    with pytest.raises(ImageError, match="changed during"):
         examine.read_again(file, "0" * 64)
 
 

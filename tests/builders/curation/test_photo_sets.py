@@ -172,7 +172,7 @@ def test_a_row_that_names_a_file_elsewhere_is_never_followed(tmp_path: Path) -> 
     pq.write_table(pa.table({"image": rows}), tmp_path / "set/rows.parquet")
     audit = curate_set(str(tmp_path / "set/rows.parquet"), tmp_path / "report")
     told = {one.file.name: (one.reason, one.detail) for one in audit.curation.files}
-    refused = "names a picture that the data set does not hold"
+    refused = "names a picture that is not in the dataset"
     assert told == {
         "pictures/beside.jpg": ("", ""),
         "train/000001": ("missing", refused),
@@ -187,7 +187,7 @@ def test_a_row_that_names_a_file_elsewhere_is_never_followed(tmp_path: Path) -> 
     [
         (lambda place: _parquet(place, classes=True), {"label": "dx"}, r"--label: no column 'dx'.*image, finding"),
         (lambda place: _parquet(place, classes=True), {"group": "dx"}, r"--group: no column 'dx'"),
-        (release, {"table": Path("t.csv")}, r"--table: .* is a data set"),
+        (release, {"table": Path("t.csv")}, r"--table: .* is a dataset"),
         (lambda place: save(place, {"a.jpg": jpeg(drawn(1))}), {"label": "dx"}, r"--label: .* a folder of images"),
         (lambda place: save(place, {"rows.csv": b"a,b\n1,2\n"}), {}, r"columns a, b, none of which holds pictures"),
         (lambda place: save(place, {"x.parquet": b"PAR1 no"}), {}, r"cannot be read .*a dataset that `datasets`"),

@@ -276,7 +276,7 @@ def test_nothing_in_a_name_becomes_markup(tmp_path: Path) -> None:
 
 def test_an_image_that_is_gone_is_told(first: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def gone(name: str) -> bytes:
-        raise BedsideError(name, found="an image of this build is gone or damaged")
+        raise BedsideError(name, found="an image of this build is missing or damaged")
 
     with pytest.raises(BedsideError, match="gone or damaged"):
         write_review(read_queue(first / "release.work" / NAME), gone, tmp_path / "page.html", title="x")
@@ -290,7 +290,7 @@ def test_the_command_of_a_build_tells_of_borderline_photos_and_of_decisions(
 ) -> None:
     command = ["build", "3mdbench", "--source", f"table={table}", "--workers", "1", "--out", str(tmp_path / "release")]
     assert execute(command) == 0
-    assert "3 questions wait for a person: bedside review" in capsys.readouterr().out
+    assert "3 questions wait for review: bedside review" in capsys.readouterr().out
     path = decide(tmp_path / "d.csv", (queue_of(first)["acne"], "accept", ""))
     assert execute([*command, "--overwrite", "--decisions", str(path)]) == 0
     said = capsys.readouterr().out

@@ -124,8 +124,8 @@ def test_a_finished_spool_is_not_read_again_and_a_half_one_is_none(tmp_path: Pat
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda path: path.write_bytes(zstd.compress(b'{"id":"a"}\n' * 9000)[:-9]), "ends in the middle"),
-        (lambda path: path.write_bytes(b""), "ends in the middle"),
+        (lambda path: path.write_bytes(zstd.compress(b'{"id":"a"}\n' * 9000)[:-9]), "ends early"),
+        (lambda path: path.write_bytes(b""), "ends early"),
         (lambda path: path.write_bytes(b"no such format"), "cannot be unpacked"),
         (lambda path: path.write_bytes(zstd.compress(b'{"id":"a"}\n') + b"tail"), "cannot be unpacked"),
         (lambda path: packed(path, b'{"id":"a","body":"tea"}\n' * 90_000), "unpacks to more than 250 times"),

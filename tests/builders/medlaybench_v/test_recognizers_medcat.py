@@ -163,8 +163,8 @@ def test_what_is_no_pack_is_told_apart(tmp_path: Path) -> None:
     for path, found in {
         tmp_path / "missing": "does not exist",
         empty_file: "empty file",
-        text: "no readable .zip",
-        later: "no readable .zip",
+        text: "not a readable .zip",
+        later: "not a readable .zip",
         folder: "holds nothing",
         foreign: "holds photo.jpg",
     }.items():

@@ -173,7 +173,7 @@ def test_a_build_that_is_stopped_asks_again_only_what_was_in_flight(stop: signal
     _, said = process.communicate(timeout=120)
     assert "Traceback" not in said and "never awaited" not in said
     if stop != signal.SIGKILL:
-        assert process.returncode == 1 and "the same command continues from there" in said
+        assert process.returncode == 1 and "run the same command again to resume" in said
     first = asked.read_text().split()
     again = Model()
     done = built(tmp_path, say, again, rows=40, batch=5)

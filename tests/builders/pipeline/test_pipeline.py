@@ -594,7 +594,7 @@ def test_no_worker_outlives_the_build(whom: Callable[[int, int], None], stop: si
     _, said = process.communicate(timeout=120)
     assert "Traceback" not in said
     if stop != signal.SIGKILL:
-        assert process.returncode == 1 and "the same command continues from there" in said
+        assert process.returncode == 1 and "run the same command again to resume" in said
     before = len(calls(tmp_path))
     done = subprocess.run(command(tmp_path, "w"), env=environment(), capture_output=True, check=True)
     assert json.loads(done.stdout)[0] == KEPT

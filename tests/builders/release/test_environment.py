@@ -64,7 +64,7 @@ def test_one_that_failed_is_made_again_from_the_start(checkout: Checkout, log: P
     uv = tmp_path / "bin" / "uv"
     good = uv.read_text()
     uv.write_text(f"{good}echo 'no such package' >&2\nexit 1\n")
-    with pytest.raises(BedsideError, match="no such package.*what the locks name"):
+    with pytest.raises(BedsideError, match="no such package.*the locked packages"):
         made(checkout, [], tmp_path / "environment")
     uv.write_text(good)
     made(checkout, [], tmp_path / "environment")

@@ -79,5 +79,5 @@ def test_any_engine_makes_the_same_shards(tmp_path: Path, engine: Any, monkeypat
 def test_an_image_that_is_gone_is_named(tmp_path: Path) -> None:
     rows = stored(tmp_path / "w", 7)
     rows.images.path(rows.images.put(png(0))).unlink()
-    with pytest.raises(BedsideError, match="an image of this build is gone or damaged"):
+    with pytest.raises(BedsideError, match="an image of this build is missing or damaged"):
         write_small(tmp_path / "out", ROWS, rows=rows)

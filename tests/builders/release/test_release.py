@@ -173,7 +173,7 @@ def test_what_is_not_a_release_is_never_touched(tmp_path: Path) -> None:
     (tmp_path / "thesis" / "chapter.tex").write_text("mine")
     (tmp_path / "file").write_text("mine")
     for name in ("thesis", "file"):
-        with pytest.raises(InputError, match="already there, and not a release"):
+        with pytest.raises(InputError, match="already exists and is not a release"):
             write_small(tmp_path / name, overwrite=True)
     assert files(tmp_path) == {"file": b"mine", "thesis/chapter.tex": b"mine"}
     with pytest.raises(InputError, match="is a file, not a folder"):

@@ -341,7 +341,7 @@ def test_a_release_that_follows_another_leaves_each_photo_in_its_split(tmp_path:
     manifest = recipes.build(recipe.RECIPE, options, tmp_path / "v2", workspace=work, tell=told.append)
     now = {row["image_id"]: (row["split"], row["personality"]) for row in rows_of(tmp_path / "v2")}
     assert len(now) == len(of) - 1 and now.items() < of.items()
-    assert f"Of {len(of)} photos of the release before, {len(now)} are in this one and keep their splits" in told[0]
+    assert f"Of {len(of)} photos of the previous release, {len(now)} are in this one and keep their splits" in told[0]
     assert manifest.settings["follows"] == [Manifest.read(tmp_path / "v1").content_digest]
     # Without, chance moves others.
     build(tmp_path, f"table={table}", out="anew")

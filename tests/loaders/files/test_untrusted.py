@@ -143,10 +143,10 @@ def test_json_that_is_unusual_and_sound() -> None:
 
 
 def test_a_bad_row_is_told_like_an_exclusion() -> None:
-    bad = BadRow("a.csv:3", reason="no identifier", expected="one in every row")
+    bad = BadRow("a.csv:3", reason="no identifier", expected="a value in every row")
     assert (bad.detail, str(bad)) == (
-        "(expected one in every row)",
-        "a.csv:3: no identifier (expected one in every row)",
+        "(expected a value in every row)",
+        "a.csv:3: no identifier (expected a value in every row)",
     )
     of = BadRow.of(InputError("a.csv:4", found="cui 'x'", expected="a CUI"))
     assert (of.where, of.reason, of.detail) == ("a.csv:4", "an unusable value", "cui 'x' (expected a CUI)")
