@@ -243,7 +243,7 @@ def test_what_cannot_be_predicted(made: Made, tmp_path: Path, capsys: pytest.Cap
     never = made.folder / "never"
     cases: list[tuple[list[object], str]] = [
         ([made.b, "--predict"], "--weights RUN"),
-        ([made.b, "--predict", "--weights", made.run, "--epochs", 3], "--epochs found an option of a training"),
+        ([made.b, "--predict", "--weights", made.run, "--epochs", 3], "--epochs found a training option"),
         ([made.b, "--predict", "--weights", made.run], "--trained-on DATA"),
         ([made.b, "--predict", "--weights", made.run, "--trained-on", made.b], "without train split"),
         ([made.b, "--predict", "--weights", made.b], "no run.json"),

@@ -82,7 +82,7 @@ def test_other_libraries_are_said_before_the_build(
     monkeypatch.setattr(Environment, "versions", lambda self, names: here | {"pyarrow": "1.0"})
     assert execute(["rebuild", str(release), *where, str(tmp_path / "second")]) == 0
     said = capsys.readouterr().out
-    assert f"built with: pyarrow {here['pyarrow']}, now 1.0. " in said
+    assert f"release's: pyarrow {here['pyarrow']}, now 1.0. " in said
     assert said.index("Library versions differ") < said.index("the same content: digest")
 
 
