@@ -293,7 +293,10 @@ def test_a_training_looks_for_its_own_photos_among_the_cases_before_it_writes_cu
     given = ["run", "classifier", str(leaky), *small, *SHORT, "-o", str(tmp_path / "run")]
     assert execute(given) == 2
     said = told(capsys)
-    assert "1 of 5 photos duplicate those that the network is trained or selected on: copy: train-1 (copy: mirrored" in said
+    assert (
+        "1 of 5 photos duplicate those that the network is trained or selected on: copy: train-1 (copy: mirrored"
+        in said
+    )
     assert "--drop-trained" in said and not (tmp_path / "run" / "cues.parquet").exists()
     assert execute([*given, "--drop-trained"]) == 0
     found = cues_of(tmp_path / "run", leaky)
