@@ -1,11 +1,12 @@
-"""Bedside from a notebook, and the door of the `bedside` command.
+"""Bedside in a notebook, and the entry point of the `bedside` command.
 
     import bedside
     bedside.corpora()
     test = bedside.load("medlaybench-v", "test", source="org/medlaybench-v", revision="v1.0.0")
 
-The packages of this project have common names (`loaders`, `scripts`, …). Where Python finds another one of such a name
-first, both ways end in an error that says which and what to do. Importing this module imports none of them.
+The packages of this project have common names (`loaders`, `scripts`, …). If Python finds another package of such a name
+first, both the import and the command stop with an error that names it and says what to do. Importing this module
+imports none of these packages.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _HOME = Path(__file__).resolve().parent
 
 
 class Shadowed(ImportError):
-    """Another package stands where one of Bedside's own should."""
+    """Another package hides one of Bedside's own."""
 
     def __init__(self, where: Path, *, found: str, expected: str, do: str) -> None:
         super().__init__(f"{where}: {found} (expected {expected}). {do}")
@@ -39,7 +40,7 @@ class Shadowed(ImportError):
 
 
 def check() -> None:
-    """Raises Shadowed unless Python finds each of Bedside's packages beside this file."""
+    """Check that Python finds each of Bedside's packages beside this file. Raises Shadowed otherwise."""
     for name in _PACKAGES:
         own, place = _HOME / name, _place(name)
         if place is None:

@@ -1,11 +1,11 @@
-"""Load a corpus by name, from a release folder, the Hub or its authors, and know that it is the one that was published.
+"""Load a corpus by name from a release folder, the Hub or its authors, verified to be the one that was published.
 
     from loaders.corpus import load
     test = load("medlaybench-v", "test", source="org/medlaybench-v", revision="v1.0.0")
 
-What is read of a release of ours is checked before: each file of a split against its SHA-256, the split against its row
-count. The commit is resolved first and read from then on, so a tag never stands for another commit, offline either:
-there, `datasets.load_dataset(revision=...)` may return main with no more than a warning.
+Releases built by Bedside are checked before any row is returned: each file of a split against its SHA-256, the split
+against its row count. The commit is resolved first and everything is read from it, so a tag never stands for another
+commit, even offline, where `datasets.load_dataset(revision=...)` may return main with only a warning.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ class _Features:
 
 @dataclass(frozen=True)
 class Corpus:
-    """What is known of a corpus before anything is loaded.
+    """What is known about a corpus before anything is loaded.
 
-    `features` may be given as plain data (`loaders.schema.Schema`), so that `datasets` is imported by its first reader.
-    `official_repo` is the authors' release, of a corpus whose authors published one; `from_official(row, split,
-    position)` brings a row of it into `features`, `official_rows` are the rows that it should have in each split.
-    `from_table(path)` gives the rows of a table of somebody's own in `features`, of a corpus that can be measured so.
-    `repo` is the release of ours that `load` takes by default. `migrations` bring rows of earlier releases into
-    `features` (`loaders.schema`). `recipe` is the module of its RECIPE (`builders.recipe`), for one that can be built.
+    `features` may be given as plain data (`loaders.schema.Schema`), so that `datasets` is imported only when they are
+    first read. `official_repo` is the authors' release, if they published one; `from_official(row, split, position)`
+    converts one of its rows to `features`, and `official_rows` are the row counts expected in each split.
+    `from_table(path)` gives the rows of a user's table in `features`, for a corpus that can be evaluated that way.
+    `repo` is the Bedside release that `load` takes by default. `migrations` convert rows of earlier releases to
+    `features` (`loaders.schema`). `recipe` is the module of its RECIPE (`builders.recipe`), if it can be built.
     """
 
     name: str
@@ -93,12 +93,12 @@ class Corpus:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns, in order; `datasets` is not needed for them."""
+        """The column names, in order; does not need `datasets`."""
         return tuple(vars(self)["features"])
 
     @property
     def schema_version(self) -> int:
-        """Of `features`, as the manifest of a release states it."""
+        """The version of `features`, as release manifests state it."""
         return 1 + len(self.migrations)
 
 
@@ -106,7 +106,7 @@ def corpus(name: str) -> Corpus:
     """The corpus of that name.
 
     Raises:
-        InputError: there is none, or the package that brings it is broken.
+        InputError: there is no such corpus, or the package that provides it is broken.
     """
     place = find_corpus(name)
     known = place.load_kind("CORPUS", Corpus)
@@ -118,26 +118,26 @@ def corpus(name: str) -> Corpus:
 def load(
     name: str, split: str | None = None, *, revision: str | None = None, source: str | Path | None = None
 ) -> datasets.Dataset | datasets.DatasetDict:
-    """The rows of a corpus: one split, or all of them as a DatasetDict, in the corpus's own schema.
+    """Load the rows of a corpus in its own schema: one split as a Dataset, or all of them as a DatasetDict.
 
     `source` is a release folder, a table of caption pairs, `org/name` of a release on the Hub, or "official" for the
-    authors' release; None takes the corpus's own repository, or the authors' where it has none. `revision` is a tag,
-    branch or commit of a repository; of the authors', None is the commit that was first read here (`loaders.pins`).
+    authors' release; None takes the corpus's own repository or, if it has none, the authors'. `revision` is a tag,
+    branch or commit of a repository; for the authors' release, None is the pinned commit (`loaders.pins`).
 
     Raises:
-        InputError: no such corpus or split, or a revision of a folder.
-        ReleaseError: a file, the schema or a row count is not what the manifest or the corpus says.
-        HubError: the repository or revision is not there, or cannot be reached and is not in the cache.
+        InputError: there is no such corpus or split, or a revision was given for a folder.
+        ReleaseError: a file, the schema or a row count does not match the manifest or the corpus.
+        HubError: the repository or revision does not exist, or cannot be reached and is not in the cache.
     """
     return load_with_origin(name, split, revision=revision, source=source).data
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """What `load` gives, and where it came from.
+    """What `load` returns, and where it came from.
 
-    `manifest` is that of a release of ours, wherever it lies; None for the authors' own. `repository` is the address
-    of a repository on a Hub, `commit` the one that was read; both are None for a folder.
+    `manifest` is that of a Bedside release, wherever it is stored; None for the authors' release. `repository` is the
+    address of a repository on a Hub, `commit` the one that was read; both are None for a folder.
     """
 
     data: datasets.Dataset | datasets.DatasetDict
@@ -149,7 +149,7 @@ class Loaded:
 def load_with_origin(
     name: str, split: str | None = None, *, revision: str | None = None, source: str | Path | None = None
 ) -> Loaded:
-    """`load`, with the origin of the rows. Raises what `load` raises."""
+    """Like `load`, but also returns the origin of the rows. Raises what `load` raises."""
     known = corpus(name)
     place = str(source) if source is not None else (known.repo or OFFICIAL)
     named = place if revision is None else f"{place}@{revision}"
@@ -171,9 +171,9 @@ def load_with_origin(
 
 
 def is_path(name: str) -> bool:
-    """Whether a name means something on this machine, that may be there or not, and no repository of the Hub.
+    """Whether a name means a path on this machine, existing or not, rather than a repository on the Hub.
 
-    A repository is ORG/NAME[@REVISION]. Where a folder ORG is here, it is one only with its revision.
+    A repository is ORG/NAME[@REVISION]. If a folder ORG exists here, it counts as a repository only with its revision.
     """
     repo, _, revision = name.partition("@")
     return is_there(Path(name)) or not _may_be_repository(repo) or (not revision and _is_below_here(repo))
@@ -189,7 +189,7 @@ def _is_below_here(name: str) -> bool:
 
 
 def no_folder(name: str) -> ReleaseError:
-    """The error of a name that is a path (`is_path`), and leads to no folder."""
+    """The error for a name that is a path (`is_path`) but leads to no folder."""
     return ReleaseError(
         name,
         found="is a file" if is_file(Path(name)) else "no such folder",
@@ -201,7 +201,7 @@ def no_folder(name: str) -> ReleaseError:
 
 
 def address_of(repo: str) -> str:
-    """The address of a data set's repository on the Hub in use: a mirror is another place than the Hub it mirrors."""
+    """The address of a dataset repository on the Hub in use; a mirror has a different address from the Hub it mirrors."""
     return f"{constants.ENDPOINT}/datasets/{repo}"
 
 
@@ -239,7 +239,7 @@ def _fetch(repo: str, commit: str, patterns: list[str] | None, at: str) -> Path:
 
 
 def hub_error(error: Exception, at: str) -> HubError:
-    """What a failed read from the Hub means for a user; `at` names the repository and revision."""
+    """The error for a failed read from the Hub; `at` names the repository and revision."""
     if isinstance(error, GatedRepoError):
         do = "Accept its terms on the Hub, then log in with `hf auth login`"
         return HubError(at, found="is gated and this account has no access", expected="access", do=do)
@@ -353,9 +353,9 @@ def _load_table(
 
 
 def fetch_repository(repo: str, revision: str | None = None) -> Path:
-    """All files of a data set's repository on the Hub, in a folder of the cache.
+    """Download all files of a dataset repository on the Hub into a folder of the cache.
 
-    Raises: HubError when the repository or revision is not there, or cannot be reached.
+    Raises: HubError when the repository or revision does not exist, or cannot be reached.
     """
     return _fetch(repo, revision or "main", None, f"{repo}@{revision or 'main'}")
 
@@ -365,7 +365,7 @@ _READERS = {"jsonl": "json", "tsv": "csv", "tar": "webdataset", "zip": "imagefol
 
 
 def load_any(path: Path, name: str) -> datasets.DatasetDict:
-    """A data set of any kind that `datasets` reads, from its folder or file; `name` is what errors call it.
+    """Load any dataset that `datasets` reads, from its folder or file; `name` is what error messages call it.
 
     Raises: ReleaseError where it cannot be read.
     """
@@ -431,7 +431,8 @@ def _mapped(known: Corpus, rows: datasets.Dataset, split: str, convert: Callable
 
 
 def encoded(rows: Any) -> Any:
-    """The rows with their pictures left encoded, so that they pass through untouched; plain rows are as they are."""
+    """The rows with their images left encoded, so that the bytes pass through unchanged; rows without images are
+    returned as they are."""
     if not hasattr(rows, "cast_column"):
         return rows
     import datasets

@@ -1,4 +1,4 @@
-"""The errors a user can meet, drawn as a tree.
+"""The errors that a user can meet.
 
     BedsideError
     ├── InputError      a file, row or option that cannot be used
@@ -9,7 +9,7 @@
     └── HubError        the Hub refused, vanished or holds something else
 
 Each carries four short texts: `where` it happened, what was `found`, what was `expected`, and what to `do`. The command
-line prints them and nothing else; a traceback of one of these never reaches a user.
+line prints these and nothing else; users never see a traceback of one of these errors.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class BedsideError(Exception):
-    """A problem the user can act on: where it is, what was found, what was expected, what to do."""
+    """A problem that the user can act on: where it is, what was found, what was expected, what to do."""
 
     def __init__(self, where: object, *, found: str, expected: str = "", do: str = "") -> None:
         self.where, self.found, self.expected, self.do = map(printable, (str(where), found, expected, do))
@@ -45,7 +45,7 @@ class BedsideError(Exception):
 
 
 def printable(text: str) -> str:
-    """A text that any terminal takes: names of files and cells of tables may hold anything."""
+    """The text made safe for any terminal: file names and table cells may contain anything."""
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
@@ -72,7 +72,7 @@ class MissingExtra(BedsideError):
     @classmethod
     @contextmanager
     def needed(cls, extra: str, *, purpose: str) -> Iterator[None]:
-        """What is imported within this comes with an extra."""
+        """Context in which imports come from an optional extra."""
         try:
             yield
         except ImportError as error:
@@ -85,7 +85,8 @@ class MissingExtra(BedsideError):
 
     @classmethod
     def check(cls, extra: str, *, purpose: str) -> None:
-        """Raises MissingExtra unless an extra is installed: before long work, that would end without it."""
+        """Raise MissingExtra unless an extra is installed: call it before long work that would otherwise fail at the
+        end."""
         if package := missing(extra):
             raise cls.named(package, extra=extra, purpose=purpose)
 
@@ -95,7 +96,7 @@ class ModelError(BedsideError):
 
 
 class ModelRefused(ModelError):
-    """A chat model refuses, and would refuse every other request of the run: a wrong key, name or address."""
+    """A chat model refused a request, and would refuse every other of the run: a wrong key, name or address."""
 
 
 class ReleaseError(BedsideError):

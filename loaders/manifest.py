@@ -1,9 +1,9 @@
-"""manifest.json: what a release holds, where it came from, and how to tell that it is whole.
+"""manifest.json: what a release holds, where it came from, and how to check that it is complete.
 
     <release>/README.md  manifest.json  exclusions.parquet  data/<split>-00000-of-00003.parquet
 
-The manifest is written last, so its presence means that the release is complete. It lists every other file, and holds
-no time, no path of a machine and no version number: a version is a git tag on the Hub.
+The manifest is written last, so its presence means that the release is complete. It lists every other file, and
+contains no time, no machine path and no version number: a version is a git tag on the Hub.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ IMAGES_OF = "images of "  # begins the name of such a source
 
 
 class Source(_Part):
-    """Something that the rows were made from. `digest` is the SHA-256 of its file where it is one, else of all that it
-    holds; the images that lie beside a table are a source of their own, IMAGES_OF it."""
+    """An input from which rows were made. `digest` is the SHA-256 of its file, or of everything it holds; images beside
+    a table are a separate source, IMAGES_OF it."""
 
     name: str
     digest: str
@@ -105,7 +105,7 @@ class SplitFacts(_Part):
 
 
 class Config(_Part):
-    """A part of a release with a name of its own, `load_dataset(repo, name)`: some splits, and which of their columns.
+    """A named part of a release, `load_dataset(repo, name)`: some splits, and which of their columns.
 
     `columns` None means all.
     """
@@ -123,14 +123,15 @@ class ExclusionFacts(_Part):
 
 
 class FileFacts(_Part):
-    """A file as it lies on disk; `size` in bytes."""
+    """A file on disk; `size` in bytes."""
 
     sha256: Sha256
     size: Count
 
 
 class Code(_Part):
-    """The code that built a release: its commit, whether files of it were changed since, the digest of its locks."""
+    """The code that built a release: its commit, whether its files had uncommitted changes, the digest of its lock
+    files."""
 
     commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40,64}$")]
     changed: bool
@@ -204,9 +205,9 @@ class Manifest(_Part):
             ) from error
 
     def text(self) -> str:
-        """The manifest as it is written: JSON with sorted keys, one value a line, UTF-8.
+        """The manifest as written: JSON with sorted keys, one value per line, UTF-8.
 
-        Raises: ReleaseError when a number in it is NaN or infinite, which JSON cannot say.
+        Raises: ReleaseError when a number in it is NaN or infinite, which JSON cannot represent.
         """
         try:
             facts = self.model_dump(mode="python", exclude=self._left_out())
@@ -226,14 +227,14 @@ class Manifest(_Part):
         return {name for name, left_out in empty.items() if left_out}
 
     def write(self, folder: Path) -> None:
-        """Write manifest.json into `folder`, whole; call it when every other file is there.
+        """Write manifest.json atomically into `folder`; call it when every other file is there.
 
-        Raises: BedsideError when the disk is full; ReleaseError when the facts cannot be said in JSON.
+        Raises: BedsideError when the disk is full; ReleaseError when the facts cannot be represented in JSON.
         """
         write_whole(folder / NAME, self.text().encode())
 
     def check_files(self, folder: Path) -> list[Problem]:
-        """Files that are missing, not listed, or whose size or SHA-256 differ. Hidden files are not the release's."""
+        """Files that are missing, not listed, or differ in size or SHA-256. Hidden files are ignored."""
         problems = []
         for name, facts in sorted(self.files.items()):
             path = folder / name
@@ -254,7 +255,7 @@ class Manifest(_Part):
         return problems
 
     def check_counts(self) -> list[Problem]:
-        """Whether the manifest agrees with itself: in = out + excluded, stage by stage, down to the rows released."""
+        """Inconsistencies within the manifest: in = out + excluded, stage by stage, down to the released rows."""
         problems = []
         for stage in self.stages:
             out = stage.rows_out + sum(stage.excluded.values())
@@ -301,7 +302,7 @@ class Manifest(_Part):
 
     @property
     def method(self) -> str | None:
-        """Who made its texts, as its settings say: a model (and the condition of its prompt), rules, or authors."""
+        """Who wrote its texts, according to its settings: a model (and the condition of its prompt), rules, or authors."""
         model = self.settings.get("model")
         if isinstance(model, dict):
             return ", ".join(str(model[name]) for name in ("model", "name", "condition") if model.get(name))
@@ -334,11 +335,11 @@ class ContentDigest:
         self._digest = hashlib.sha256()
 
     def update(self, row: Mapping[str, Any]) -> None:
-        """Take in the next row."""
+        """Add the next row."""
         self.extend(content_line(row), 1)
 
     def extend(self, lines: bytes, rows: int) -> None:
-        """Take in what are the lines of the next rows, or some of their bytes."""
+        """Add the lines of the next rows, or part of their bytes."""
         self.rows += rows
         self._digest.update(lines)
 
@@ -348,7 +349,7 @@ class ContentDigest:
 
 
 def content_line(row: Mapping[str, Any]) -> bytes:
-    """A row as it counts in a content digest."""
+    """A row as it enters a content digest."""
     return canonical_json(row) + b"\n"
 
 
@@ -369,7 +370,7 @@ def _bytes_as_digest(value: object) -> dict[str, str]:
 
 
 def content_digest(splits: Mapping[str, str]) -> str:
-    """The digest of a release's content, from the content digests of its splits."""
+    """The content digest of a release, from those of its splits."""
     return hashlib.sha256(canonical_json(dict(splits))).hexdigest()
 
 
@@ -391,7 +392,7 @@ def file_digest(path: Path) -> str:
 
 
 def order_splits(names: Iterable[str]) -> list[str]:
-    """Split names as releases order them: train, validation, test, then others by name.
+    """Split names in release order: train, validation, test, then others by name.
 
     >>> order_splits(["test", "extra", "train"])
     ['train', 'test', 'extra']

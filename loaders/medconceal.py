@@ -1,13 +1,13 @@
-"""MedConceal: a patient whose chart a clinician sees, and whose concerns a clinician has to elicit.
+"""MedConceal: a patient whose chart a clinician sees, and whose hidden concerns the clinician has to elicit.
 
     for profile in cases(load("medconceal", "test")):
         shown = chart(profile, "confirmation")
 
-`chart` makes the only thing that a clinician agent, a human page or a public preview may be built from. Texts that stay
-hidden are `SecretStr`: no `str` is expected where one of them fits, they print as asterisks in logs, tracebacks and
-error messages, and `get_secret_value()` marks every place that reads one. In a release they stand in one column,
-`hidden`, which its first config, `charts`, leaves out: `load_dataset(repo)` gives what clinicians may see,
-`load_dataset(repo, "cases")` and `load` here give all of it.
+`chart` makes the only object from which a clinician agent, a study page or a public preview may be built. Hidden texts
+are `SecretStr`: they do not fit where a `str` is expected, they print as asterisks in logs, tracebacks and error
+messages, and `get_secret_value()` marks every place that reads one. In a release they are stored in one column,
+`hidden`, which the first config, `charts`, leaves out: `load_dataset(repo)` gives what clinicians may see, while
+`load_dataset(repo, "cases")` and `load` here give everything.
 
 Sections and appendices are those of the paper (Han et al. 2026); MC-G numbers are decisions that it leaves open.
 """
@@ -165,7 +165,7 @@ class Demographics(_Block):
 
 
 class Clinical(_Block):
-    """What brings the patient, and what was before; `adherence_behavior` is not on the chart (MC-G32)."""
+    """The reason for the encounter and the medical history; `adherence_behavior` is not on the chart (MC-G32)."""
 
     admission_reason: str = Field(min_length=1)
     medical_surgical_history: str
@@ -173,7 +173,7 @@ class Clinical(_Block):
 
 
 class Psychosocial(_Block):
-    """What shapes the patient's behaviour; nothing of it is on the chart."""
+    """What shapes the patient's behaviour; none of it is on the chart."""
 
     personality: SecretStr
     current_life_situation: SecretStr
@@ -183,12 +183,12 @@ class Psychosocial(_Block):
 
 
 class HiddenConcern(_Block):
-    """A concern that is not volunteered.
+    """A concern that the patient does not volunteer.
 
-    `evidence` holds short spans of the source, word for word; `cue` is a hint the patient may drop before the concern
-    is revealed, written so that it does not give it away (MC-G24). `depth` says how far it lies from the surface, from
-    0 to 3; `topics` are words and phrases that a clinician may naturally say near it (MC-G14). Both are empty where
-    nobody gave them, as in releases before version 2 of the schema.
+    `evidence` holds short verbatim spans of the source; `cue` is a hint that the patient may drop before the concern is
+    revealed, worded so that it does not give the concern away (MC-G24). `depth` says how deep the concern lies, from 0
+    to 3; `topics` are words and phrases that a clinician may naturally use near it (MC-G14). Both are empty where
+    nobody provided them, as in releases before version 2 of the schema.
     """
 
     content: SecretStr = Field(min_length=1)
@@ -201,7 +201,7 @@ class HiddenConcern(_Block):
 
 
 class Intervention(_Block):
-    """Task 2: the index of the concern to address, what the patient wants at first, and the target plan."""
+    """Task 2: the index of the concern to address, the patient's initial preference, and the target plan."""
 
     primary_concern: int = Field(ge=0)
     original_preference: str
@@ -209,9 +209,9 @@ class Intervention(_Block):
 
 
 class Roleplay(_Block):
-    """How the patient answers and what makes them open up.
+    """How the patient answers, and what makes them open up.
 
-    `openness` and `literacy` are ordinals, None where nobody gave them.
+    `openness` and `literacy` are ordinals, None if nobody provided them.
     """
 
     response_style: SecretStr
@@ -230,11 +230,11 @@ class SelfManagement(_Block):
 
 
 class PatientProfile(_Block):
-    """A case, whole (Appendix C.3): the source of truth of a simulated patient, and of the scores.
+    """A complete case (Appendix C.3): the source of truth for the simulated patient and for scoring.
 
-    `thread` is the pseudonym of the source thread, None for a case that was written; `rarity` is the score of the
-    selection, lower is more common; `narrative` is the text that the evidence of a written case stands in, None for
-    a case from a thread, whose text is not published.
+    `thread` is the pseudonym of the source thread, None for a written case; `rarity` is the selection score, lower is
+    more common; `narrative` is the text that contains the evidence of a written case, None for a case from a thread,
+    whose text is not published.
     """
 
     case_id: str = Field(min_length=1)
@@ -268,20 +268,20 @@ class PatientProfile(_Block):
 
     @property
     def primary_concern(self) -> HiddenConcern:
-        """The concern that Task 2 is about."""
+        """The concern that Task 2 targets."""
         return self.hidden_concerns[self.intervention.primary_concern]
 
     @property
     def health_literacy(self) -> Literacy:
-        """How the patient words things: as stated, else by education (MC-G26)."""
+        """The patient's register: as stated, otherwise by education (MC-G26)."""
         return self.roleplay.literacy or health_literacy(self.demographics.education.get_secret_value())
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """What a clinician may know before the dialogue (Appendix D.2, MC-G32). It has no place for anything hidden.
+    """What a clinician may know before the dialogue (Appendix D.2, MC-G32). It has no field for anything hidden.
 
-    The last two are None in confirmation.
+    The last two fields are None in confirmation.
     """
 
     case_id: str
@@ -295,7 +295,7 @@ class Chart:
     recommended_plan: str | None = None
 
     def lines(self) -> list[tuple[str, str]]:
-        """Heading and text of each part, in the order of the page, for prompts and pages alike."""
+        """Heading and text of each part, in page order, for prompts and pages alike."""
         age = "age not stated" if self.age is None else f"{self.age} years"
         found = [
             ("Patient", f"{age}, {self.sex}. {self.background}".strip()),
@@ -310,10 +310,10 @@ class Chart:
 
 
 def chart(profile: PatientProfile, task: Task) -> Chart:
-    """The chart of a case in a task.
+    """The chart of a case for a task.
 
     Raises:
-        InputError: a text of the chart repeats a hidden concern: such a case is spoilt.
+        InputError: a text of the chart repeats a hidden concern, so the case cannot be used.
     """
     if leaking := leaks(profile):
         raise InputError(
@@ -336,7 +336,7 @@ def chart(profile: PatientProfile, task: Task) -> Chart:
 
 
 def leaks(profile: PatientProfile) -> list[str]:
-    """Names of the visible texts that hold six words in a row of a hidden concern or of its evidence."""
+    """Names of the visible texts that contain six consecutive words of a hidden concern or of its evidence."""
     hidden = [
         secret.get_secret_value()
         for concern in profile.hidden_concerns
@@ -412,7 +412,7 @@ SCHEMA: Schema = {
 
 
 def with_depth(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of version 1 of the schema as one of version 2: what was not asked for then is null, or an empty list."""
+    """Convert a row of schema version 1 to version 2: fields that version 1 did not have are null or empty lists."""
     hidden = row["hidden"]
     concerns = [{**concern, "depth": None, "topics": []} for concern in hidden["hidden_concerns"]]
     roleplay = {**hidden["roleplay"], "openness": None, "literacy": None}
@@ -423,7 +423,7 @@ def profile_of(row: Mapping[str, Any]) -> PatientProfile:
     """The profile in a row of a release.
 
     Raises:
-        InputError: a field is missing, of another type or out of its range; the message names fields, never values.
+        InputError: a field is missing, of the wrong type or out of range; the message names fields, never values.
     """
     where = f"case {row.get(KEY)!r}"
     try:
@@ -469,10 +469,10 @@ def _problem(problem: Any) -> str:
 
 
 def cases(rows: Iterable[Mapping[str, Any]]) -> list[PatientProfile]:
-    """The profiles of a split, in its order.
+    """The profiles of a split, in order.
 
     Raises:
-        InputError: a row is no whole profile.
+        InputError: a row is not a complete profile.
     """
     return [profile_of(row) for row in rows]
 
@@ -486,9 +486,10 @@ def row_of(
     attribution: str,
     curation: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """The row of a release that holds a profile: the one place where hidden texts are written out.
+    """The release row that holds a profile: the only place where hidden texts are written out.
 
-    `author` is who wrote the profile: a chat model's name, or `synthetic`. `curation` counts by the names of CURATION.
+    `author` is who wrote the profile: a chat model's name, or `synthetic`. `curation` holds counts by the names in
+    CURATION.
     """
     plain = _revealed(profile)
     demographics, clinical, plan = plain["demographics"], plain["clinical"], plain["intervention"]
@@ -554,13 +555,13 @@ def from_foreign(
     attribution: str,
     split: str = SPLIT,
 ) -> dict[str, Any]:
-    """The row of a release from a profile of somebody else's, whose fields stand in `columns` or under their own names.
+    """Convert a profile from elsewhere, with its fields under the names in `columns` or their own, to a release row.
 
-    `case_id`, `author` and `attribution` are for rows that say none; a licence that is not said is unknown. A primary
-    concern may be given by its number, from 0, or by its text.
+    `case_id`, `author` and `attribution` are for rows that state none; a licence that is not stated is unknown. A
+    primary concern may be given by its number, from 0, or by its text.
 
     Raises:
-        InputError: fields are missing: it lists them, and the columns that there are, never a value; or a value does
+        InputError: fields are missing: it lists them and the existing columns, never a value; or a value does
             not fit.
     """
     given = ForeignRow(row, columns)
@@ -653,7 +654,8 @@ def __getattr__(name: str) -> datasets.Features:
 
 
 def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[str, Any]:
-    """A row of the authors' release in our schema. Its columns are not documented: each field under its own name."""
+    """Convert a row of the authors' release to this schema. Its columns are undocumented: each field is read under its
+    own name."""
     return from_foreign(
         row,
         {},

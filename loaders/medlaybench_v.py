@@ -1,9 +1,9 @@
-"""MedLayBench-V: a radiology image with its expert caption and its lay caption, tied concept by concept.
+"""MedLayBench-V: a radiology image with its expert caption and its lay caption, linked concept by concept.
 
     load("medlaybench-v", "test")["layman_caption"]
 
-One schema for releases built here and for the authors' own release, which has fewer columns and other habits: `cuis` as
-a string that holds a Python list, "nan" where there is none, and no identifier (specification S1, ML-G2).
+One schema covers releases built here and the authors' own release, which has fewer columns and other conventions:
+`cuis` as a string that holds a Python list, "nan" for none, and no identifier (specification S1, ML-G2).
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ _CUI = re.compile(r"C\d{7}\Z")
 
 
 def parse_cuis(value: object, where: object = "cuis") -> list[str]:
-    """CUIs, each once, in their order, from whatever a release calls a list of them.
+    """Unique CUIs in their order, from any notation that a release uses for a list of them.
 
     >>> parse_cuis("['C0040405', 'C0817096']"), parse_cuis("['nan']"), parse_cuis("C0040405; C0040405")
     (['C0040405', 'C0817096'], [], ['C0040405'])
@@ -157,13 +157,13 @@ def _literal(text: str, where: object) -> object:
 
 
 def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[str, Any]:
-    """A row of the authors' release in our schema; `position` counts from 0 within the split.
+    """Convert a row of the authors' release to this schema; `position` counts from 0 within the split.
 
-    The release has no identifier: its preview names records by split and position, from 000001. What only a build
-    knows is empty; the licence is the one of the release's card.
+    The release has no identifiers: its preview names records by split and position, from 000001. Columns that only a
+    build can fill are empty; the licence is that of the release's card.
 
     Raises:
-        InputError: a caption or the CUIs are missing or of another type.
+        InputError: a caption or the CUIs are missing or of the wrong type.
     """
     where = f"{_OFFICIAL}: row {position + 1} of {split}"
     captions: dict[str, Any] = {column: row.get(column) for column in ("expert_caption", "layman_caption")}
@@ -217,12 +217,12 @@ PAIR_COLUMNS = (
 
 
 def pairs_of(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a table of caption pairs (CSV, TSV, JSON, JSON Lines, Parquet) in our schema, whoever wrote them.
+    """The rows of any table of caption pairs (CSV, TSV, JSON, JSON Lines, Parquet) in this schema.
 
-    There is no picture but that of a Parquet file with the bytes in `image`.
+    Images are read only from a Parquet file with their bytes in `image`.
 
     Raises:
-        InputError: the file cannot be read or lacks a column; a row has no caption, or a split of another name.
+        InputError: the file cannot be read or lacks a column, or a row has no caption or an unknown split.
     """
     records = read_records(path)
     own = {plain_name(column): column for column in records.columns}
@@ -257,7 +257,7 @@ def _pair(where: str, record: Mapping[str, Any], columns: Sequence[str | None]) 
 
 
 def entry(row: Mapping[str, Any]) -> Entry:
-    """A pair as pages show it: its picture, both captions, the concepts that tie them, and the gates that failed."""
+    """A pair as pages show it: image, both captions, the concepts that link them, and any failed gates."""
     expert, concepts = marked(row["expert_caption"], row["concepts"] or [])
     failed = [f"{gate['gate']}: {gate['reason']}" for gate in row["gates"] or [] if not gate["passed"]]
     fields = [Field("Expert caption", expert, "expert"), Field("Lay caption", row["layman_caption"], "lay")]

@@ -1,11 +1,12 @@
-"""What other installed packages bring, by entry points: a name, and the module where it is (or "module:name").
+"""Plug-ins of other installed packages, from entry points: a name, and its module (or "module:name").
 
     [options.entry_points]
     bedside.baselines =
         parrot = parrot.baseline
 
-What Bedside bundles is a table of the same form, and is loaded the same way. A name that is taken is refused, so that
-nothing stands in for something else unseen; a package that is broken is named when it is used, and disturbs no other.
+Bundled corpora and baselines use a table of the same form and are loaded the same way. A name that is already taken is
+refused, so that no plug-in silently replaces another; a broken package is reported when it is used and affects no
+other.
 """
 
 from __future__ import annotations
@@ -25,14 +26,15 @@ Kind = TypeVar("Kind")
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """Something by its name: `place` is "module" or "module:name"; `package` who brings it, "" for Bedside itself."""
+    """A named plug-in: `place` is "module" or "module:name"; `package` is the package that provides it, "" for Bedside
+    itself."""
 
     name: str
     place: str
     package: str = ""
 
     def module(self) -> ModuleType:
-        """The module of the place, imported. Raises InputError where a package's own code cannot be."""
+        """The imported module of the place. Raises InputError if a package's own code cannot be imported."""
         try:
             return import_module(self.place.partition(":")[0])
         except BedsideError:
@@ -43,21 +45,22 @@ class Plugin:
             raise self.broken(error) from error
 
     def load(self, attribute: str) -> Any:
-        """What the place names, else that attribute of its module. Raises InputError where a package has none such."""
+        """The object named by the place, otherwise that attribute of its module. Raises InputError if a package has no
+        such object."""
         module, name = self.module(), self.place.partition(":")[2] or attribute
         if self.package and not hasattr(module, name):
             raise self.broken(AttributeError(f"it has no {name}"))
         return getattr(module, name)
 
     def load_kind(self, attribute: str, kind: type[Kind]) -> Kind:
-        """As `load`, for what must be a `kind`."""
+        """Like `load`, for an object that must be a `kind`."""
         loaded = self.load(attribute)
         if not isinstance(loaded, kind):
             raise self.broken(TypeError(f"a {type(loaded).__name__} instead of a {kind.__name__}"))
         return loaded
 
     def broken(self, error: BaseException) -> InputError:
-        """What a user is told of an error of the package's own code."""
+        """The error shown to a user when the package's own code fails."""
         return InputError(
             f"{self.name} of {self.package}",
             found=f"{self.place} cannot be used ({type(error).__name__}: {error})",
@@ -66,7 +69,7 @@ class Plugin:
 
 
 def brought(group: str, bundled: Collection[str]) -> tuple[list[Plugin], list[str]]:
-    """What installed packages bring, by name, and a sentence for each that is refused: its name is taken."""
+    """The plug-ins of installed packages by name, and a message for each that is refused because its name is taken."""
     from importlib.metadata import entry_points  # here, as it costs more than all else that `bedside --version` does
 
     found = {

@@ -1,6 +1,6 @@
-"""Which corpora there are, and where the `Corpus` of each stands. Imports none of them.
+"""The list of corpora, and the module of each one's `Corpus`. Imports none of them.
 
-A corpus of this project is one line of `BUNDLED`; other packages bring theirs by entry points (`loaders.plugins`).
+A corpus of this project is one line of `BUNDLED`; other packages add theirs by entry points (`loaders.plugins`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def corpora() -> list[str]:
 
 
 def find_corpus(name: str) -> Plugin:
-    """Where the corpus of that name is. Raises InputError when there is none."""
+    """The location of the corpus of that name. Raises InputError when there is none."""
     if name in BUNDLED:
         return Plugin(name, BUNDLED[name][0])
     plugins = {plugin.name: plugin for plugin in brought(CORPORA, BUNDLED)[0]}

@@ -1,9 +1,9 @@
-"""3MDBench: a clinical photo with its diagnosis, what the patient says of it, and the temperament they say it with.
+"""3MDBench: a clinical photo with its diagnosis, the patient's complaints, and the temperament of the patient.
 
     load("3mdbench", "test")["general_complaint"]
 
-The 34 diagnoses with domains, synonyms and ICD-10 codes stand in `threemdbench_diagnoses.csv` (specification S1; a code
-is left out where the diagnosis does not settle it). One schema serves releases built here and the authors' release,
+The 34 diagnoses with domains, synonyms and ICD-10 codes are in `threemdbench_diagnoses.csv` (specification S1; a code
+is left out where the diagnosis does not determine it). One schema covers releases built here and the authors' release,
 which has five columns, diagnoses in any case and complaints as one text or a list.
 """
 
@@ -34,7 +34,7 @@ DOMAINS = ("dermatology", "ophthalmology", "throat/mucosae", "dental", "nails")
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A diagnosis of the paper: its exact name, domain, other names, and ICD-10 codes where they are beyond doubt."""
+    """A diagnosis of the paper: its exact name, domain, synonyms, and ICD-10 codes where they are unambiguous."""
 
     name: str
     domain: str
@@ -163,7 +163,7 @@ _OFFICIAL = "univanxx/3mdbench"
 
 
 def with_label(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of the first version of the schema, which had no `label`."""
+    """Convert a row of schema version 1, which had no `label`."""
     return {**row, "label": NAMES.index(row["diagnosis"]) if row.get("diagnosis") in NAMES else None}
 
 
@@ -193,7 +193,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 
 def diagnosis_of(text: str) -> Diagnosis | None:
-    """The diagnosis that a text names, exactly or by a synonym, in any case; None for anything else.
+    """The diagnosis that a text names exactly or by a synonym, in any case; None for anything else.
 
     >>> diagnosis_of("Hordeolum").name, diagnosis_of(" Contact  Dermatitis ").name, diagnosis_of("measles")
     ('stye', 'contact dermatitis', None)
@@ -212,7 +212,7 @@ def named_in(text: str) -> Iterator[tuple[str, Diagnosis]]:
 
 
 def others_of_domain(diagnosis: Diagnosis) -> tuple[str, ...]:
-    """What a diagnosis has to be told from: the other ones of its domain (3M-G8)."""
+    """The differential diagnoses of a diagnosis: the others of its domain (3M-G8)."""
     return tuple(other.name for other in DIAGNOSES if other.domain == diagnosis.domain and other != diagnosis)
 
 
@@ -274,10 +274,10 @@ def _literal(text: str) -> object:
 
 
 def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[str, Any]:
-    """A row of the authors' release in our schema; `position` counts from 0 within the split.
+    """Convert a row of the authors' release to this schema; `position` counts from 0 within the split.
 
-    The release has no identifier and states no source or licence for a photo: rows are named by split and position,
-    and what only a build knows is empty.
+    The release has no identifiers and states no source or licence for a photo: rows are named by split and position,
+    and columns that only a build can fill are empty.
 
     Raises:
         InputError: the diagnosis is none of the 34, the personality none of the four, or a text is missing.

@@ -141,7 +141,7 @@ class Bucket:
             do = f"Check the credentials in the environment, or renew them. {_AGAIN}"
             return BedsideError(bucket, found=f"refuses ({code})", expected="a bucket to read, list and write", do=do)
         do = f"Check the network and the storage service. {_AGAIN}"
-        return BedsideError(bucket, found=f"does not answer correctly ({code})", do=do)
+        return BedsideError(bucket, found=f"does not answer, or answers with an error ({code})", do=do)
 
 
 @cache

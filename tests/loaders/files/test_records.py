@@ -197,7 +197,7 @@ def test_a_damaged_record_of_a_run_is_one_error(damage: dict[str, Any], says: st
         read_run(tmp_path)
     assert says in str(raised.value)
     (tmp_path / "run.json").write_bytes(b'{"options": ' * 100_000)
-    with pytest.raises(InputError, match="no JSON"):
+    with pytest.raises(InputError, match="not JSON"):
         read_run(tmp_path)
 
 

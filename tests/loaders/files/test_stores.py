@@ -89,7 +89,7 @@ def test_two_who_write_at_one_moment_are_told_to_try_again(object_store: Any) ->
         ("s3://", r"^s3://: is not a bucket \(expected a folder, s3://BUCKET/PREFIX or gs://"),
         ("az://there/x", "^az://there/x: is not a bucket"),
         ("s3://Not-Ours/../x", "is not a bucket"),
-        ("s3://AKIA:secret@there/x", r"^--work: holds more than a bucket and a prefix .*\. Credentials belong into"),
+        ("s3://AKIA:secret@there/x", r"^--work: holds more than a bucket and a prefix .*\. Put credentials in"),
         ("s3://there/x?key=secret", "^--work: holds more"),
     ],
 )
@@ -117,10 +117,10 @@ def test_without_its_library_the_extra_is_named(scheme: str, monkeypatch: pytest
             "read",
             503,
             "ServiceUnavailable",
-            r"does not answer, or not as it should \(ServiceUnavailable\)\. Look at the ",
+            r"does not answer, or answers with an error \(ServiceUnavailable\)\. Check the ",
         ),
-        ("list", 500, "InternalError", r"does not answer, or not as it should \(InternalError\)"),
-        ("create", 503, "SlowDown", r"does not answer, or not as it should \(SlowDown\)"),
+        ("list", 500, "InternalError", r"does not answer, or answers with an error \(InternalError\)"),
+        ("create", 503, "SlowDown", r"does not answer, or answers with an error \(SlowDown\)"),
         (
             "put",
             400,
@@ -129,8 +129,8 @@ def test_without_its_library_the_extra_is_named(scheme: str, monkeypatch: pytest
         ),
         ("create", 403, "AccessDenied", r"refuses \(AccessDenied\)"),
         ("read", 403, "InvalidAccessKeyId", r"refuses \(InvalidAccessKeyId\)"),
-        ("read", 404, "NoSuchBucket", r"there is no such bucket\. Make it"),
-        ("put", 404, "NoSuchBucket", r"there is no such bucket\. Make it"),
+        ("read", 404, "NoSuchBucket", r"there is no such bucket\. Create it"),
+        ("put", 404, "NoSuchBucket", r"there is no such bucket\. Create it"),
     ],
 )
 def test_a_store_that_fails_is_one_error_after_a_few_tries(
@@ -159,7 +159,9 @@ def test_no_network_and_no_credentials_are_one_error(object_store: Any, monkeypa
     monkeypatch.setattr("loaders.files.bucket.client", lambda scheme: fresh())
     with monkeypatch.context() as patch:
         patch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-        with pytest.raises(BedsideError, match=r"does not answer, or not as it should \(EndpointConnectionError\)"):
+        with pytest.raises(
+            BedsideError, match=r"does not answer, or answers with an error \(EndpointConnectionError\)"
+        ):
             Bucket(bucket).read("x")
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
@@ -177,7 +179,7 @@ def test_a_bucket_has_one_owner_at_a_time(object_store: Any, tmp_path: Path, mon
     killed = store.held(tmp_path / "a")
     killed.__enter__()
     monkeypatch.setattr(lease, "HOST", "second")
-    refused = r"^s3://.*: another build is using this workspace \(process \d+ of first\)\. .* runs out in 120 s$"
+    refused = r"^s3://.*: another build is using this workspace \(process \d+ of first\)\. .*expires in 120 s$"
     with pytest.raises(BedsideError, match=refused), store.held(tmp_path / "b"):
         pass
     with pytest.raises(BedsideError, match=r"/a: another build is using"), store.held(tmp_path / "a"):

@@ -143,7 +143,7 @@ def test_parquet_called_csv_and_a_list_called_lines_are_told(tmp_path: Path) -> 
         read_records(tmp_path / "table.csv")
     with pytest.raises(InputError, match=r"is one JSON list .*\.json"):
         read_records(written(tmp_path / "table.jsonl", ' [{"id": 1},\n{"id": 2}]'))
-    with pytest.raises(InputError, match=r"one record per line is called \.jsonl"):
+    with pytest.raises(InputError, match=r"one record per line \.jsonl"):
         read_records(written(tmp_path / "table.json", '{"id": 1}\n{"id": 2}\n'))
     with pytest.raises(InputError, match=r"Unpack it"):
         read_records(written(tmp_path / "table.csv.gz", gzip.compress(b"id\n1\n")))
