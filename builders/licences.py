@@ -1,7 +1,7 @@
-"""What a licence lets a builder do, from whatever a source wrote in its licence field.
+"""What a licence permits a builder to do, from whatever a source states in its licence field.
 
-A rewritten caption is a derivative work: a row under a no-derivatives licence, or under none that is known, cannot be
-rewritten and redistributed. An uploader's licence field is not evidence, so every row keeps who asserts it.
+A rewritten caption is a derivative work: a row under a no-derivatives or unknown licence cannot be rewritten and
+redistributed. An uploader's licence field is not evidence, so every row records who asserts its licence.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Licence:
     share_alike: bool
 
     def named_by(self, name: str) -> bool:
-        """Whether a user who wrote `name` meant this licence; a name without a version means every version.
+        """Whether a user who wrote `name` meant this licence; a name without a version means any version.
 
         >>> read_licence("CC BY-NC-ND 4.0").named_by("cc by-nc-nd"), read_licence("CC BY-ND").named_by("CC-BY-ND-4.0")
         (True, False)

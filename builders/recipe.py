@@ -1,10 +1,10 @@
-"""The recipe of a corpus, and the one way to build a release by it.
+"""The recipe of a corpus, and `build`, which builds a release from it.
 
     bedside build CORPUS …    # build(recipe, options, out, workspace=…)
 
-A recipe is data and a few functions: what a user may decide (`options`, which is the command line too), what these
-options come to (`plan`: the source, the steps, what goes into manifest and card), and what everybody does with a
-release of any corpus: measure it, check its rows, sum it up, show it. What only one corpus needs is a step of that
+A recipe is data and a few functions: the options of the user (`options`, which is also the command line), what these
+options amount to (`plan`: the source, the steps, what goes into manifest and card), and what is done with a release of
+any corpus: measure it, check its rows, summarise it, show it. Anything that only one corpus needs is a step of that
 corpus.
 """
 
@@ -64,7 +64,7 @@ MACHINES = "machines"  # the setting that names those that a release was built o
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What a user decides about any build. A corpus' own fields come before these; its docstring is the help."""
+    """Options common to all builds. A corpus's own fields come before these; its docstring is the help text."""
 
     gate_text: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Text file with the terms that readers on the Hub must accept.")
@@ -98,7 +98,7 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions(Options):
-    """What a user decides about a build that asks a chat model."""
+    """Options of a build that calls a chat model."""
 
     model: Annotated[
         str | None, typer.Option(metavar="NAME", help="Chat model, such as openai/gpt-4o-mini or vllm/….")
@@ -115,10 +115,10 @@ Chosen = TypeVar("Chosen", bound=Options)
 
 @dataclass(frozen=True)
 class Build(Generic[Chosen]):
-    """What a plan is made from: the user's options, and what the build has at hand.
+    """The input of a plan: the user's options, and the resources of the build.
 
-    Batches and images lie in the `store`, which is the folder `workspace` or a bucket; what is this machine's own, in
-    the folder.
+    Batches and images are kept in the `store`, which is the folder `workspace` or a bucket; machine-local files are
+    kept in the folder.
     """
 
     options: Chosen
@@ -130,11 +130,11 @@ class Build(Generic[Chosen]):
 
     @property
     def images(self) -> ImageStore:
-        """Where the images of this build are kept."""
+        """The store for the images of this build."""
         return ImageStore(self.store)
 
     def chat(self: Build[Any], prompts: Callable[[Path | None], Prompts]) -> Chat | None:
-        """The model that the options name, or None; `prompts` reads the texts of this corpus, or the user's.
+        """The model that the options name, or None; `prompts` reads this corpus's prompt texts, or the user's.
 
         Raises: InputError for prompts, ModelError for a model that cannot be used.
         """
@@ -149,13 +149,13 @@ class Build(Generic[Chosen]):
 
 @dataclass(frozen=True)
 class Plan:
-    """What the options come to.
+    """What the options amount to.
 
-    `rows` of `schema` are what the source holds, named by `identity`: the same for the same rows, never a path; the
-    code that reads them counts besides. `sources` tells of it, given the number of rows that were read. `settings` are
-    all else that decides the content, no path either. `card` gives the facts that the template asks for beside those of
-    the manifest. `review` leaves in the workspace what a person is to look at, and says in a sentence where.
-    `records` is how many there were in the files of a source whose rows are made from several.
+    `rows` of `schema` are the source's rows, and `identity` names them: equal for equal rows, never a path; the code
+    that reads them is counted separately. `sources` describes them, given the number of rows read. `settings` are all
+    other things that determine the content, again without paths. `card` gives the facts that the template needs beyond
+    those of the manifest. `review` writes what a person should review to the workspace, and returns a sentence that
+    says where. `records` is the number of records in the files of a source whose rows are made from several.
     """
 
     rows: Iterable[Row | BadRow]
@@ -174,15 +174,15 @@ class Plan:
 
 @dataclass(frozen=True)
 class Recipe(Generic[Chosen]):
-    """How releases of a corpus are made and looked at.
+    """How releases of a corpus are built and displayed.
 
     `sample` are the words of the command that builds the bundled sample, which has `sample_rows`. `template` is the
-    card; without one it is the corpus' own in `dataset_cards`. `summary` is what the terminal shows of a release:
-    tables of counts and sentences. `measure` is a function of all rows, or `Counted` where shards can be counted one by
-    one and added up. `source_columns` are what a table of the user's may hold: the names of each column, and what
-    stands in it. `extras` are those of setup.cfg that a build needs. `rules` is the version of what `check_row` and
-    `measure` hold rows to: raise it when a row that was sound may be one no more, so that `verify` knows releases made
-    before. `folder_only` is why a workspace has to be a folder, "" where a bucket does as well.
+    card template; without one, the corpus's own in `dataset_cards` is used. `summary` is what the terminal shows of a
+    release: tables of counts, and sentences. `measure` is a function of all rows, or `Counted` if shards can be counted
+    one by one and added up. `source_columns` are the columns that a user's table may have: the accepted names of each,
+    and what it holds. `extras` are the extras of setup.cfg that a build needs. `rules` is the version of what
+    `check_row` and `measure` require: raise it when a row that was valid may no longer be, so that `verify` recognises
+    earlier releases. `folder_only` is the reason why the workspace must be a folder, "" if a bucket works as well.
     """
 
     corpus: Corpus
@@ -205,7 +205,7 @@ class Recipe(Generic[Chosen]):
 def recipe_of(name: str) -> Recipe[Any]:
     """The recipe of a corpus.
 
-    Raises: InputError when there is no such corpus, none can build it, or its package is broken.
+    Raises: InputError when there is no such corpus, it has no recipe, or its package is broken.
     """
     known = corpus(name)
     if not known.recipe:
@@ -241,13 +241,13 @@ def build(
     overwrite: bool = False,
     tell: Callable[[str], None] = lambda sentence: None,
 ) -> Manifest:
-    """Build a release folder at `out`; stopped at any moment, the same call goes on from `workspace`.
+    """Build a release folder at `out`; after any interruption, the same call resumes from `workspace`.
 
-    Batches and images lie in another `store` where one is given, and the folder `workspace` holds what is this
-    machine's own.
+    Batches and images are kept in another `store` if one is given; the folder `workspace` then holds machine-local
+    files.
 
-    `tell` is given what waits for a person, if anything does, and which library versions are not those that a release
-    at `out` or kept results were made with.
+    `tell` is called with what is waiting for review, if anything, and with the library versions that differ from those
+    of a release at `out` or of stored results.
 
     Raises: InputError, ModelError, MissingExtra for what the options name; InputError for `.` or `/` as `out` and,
     before any work, for one that holds another release or something else; BedsideError for a full disk or a workspace
@@ -433,7 +433,7 @@ def _card(
 
 
 def licence_facts(licences: Iterable[str | None], rows: str, one: str) -> dict[str, JsonValue]:
-    """What a card says of the licences of its rows, called `rows` together and `one` singly."""
+    """The card's statements about the licences of its rows, called `rows` together and `one` singly."""
     licence = corpus_licence(licences)
     mixed = licence == "other"
     return {

@@ -1,4 +1,4 @@
-"""The steps of a build: functions, declared where they stand.
+"""The steps of a build: functions with a decorator.
 
     @step(adds=pa.schema([("draft", pa.string())]))
     def draft(row: Row, lexicon: Lexicon) -> Row | Excluded:
@@ -6,10 +6,10 @@
 
     steps = [admit(), unique(KEY, "captions"), draft(lexicon)]
 
-A step returns what it adds to a row, or `Excluded` with the reason. One that `takes` a batch, or all rows, returns as
-much for each of them, in their order. What it is given beside its rows decides its result, so all of that is part of
-the name under which the result is stored: plain values as they are, anything else by its `identity`. Steps are sent to
-worker processes by the name of their function, so they stand at the top of a module.
+A step returns the columns that it adds to a row, or `Excluded` with the reason. A step that `takes` a batch, or all
+rows, returns one such result for each, in order. Arguments beside the rows determine the result, so they are part of
+the name under which it is stored: plain values as they are, anything else by its `identity`. Steps are sent to worker
+processes by the name of their function, so they must be defined at module level.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Said = TypeVar("Said")
 
 
 class StepFunction(Generic[Given]):
-    """A declared step; called with what it needs beside its rows, it is ready to stand in a build."""
+    """A declared step; called with its arguments beside the rows, it becomes a `Step` of a build."""
 
     def __init__(self, function: Callable[..., Any], stage: Mapping[str, Any], columns: _Columns, takes: str) -> None:
         update_wrapper(self, function)
@@ -88,13 +88,13 @@ class _Columns:
 
 @dataclass(frozen=True)
 class Step:
-    """A step with all that it needs."""
+    """A step with all its arguments."""
 
     declared: StepFunction[Any]
     given: Mapping[str, Any]
 
     def stage(self, before: pa.Schema) -> Stage:
-        """The stage of the pipeline that does this to rows of the schema `before`."""
+        """The pipeline stage that applies this step to rows of the schema `before`."""
         after = self.declared.columns.after(before)
         name, reads = self.declared.stage["name"], self.declared.stage["reads"]
         if missing := [column for column in reads if column not in before.names]:
@@ -130,7 +130,7 @@ class _Opened:
 
 
 def stages(steps: Iterable[Step], schema: pa.Schema) -> list[Stage]:
-    """The steps as stages of the pipeline, one after the other, for a source whose rows are of `schema`."""
+    """The steps as consecutive pipeline stages, for a source whose rows have `schema`."""
     chain: list[Stage] = []
     for each in steps:
         chain.append(each.stage(schema))
@@ -185,12 +185,12 @@ def step(
     version: int = 1,
     parallel: bool = True,
 ) -> Callable[[Callable[..., Any]], StepFunction[Any]]:
-    """Declare a function to be a step, by the function's name unless another is given.
+    """Declare a function as a step, under the function's name unless another is given.
 
-    `adds` and `drops` are the columns that it adds (or makes anew) and takes away; `writes` are all that it leaves,
-    instead. One that takes all rows is given no more of each than its key and the columns that it `reads`, from the
-    disk each time that it goes through them. Raise `version` when the meaning of a step changes in a way that its code
-    does not show. A step that asks a model is not `parallel`: its batches overlap (`builders.pipeline.overlap`).
+    `adds` and `drops` are the columns that it adds (or replaces) and removes; alternatively, `writes` are all columns
+    of its output. A step that takes all rows gets only the key of each and the columns that it `reads`, from disk each
+    time it iterates over them. Raise `version` when the meaning of a step changes in a way that its code does not show.
+    A step that calls a model is not `parallel`: its batches overlap (`builders.pipeline.overlap`).
     """
 
     def declare(function: Callable[..., Any]) -> StepFunction[Any]:
@@ -233,7 +233,7 @@ PLACED = pa.schema([("where", pa.string()), ("says", pa.string())])
 
 @step(takes="all", reads=PLACED.names, drops=PLACED.names)
 def unique(rows: Collection[Row], key: str, named: str) -> Iterable[Row | Excluded]:
-    """Keep the first row of each key, and none where two of them say different things, called `named`."""
+    """Keep the first row of each key; exclude all rows of a key whose contents, called `named`, differ."""
     keys = Keys()
     for row in rows:
         keys.add(row[key])
@@ -262,20 +262,20 @@ WITHDRAWN = "withdrawn"
 
 @step(name=WITHDRAWN)
 def withdraw(row: Row, key: str, keys: frozenset[str]) -> Row | Excluded:
-    """Exclude the rows that somebody wants to have taken out, after all other steps: for these, nothing changes."""
+    """Exclude withdrawn rows after all other steps, so that nothing else changes."""
     return Excluded(WITHDRAWN) if row[key] in keys else {}
 
 
 @step(adds=pa.schema([("image", pa.string()), (FRAMES, pa.int32())]), drops=("image_path", "image_bytes", "no_image"))
 def images(row: Row, store: ImageStore) -> Row | Excluded:
-    """Clean each image of its metadata into the store; `image` becomes its name there, or null where there is none.
+    """Strip each image of its metadata and store it; `image` becomes its name in the store, or null if there is none.
 
-    A row whose image is missing, broken or too large is excluded. The source tells where an image lies in `image_path`
-    or holds it in `image_bytes`; `no_image` says why one that should be there is not. The SHA-256 of a
-    file that was read before is its `content`.
+    A row whose image is missing, broken or too large is excluded. The source gives an image's path in `image_path` or
+    its bytes in `image_bytes`; `no_image` says why an expected image is absent. `content` is the SHA-256 of a file that
+    was read before.
 
-    Raises: InputError where a file of such a `content` is not here, or is another one: not the photo is at fault then,
-    but a node that does not see it, or who changed it.
+    Raises: InputError if a file with such a `content` is missing or has changed: then the photo is not at fault, but a
+    node that cannot read it, or whoever changed it.
     """
     if row["no_image"]:
         return Excluded(**row["no_image"])
@@ -291,7 +291,7 @@ def images(row: Row, store: ImageStore) -> Row | Excluded:
 
 
 def first_pictures(finished: Run, key: str) -> str:
-    """The sentence that names the rows whose image is the first of several in its file; "" where there are none."""
+    """The sentence that names the rows whose image is the first of several in its file; "" if there are none."""
     if FRAMES not in finished.schema.names:
         return ""
     rows = finished.workspace.rows(finished.batches, (key, FRAMES))
@@ -352,7 +352,7 @@ class _Failures:
 
 @dataclass(frozen=True)
 class Chat:
-    """The chat model of a build, with its prompts and the file that keeps its paid answers, or the `bucket`."""
+    """The chat model of a build, with its prompts and the file, or the `bucket`, that stores its paid answers."""
 
     model: ChatModel
     prompts: Prompts
@@ -367,13 +367,13 @@ class Chat:
 
     @property
     def record(self) -> dict[str, JsonValue]:
-        """What a reader needs to know of the model; not its address, which is this machine's own affair."""
+        """What a reader needs to know about the model; without its address, which only concerns this machine."""
         return {name: text for name, text in self.model.identity.items() if name != "base_url"}
 
     def each(self, ask: Callable[[Item, Answers], Awaitable[Said]], items: Sequence[Item]) -> list[Said]:
-        """What `ask` makes of each item, with so many requests at a time as the user allows.
+        """The result of `ask` for each item, with as many concurrent requests as the user allows.
 
-        Where batches are under way at once, they share the limit and the store; those of the first go first.
+        Concurrent batches share the limit and the store; requests of the first batch go first.
         """
         overlap = under_way()
         if overlap is not None:
@@ -410,7 +410,8 @@ class Chat:
     def each_or_error(
         self, ask: Callable[[Item, Answers], Awaitable[Said]], items: Mapping[str, Item]
     ) -> dict[str, Said | ModelError]:
-        """As `each`, by the rows' keys; a row whose request is refused, or fails for good, ends with that error.
+        """Like `each`, by the rows' keys; a row whose request is refused, or fails for good, gets that error as its
+        result.
 
         Raises: ModelError when the model refuses all requests (key, name), fails IN_A_ROW rows one after the other, or
         answered nothing at all; it names the first row.
@@ -434,5 +435,5 @@ class Chat:
         return results
 
     def stand_in(self, written: str) -> list[str]:
-        """Why what the model has written is no result: it is no language model. Nothing where it is one."""
+        """Why what the model wrote is a stand-in: it is no language model. None if it is one."""
         return [f"{written} are by {self.model.name}, which is no language model"] * self.model.stand_in

@@ -201,7 +201,8 @@ def no_folder(name: str) -> ReleaseError:
 
 
 def address_of(repo: str) -> str:
-    """The address of a dataset repository on the Hub in use; a mirror has a different address from the Hub it mirrors."""
+    """The address of a dataset repository on the Hub in use; a mirror's address differs from that of the Hub it
+    mirrors."""
     return f"{constants.ENDPOINT}/datasets/{repo}"
 
 

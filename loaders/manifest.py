@@ -302,7 +302,7 @@ class Manifest(_Part):
 
     @property
     def method(self) -> str | None:
-        """Who wrote its texts, according to its settings: a model (and the condition of its prompt), rules, or authors."""
+        """Who wrote its texts, by its settings: a model (and the condition of its prompt), rules, or authors."""
         model = self.settings.get("model")
         if isinstance(model, dict):
             return ", ".join(str(model[name]) for name in ("model", "name", "condition") if model.get(name))

@@ -1,12 +1,12 @@
-"""What a simulated dialogue is: a case, roles that can be asked, and a record of what happened.
+"""A simulated dialogue: a case, roles that can be asked, and a record of what happened.
 
     consultation, confirmation, intervention      pure Python: a `Game`
         |  ask(role, messages, ...)
     baselines.dialogue.playing | .evaluation      who answers: scripted agents, chat models, stored answers
 
-A game knows nothing of models, frameworks, caches or files. It gets a case and a way to ask each role, and returns a
-record (`loaders.files.records`); played again with the same answers it returns the same record. This is what lets a
-killed run go on in the middle of a dialogue: the game is played anew, and answers already paid for are replayed.
+A game knows nothing of models, frameworks, caches or files. It takes a case and a function that asks each role, and
+returns a record (`loaders.files.records`); replayed with the same answers, it returns the same record. This is how a
+killed run resumes in the middle of a dialogue: the game is replayed from the start with the answers already paid for.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Record = TypeVar("Record")
 
 
 class Ask(Protocol):
-    """Asks one role of the game for its next words."""
+    """Ask one role of the game for its next message."""
 
     async def __call__(
         self,
@@ -44,12 +44,12 @@ class Ask(Protocol):
 class Game(Generic[Case, Record]):
     """The rules of a dialogue, for any case.
 
-    `settings` is JSON: everything besides case, models and decoding that changes what is played, digests of prompts
-    included. `decoding` is how each role's words are drawn, unless a request says otherwise.
-    `play` returns a record for any answers, garbage included, and raises only what `ask` raises. `invalid` is the
-    reason why a record cannot be scored (an assessor that never gave a verdict), or None; `scores` are the numbers of
-    one case that a log viewer shows. `transcript` is the dialogue as a reader of a log sees it, image first.
-    `secrets` are the texts that a case hides, and `public` is a record without the fields that hold them.
+    `settings` is JSON: everything besides case, models and decoding that changes the dialogue, including digests of
+    prompts. `decoding` is how each role's text is sampled, unless a request says otherwise. `play` returns a record for
+    any answers, even garbage, and raises only what `ask` raises. `invalid` is the reason why a record cannot be scored
+    (such as an assessor that never gave a verdict), or None; `scores` are the numbers of one case that a log viewer
+    shows. `transcript` is the dialogue as shown in a log, image first. `secrets` are the texts that a case hides, and
+    `public` is a record without the fields that hold them.
     """
 
     name: str
@@ -74,7 +74,7 @@ at more of the case than the messages show; a doctor or clinician that does (the
 
 
 def agent_named(by_role: Mapping[str, Mapping[str, ScriptedAgent]], role: str, name: str) -> ScriptedAgent:
-    """The agent `scripted/<name>` of role -> name -> agent. Raises ModelError for a name that cannot play the role."""
+    """The scripted agent `scripted/<name>` for a role. Raises ModelError for a name that cannot play the role."""
     agents = by_role[role]
     if name not in agents:
         found = f"is no {role}" if any(name in others for others in by_role.values()) else "is not a scripted agent"

@@ -1,7 +1,7 @@
-"""Rows (plain dicts) to Arrow tables of a declared schema, strictly.
+"""Convert rows (plain dicts) to Arrow tables of a declared schema, strictly.
 
-Arrow alone is too kind for a corpus: it stores 1.5 in an integer column as 1, a set as a list in whatever order the
-hash seed gives, bytes as text, and forgets dictionary keys that the schema does not know.
+Arrow alone is too lenient for a corpus: it stores 1.5 in an integer column as 1, a set as a list in an order that
+depends on the hash seed, bytes as text, and drops dictionary keys that are not in the schema.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BATCH_BYTES = 256 << 20
 
 
 class BuildError(Exception):
-    """A mistake in the code of a stage or a recipe, for its developer; a user's mistake is a `BedsideError`."""
+    """A mistake in the code of a stage or recipe, for its developer; a user's mistake is a `BedsideError`."""
 
 
 _INTEGERS = (pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())

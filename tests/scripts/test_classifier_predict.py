@@ -146,7 +146,7 @@ def _consulted(made: Made, out: Path, capsys: pytest.CaptureFixture[str]) -> Non
     capsys.readouterr()
     assert execute(["run", "consultation", str(made.b), *people, *map(str, given)]) == 0
     said = told(capsys)
-    assert "2 cases have no cues, and are not played: b-6, b-7" in said and "bedside contrast" in said
+    assert "2 cases have no cues and are not played: b-6, b-7" in said and "bedside contrast" in said
     assert "not played: b-6: no cues: it duplicates the training photo train-1 (copy: mirrored" in said
     record, _ = read_run(out / "talk")
     assert record.options["cases"] == 5 and record.options["unplayable"] == 3
