@@ -549,7 +549,7 @@ def test_a_batch_too_large_for_the_device_is_one_clear_error(offline: None, monk
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
 
     monkeypatch.setattr(encoder, "_towers", encoder._towers.__class__(full, full, encoder._towers.tokens, full))
-    with pytest.raises(ModelError, match=r"does not suffice for a batch of 3\)?.*smaller batch"):
+    with pytest.raises(ModelError, match=r"is too small for a batch of 3\)?.*smaller batch"):
         encoder.encode_texts(TEXTS)
 
 

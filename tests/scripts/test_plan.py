@@ -184,6 +184,6 @@ def test_a_run_stops_before_it_costs_more_and_goes_on_with_more(tmp_path: Path, 
 
 
 def test_a_model_without_a_price_has_no_budget(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no price of made/guest"):
+    with pytest.raises(InputError, match="no price for made/guest"):
         players = {role: Paid(f"made/{role}", []) for role in ROLES}
         play_run(game(), puzzles(1), players, tmp_path, bare=True, max_cost=5.0)

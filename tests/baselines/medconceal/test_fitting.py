@@ -210,7 +210,7 @@ def test_a_run_with_another_evaluator_than_the_fitted_one_says_so() -> None:
     assert fitted_elsewhere(policy, "an-evaluator") == fitted_elsewhere(PAPER, "rules") == ""
     assert (
         fitted_elsewhere(policy, "rules")
-        == "the patient's weights were fitted on ratings of an-evaluator, not of rules"
+        == "the patient's weights were fitted on ratings by an-evaluator, not by rules"
     )
 
 

@@ -58,7 +58,7 @@ def changed(kind: str) -> list[Response]:
     ("kind", "reason"),
     [
         ("check", "1 of 1 items that say what to answer"),
-        ("repeat", "0 of 2 answers to items that came twice"),
+        ("repeat", "0 of 2 answers to repeated items"),
         ("fast", "5 s an item (median), others 22 s"),
         ("unread", "faster than they can be read"),
         ("alike", "all 24 items have the same answers"),

@@ -100,10 +100,10 @@ def test_models_are_paid_once_and_a_log_is_left(
     assert run(release, tmp_path / "run", *LOCAL, *price) == 0, told(capsys)
     asked = len(server.requests)
     assert {request.body["seed"] for request in server.requests} == {92}
-    assert f"{asked} answers asked now, 0 replayed" in told(capsys)
+    assert f"{asked} new answers, 0 reused" in told(capsys)
     files = {name: (tmp_path / "run" / name).read_bytes() for name in ("dialogues.jsonl", "usage.json", "results.csv")}
     assert run(release, tmp_path / "run", *LOCAL, *price) == 0
-    assert f"0 answers asked now, {asked} replayed" in told(capsys)
+    assert f"0 new answers, {asked} reused" in told(capsys)
     assert len(server.requests) == asked
     assert {name: (tmp_path / "run" / name).read_bytes() for name in files} == files
     assert len(list((tmp_path / "run" / "private/logs").glob("*.eval"))) == 2
@@ -152,7 +152,7 @@ def test_an_assessor_in_prose_is_counted_and_leaves_no_results(
         (["--doctor", "scripted/keyword", "--assessor", "scripted/assessor"], "--patient found no model"),
         ([*SCRIPTED, "--setting", "dialog"], "setting found 'dialog'"),
         ([*SCRIPTED, "--setting", "dialogue+image+rationale+cues"], "--cues found no file"),
-        ([*SCRIPTED, "--cues", "cues.parquet"], "--cues found dialogue+image gives the doctor none"),
+        ([*SCRIPTED, "--cues", "cues.parquet"], "--cues found dialogue+image gives the doctor no cues"),
         ([*SCRIPTED, "--price", "free"], "--price found 'free'"),
         ([*SCRIPTED, "--base-url", "nurse=http://localhost:1/v1"], "--base-url found role nurse"),
         ([*SCRIPTED, "--f1", "best"], "--f1 found 'best'"),

@@ -286,7 +286,7 @@ def test_the_command_compares_finished_runs(tmp_path: Path, capsys: pytest.Captu
     write_run(tmp_path / "fewer", facts, results(made[:9], facts, resamples=5))
     write_dialogues(tmp_path / "fewer", made[:9])
     assert execute(["contrast", folders[0], str(tmp_path / "fewer")]) == 0
-    assert "The runs played other cases (40, 9)" in capsys.readouterr().err
+    assert "The runs played different cases (40, 9)" in capsys.readouterr().err
     (Path(folders[0]) / "dialogues.jsonl").unlink()
     assert execute(["contrast", *folders]) == 2
     assert "one with consultations" in " ".join(capsys.readouterr().err.split())

@@ -267,7 +267,7 @@ def test_a_name_that_is_no_text_is_shown_escaped(tmp_path: Path) -> None:
         (lambda place: place / "nowhere", "does not exist"),
         (lambda place: save(place, {"a.jpg": b"x"}) / "a.jpg", "is not a folder"),
         (lambda place: place, "holds no file"),
-        (lambda place: save(place, {"a.jpg": b"x", "b.png": b""}), "none of 2 files is an image"),
+        (lambda place: save(place, {"a.jpg": b"x", "b.png": b""}), "none of 2 files is a readable image"),
     ],
 )
 def test_a_folder_that_cannot_be_curated_is_one_clear_error(

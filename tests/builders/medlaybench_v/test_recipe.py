@@ -361,7 +361,7 @@ def test_a_tiny_random_model_ends_as_fallback(tmp_path: Path) -> None:
 
 
 def test_an_ablation_needs_a_model(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="without one, rules refine"):
+    with pytest.raises(InputError, match="without a model, rules refine"):
         build(tmp_path, captions_file(tmp_path), condition="llm")
 
 

@@ -867,7 +867,7 @@ def test_a_commit_that_is_read_back_different_is_never_tagged(
     blob = hub.store.blob
     monkeypatch.setattr(hub.store, "blob", lambda body: blob(body.replace(b"# A corpus", b"# A CORPUS")))
     message = publisher.fails(release)
-    assert "is not the release; different: README.md" in message
+    assert "does not match the release when read back; different: README.md" in message
     assert publisher.tags() == {}
 
 
@@ -1025,10 +1025,10 @@ def test_the_deadline_says_what_went_on_and_what_is_known(
     hub.delay("POST", "/commit/", 3600.0)
     message = publisher.fails(release, deadline=2.0)
     assert "committing did not finish before the deadline of 2 s" in message
-    assert "the last trouble was: committing: the Hub answered 503" in message
+    assert "the last problem was: committing: the Hub answered 503" in message
     assert "this run uploaded 3 Parquet files; v1.0.0 was not confirmed" in message
     assert "--deadline MINUTES" in message
-    assert any(line.startswith("committing: still at it after") for line in publisher.said)
+    assert any(line.startswith("committing: still running after") for line in publisher.said)
     assert_published_once(publisher, publisher(release))
 
 

@@ -219,7 +219,7 @@ def test_a_damaged_release_is_not_called_up_to_date(tmp_path: Path) -> None:
     good = files(tmp_path / "out")
     card = tmp_path / "out" / "README.md"
     card.write_text(card.read_text().replace("Small", "Large"))
-    with pytest.raises(InputError, match=r"holds this release, damaged \(README.md"):
+    with pytest.raises(InputError, match=r"holds a damaged copy of this release \(README.md"):
         write_small(tmp_path / "out")
     write_small(tmp_path / "out", overwrite=True)
     assert files(tmp_path / "out") == good

@@ -95,7 +95,8 @@ def test_what_was_left_out_is_told_by_file_to_its_owner_alone(tmp_path: Path) ->
     options = recipe.Options(sources=(f"table:mine={table}",), licences=("mine=CC0-1.0",))
     work = tmp_path / "release.work"
     recipes.build(recipe.RECIPE, options, tmp_path / "release", workspace=work, tell=told.append)
-    assert "no label table knows: finger nails 2, other 1. Say in --labels" in told[0] and "left-out.jsonl" in told[0]
+    assert "missing from every label table: finger nails 2, other 1. Map each to a diagnosis with --labels" in told[0]
+    assert "left-out.jsonl" in told[0]
     left = [json.loads(line) for line in (work / "left-out.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {(one["file"], one["reason"]) for one in left} >= {("1.png", "image empty"), ("4.png", "unknown label")}
     assert not any(b"4.png" in data for data in files_of(tmp_path / "release").values())

@@ -170,7 +170,7 @@ def test_a_table_without_diagnoses_is_refused(tmp_path: Path) -> None:
 def test_two_tables_in_a_folder_are_a_question(tmp_path: Path) -> None:
     table(tmp_path, "a.csv", ARCHIVE)
     table(tmp_path, "b.csv", ARCHIVE)
-    with pytest.raises(InputError, match="2 files that fit"):
+    with pytest.raises(InputError, match="2 files that match"):
         photos(f"isic={tmp_path}")
 
 
