@@ -105,7 +105,7 @@ def test_a_dialogue_shows_picture_cues_diagnosis_and_rubric(html: str) -> None:
 def test_some_rows_stand_on_the_page_and_all_are_packed(folder: Path, html: str) -> None:
     (section,) = sections([(1, read_runs([folder])[0])])
     fixed = re.findall(r'<details class="dialogue" id="([^"]*)">\n<summary>(.*?)</summary>', html, re.DOTALL)
-    assert len(fixed) == FIXED and "Without script: 20 of 91, drawn by seed" in html and "not played 1" in html
+    assert len(fixed) == FIXED and "Without JavaScript: 20 of 91, drawn at random" in html and "not played 1" in html
     troubled = ['class="warn"' in summary for _, summary in fixed]
     assert troubled == sorted(troubled, reverse=True) and any(troubled) and not all(troubled)
     assert section.explored == sections([(1, read_runs([folder])[0])])[0].explored
