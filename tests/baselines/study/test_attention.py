@@ -57,7 +57,7 @@ def changed(kind: str) -> list[Response]:
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
-        ("check", "1 of 1 items that say what to answer"),
+        ("check", "1 of 1 attention checks"),
         ("repeat", "0 of 2 answers to repeated items"),
         ("fast", "5 s an item (median), others 22 s"),
         ("unread", "faster than they can be read"),

@@ -36,7 +36,7 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_photos_come_with_what_their_patients_say(photos: Path, tmp_path: Path) -> None:
     text = write_preview(photos, tmp_path / "page.html", PREVIEW).read_text(encoding="utf-8")
     test = next(row for row in rows_of(photos) if row["split"] == "test")
-    assert "6 of its photos" in text and "Stand-in" in text
+    assert "6 of the photos" in text and "Stand-in" in text
     assert text.count("data:image/jpeg;base64,") == 6
     for said in (test["general_complaint"], test["personality"], test["image_id"], *test["complaints"]):
         assert said.replace("'", "&#39;") in text
