@@ -38,6 +38,9 @@ class Shadowed(ImportError):
         # As the command line tells every error.
         self.lines = [f"Error {where}", f"  found    {found}", f"  expected {expected}", f"  do       {do}"]
 
+    def _render_traceback_(self) -> list[str]:
+        return self.lines  # what a notebook shows
+
 
 def check() -> None:
     """Check that Python finds each of Bedside's packages beside this file. Raises Shadowed otherwise."""

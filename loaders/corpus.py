@@ -28,6 +28,7 @@ from huggingface_hub.errors import (
 )
 
 from loaders.errors import BedsideError, HubError, InputError, ReleaseError
+from loaders.files.caches import refuse_cache
 from loaders.files.untrusted import is_file, is_folder, is_there, resolved
 from loaders.manifest import NAME, Manifest, file_digest, order_splits, stand_in
 from loaders.pins import pinned_commit
@@ -120,9 +121,10 @@ def load(
 ) -> datasets.Dataset | datasets.DatasetDict:
     """Load the rows of a corpus in its own schema: one split as a Dataset, or all of them as a DatasetDict.
 
-    `source` is a release folder, a table of caption pairs, `org/name` of a release on the Hub, or "official" for the
-    authors' release; None takes the corpus's own repository or, if it has none, the authors'. `revision` is a tag,
-    branch or commit of a repository; for the authors' release, None is the pinned commit (`loaders.pins`).
+    `source` is a release folder, a table of caption pairs, `org/name` (or `org/name@TAG`) of a release on the Hub, or
+    "official" for the authors' release; None takes the corpus's own repository or, if it has none, the authors'.
+    `revision` is a tag, branch or commit of a repository; for the authors' release, None is the pinned commit
+    (`loaders.pins`).
 
     Raises:
         InputError: there is no such corpus or split, or a revision was given for a folder.
@@ -152,6 +154,9 @@ def load_with_origin(
     """Like `load`, but also returns the origin of the rows. Raises what `load` raises."""
     known = corpus(name)
     place = str(source) if source is not None else (known.repo or OFFICIAL)
+    if revision is None and not isinstance(source, Path) and not is_there(Path(place)):
+        place, _, tag = place.partition("@")
+        revision = tag or None
     named = place if revision is None else f"{place}@{revision}"
     if place != OFFICIAL and (isinstance(source, Path) or is_folder(Path(place)) or is_path(named)):
         if revision is not None:
@@ -240,7 +245,11 @@ def _fetch(repo: str, commit: str, patterns: list[str] | None, at: str) -> Path:
 
 
 def hub_error(error: Exception, at: str) -> HubError:
-    """The error for a failed read from the Hub; `at` names the repository and revision."""
+    """The error for a failed read from the Hub; `at` names the repository and revision.
+
+    Raises: as `refuse_cache`, where the cache of this machine is what failed.
+    """
+    refuse_cache(error)
     if isinstance(error, GatedRepoError):
         do = "Accept its terms on the Hub, then log in with `hf auth login`"
         return HubError(at, found="is gated and this account has no access", expected="access", do=do)
@@ -310,6 +319,7 @@ def _explained(at: str, expected: str) -> Iterator[None]:
     except BedsideError:
         raise
     except Exception as error:
+        refuse_cache(error)
         cause = error.__cause__ or error
         first = (str(cause) or type(cause).__name__).splitlines()[0]
         raise ReleaseError(at, found=f"cannot be read ({first})", expected=expected) from error

@@ -39,6 +39,15 @@ class BedsideError(Exception):
             text += f". {self.do}"
         return text
 
+    def lines(self) -> list[str]:
+        """What a screen shows below "Error" and `where`: a line each for what there is to say."""
+        said = (("found", self.found), ("expected", self.expected), ("do", self.do))
+        return [f"  {label:<9}{text}" for label, text in said if text]
+
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows (IPython asks for it), in place of the frames of libraries."""
+        return [f"Error {self.where}", *self.lines()]
+
     def __reduce__(self) -> tuple[object, ...]:
         # By default a class is called with its text alone, and workers send errors back by pickle.
         return copyreg.__newobj__, (type(self), str(self)), vars(self)  # type: ignore[attr-defined]

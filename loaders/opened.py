@@ -66,9 +66,13 @@ def open_data(name: str, *, split: str | None = None, default: str = "medlaybenc
 
     Raises: what `loaders.corpus.load` raises; InputError for an empty name.
     """
-    if not name:
-        raise InputError("data", found="no name", expected="a corpus, a release folder, REPO[@TAG] or official")
     place, _, revision = name.partition("@")
+    if not place:
+        raise InputError(
+            "data",
+            found=repr(name) if name else "no name",
+            expected="a corpus, a release folder, REPO[@TAG] or official",
+        )
     source: str | Path | None = place
     known = default
     if place in corpora():

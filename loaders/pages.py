@@ -23,10 +23,9 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 from PIL import Image
 
-from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.images import open_image
-from loaders.files.untrusted import is_file, open_file
+from loaders.files.untrusted import refuse_other
 
 SIDE = 360  # pixels of the longer side of a picture
 
@@ -61,12 +60,7 @@ def write_text(path: Path, html: str) -> Path:
 
     Raises: InputError where another file than a page is there; BedsideError when the disk is full.
     """
-    if is_file(path):
-        with open_file(path) as file:
-            head = file.read(64).lstrip().lower()
-        if head and not head.startswith((b"<!doctype html", b"<html")):
-            do = "Give the page a name of its own, or delete that file yourself"
-            raise InputError(path, found="is a file that is no page", expected="a new file, or a page", do=do)
+    refuse_other(path, (b"<!doctype html", b"<html"), what="page")
     write_whole(path, html.encode("utf-8", "backslashreplace"))
     return path
 

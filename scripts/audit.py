@@ -21,13 +21,16 @@ from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
 from loaders.corpus import load
 from loaders.errors import InputError
-from loaders.files.disk import write_whole
-from loaders.files.untrusted import is_file
+from loaders.files.disk import check_folder, write_whole
+from loaders.files.untrusted import is_file, refuse_other
 from loaders.medlaybench_v import pairs_of
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import open_model
 from loaders.models.messages import ChatModel
 from scripts.terminal.console import output, table
+
+_COLUMNS = ("image_id", "gate", "outcome", "evidence", "reason", "expert_caption", "layman_caption")
+"""Of the list that `--write` makes."""
 
 
 def command(
@@ -64,6 +67,9 @@ def command(
     """
     if judge_passed and judge is None:
         raise InputError("--judge-passed", found="no judge", expected="a chat model to ask", do="Name it with --judge")
+    if write:
+        check_folder(write.parent)
+        refuse_other(write, [table_bytes(_COLUMNS, ())], what="list of failures")
     model = open_model(judge, base_url=base_url) if judge else None
     lexicon = Lexicon(combine([read_vocabulary(name) for name in vocabulary]).terms)
     rows = pairs_of(Path(source)) if is_file(Path(source)) else _release(source, split, revision)
@@ -164,11 +170,10 @@ def _release(source: str, split: str | None, revision: str | None) -> Iterable[d
 
 
 def _write(path: Path, found: list[Audited]) -> None:
-    columns = ("image_id", "gate", "outcome", "evidence", "reason", "expert_caption", "layman_caption")
     rows = (
-        {name: getattr(verdict if hasattr(verdict, name) else audited, name) for name in columns}
+        {name: getattr(verdict if hasattr(verdict, name) else audited, name) for name in _COLUMNS}
         for audited in found
         for verdict in audited.failures or audited.doubts
     )
-    write_whole(path, table_bytes(columns, rows))
+    write_whole(path, table_bytes(_COLUMNS, rows))
     output.print(f"failing and doubtful pairs: {path}", highlight=False)

@@ -209,9 +209,8 @@ def _tell(error: BedsideError) -> None:
 
     errors.print("Error", style="bold red", end=" ")
     errors.print(error.where, style="bold", highlight=False, markup=False, soft_wrap=True)
-    for label, text in (("found", error.found), ("expected", error.expected), ("do", error.do)):
-        if text:
-            errors.print(f"  {label:<9}{text}", highlight=False, markup=False, soft_wrap=True)
+    for line in error.lines():
+        errors.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import typer
 from loaders.engines.choice import EngineName, opened
 from scripts.terminal.console import output, table
 from scripts.terminal.engines import MIXED_NODES, told
+from scripts.terminal.options import outside_releases
 from scripts.terminal.progress import Bars
 from scripts.terminal.tables import Table
 
@@ -27,7 +28,9 @@ def command(
         help="The authors' 3MDBench photos, a dataset on the Hub, a release, a dataset folder or file, or a "
         "folder of images.",
     ),
-    out: Path = typer.Option(..., "--out", "-o", metavar="REPORT", help="Folder for the report."),
+    out: Path = typer.Option(
+        ..., "--out", "-o", metavar="REPORT", help="Folder for the report.", callback=outside_releases
+    ),
     listing: Path | None = typer.Option(
         None,
         "--table",

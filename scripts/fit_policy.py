@@ -15,8 +15,9 @@ from baselines.medconceal.fitting import BY_RULES, RIDGE, Fitted, Label, fit, re
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.medconceal.reliability import plot
 from loaders.errors import InputError
-from loaders.files.disk import write_whole
+from loaders.files.disk import check_folder, write_whole
 from loaders.files.records import to_json
+from loaders.files.untrusted import refuse_other
 from loaders.medconceal import SPLIT, PatientProfile, cases
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import open_model
@@ -58,6 +59,8 @@ def command(
     """
     if not out.name:
         raise InputError(out, found="is a folder", expected="a file to write")
+    check_folder(out.parent)
+    refuse_other(out, (b'{\n "alpha"', b'{\n "name"'), what="policy")
     if (labels is None) == (judge is None):
         raise InputError("--labels, --judge", found="both or neither", expected="one of them")
     profiles = _profiles(corpus)

@@ -12,10 +12,13 @@ from baselines.results.comparison import read_runs
 from baselines.results.published import short
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
+from loaders.files.untrusted import refuse_other
 from scripts.terminal.console import errors
 from scripts.terminal.options import one_of
 
 _FORMATS = ("latex", "md", "csv")
+_BEGINS = (b"% \\usepackage{booktabs}\n\\begin{table}", b"**", b"paper,table,row,column,source,run,")
+"""How what this command writes begins, in each format: no file of another kind is replaced."""
 
 
 def command(
@@ -57,4 +60,5 @@ def command(
     if out is None:
         typer.echo(text, nl=False)
     else:
+        refuse_other(out, _BEGINS, what="table of this command")
         write_whole(out, text.encode())

@@ -36,6 +36,17 @@ def test_it_offers_what_a_notebook_needs() -> None:
         _ = bedside.nothing
 
 
+def test_a_notebook_shows_an_error_as_a_terminal_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interactive = pytest.importorskip("IPython.core.interactiveshell")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    interactive.InteractiveShell().run_cell("import bedside; bedside.load('medlaybench', source='x')")
+    said = capsys.readouterr().out
+    assert said.startswith("Error corpus\n  found    no corpus named 'medlaybench'\n  expected one of"), said
+    assert "Traceback" not in said
+
+
 def test_importing_it_imports_nothing_of_the_project(tmp_path: Path) -> None:
     told = _python("-c", "import bedside, sys; print(*sys.modules)", folder=tmp_path)
     assert told.returncode == 0

@@ -22,7 +22,16 @@ from baselines.results.run import read_run
 from loaders.errors import InputError
 from loaders.files.disk import replacing, sweep, writing
 from loaders.files.places import command_without_places
-from loaders.files.untrusted import TooLong, is_folder, is_inside, is_there, open_file, read_file, resolved
+from loaders.files.untrusted import (
+    TooLong,
+    is_folder,
+    is_inside,
+    is_there,
+    open_file,
+    read_file,
+    refuse_other,
+    resolved,
+)
 from loaders.models.answers import PRIVATE, STORE
 
 LEFT_OUT = (HIDDEN_PART, PRIVATE, STORE, f"{STORE}-wal", f"{STORE}-shm", "logs")
@@ -44,12 +53,14 @@ def pack(run: Path, archive: Path, *, opened: Concealed | None = None, without: 
 
     `opened` reads the dialogues of a run whose cases hide something.
 
-    Raises: InputError for a folder that holds no finished run, a name in `without` that is not there, an archive inside
-    the run, a file that leads out of the folder, and every file that holds a hidden text or cannot be looked through.
+    Raises: InputError for a folder that holds no finished run, a name in `without` that is not there, another file in
+    the archive's place, an archive inside the run, a file that leads out of the folder, and every file that holds a
+    hidden text or cannot be looked through.
     """
     record, _ = read_run(run)
     if is_inside(archive, run):
         raise InputError(archive, found="lies in the run itself", expected="a place outside")
+    refuse_other(archive, (b"PK",), what="archive")
     for name in without:
         if not is_there(run / name):
             raise InputError(f"--without {name}", found="no such file", expected=f"one of {run}")

@@ -33,6 +33,7 @@ from loaders.errors import BedsideError, InputError, ReleaseError
 from loaders.files.disk import beside, make_folder, write_whole, writing
 from loaders.files.untrusted import blocks_of, entries, files_below, is_folder, is_there, open_file, resolved
 from loaders.manifest import (
+    NAME,
     Code,
     Config,
     ContentDigest,
@@ -262,15 +263,21 @@ def _building(out: Path) -> Iterator[tuple[Path, Path]]:
 def release_at(out: Path) -> Manifest | None:
     """The release that lies where one is to be written; None where nothing does.
 
-    Raises: InputError when the place is taken by something else.
+    Raises: InputError when the place is taken by something else, or files that are none of the release lie in it.
     """
     if not is_there(out) or (is_folder(out) and not entries(out)):
         return None
     try:
-        return Manifest.read(out)
+        manifest = Manifest.read(out)
     except ReleaseError as error:
         do = "Choose another folder, or delete this one yourself"
         raise InputError(out, found=f"already exists and is not a release ({error.found})", do=do) from error
+    own = {NAME, *manifest.files}
+    if others := [name for path in files_below(out) if (name := path.relative_to(out).as_posix()) not in own]:
+        some = ", ".join(others[:3]) + (f" and {len(others) - 3:,} more" if len(others) > 3 else "")
+        do = "Move them elsewhere, or choose another folder: a build deletes what it replaces"
+        raise InputError(out, found=f"a release with other files in it: {some}", expected="its own files alone", do=do)
+    return manifest
 
 
 def occupied(out: Path, found: str) -> InputError:

@@ -22,8 +22,8 @@ from typing import IO
 
 from loaders.errors import BedsideError, InputError
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)
-_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+FULL = (errno.ENOSPC, errno.EDQUOT)
+FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 HOST = re.sub(r"\W", "_", os.uname().nodename)[:40]
 """The name of this machine, as it stands in names of files."""
@@ -45,13 +45,13 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in _FULL:
+        if error.errno in FULL:
             raise BedsideError(
                 path,
                 found="the disk is full",
                 do="Free some space there and run the same command again: finished work is kept",
             ) from error
-        if error.errno in _FORBIDDEN:
+        if error.errno in FORBIDDEN:
             raise InputError(path, found="may not be written", expected="a place you can write to") from error
         if error.errno in (errno.ENOTDIR, errno.EEXIST):
             raise InputError(path, found="is a file, not a folder", expected="a folder") from error

@@ -282,6 +282,23 @@ def resolved(path: Path) -> Path:
         raise InputError(path, found=found, expected="a place") from None
 
 
+def refuse_other(path: Path, begins: Sequence[bytes], *, what: str) -> None:
+    """Say before a file is written that what stands there is another one than an earlier `what`, which begins in one of
+    these ways (in small letters or capitals), or nothing at all: a `-o` meant for it would destroy it.
+
+    Raises: InputError for such a file, and as `open_file`.
+    """
+    if not is_file(path):
+        return
+    with open_file(path) as file:
+        head = file.read(max(map(len, begins)) + 64).lstrip().lower()
+    if head and not head.startswith(tuple(first.lower() for first in begins)):
+        do = "Choose another name, or delete that file yourself"
+        raise InputError(
+            path, found="exists and holds something else", expected=f"a new file, or an earlier {what}", do=do
+        )
+
+
 def is_inside(path: Path, folder: Path) -> bool:
     """Whether a path leads to something in the folder when all links are resolved."""
     try:

@@ -9,6 +9,7 @@ from huggingface_hub import constants, hf_hub_download, is_offline_mode, snapsho
 from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, RepositoryNotFoundError
 
 from loaders.errors import ModelError
+from loaders.files.caches import refuse_cache
 from loaders.files.untrusted import is_file
 
 SMALL_FILES = ("*.json", "*.txt", "*.model")  # configurations and tokenizers, never weights
@@ -70,7 +71,12 @@ def missing(
     repo_type: str = "model",
     fetch: str = "",
 ) -> ModelError:
-    """The error for a file that is neither in the cache nor to be had."""
+    """The error for a file that is neither in the cache nor to be had.
+
+    Raises: as `refuse_cache`, where it was the cache that failed.
+    """
+    if problem is not None:
+        refuse_cache(problem)
     if isinstance(problem, RepositoryNotFoundError):
         found = f"the Hub has no repository {repo}, or you have no access to it"
         return ModelError(model, found=found, do="Check its name; if it is gated: hf auth login")

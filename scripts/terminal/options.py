@@ -27,15 +27,27 @@ Data = Annotated[
 ]
 
 
-def _checked(path: Path) -> Path:
+def outside_releases(path: Path) -> Path:
+    """A folder to write to, which can be made, and is no release nor in one: a release holds what its manifest lists.
+
+    Raises: InputError, and as `check_folder`.
+    """
     check_folder(path)
+    for folder in (path, *path.absolute().parents):
+        if is_there(folder / "manifest.json") and is_there(folder / "exclusions.parquet"):
+            found = "is a release" if folder == path else f"lies in the release {folder}"
+            raise InputError(path, found=found, expected="a folder of its own")
     return path
 
 
 Out = Annotated[
     Path,
     typer.Option(
-        "--out", "-o", metavar="RUN", help="Folder to write: results.jsonl, results.csv, run.json.", callback=_checked
+        "--out",
+        "-o",
+        metavar="RUN",
+        help="Folder to write: results.jsonl, results.csv, run.json.",
+        callback=outside_releases,
     ),
 ]
 LAST_SEED = 2**32 - 1

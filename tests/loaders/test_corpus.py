@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import re
@@ -19,7 +20,7 @@ from PIL import Image
 
 from loaders import medlaybench_v
 from loaders.corpus import Corpus, corpus, hub_error, is_path, load
-from loaders.errors import HubError, InputError, ReleaseError
+from loaders.errors import BedsideError, HubError, InputError, ReleaseError
 from loaders.manifest import ContentDigest, ExclusionFacts, FileFacts, Manifest, SplitFacts, content_digest, file_digest
 from loaders.medlaybench_v import FEATURES, from_official
 from loaders.registry import corpora
@@ -159,6 +160,35 @@ def test_what_a_folder_cannot_give(release: Path, tmp_path: Path) -> None:
     (release / "manifest.json").unlink()
     with pytest.raises(ReleaseError, match=r"holds no manifest\.json"):
         load("medlaybench-v", source=release)
+
+
+@pytest.mark.parametrize(
+    ("number", "named", "found"),
+    [
+        (errno.EACCES, "home/.cache", "may not be written"),  # a folder above, which cannot be made
+        (errno.EROFS, "home/.cache/datasets/x.lock", "may not be written"),
+        (errno.ENOSPC, None, "the disk is full"),
+        (errno.EACCES, "photos", "cannot be read"),  # no cache
+    ],
+)
+def test_a_cache_that_cannot_be_written_is_told_as_such(
+    number: int, named: str | None, found: str, release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "home" / ".cache" / "datasets"
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", cache)
+
+    def fail(*_: object, **__: object) -> None:
+        try:
+            raise OSError(number, os.strerror(number), *([str(tmp_path / named)] if named else []))
+        except OSError as cause:
+            raise datasets.exceptions.DatasetGenerationError from cause
+
+    monkeypatch.setattr(datasets, "load_dataset", fail)
+    with pytest.raises(BedsideError, match=found) as error:
+        load("medlaybench-v", source=release)
+    assert ("HF_HOME" in error.value.do) == (found != "cannot be read")
+    if error.value.do:
+        assert error.value.where == str(tmp_path / named if named else cache)
 
 
 @pytest.mark.parametrize("source", ["./small", "../small", "~/small", "/small", "releases/small", "a/b/small", "small"])
@@ -373,6 +403,10 @@ def test_repositories_that_do_not_have_it(hub: LoopbackHub, release: Path) -> No
     with pytest.raises(HubError, match="has no such revision") as error:
         load("medlaybench-v", source=REPO, revision="v9.9.9")
     assert error.value.where == f"{REPO}@v9.9.9"
+    with pytest.raises(HubError, match="has no such revision") as error:  # named as every command takes it
+        load("medlaybench-v", source=f"{REPO}@v9.9.9")
+    assert error.value.where == f"{REPO}@v9.9.9"
+    assert len(load("medlaybench-v", "test", source=f"{REPO}@main")) == 2
     hub.commit(REPO, {"manifest.json": None})
     with pytest.raises(ReleaseError, match=r"holds no manifest\.json"):
         load("medlaybench-v", source=REPO)

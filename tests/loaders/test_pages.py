@@ -91,6 +91,6 @@ def test_a_page_takes_the_place_of_a_page_alone(tmp_path: Path) -> None:
     for page in ("<!doctype html>\n<p>1", "<!doctype html>\n<p>2"):
         assert write_text(tmp_path / "page", page).read_text() == page
     path.write_text("{}")
-    with pytest.raises(InputError, match="is a file that is no page"):
+    with pytest.raises(InputError, match="exists and holds something else"):
         write_text(path, "<!doctype html>")
     assert path.read_text() == "{}"

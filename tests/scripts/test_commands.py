@@ -14,6 +14,7 @@ import pytest
 from scripts.cli import execute, find
 from scripts.commands import COMMANDS, SECTIONS, Command, Group
 from scripts.terminal import console, finish, planning
+from tests.parts.small_release import files
 
 HERE = Path(__file__).resolve().parents[2]
 HEAVY = {"PIL", "datasets", "inspect_ai", "matplotlib", "numpy", "openai", "pandas", "pyarrow", "scipy", "torch"}
@@ -68,6 +69,34 @@ def test_where_results_cannot_be_written_is_said_before_the_work(
     assert execute(line) == 2
     assert "already exists and is not a release" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["audit", "IN", "--write"], ["fit-policy", "--labels", "IN", "-o"], ["table", "RUN", "-o"], ["pack", "RUN", "-o"]],
+)
+def test_a_file_of_another_kind_is_not_replaced(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The one that is read included: labels and captions are hours of work."""
+    other = tmp_path / "pairs.csv"
+    other.write_text("expert_caption,layman_caption\nA fracture.,A break.\n")
+    run = tmp_path / "run"
+    assert execute(["run", "language", str(other), "-o", str(run), "--resamples", "10"]) == 0
+    before = files(tmp_path)
+    line = [word.replace("IN", str(other)).replace("RUN", str(run)) for word in words]
+    assert execute([*line, str(other)]) == 2
+    assert "exists and holds something else" in " ".join(capsys.readouterr().err.split())
+    assert files(tmp_path) == before
+
+
+def test_runs_are_not_written_into_a_release(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("manifest.json", "exclusions.parquet"):
+        (tmp_path / name).touch()
+    for command in (["run", "language", "medlaybench-v"], ["curate", "official"]):
+        assert execute([*command, "-o", str(tmp_path / "data" / "x")]) == 2
+        assert "lies in the release" in capsys.readouterr().err
+    assert len(files(tmp_path)) == 2
 
 
 def _imported(*words: str) -> set[str]:

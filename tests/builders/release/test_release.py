@@ -176,6 +176,12 @@ def test_what_is_not_a_release_is_never_touched(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="already exists and is not a release"):
             write_small(tmp_path / name, overwrite=True)
     assert files(tmp_path) == {"file": b"mine", "thesis/chapter.tex": b"mine"}
+    write_small(tmp_path / "release")
+    write_small(tmp_path / "release", overwrite=True)
+    (tmp_path / "release" / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="other files in it: notes.txt"):
+        write_small(tmp_path / "release", overwrite=True)
+    assert (tmp_path / "release" / "notes.txt").read_text() == "mine"
     with pytest.raises(InputError, match="is a file, not a folder"):
         write_small(tmp_path / "file" / "out")
 

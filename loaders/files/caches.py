@@ -1,0 +1,65 @@
+"""The caches in which the libraries of Hugging Face lay down what they fetch and read: a disk like any other.
+
+It may be full, or forbidden (a home that is read-only, as in containers): no fault of the data or of the Hub.
+"""
+
+from __future__ import annotations
+
+import errno
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from huggingface_hub import constants
+
+from loaders.errors import BedsideError
+from loaders.files.disk import FORBIDDEN, FULL, writing
+
+_DO = "Name another place for this cache: HF_HOME=DIR"
+
+
+def refuse_cache(error: BaseException) -> None:
+    """Say what a library met where it could not write into its cache; nothing where the error is another one.
+
+    Raises: BedsideError when the disk of the cache is full, InputError when the cache may not be written.
+    """
+    for cause in _causes(error):
+        if not isinstance(cause, OSError) or (place := _cache(cause)) is None:
+            continue
+        try:
+            with writing(place):
+                raise cause
+        except BedsideError as told:
+            told.do = _DO if cause.errno in FORBIDDEN else f"Free some space there. {_DO}"
+            raise
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _cache(error: OSError) -> Path | None:
+    """Where in a cache an error happened: the place that it names, if any; that of a full disk may name none."""
+    named = error.filename if isinstance(error.filename, str) else None
+    if error.errno in FORBIDDEN and named:
+        place = Path(named).absolute()
+        return place if any(_on_the_way(place, cache) for cache in _caches()) else None
+    if error.errno in FULL or error.errno == errno.EROFS:
+        return Path(named) if named else _caches()[0]
+    return None
+
+
+def _on_the_way(place: Path, cache: Path) -> bool:
+    return place.is_relative_to(cache) or cache.is_relative_to(place)
+
+
+def _caches() -> list[Path]:
+    """Where rows are laid down, if `datasets` was imported, and where files of the Hub are."""
+    places = [constants.HF_HUB_CACHE, constants.HF_HOME]
+    if library := sys.modules.get("datasets"):
+        places.insert(0, library.config.HF_DATASETS_CACHE)
+    return [Path(place).absolute() for place in places]
