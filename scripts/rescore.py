@@ -45,6 +45,9 @@ def command(
     The same version gives the same numbers to the last digit. A later version adds its new metrics, and checks an old
     run against the papers' conditions. Dialogues are read with hidden.jsonl if it is present.
 
+    For another judge or assessor, repeat the run's own command with it and the same -o: the other roles' answers are
+    stored, so only the new model is asked, and the earlier results are kept in earlier/.
+
     Example: `bedside rescore runs/consultation -o runs/consultation-again`
     """
     started = time.monotonic()

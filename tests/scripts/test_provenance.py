@@ -172,6 +172,16 @@ def _consult(data: str, out: Path, *more: object) -> Path:
     return out
 
 
+def test_a_second_assessor_is_asked_alone_where_the_run_lies(photos: Path, server: ChatServer, tmp_path: Path) -> None:
+    """As `bedside rescore --help` says, which asks nobody."""
+    out = _consult(str(photos), tmp_path / "run", "--limit", 3)
+    first, asked = read_run(out)[0].run_id, len(server.requests)
+    assert {str(request.body["model"]) for request in server.requests} == {"doctor", "patient", "assessor"}
+    _consult(str(photos), out, "--limit", 3, "--assessor", "openai-api/local/assessor-2")
+    assert {request.body["model"] for request in server.requests[asked:]} == {"assessor-2"}
+    assert read_run(out / "earlier" / first)[0].run_id == first != read_run(out)[0].run_id
+
+
 def test_one_condition_of_a_consultation_at_a_time(
     here: LoopbackHub, server: ChatServer, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
