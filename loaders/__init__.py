@@ -1,3 +1,3 @@
-"""The ground floor: schemas, and every door to the outside (corpora, chat models, encoders, images)."""
+"""The bottom layer: schemas, and every way in from outside (corpora, chat models, encoders, images)."""
 
 __version__ = "0.1.0"

@@ -1,11 +1,12 @@
-"""Load a corpus by name from a release folder, the Hub or its authors, verified to be the one that was published.
+"""Load a corpus by name from a release folder, the Hub or its authors, and verify that it is what was published.
 
     from loaders.corpus import load
     test = load("medlaybench-v", "test", source="org/medlaybench-v", revision="v1.0.0")
 
 Releases built by Bedside are checked before any row is returned: each file of a split against its SHA-256, the split
-against its row count. The commit is resolved first and everything is read from it, so a tag never stands for another
-commit, even offline, where `datasets.load_dataset(revision=...)` may return main with only a warning.
+against its row count. The revision is resolved to a commit first and everything is read from that commit, so a tag
+never stands for another one, even offline, where `datasets.load_dataset(revision=...)` may return main with only a
+warning.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What went wrong with a request to the Hub, read off the errors of its library: in words, and whether to ask again."""
+"""Turns errors of the Hub's library into a plain statement of what went wrong, and whether to try again."""
 
 from __future__ import annotations
 

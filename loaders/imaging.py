@@ -5,7 +5,7 @@
     >>> method_of([], "PET/CT of the liver."), method_of([], "A mass in the liver.")
     (Method(code='DRCO', source='text'), Method(code='DRCO', source='none'))
 
-ROCOv2 gives each image one of seven methods (Rückert et al. 2024): an angiogram that a CT or MRI scanner makes belongs
+ROCOv2 gives each image one of seven methods (Rückert et al. 2024): an angiogram made by a CT or MRI scanner belongs
 to the scanner, any other is a method of its own although X-rays make it, fluoroscopy and mammography are X-ray, and a
 picture of two methods, such as PET/CT, is combined.
 """

@@ -1,6 +1,6 @@
 """How this copy of Bedside was installed, and the command that adds an extra to it. Standard library only.
 
-A checkout, a wheel, a repository and an index each want another command, and so do pip, uv and pipx.
+The command differs between a checkout, a wheel, a repository and an index, and between pip, uv and pipx.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Open the data that a user names on a command line, with what a record of a run has to say about it.
+"""Opens the data that a user names on a command line, and describes it for the record of a run.
 
-medlaybench-v            the corpus' own release, or the authors' where there is none of ours
+medlaybench-v            the corpus' own release, or the authors' if we publish none
 medlaybench-v@v1.0.0     a tag of it
 official                 the authors' release
 runs/release             a release folder

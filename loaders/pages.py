@@ -1,9 +1,9 @@
 """HTML pages: one environment, one look (`templates/page.css`), and everything inside the file.
 
-A page is one file that opens from disk. It fetches nothing, which its content policy enforces, and runs no script but
-where a person decides something. Templates are named by their path (`builders/release/preview.html`) and extend
-`loaders/templates/page.html`; what several show alike is a macro of `loaders/templates/parts.html`. Pictures are
-decoded and encoded anew, so that nothing but their pixels gets into a page.
+A page is one file that opens from disk. It fetches nothing, which its content policy enforces, and runs scripts only
+where a person makes decisions. Templates are named by their path (`builders/release/preview.html`) and extend
+`loaders/templates/page.html`; what several of them share is a macro in `loaders/templates/parts.html`. Pictures are
+decoded and encoded again, so that nothing but their pixels gets into a page.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The commit of the authors' repository that a paper's data are: the one that was first read here.
+"""Pins each authors' repository to the commit that was first read here.
 
-No paper names a commit of its data. So the first load of an authors' repository pins the commit that it read and the
-digest of the rows, in a file beside the cache of the Hub; later loads read that commit, and rows that differ from the
-first ones are told. A repository is its whole address, so that a mirror is never taken for the Hub.
+No paper names a commit of its data. So the first load of an authors' repository records the commit that it read and
+the digest of its rows, in a file beside the Hub's cache. Later loads read that commit, and report rows that differ from
+the first ones. A repository is identified by its whole address, so that a mirror is never taken for the Hub.
 """
 
 from __future__ import annotations

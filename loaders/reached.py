@@ -1,12 +1,12 @@
-"""The code that an object can reach: what a stored result depends on beside its input.
+"""The code that an object can reach: what a stored result depends on besides its input.
 
-    code_digest(function)    # another one when what the function can reach is another
+    code_digest(function)    # changes when anything that the function can reach changes
 
-In the module where a function or a class stands, only what it uses counts, definition by definition. Of each module
-that this imports, at the top or inside a function, all counts, with all that the module imports in turn and the data
-beside it (tables, prompts, not pages). Code is this project's, a plug-in's, or a script's, not that of an installed
-library. Comments, docstrings and layout do not count. Nothing is imported to find out, and a module that is imported
-under a name made at run time is not found.
+In the module that defines the function or class, only the definitions that it uses count. Modules that this one
+imports, at the top or inside a function, count as a whole, with everything they import in turn and the data files
+beside them (tables, prompts, not pages). Code means this project's, a plug-in's, or a script's, not that of an
+installed library. Comments, docstrings and layout do not count. Nothing is imported to find out, so a module that is
+imported under a name made at run time is not found.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The list of corpora, and the module of each one's `Corpus`. Imports none of them.
+"""The list of corpora, with the module of each one's `Corpus`. Imports none of them.
 
 A corpus of this project is one line of `BUNDLED`; other packages add theirs by entry points (`loaders.plugins`).
 """

@@ -1,10 +1,10 @@
-"""A schema that grows: the rows of an earlier release, as the corpus has them today.
+"""A schema that grows: reads the rows of an earlier release as the corpus defines them today.
 
-A column that was added since is null. Where a column has gone, or has another type or meaning, the corpus has a
-migration: `Corpus.migrations[n]` makes rows of version n + 2 of its schema of rows of version n + 1. The version that
-a release was made with stands in its manifest.
+A column that was added since then is null. If a column was removed, or its type or meaning changed, the corpus has a
+migration: `Corpus.migrations[n]` turns rows of schema version n + 1 into rows of version n + 2. The version of a
+release is in its manifest.
 
-A corpus states its columns as plain data, since to import `datasets` takes a second, and most commands never need it.
+A corpus states its columns as plain data, since importing `datasets` takes a second and most commands never need it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs of words that two texts share: how a text is caught repeating another one, whatever its case and punctuation."""
+"""Runs of words that two texts share: how one text is caught repeating another, whatever its case and punctuation."""
 
 from __future__ import annotations
 

@@ -1,1 +1,2 @@
-"""Where work is done: in this process, in several of this machine, or on a cluster; the same bytes everywhere."""
+"""Where work runs: in this process, in several processes, or on a cluster. The results are the same bytes
+everywhere."""

@@ -1,12 +1,12 @@
-"""What does work side by side, whatever it is: names of what to read go out, and what came of each comes back.
+"""Engines run tasks in parallel: they send out the names of what to read and return the result of each.
 
     with opened(EngineName.LOCAL, workers=4) as engine:                       # loaders.engines.choice
         for name, done in engine.each(task, units, where="stage images"):
             ...
 
-A unit is read where it is worked on, and what comes of it is written there: an engine moves names, never rows. Units
-are finished in any order, and one that is thought lost may be done twice, so a task is a pure function, or stores what
-it made under a name made of all that it depends on.
+A worker reads its unit itself and writes the result itself: an engine moves names, never rows. Units finish in any
+order, and one that seems lost may run twice. So a task is either a pure function or stores its result under a name
+derived from everything it depends on.
 """
 
 from __future__ import annotations

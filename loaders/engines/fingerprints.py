@@ -1,4 +1,4 @@
-"""What two processes must have in common for their results to be the same bytes."""
+"""What two processes must have in common to produce the same bytes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Processes of this machine, or this process alone.
+"""Processes on this machine, or this process alone.
 
 Workers are spawned, so nothing leaks into them from this process. Each holds the reading end of a pipe whose
-writing end only this process has: when it is closed, or when this process is killed, the workers end at once.
+writing end only this process has: when that is closed, or this process is killed, the workers end at once.
 """
 
 from __future__ import annotations

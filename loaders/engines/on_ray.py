@@ -1,4 +1,5 @@
-"""A Ray cluster: the one module that imports it. Ray Core alone, https://docs.ray.io/en/latest/ray-core/tasks.html."""
+"""A Ray cluster. The only module that imports Ray, and only Ray Core:
+https://docs.ray.io/en/latest/ray-core/tasks.html."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Whether a machine sees what the driver sees. One that does not would make something else of the same work: of a photo
-that it cannot find, a photo that is missing. So it makes nothing, and says why."""
+"""Checks that a worker machine sees the same files as the driver. One that does not would produce wrong results (a
+photo
+that it cannot find would count as missing), so it produces nothing and says why."""
 
 from __future__ import annotations
 

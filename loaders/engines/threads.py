@@ -1,4 +1,4 @@
-"""Threads of this process, for work that lets go of Python's lock: decoding, OpenCV, sums."""
+"""Threads in this process, for work that releases the GIL: decoding, OpenCV, sums."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""A bucket of an object store, as a place that many machines write to: `s3://…` by s3fs, `gs://…` by gcsfs.
+"""A bucket in an object store that many machines write to: `s3://…` through s3fs, `gs://…` through gcsfs.
 
     store = Bucket("s3://our-bucket/captions")
 
-The libraries try again what fails for a moment, and find credentials as they always do (environment, profile, role);
-an address holds none. What an error says is made here, of its code alone: a library's own words may hold a key.
-Nothing that was looked up is kept: another machine may have written meanwhile.
+The libraries retry transient failures and find credentials in their usual places (environment, profile, role); an
+address never holds any. Error messages are built here from the error's code alone, because a library's own text may
+contain a key. Lookups are not cached: another machine may have written in the meantime.
 """
 
 from __future__ import annotations

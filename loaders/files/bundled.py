@@ -1,4 +1,4 @@
-"""Tables that come with the code: CSV files beside a module, with a head."""
+"""Tables shipped with the code: CSV files with a header, beside the module that uses them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The caches in which the libraries of Hugging Face lay down what they fetch and read: a disk like any other.
+"""The caches in which Hugging Face's libraries store what they fetch and read.
 
-It may be full, or forbidden (a home that is read-only, as in containers): no fault of the data or of the Hub.
+They are on a disk like any other, which may be full or read-only (as home folders in containers are). That is no fault
+of the data or the Hub, and gets an error of its own.
 """
 
 from __future__ import annotations

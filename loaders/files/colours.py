@@ -1,7 +1,7 @@
-"""Colours as a viewer shows them: a picture with a colour profile of its own, put into sRGB.
+"""Converts a picture with an embedded colour profile to sRGB, so that its colours stay as a viewer shows them.
 
-What publishes a picture cuts its profile away with all other metadata. Numbers of a wide colour space (Display P3 of
-phones, Adobe RGB, CMYK of print) that are then read as sRGB show paler or other colours than were taken.
+Publishing strips the profile with all other metadata. Values of a wide colour space (Display P3 of phones, Adobe RGB,
+CMYK of print) that are then read as sRGB would look paler or otherwise wrong.
 """
 
 from __future__ import annotations

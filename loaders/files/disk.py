@@ -1,8 +1,8 @@
 """Writes that are whole or absent, and one clear error when the disk is full.
 
-What is not whole yet has a name of its own, `.bedside-HOST-PID-RANDOM.tmp`, and its writer holds a lock on it. A
-process that is killed lets go of the lock; the next one that writes into the folder sweeps away what nobody holds, and
-`sweep` does so in all folders below one.
+A file that is still being written is called `.bedside-HOST-PID-RANDOM.tmp`, and its writer holds a lock on it. A
+process that is killed releases the lock; the next one that writes into the folder removes every such file that nobody
+holds, and `sweep` does so in all folders below one.
 """
 
 from __future__ import annotations

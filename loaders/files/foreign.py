@@ -1,10 +1,10 @@
-"""Somebody else's row in our fields: which column says what is a mapping, and not guessed.
+"""Maps somebody else's columns to our fields, by an explicit mapping and never by guessing.
 
     row = ForeignRow({"Demographics": {"Age": "34 years"}, "reason": "Cough."}, {"admission_reason": "reason"})
     row.find("age"), row.find("admission_reason"), row.find("sex"), row.missing  # "34 years", "Cough.", "", ["sex"]
 
-A field without an entry has a column of its own name. Columns may lie in nested objects or in JSON texts; case, blanks
-and hyphens do not matter; `history.reason` says in which object a column is meant.
+A field that the mapping does not name is looked up under its own name. Columns may be inside nested objects or JSON
+texts; case, blanks and hyphens do not matter; `history.reason` says which object a column belongs to.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Image files below folders, in one order everywhere, whatever their names are made of."""
+"""Image files below folders, in the same order on every machine, whatever characters their names contain."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Which formats of pictures can be read here, and what to do about a file in any other.
+"""Which picture formats can be read here, and what to do about a file in any other.
 
-JPEG, PNG, GIF, BMP, TIFF and WEBP always; AVIF and JPEG 2000 where this Pillow was built with them, as those from PyPI
-are (AVIF from 11.3 on); HEIC and HEIF with the extra `heic`, which brings pillow-heif. A file is told by its bytes,
-never by its name. What is said of one names no place of this machine, since it may stand in a release.
+JPEG, PNG, GIF, BMP, TIFF and WEBP always; AVIF and JPEG 2000 if this Pillow was built with them, as those from PyPI
+are (AVIF from 11.3 on); HEIC and HEIF with the extra `heic`, which installs pillow-heif. The format is detected from
+the bytes, never from the file name. Messages name no path on this machine, since they may end up in a release.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Open an image that a stranger made: nothing is decoded before its size is known, and no metadata survives.
+"""Opens images from strangers safely: nothing is decoded before its size is known, and no metadata survives.
 
 `open_image` gives an upright 8-bit RGB or grey picture; `clean_bytes` gives the bytes to publish, which are the
-original ones wherever those carry no metadata. Both are safe to call from many threads: Pillow's global limits are
+original ones if they carry no metadata. Both are safe to call from many threads: Pillow's global limits are
 left alone.
 """
 

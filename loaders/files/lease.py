@@ -1,10 +1,10 @@
-"""Who works in a bucket: a lease, as an object has no lock that ends with its process.
+"""A lease on a bucket, which says who works in it: objects have no locks that end with their process.
 
-    lease/00000001.json    the first owner's, which it writes anew every few seconds
-    lease/00000002.json    the next one's, made when that had ended or run out: of several, the first has it
+    lease/00000001.json    the first owner's, which it rewrites every few seconds
+    lease/00000002.json    the next owner's, made after that one ended or expired; if several try, the first wins
 
-The last of them counts. Times are those of the machines that write them; where two clocks are minutes apart, two
-builds may believe that they work alone. They would store the same bytes, and pay a model for the same answers.
+The last one counts. Times come from the clocks of the machines that write them; if two clocks are minutes apart, two
+builds may each believe that they work alone. They would store the same bytes, and pay a model for the same answers.
 """
 
 from __future__ import annotations

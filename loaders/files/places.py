@@ -1,4 +1,4 @@
-"""Places on this machine as others may read of them: seen from the folder that they get, or by their name alone."""
+"""Paths as others may read them: relative to the folder that they receive, or the bare name."""
 
 from __future__ import annotations
 

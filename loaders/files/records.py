@@ -3,8 +3,8 @@
     line = json.dumps(to_json(episode))
     episode = from_json(Episode, line.encode(), "dialogues.jsonl, line 3")
 
-One rule of trust: every field that has no default is there, of its own type ("1" is no number, 1 is no truth value),
-no other field, no NaN. What the fields say together is checked by `__post_init__`, which raises ValueError. An error
+Reading is strict: every field without a default must be present and of its own type ("1" is not a number, 1 is not a
+boolean), with no other field and no NaN. `__post_init__` checks how fields fit together and raises ValueError. An error
 names the field and what it should be. It never quotes a text, which may be one that the profile hides.
 """
 

@@ -1,4 +1,4 @@
-"""One SQLite file of ours, opened so that no other file is ever touched and each error tells a user what to do."""
+"""Opens one of our SQLite files without ever touching any other file; each error tells a user what to do."""
 
 from __future__ import annotations
 

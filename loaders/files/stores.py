@@ -1,8 +1,8 @@
-"""Where files of a build lie that several processes or machines write: a folder, or a bucket (`loaders.files.bucket`).
+"""Files of a build that several processes or machines write: in a folder, or in a bucket (`loaders.files.bucket`).
 
-    store.create("results/9f3c….json", data)    # of several writers, on however many machines, one is the first
+    store.create("results/9f3c….json", data)    # of several writers, on any number of machines, exactly one is first
 
-Names are relative, their parts divided by `/`.
+Names are relative, with parts separated by `/`.
 """
 
 from __future__ import annotations

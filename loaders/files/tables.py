@@ -1,7 +1,7 @@
-"""Rows that somebody else wrote, one at a time, each with the place where it stands.
+"""Reads tables that somebody else wrote, row by row, each row with its place in the file.
 
-`open_table` is for CSV and TSV, `read_records` for JSON, JSON lines, YAML and Parquet too. Both have one contract: a
-row is there, or a `BadRow` says why it is not; a file is refused only where it has no header of that format.
+`open_table` is for CSV and TSV, `read_records` for JSON, JSON lines, YAML and Parquet too. Both have one contract: each
+row is yielded, or a `BadRow` says why it cannot be; a file is refused only if it has no header of that format.
 `read_table` is for tables that a user wrote for this project, such as decisions: there every row counts, and a bad one
 is an error.
 """

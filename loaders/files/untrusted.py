@@ -1,14 +1,14 @@
-"""The one door for bytes that somebody else wrote: files, folders, texts, JSON.
+"""The one entry point for bytes that somebody else wrote: files, folders, texts, JSON.
 
     data = read_file(path)                     # whole, of a regular file, within a size
     text = decode(data, path)                  # UTF-8
     value = parse_json(data, path)
 
-Only regular files are opened, so that nothing waits for a pipe or reads a device for ever; how long a file may be is
-decided before it is read; what lies below a folder is used only where it still lies there when links are resolved.
+Only regular files are opened, so that nothing waits for a pipe or reads a device forever. The allowed length is decided
+before a file is read. A file below a folder is used only if it still lies below it once links are resolved.
 
-Text is UTF-8 without its byte-order mark. Bytes that are no UTF-8, NUL and halves of surrogate pairs are no text. Lines
-end at a line feed, with or without a carriage return: U+2028, U+2029 and U+0085 are characters like others.
+Text is UTF-8 without its byte-order mark. Bytes that are not UTF-8, NUL and unpaired surrogates are refused. Lines end
+at a line feed, with or without a carriage return: U+2028, U+2029 and U+0085 are ordinary characters.
 
 What is wrong with one row is a `BadRow`: a reader of rows yields it in the row's place, and raises only for a file that
 is of another format as a whole. `loaders.files.tables` reads rows.

@@ -1,9 +1,9 @@
-"""Logs of answers: what one writer was answered, a line an answer, in a file that nobody else writes to.
+"""Logs of the answers that one writer received: a line per answer, in a file that nobody else writes to.
 
     <folder>/<unit of work>/<host>-<random>.jsonl
 
-Appending to a file of one's own works on every shared disk, where SQLite does not. A line is on the disk before its
-answer is used; a writer that is killed leaves half a line at most. Units and logs count in the order of their names.
+Appending to a file of one's own works on every shared disk, where SQLite does not. A line is on disk before its answer
+is used; a killed writer leaves at most half a line. Units and logs are read in the order of their names.
 """
 
 from __future__ import annotations

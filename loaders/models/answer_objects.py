@@ -1,8 +1,8 @@
-"""Answers of a build whose workspace lies in a bucket: an object for each, which is there before it is used.
+"""Answers of a build whose workspace is in a bucket: one object per answer, stored before the answer is used.
 
     answers/<first two digits>/<digest of the request>.json
 
-Whoever works in the bucket finds it, on whatever machine; of several answers to one request, the first stands.
+Every machine that works in the bucket finds it; of several answers to one request, the first counts.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Answers that are asked for on several machines: `AnswerPart` in the place of `AnswerStore`.
+"""`AnswerPart` replaces `AnswerStore` where several machines ask for answers.
 
     with AnswerPart(workspace / "answers.sqlite", unit="9f3c…") as store: ...
 
-No two machines may write to one SQLite file (WAL needs memory that they share). So a part reads the file as it lies,
-while nobody writes to it, and keeps what it is answered in a log of its own (`answer_logs`), beside those of earlier
-writers of the same unit of work, which it reads first: a unit that is done again, after its writer died, asks again
-what was in flight and no more. The owner of the file takes the logs in when it opens it. Of two answers to one request
-the first counts from then on: the smaller unit, log, line.
+Two machines cannot write to one SQLite file (WAL needs shared memory). So a part reads the file, to which nobody writes
+meanwhile, and keeps its new answers in a log of its own (`answer_logs`), beside those of earlier writers of the same
+unit of work, which it reads first: when a unit is redone after its writer died, only what was in flight is asked again.
+The owner of the file merges the logs when it opens it. Of two answers to one request the first counts from then on,
+in the order of unit, log and line.
 """
 
 from __future__ import annotations

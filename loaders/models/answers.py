@@ -1,24 +1,25 @@
-"""Paid answers, kept for ever: ask a chat model through a store, and no request is bought twice.
+"""Paid answers, kept forever: ask a chat model through a store, and no request is paid for twice.
 
     with AnswerStore(folder / "answers.sqlite") as store:
         answers = asyncio.run(gather_bounded(lambda case: store.ask(model, prompt(case), ...), cases, limit=16))
 
 One SQLite file in WAL mode. Each answer is committed before it is returned, so a killed run loses at most the requests
-in flight; several processes may write to one store at once. A commit begins as an answer arrives, in a thread that does
-nothing else; those that arrive while one is under way are the next one, all together. So an answer is in flight for two
-commits at most, of some milliseconds each on a disk of one's own.
+in flight; several processes may write to one store at once. A dedicated thread commits as soon as an answer arrives;
+answers that arrive during a commit go into the next one together. So an answer waits for two commits at most, a few
+milliseconds each on a local disk.
 
-A request is known by the SHA-256 of its JSON, which is stored beside the answer: the model's name (of a user's file its
-digest too), the messages with digests of images, the decoding, schema, namespace and encounter. The server's address is
-no part of it: a model that moves to another port, or to two servers, has said what it has said. A store of format 1,
-whose keys held the address, is brought over as it is opened; of two servers' answers to one request the first is kept.
+A request is identified by the SHA-256 of its JSON, which is stored beside the answer: the model's name (for a user's
+file also its digest), the messages with digests of images, the decoding, schema, namespace and encounter. The server's
+address is not part of it: a model that moves to another port, or to two servers, keeps its answers. A store of format
+1,
+whose keys held the address, is converted when it is opened; of two servers' answers to one request the first is kept.
 
-Writers on other machines keep logs of their own (`answer_parts`), which the file takes in as it is opened; in a bucket
-there is an object for each answer (`answer_objects`), and no file.
+Writers on other machines keep logs of their own (`answer_parts`), which the file merges when it is opened; in a bucket
+each answer is an object (`answer_objects`), and there is no file.
 
-A dialogue repeats all that was said before in each request. Its store is opened with `dialogue=True`: it keeps a digest
-in the place of the messages, and does not wait for the disk after each answer. A killed process loses nothing by that;
-a power cut may undo the last answers (never the file), and they are asked again.
+Each request of a dialogue repeats everything said before. So a dialogue's store is opened with `dialogue=True`: it
+keeps a digest instead of the messages, and does not wait for the disk after each answer. A killed process still loses
+nothing; a power cut may undo the last answers (never the file), and they are asked again.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Questions to a chat model: asked until an answer can be read, with one rule for what of an answer is trusted.
+"""Questions to a chat model: asked until an answer can be read, with one rule for which part of an answer is trusted.
 
     asked = await ask_until(ask, messages, lambda answer: score_of(read_object(answer.text)), attempts=3)
     asked.value, asked.failure
 
-A text of somebody else stands in a question between marks (`fenced`). Of an answer only the whole is taken: one JSON
-object, or the one code fence that holds it, behind what a reasoning model thought. An object within prose does not
-count, as it may be quoted from the text that the question is about. An answer that cannot be used is sent back with
-what is wrong with it.
+Other people's text stands in a question between marks (`fenced`). An answer counts only as a whole: one JSON object, or
+the one code fence that holds it, after whatever a reasoning model thought. An object within prose does not count, as it
+may be quoted from the text that the question is about. An unusable answer is sent back with what is wrong with it.
 """
 
 from __future__ import annotations

@@ -3,13 +3,14 @@
     model = open_model("openai/gpt-4o-mini")
     answer = await model.ask([Message("user", "Say hello.")], temperature=0, max_tokens=64)
 
-Names are those of inspect_ai, used as a plain library (no cache, and no log but that of an evaluation in which a model
-is asked): `openai/...`, `anthropic/...`, `google/...`, `vllm/...`, `hf/...`; `openai-api/<provider>/<model>` for any
-server that speaks the OpenAI protocol. `scripted/...` are deterministic offline models (`scripted_chat`). Chat
-completions are sent without inspect_ai in between, wherever that is the same (`direct`).
+Names are those of inspect_ai, which is used as a plain library (no cache, and no log except within an evaluation):
+`openai/...`, `anthropic/...`, `google/...`, `vllm/...`, `hf/...`; `openai-api/<provider>/<model>` for any server that
+speaks the OpenAI protocol. `scripted/...` are deterministic offline models (`scripted_chat`). Chat completions bypass
+inspect_ai wherever the result is the same (`direct`).
 
-What a model says is an `Answer`, be it garbage or nothing at all. A model that cannot be reached, or that still fails
-after the bounded retries, is a `ModelError`; so is a wrong name or a missing key, as early as the provider tells.
+Whatever a model says is an `Answer`, be it garbage or nothing at all. A model that cannot be reached, or that still
+fails after the bounded retries, is a `ModelError`; so is a wrong name or a missing key, as soon as the provider says
+so.
 """
 
 from __future__ import annotations

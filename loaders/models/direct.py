@@ -1,14 +1,14 @@
-"""Chat completions asked over aiohttp: inspect_ai writes the first request of each form, and the rest are like it.
+"""Chat completions over aiohttp: inspect_ai writes the first request of each form, and the rest are copies of it.
 
-inspect_ai and the OpenAI kit under it take some 7 ms of CPU for a request, which a server of many GPUs has to wait for.
-What they make of it is the same each time but for the messages. So they write one request of each form (decoding,
-schema, roles of the messages), which is caught before it is sent: address, headers, and a body in whose middle the
-messages stand. A later one is that body with its own messages in the middle, byte for byte what they would send.
+inspect_ai and the OpenAI client under it take some 7 ms of CPU per request, too much to keep a server of many GPUs
+busy. Their requests differ only in the messages. So they write one request of each form (decoding, schema, roles of the
+messages), which is caught before it is sent: address, headers, and a body with the messages in the middle. A later
+request is that body with its own messages in the middle, byte for byte what they would send.
 
-A plain answer (`plain`) is read here. Any other reply, and every error, is given back to inspect_ai as if its own
-client had met it: what it means is decided in one place.
+A plain answer (`plain`) is read here. Any other reply, and every error, is handed back to inspect_ai as if its own
+client had met it, so what it means is decided in one place.
 
-inspect_ai itself asks whatever this cannot be sure of: pictures, other protocols than chat completions, keys that are
+inspect_ai itself sends whatever cannot safely be copied: pictures, protocols other than chat completions, keys that are
 not fixed, a proxy in the environment, and settings of inspect_ai that change how requests are sent.
 """
 

@@ -1,4 +1,4 @@
-"""What an image-text encoder is; `encoders` opens one by name."""
+"""The interface of an image-text encoder; `encoders` opens one by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of encoders from the Hub's cache or the Hub, and one clear error for each that is not there."""
+"""Files of encoders from the Hub's cache or the Hub, with one clear error for each that is missing."""
 
 from __future__ import annotations
 

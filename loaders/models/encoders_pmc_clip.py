@@ -1,12 +1,12 @@
-"""PMC-CLIP, whose weights are three files of its own format on the Hub (Lin et al., 2023).
+"""PMC-CLIP, whose weights are three files in a format of its own on the Hub (Lin et al., 2023).
 
 Its authors read them in two ways, which give different embeddings of the same item:
 
     training     their training and evaluation code: attention pooling of images with one head per 64 dimensions (32),
                  and a text is the last layer's state of its first token
-    quick-start  their notebook: 8 heads, and a text is BERT's pooled output, a layer that the training never used
+    quick-start  their notebook: 8 heads, and a text is BERT's pooled output, a layer that was never used in training
 
-Neither masks the padding, so that a text's vector depends on the 77 places being filled up. The first is what the
+Neither masks the padding, so a text's vector depends on all 77 places being filled. The first is what the
 weights were trained for and what PMC-CLIP means here; most later work took the second from the notebook.
 """
 

@@ -1,4 +1,4 @@
-"""What all encoders that run on torch share: device and precision, the way through the towers, and their identity."""
+"""What all torch encoders share: device and precision, running batches through the towers, and identity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Encoders of transformers: any model there with an image and a text tower that share a space (CLIP, SigLIP, …)."""
+"""Encoders from transformers: any model with an image and a text tower that share a space (CLIP, SigLIP, …)."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""A product with an API of its own as a chat model: `endpoint:FILE.py`, a file of the user with one function.
+"""A product with its own API as a chat model: `endpoint:FILE.py`, a user's file with one function.
 
     async def reply(session: str, text: str) -> str: ...
 
-A product keeps the state of a talk itself: of a talk that it knows it is sent the newest words alone, and of any other
-(the first request, one that was stopped before, a question asked of the side) all that was said so far, in a session of
-its own. One with a third parameter is also given the pictures, as bytes. Two talks never share a session.
+A product keeps the state of a dialogue itself. In a dialogue that it knows, it is sent only the newest message. In any
+other (the first request, one that was stopped before, a side question) it is sent all that was said so far, in a new
+session. A function with a third parameter is also given the pictures, as bytes. Two dialogues never share a session.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Errors of chat models: which may pass, what is behind them, and what of their texts may be shown."""
+"""Errors of chat models: which are transient, what caused them, and which parts of their texts may be shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages, schemas and answers in the form that inspect_ai has for them."""
+"""Converts messages, schemas and answers to and from inspect_ai's types."""
 
 from __future__ import annotations
 

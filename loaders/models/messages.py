@@ -1,4 +1,4 @@
-"""A message to a chat model, its answer, and what every chat model is: the types that all who ask share."""
+"""A message to a chat model, its answer, and the interface of every chat model: the types that all callers share."""
 
 from __future__ import annotations
 

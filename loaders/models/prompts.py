@@ -1,6 +1,6 @@
-"""Prompt texts in files, one a file, with their digests; a user's folder replaces any of them by name.
+"""Prompt texts, one per file, with their digests; a user's folder replaces any of them by name.
 
-A text holds placeholders such as `{{expert}}`; which ones each may hold is stated by whoever ships it, so that a wrong
+A text holds placeholders such as `{{expert}}`. Whoever ships it states which placeholders it may hold, so that a wrong
 name in a user's file is found before anything is paid for.
 """
 

@@ -1,12 +1,12 @@
-"""Sentence encoders by name: texts in, unit vectors out, for how near one sentence is to another in meaning.
+"""Sentence encoders by name: texts in, unit vectors out, to measure how close two sentences are in meaning.
 
     encoder = open_sentence_encoder("hf:sentence-transformers/all-MiniLM-L6-v2")
     cosines = encoder.encode(["It itches."]) @ encoder.encode(["My skin is itchy."]).T
 
 hf:ORG/NAME[@REVISION]   a text model of transformers, from the Hub's cache or fetched into it. Its pooling is what the
                          repository says (1_Pooling/config.json), else the mean over its tokens
-a folder                 that holds what such a repository would
-words                    a stand-in: counts of words, which know no meaning
+a folder                 with the same files as such a repository
+words                    a stand-in: word counts, which know nothing of meaning
 """
 
 from __future__ import annotations

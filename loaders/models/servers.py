@@ -1,4 +1,4 @@
-"""One model behind several servers: a conversation stays with one of them, and moves on where that one fails."""
+"""One model behind several servers: a conversation stays with one of them, and moves on if that one fails."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Tries to ask a chat model: how long is waited between them, which is the last, and what is said of it.
+"""Retries of requests to chat models: how long to wait between them, when to give up, and what to report.
 
-The one loop for every way in which a model is asked. A try is one request, or one that was cut off and is sent again.
+One loop serves every way in which a model is asked. A try is one request, or one that was cut off and is sent again.
 """
 
 from __future__ import annotations

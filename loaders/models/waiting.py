@@ -1,7 +1,7 @@
-"""What requests to models wait for, told to whoever shows progress: a run that waits a minute must not look dead.
+"""Tells whoever shows progress what requests are waiting for: a run that waits a minute must not look dead.
 
 with watched(bars.tell):
-    ...     # told "waiting 30 s: rate limit" when a request waits for its next try, and "" when none does any more
+    ...     # told "waiting 30 s: rate limit" while any request waits for its next try, and "" once none does
 """
 
 from __future__ import annotations
