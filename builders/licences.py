@@ -1,4 +1,4 @@
-"""What a licence permits a builder to do, from whatever a source states in its licence field.
+"""What a licence permits a builder to do, read from whatever a source states in its licence field.
 
 A rewritten caption is a derivative work: a row under a no-derivatives or unknown licence cannot be rewritten and
 redistributed. An uploader's licence field is not evidence, so every row records who asserts its licence.

@@ -1,7 +1,7 @@
 """Curation of photos: quality, duplicates in every disguise, and what leaks across splits, labels, groups and sources.
 
 photo_sets, folders                          the photos of whatever a user names: data sets, releases, folders
-pictures -> quality -> overlaid_text         size, blur, exposure; text laid over
+pictures -> quality -> overlaid_text         size, blur, exposure; overlaid text
          -> hashes -> neighbours             perceptual hashes of whole and parts; exact join within a distance
                       -> verification        keypoints, geometry and pixels decide on each candidate pair
                          -> duplicates       clusters, and which copy of each to keep

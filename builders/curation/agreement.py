@@ -1,4 +1,4 @@
-"""Do two pictures, laid over each other, show the same structure?"""
+"""Do two pictures show the same structure when one is laid over the other?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of numbers that come in any order, kept on disk by the slice that each belongs to."""
+"""Rows of numbers that arrive in any order, stored on disk by the slice that each belongs to."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
-"""Which pairs of pictures are worth comparing, so that what is found does not depend on how many pictures there are.
+"""Which pairs of pictures are worth comparing, chosen independently of how many pictures there are.
 
-Two joins, exact within a distance: over the hashes of the whole, and over those of keypoints. Both go slice by slice,
-and a picture's partners depend on no other slice, so that slices change nothing but the memory that is held.
+Two joins, each exact within a distance: over the hashes of whole pictures, and over those of keypoints. Both go slice
+by slice, and a picture's partners depend on no other slice, so slicing changes only how much memory is held.
 
-Of keypoints, the rare ones tell. How often one is like those of other pictures is counted on a sample, all of them up
-to 2,048 pictures: what too great a share has (the ruler of one clinic, the rig of one camera) says nothing about a
-copy and is left out, and a picture is known by its rarest ones: 16, and more while they match no more than 2,048
-others together. A limit on how many others a keypoint is like, in place of the share, would leave out more of each
+Only rare keypoints are evidence. How often one resembles those of other pictures is counted on a sample (all pictures,
+up to 2,048). One that resembles too great a share of them (the ruler of one clinic, the rig of one camera) says nothing
+about a copy and is left out. A picture is represented by its rarest keypoints: 16, and more as long as together they
+match no more than 2,048 others. A limit on the number of matches instead of the share would leave out more of each
 picture the more pictures there are.
 
-Of the partners that a picture has, the `CLOSEST` are kept: those that share most of what is rare, or look most alike
-as a whole. A pair is compared where either has the other among these. A copy is, however many pictures look alike by
-their rig, and pairs grow as pictures do.
+Of a picture's partners, the `CLOSEST` are kept: those that share most of what is rare, or look most alike as a whole. A
+pair is compared if either has the other among these. So a copy is compared however many pictures look alike because of
+their rig, and the number of pairs grows in proportion to the pictures.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""All pairs of keypoints' hashes at most four bits apart: exact, by sorting them once for each of 70 keys.
+"""All pairs of keypoint hashes at most four bits apart: exact, by sorting them once for each of 70 keys.
 
-Two hashes that differ in four bits agree in four of their eight bytes. So, for each choice of four bytes, sort by these
-32 bits and measure the true distance of those that have them in common (Manku, Jain and Das Sarma, "Detecting
-near-duplicates for web crawling", 2007). What has to be measured grows as the square of the hashes, but the keys are
-twice as long as those of `neighbours`, which serves any distance, and the hashes of keypoints are far from even: of a
-million, 20 each have to be measured and not 2,000.
+Two hashes that differ in four bits agree in at least four of their eight bytes. So, for each choice of four bytes, sort
+by these 32 bits and measure the true distance between hashes that share them (Manku, Jain and Das Sarma, "Detecting
+near-duplicates for web crawling", 2007). The number to measure grows as the square of the hashes, but the keys are
+twice as long as those of `neighbours`, which serves any distance, and keypoint hashes are far from evenly distributed:
+of a million, each has to be measured against 20 others instead of 2,000.
 
-Memory: hashes are taken in parts that agree in the first of the bytes, or nearly, and turned over only there.
+Memory: hashes are processed in parts that (nearly) agree in the first of the bytes, and are rearranged only there.
 """
 
 from __future__ import annotations

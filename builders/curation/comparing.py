@@ -1,6 +1,6 @@
-"""What is asked of pictures beyond the first look, as tasks of an engine: how two compare, and what one looks like.
+"""Engine tasks for what curation asks beyond the first look: how two pictures compare, and what one looks like.
 
-A unit names files, which are read where it is worked on; verdicts and a few numbers come back.
+A unit names files; the worker reads them, and only verdicts and a few numbers come back.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Curation of files, from the first look to the decision on each."""
+"""Curation of files, from the first look to a decision on each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of each file: kept or not, and why, in words for people."""
+"""The outcome for each file: kept or not, and why, in words for people."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """From candidate pairs to clusters, and to the one picture of each set of copies that is kept.
 
 Two kinds of link join pictures (see `verification`): a copy, which shows the same pixels in any disguise, and a scene,
-another photo of the same thing. Copies of copies are one set, of which the best is kept. Sets that a scene joins are
-one cluster: they stay, but belong into one split.
+another photo of the same thing. Copies of copies are one set, of which the best is kept. Sets joined by a scene are
+one cluster: all stay, but they belong in one split.
 
-The best of a set: without text laid over, without a border, in colour, with most pixels, not much less sharp than the
-others of its size, with fewest pixels clipped, most bytes, and the first name.
+The best of a set is chosen by, in this order: no overlaid text, no border, in colour, most pixels, not much less sharp
+than the others of its size, fewest clipped pixels, most bytes, first name.
 """
 
 from __future__ import annotations

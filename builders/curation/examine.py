@@ -1,4 +1,4 @@
-"""The first look at each file: can it be opened, what is it fit for, and which hashes may find its copies."""
+"""The first look at each file: whether it opens, what it is fit for, and the hashes that may find its copies."""
 
 from __future__ import annotations
 

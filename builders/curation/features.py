@@ -1,4 +1,4 @@
-"""Local features of a picture: SIFT keypoints, in an order and in whole numbers that do not depend on the machine."""
+"""Local features of a picture: SIFT keypoints, ordered and rounded so that they are the same on every machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of a folder, with the split, label, group and source that its layout or a table says they have."""
+"""The files of a folder, with the split, label, group and source that its layout or a table gives them."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""Perceptual hashes: of the whole picture in its eight orientations, from one DCT; and of its most marked keypoints.
+"""Perceptual hashes: of the whole picture in its eight orientations, from one DCT; and of its strongest keypoints.
 
-`whole` takes the signs of the 63 lowest frequencies (pHash, with sign in place of the median, which changes under a
-mirror). A mirror flips the sign of the odd frequencies and a transposition swaps the axes, so that the hashes of all
-eight orientations follow from the same coefficients. A uniform border is cut off before, and a second hash covers the
-central 90 %, which is what remains of the whole where somebody cropped 5 % a side.
+`whole` takes the signs of the 63 lowest frequencies (pHash, with the sign instead of a comparison with the median,
+which changes under a mirror). A mirror flips the sign of the odd frequencies and a transposition swaps the axes, so the
+hashes of all eight orientations follow from the same coefficients. A uniform border is cut off first, and a second hash
+covers the central 90 %, which is what remains of the whole if somebody cropped 5 % a side.
 
 `keypoints` hashes local features (SIFT on a 128-pixel picture): two pictures that share a few are candidates under any
 crop, turn or stretch. The hash of a mirrored keypoint is the same one with its halves swapped.
 
-A hash names candidates only; `verification` decides.
+Hashes only propose candidates; `verification` decides.
 """
 
 from __future__ import annotations

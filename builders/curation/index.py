@@ -1,8 +1,8 @@
-"""What curation has found out so far, by the SHA-256 of the files' bytes: new images cost only themselves.
+"""What curation has found out so far, by the SHA-256 of the files' bytes, so that only new images cost time.
 
-One SQLite file. It remembers the outcome of pure functions (measuring a picture, comparing two), so a run that finds it
-half filled, or filled by other folders, ends with the result of a run without it. Other code or other library versions
-start it anew.
+One SQLite file. It caches the results of pure functions (measuring a picture, comparing two), so a run that finds it
+half filled, or filled by other folders, ends with the same result as a run without it. A change of code or library
+versions starts it anew.
 """
 
 from __future__ import annotations

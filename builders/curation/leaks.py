@@ -1,5 +1,5 @@
-"""What crosses what should keep it apart: one picture in two splits, under two labels, of two patients or from two
-sources; the photos of one patient in two splits; one picture in two sets."""
+"""Finds what crosses a boundary: one picture in two splits, under two labels, of two patients or from two sources; the
+photos of one patient in two splits; one picture in two sets."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Blur by motion: detail is gone along one direction and there across it.
+"""Motion blur: detail is gone along one direction and present across it.
 
-A camera that moves by n pixels multiplies the spectrum by a sinc along its way and leaves it alone across. So the
-power of fine detail is compared between each direction and the one at a right angle to it; as photos have directions of
-their own (hair, fingers, a horizon), it is measured against the power of coarse structure in the same direction, too.
+A camera that moves by n pixels multiplies the spectrum by a sinc along its path and leaves it alone across it. So the
+power of fine detail is compared between each direction and the one at a right angle to it. Photos also have directions
+of their own (hair, fingers, a horizon), so it is measured against the power of coarse structure in the same direction.
 
 Drawings have few edges, hence directions without detail; but what little there is, is sharp. So there must be next to
-nothing along that direction, by itself and beside the picture's coarse structure.
+nothing along that direction, both in itself and compared with the picture's coarse structure.
 
 Bands, sectors and limits were chosen on 200 photos of throats, hands and dermoscopy, moved by 9, 12 and 17 pixels in
 any direction: 94 % are found, and none of the photos as they were. Of the drawn sample photos, 7 % are flagged: the

@@ -1,9 +1,9 @@
 """All pairs of 64-bit hashes within a Hamming distance: exact, by a multi-index join in plain numpy.
 
 Cut the 64 bits into chunks and give each a radius, such that two hashes which differ by more than its radius in every
-chunk are too far apart as a whole (pigeonhole). So it is enough to look, chunk by chunk, at the hashes whose chunk
-equals one's own but for so few bits, and to measure the true distance of those (Norouzi, Punjani and Fleet, 2014). More
-hashes want fewer and longer chunks. Memory is bounded by blocks and by the table of the longest chunk (at most 50 MB).
+chunk are too far apart as a whole (pigeonhole). So it is enough to look, chunk by chunk, for hashes whose chunk is
+within that radius, and to measure the true distance to those (Norouzi, Punjani and Fleet, 2014). The more hashes, the
+fewer and longer the chunks. Memory is bounded by blocks and by the table of the longest chunk (at most 50 MB).
 """
 
 from __future__ import annotations

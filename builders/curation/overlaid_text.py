@@ -1,27 +1,27 @@
-"""Text laid over a picture, at any angle: a row of marks that look like the letters of one line.
+"""Text overlaid on a picture, at any angle: a row of marks that look like the letters of one line.
 
-A mark is a connected patch that is lighter or darker than all around it, at one of several contrasts: letters with an
-outline run together at a low contrast and fall apart at a high one, faint ones show at the lowest only. The marks are
-turned by steps of 15 degrees; at each, those of like height that follow one another on one base line, or under one top
-line, are a row. Of a row of six marks or more, the line through their feet or tops gives the true angle; what is
-measured there (`_Row`) is weighed into a score. Marks that are all alike (a spring, a ruler) are no text, nor is what
-touches the edge, or lies along a ruler; and the more what lies on a line repeats itself at even steps, as ticks do
-whatever is printed between them, the higher it must score.
+A mark is a connected patch that is lighter or darker than everything around it, at one of several contrasts: letters
+with an outline run together at a low contrast and fall apart at a high one, faint ones show only at the lowest. The
+marks are rotated in steps of 15 degrees; at each, marks of similar height that follow one another on one base line, or
+under one top line, are a row. For a row of six marks or more, the line through their feet or tops gives the true angle;
+what is measured there (`_Row`) is combined into a score. Marks that are all alike (a spring, a ruler) are not text, nor
+is what touches the edge, or lies along a ruler. The more regularly the marks on a line repeat, as ticks do
+whatever is printed between them, the higher the line must score.
 
-It misses text of fewer characters, below 6 or above 48 pixels high where the picture's longer side has 512 (smaller
-pictures are not enlarged), written by hand, joined letters, wide watermarks, and logos. It errs on rulers and on rows
-of lashes: a build that leaves a photo out for text alone asks a person (`bedside review`).
+It misses text of fewer characters, below 6 or above 48 pixels high when the picture's longer side has 512 (smaller
+pictures are not enlarged), handwriting, joined letters, wide watermarks, and logos. It errs on rulers and on rows
+of lashes: a build that would leave a photo out for text alone asks a person (`bedside review`).
 
 The weights were fitted on 300 lines of text in six fonts (DejaVu, STIX), ten angles and three opacities, drawn on two
-thirds of the trial photos, and on these 562 photos without. What is asked of rulers, and the limit, were chosen on 500
-other lines in nine fonts, and on 2,900 photos without text, 1,960 of them dermatoscopic: one of these lies above the
-limit, a line of dots drawn with a pen. `tests/builders/curation/test_overlaid_text.py` draws from the third of the
+thirds of the trial photos, and on these 562 photos without text. The demands on rulers, and the limit, were chosen on
+500 other lines in nine fonts, and on 2,900 photos without text, 1,960 of them dermatoscopic: one of these lies above
+the limit, a line of dots drawn with a pen. `tests/builders/curation/test_overlaid_text.py` draws from the third of the
 trial photos that the weights were not fitted on.
 
-On what nothing was chosen on, run once: two times 200 further photos of HAM10000 as they come, rulers among them, and
-two times 60 lines in ten other fonts, twelve other angles and other words: none of the photos was flagged, and 54 and
-57 of 60 lines were found, 35 of 40 at an opacity of 0.3. Clinical photos, which have more texture, hide more: 84 % of
-250 lines.
+Held-out data, run once: two sets of 200 further photos of HAM10000 as they come, rulers among them, and two sets of 60
+lines in ten other fonts, twelve other angles and other words. None of the photos was flagged, and 54 and 57 of 60 lines
+were found, 35 of 40 at an opacity of 0.3. Clinical photos, which have more texture, hide more: 84 % of 250 lines were
+found.
 """
 
 from __future__ import annotations

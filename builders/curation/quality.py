@@ -1,11 +1,11 @@
-"""What a picture is fit for: size, blur, exposure, plainness, a border, text laid over.
+"""What a picture is fit for: size, blur, exposure, plainness, a border, overlaid text.
 
 Blur is the variance of the Laplacian at 512 pixels. Its level depends on the camera and the subject more than on
 focus, so no fixed cut-off works: `judge` calibrates within each source, on the median and the median absolute deviation
-of the logarithm. It can tell the blurred from the rest of a source, and not whether a whole source is blurred. What a
-moving camera blurs is told apart by `motion_blur`, by a fixed limit.
+of the logarithm. It can tell the blurred from the rest of a source, but not whether a whole source is blurred. Blur
+from a moving camera is detected separately by `motion_blur`, with a fixed limit.
 
-Text laid over is what `overlaid_text` finds; it says what it misses.
+Overlaid text is what `overlaid_text` finds; its docstring says what it misses.
 """
 
 from __future__ import annotations

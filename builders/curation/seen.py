@@ -1,9 +1,9 @@
-"""Which pictures of a set show what pictures of another set show, pair by pair, and in what disguise.
+"""Which pictures of one set show the same as pictures of another set, pair by pair, and in what disguise.
 
     found = seen(test, train)
     found.pairs[0]      Pair(file="b.jpg", other="train/a.jpg", how="copy: mirrored")
 
-It is what `curate.overlap` finds, with a partner named for each file: one of the same bytes, else the one that is the
+It is what `curate.overlap` finds, with one partner named for each file: preferably one with the same bytes, else the
 surest copy, else one that shows the same scene.
 """
 

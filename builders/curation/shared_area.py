@@ -1,4 +1,4 @@
-"""What two pictures share, for a page that shows them side by side: the common area, and keypoints that match."""
+"""What two pictures share, for a page that shows them side by side: the common area and the matching keypoints."""
 
 from __future__ import annotations
 

@@ -1,20 +1,20 @@
 """Are two candidate pictures the same? Keypoints give the geometry, pixels the proof.
 
 1. Match SIFT descriptors, as they are and mirrored; fit a similarity (RANSAC) and refine it to an affine map, since
-   copies are stretched, too.
+   copies may also be stretched.
 2. `explained`: what share of the keypoints in the common area, of the picture that has fewer, is matched. A copy
-   repeats nearly all of them. Photos from one fixed camera share the background only.
-3. `agreement`: lay one picture over the other, take out shading (band-pass), and measure what share of the structured
-   keypoints correlates. Text laid over a copy adds structure to one picture and leaves that of the other in place, so
+   repeats nearly all of them. Photos from one fixed camera share only the background.
+3. `agreement`: lay one picture over the other, remove shading (band-pass), and measure what share of the structured
+   keypoints correlates. Text overlaid on a copy adds structure to one picture and leaves that of the other in place, so
    the better of the two directions counts.
 
 A pair is a COPY when both measures say so, or when one says so overwhelmingly; a SCENE when it is another photo of the
 same thing: many matches, spread over the picture (not on one text or logo), from a camera that has moved. The same
 frame with other content is neither: that is what a fixed camera makes of two patients.
 
-The thresholds are set where copies made from one half of the trial photos and pairs of different hands on one rig
-part. How they hold elsewhere is what scripts/bench/duplicates.py shows: on photos that the shared set does not use, in
-disguises that it does not have, and on known natural copies.
+The thresholds separate copies made from one half of the trial photos from pairs of different hands on one rig. How they
+hold elsewhere is what scripts/bench/duplicates.py shows: on photos that the shared set does not use, in disguises that
+it does not have, and on known natural copies.
 """
 
 from __future__ import annotations

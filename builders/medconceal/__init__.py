@@ -1,1 +1,1 @@
-"""The builder of MedConceal: threads of r/AskDocs, or synthetic cases, to a release of patient profiles."""
+"""The builder of MedConceal: from threads of r/AskDocs, or synthetic cases, to a release of patient profiles."""

@@ -1,7 +1,7 @@
-"""Questions about a thread to a chat model: the thread as data, the answer as one JSON object that is checked.
+"""Questions about a thread to a chat model: the thread goes in as data, the answer is one checked JSON object.
 
-An answer that fails a check is sent back with the failed checks named, twice at most. Answers are stored, so that none
-is bought twice.
+An answer that fails a check is sent back with the failed checks named, twice at most. Answers are stored, so none
+is paid for twice.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which threads may become a case, and which turns of one: the stated rules of admission (C.1).
 
-A chain starts at a comment of a verified clinician and follows single replies, a clinician (any verified one) and the
-poster by turns, for at least 8 turns. Comments that are deleted, removed or a bot's cannot be part of one.
+A chain starts at a comment of a verified clinician and follows single replies, in which a clinician (any verified one)
+and the poster alternate, for at least 8 turns. Comments that are deleted, removed or a bot's cannot be part of one.
 """
 
 from __future__ import annotations

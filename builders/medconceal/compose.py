@@ -1,9 +1,9 @@
-"""Larger synthetic sets, for load tests only: parts of the written cases put together anew, with the paper's marginals.
+"""Larger synthetic sets, for load tests only: parts of the written cases recombined, with the paper's marginals.
 
-Plan and concerns of such a case need not meet, and its people come again and again: no clinician is to be judged by it.
+The plan and the concerns of such a case need not fit together, and its people recur: no clinician may be judged by it.
 Specialties follow Table 5, concerns per case the histogram of MC-G29 (1,154 over 300 cases, as Table 1 implies), and
 categories, of all concerns and of primary ones, the shares of MC-G30; the first three by largest remainder, so that 300
-cases meet the first two to the number.
+cases match the first two exactly.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Records of a Reddit dump, streamed in constant memory: Zstandard or plain JSON lines, or Parquet.
 
-Files are untrusted. A file that unpacks to hundreds of times its size, one that needs a larger window than any packer
-makes, and one that was cut off each end in one error that says so. A line that is no record, or longer than any post,
-is a BadRow.
+Files are untrusted. A file that unpacks to hundreds of times its size, one that needs a larger window than any
+compressor uses, and one that was cut off each end in one error that says so. A line that is not a record, or is longer
+than any post, is a BadRow.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Sentences in a thread that speak to a machine instead of a person: taken out before a model reads the thread.
+"""Sentences in a thread that address a machine instead of a person: removed before a model reads the thread.
 
-This is the first of three fences and the weakest; the others do not depend on knowing the wording: a thread is handed
-over as data between marks that it cannot contain, and what comes back must be a profile whose every concern quotes the
-patient word for word.
+This is the first of three fences and the weakest. The others do not depend on knowing the wording: a thread is passed
+as data between marks that it cannot contain, and the result must be a profile whose every concern quotes the patient
+word for word.
 """
 
 from __future__ import annotations

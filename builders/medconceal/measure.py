@@ -1,4 +1,4 @@
-"""Statistics of a release of MedConceal, and the rules that its rows keep: what `bedside verify` measures again."""
+"""Statistics of a release of MedConceal, and the rules that its rows obey: what `bedside verify` measures again."""
 
 from __future__ import annotations
 

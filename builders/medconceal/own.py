@@ -1,4 +1,4 @@
-"""Patients of a team's own: the fields that a person fills in, as questions or as a template, and their check.
+"""A team's own patients: the fields that a person fills in, as questions or as a template, and their checks.
 
     add(Path("ours.yaml"), asked(input))        # one more case, checked
     Path("blank.yaml").write_text(template())   # or a file to fill in, for `read_filled`

@@ -1,4 +1,4 @@
-"""Made-up names: first and last ones are drawn apart, so that none is anyone's."""
+"""Made-up names: first and last names are drawn separately, so that no pair is a real person's."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The sheet on which a clinician judges whether cases are plausible, by the paper's four criteria (Section 2.1).
 
     bedside build medconceal … --out DIR            # leaves WORK/review.html
-    bedside build medconceal … --decisions FILE     # applies what was decided
+    bedside build medconceal … --decisions FILE     # applies the decisions
 
-The page shows cases whole, hidden parts too: it is for the reviewer alone and no part of a release.
+The page shows whole cases, hidden parts included: it is for the reviewer alone and not part of a release.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `bedside preview` shows of MedConceal: charts as clinicians see them, and nothing that is hidden."""
+"""What `bedside preview` shows of MedConceal: charts as clinicians see them, and nothing hidden."""
 
 from __future__ import annotations
 

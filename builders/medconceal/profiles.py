@@ -1,7 +1,8 @@
-"""A thread to the facts and hidden concerns of a profile, by model; every concern has to quote the patient (C.3, C.5).
+"""From a thread to the facts and hidden concerns of a profile, by model; every concern must quote the patient (C.3,
+C.5).
 
-A concern without a quotation that stands in the patient's own words is dropped and counted, and so is one of low
-confidence or of no category. What is published of a quotation is at most seven of its words, with names masked.
+A concern is dropped and counted if its quotation is not in the patient's own words, if its confidence is low, or if it
+has no category. At most seven words of a quotation are published, with names masked.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 sample                          forty written cases (bundled)
 sample-threads                  twelve written threads, as a dump would hold them (bundled)
-threads=DIR                     dumps in a folder, told apart by "submissions"/RS and "comments"/RC in their names
+threads=DIR                     dumps in a folder, recognised by "submissions"/RS and "comments"/RC in their names
 threads=SUBMISSIONS,COMMENTS    two files
 cases=FILE                      whole profiles of your own: YAML, CSV, TSV, JSON, JSON lines or Parquet
 """

@@ -1,6 +1,6 @@
-"""The steps of MedConceal, from threads: one of each poster, clean, ask the model, finish; and the clinician's review.
+"""The steps of MedConceal: from threads (one per poster, clean, ask the model, finish) to the clinician's review.
 
-What is excluded is recorded under the pseudonym of its thread, with a detail that holds no word of it.
+An excluded row is recorded under the pseudonym of its thread, with a detail that contains none of its words.
 """
 
 from __future__ import annotations

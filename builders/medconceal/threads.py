@@ -1,4 +1,4 @@
-"""Threads out of the dumps of r/AskDocs: one pass over the submissions, one over the comments, then thread by thread.
+"""Threads from the dumps of r/AskDocs: one pass over the submissions, one over the comments, then thread by thread.
 
 What may matter is spooled into an SQLite file, so that memory does not grow with the dumps. The spool holds user names
 and texts as they were posted: it is private, stays in the workspace, and no release holds any of it.

@@ -1,6 +1,6 @@
-"""The two rules of wording that every published text keeps: it does not repeat its thread, and no chart a concern.
+"""The two rules of wording for every published text: it must not repeat its thread, and no chart may repeat a concern.
 
-They are checked while a model can still be asked to say it otherwise, and once more before a row is released.
+They are checked while a model can still be asked to reword, and once more before a row is released.
 """
 
 from __future__ import annotations

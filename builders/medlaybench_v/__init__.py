@@ -1,1 +1,1 @@
-"""The SCGR builder: expert captions in, lay captions out, a fact gate on every row (MedLayBench-V, section 3)."""
+"""The SCGR builder: from expert captions to lay captions, with fact gates on every row (MedLayBench-V, section 3)."""

@@ -1,9 +1,10 @@
-"""Run the fact gates over caption pairs that exist already: a file, a release of ours, or the official release.
+"""Runs the fact gates over existing caption pairs: a file, a release of ours, or the official release.
 
-    bedside audit pairs.json          names the numbers, sides, negations, modalities and markers that got lost
+    bedside audit pairs.json          names the numbers, sides, negations, modalities and markers that were lost
     bedside audit official            the same for the published corpus
 
-What the lay phrases of the vocabulary say is allowed, and a caption that it could simplify may not be copied.
+What the lay phrases of the vocabulary say is allowed, and a caption that the vocabulary could simplify must not be a
+copy.
 """
 
 from __future__ import annotations

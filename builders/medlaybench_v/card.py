@@ -1,4 +1,4 @@
-"""What the card of MedLayBench-V says beside what any card does."""
+"""What the card of MedLayBench-V says in addition to what every card says."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A chat model as judge of the pairs that the gates leave doubtful, and of some that they pass.
 
-It is told the two captions and what the rules could not decide, if anything, and says whether every fact is kept. Its
-answers are stored and never bought twice; the release itself is made by the rules alone.
+It is given the two captions and what the rules could not decide, if anything, and says whether every fact is kept. Its
+answers are stored and never paid for twice; the release itself is made by the rules alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Statistics of a release, measured from its rows: what the card prints and `bedside verify` measures again."""
+"""Statistics of a release, measured from its rows: the card prints them and `bedside verify` measures them again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `bedside preview` shows of MedLayBench-V: pairs of captions with their gates, those that fell back first."""
+"""What `bedside preview` shows of MedLayBench-V: pairs of captions with their gates, fallbacks first."""
 
 from __future__ import annotations
 

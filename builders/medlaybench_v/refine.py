@@ -4,7 +4,7 @@ Every row ends with a caption and a status; none is dropped:
 
     accepted  the refiner's first text passed all gates
     repaired  it passed after a repair: a model was told which gates failed and tried again (twice at most), or the
-              rules took back the substitutions that broke a gate
+              rules undid the substitutions that broke a gate
     fallback  no text of the refiner passed; the row carries the polished draft if that passes, else the expert caption
               with lay phrases in parentheses
     ungated   only in ablation builds (`llm`, `llm+cui`): a model's text, kept as written although a gate failed

@@ -1,4 +1,4 @@
-"""Cleaned images of a build, once each, named by the SHA-256 of their bytes, so that rows carry a name and no bytes.
+"""Cleaned images of a build, each stored once under the SHA-256 of its bytes, so that rows carry names and no bytes.
 
 images/<first two digits>/<sha256>
 """

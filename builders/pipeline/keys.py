@@ -1,4 +1,4 @@
-"""Which of many names came before, without holding the names."""
+"""Which of many names have been seen before, without holding the names."""
 
 from __future__ import annotations
 

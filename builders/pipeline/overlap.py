@@ -1,14 +1,14 @@
-"""Batches of a stage that asks a model, some of them under way at once: none waits for the last answer of another.
+"""Runs several batches of a stage that asks a model at once, so that none waits for the last answer of another.
 
     overlapped(work, units, advance)        # as `work(*unit)` one after the other, but for the waiting
     overlap = under_way()                   # within a batch: what it shares with the others, or None when it is alone
 
-Each batch runs in a thread, all requests in one event loop of the main thread, where Ctrl-C arrives: they share a
-client, a limit and a store of answers. Requests are sent in the order in which they were asked for.
+Each batch runs in a thread, and all requests in one event loop of the main thread, where Ctrl-C arrives: they share a
+client, a limit and a store of answers. Requests are sent in the order in which they were made.
 
-Where more requests are wanted at a time than `PER_PROCESS`, several processes take part (`asked_by`), one client each,
-and share the limit. Those of this machine share the file of answers, too; on a cluster each unit of work has its part
-(`loaders.models.answer_parts`), which the driver takes into the file.
+If more concurrent requests are wanted than `PER_PROCESS`, several processes take part (`asked_by`), one client each,
+and share the limit. Processes on this machine also share the file of answers; on a cluster each unit of work has its
+part (`loaders.models.answer_parts`), which the driver merges into the file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a stage of a build shows: its bar on a terminal, a few plain lines anywhere else."""
+"""What a stage of a build shows: a bar on a terminal, a few plain lines anywhere else."""
 
 from __future__ import annotations
 

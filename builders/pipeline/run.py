@@ -4,15 +4,16 @@
            |              |        |
            +--------------+--------+--> excluded rows, each with its key, stage and reason
 
-What a source cannot read is a `BadRow` in the row's place: it is excluded by the stage `read`, its place as its key.
+What a source cannot read is a `BadRow` in the row's place: it is excluded by the stage `read`, with its place as its
+key.
 
 A `Stage` is data: a name, a version, the settings that can change its output, the schemas it reads and writes, and a
 picklable factory of a pure function from a batch to an `Outcome`. `run` checks that in = out + excluded for every
-batch, key by key, and stores each finished batch under a name made of everything that it depends on, the code that its
-stage can reach included (`loaders.reached`). After `kill -9` the same command therefore computes only what is missing,
-and ends with the bytes that an undisturbed run gives, whatever engine and number of workers do it. Memory stays
-constant in the number of rows, except for `whole` stages, so let rows carry the path of an image and read its bytes
-when the release is written.
+batch, key by key, and stores each finished batch under a name derived from everything that it depends on, including the
+code that its stage can reach (`loaders.reached`). So after `kill -9` the same command computes only what is missing,
+and ends with the same bytes as an undisturbed run, whatever the engine and the number of workers. Memory does not grow
+with the number of rows, except for `whole` stages. To keep it so, let rows carry the path of an image, and read its
+bytes when the release is written.
 """
 
 from __future__ import annotations

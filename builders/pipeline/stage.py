@@ -1,4 +1,4 @@
-"""What a stage of a build is: a pure function of a batch of rows, described by data."""
+"""A stage of a build: a pure function of a batch of rows, described by data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The work of a stage on one batch: what an engine (`loaders.engines`) does side by side."""
+"""The work of a stage on one batch: the task that an engine (`loaders.engines`) runs in parallel."""
 
 from __future__ import annotations
 

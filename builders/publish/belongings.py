@@ -1,4 +1,4 @@
-"""What a repository holds that is not of the release to be published: publishing never takes it away unasked."""
+"""Files in a repository that are not part of the release to be published: publishing never removes them unasked."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""One dataset repository on the Hub: what it holds now, and requests that outlive a bad minute.
+"""One dataset repository on the Hub: what it holds now, and requests that survive a temporary failure.
 
-The client library retries uploads and some reads. It does not retry a commit, a tag, a look at the refs or the making
-of a repository, and rightly so: the reply of a commit can be lost after the commit was made. `HubRepo.ask` sends such a
+The client library retries uploads and some reads. It does not retry a commit, a tag, a look at the refs or the creation
+of a repository, and rightly so: the reply to a commit can be lost after the commit was made. `HubRepo.ask` sends such a
 request again only after looking at what the Hub holds.
 """
 

@@ -1,4 +1,4 @@
-"""A release folder as it lies on disk, verified against its manifest before anything of it leaves the machine."""
+"""A release folder on disk, verified against its manifest before anything in it leaves the machine."""
 
 from __future__ import annotations
 

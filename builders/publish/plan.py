@@ -1,4 +1,4 @@
-"""What somebody wants of publishing a release, what it would do, and what it did."""
+"""Publishing a release, as data: what was asked for, what it would do, and what it did."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """One run of `builders.publish.run`: plan, access, uploads, the commit, the read-back and the tag, in this order.
 
-Each step asks the Hub what it holds before it changes it, and every failure ends in one `HubError` that says what the
-Hub holds then and how to go on.
+Each step asks the Hub what it holds before changing it, and every failure ends in one `HubError` that says what the
+Hub holds then and how to continue.
 """
 
 from __future__ import annotations

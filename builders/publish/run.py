@@ -1,10 +1,11 @@
-"""A release folder to the Hub: verified, in one commit, read back, and tagged last (`bedside publish`).
+"""Publishes a release folder to the Hub: verified, in one commit, read back, and tagged last (`bedside publish`).
 
     publish(Path("runs/release"), "org/name", tag="v1.0.0", report=print)
 
-The tag is what readers load, and it is set only on a commit that was read back and found to be the release. Whatever
-stops the way there leaves the tag unset, so running the same command again is always safe: it looks at the Hub and goes
-on from what is there. The same release again changes nothing; another release under a published tag is refused.
+The tag is what readers load, and it is set only on a commit that was read back and found to be the release. Any
+interruption before that leaves the tag unset, so running the same command again is always safe: it looks at the Hub and
+continues from what is there. Publishing the same release again changes nothing; another release under a published tag
+is refused.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""One deadline, and a sign of life, over work whose single steps know of neither.
+"""One deadline, and signs of life, for work whose single steps have neither.
 
 An upload by Xet says nothing while it waits, the library waits between its own attempts, and a Hub may accept a
-connection and never answer. So the work goes on in a thread of its own, while the thread that was asked for it looks
-at the clock.
+connection and never answer. So the work runs in a thread of its own, while the calling thread watches the clock.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A template is Markdown with a YAML head. The head holds what a person decides (`pretty_name`, `license`, `language`,
 `task_categories`, `tags`, `source_datasets`, `extra_gated_prompt`, …); what is measured (`configs`, `dataset_info`,
-`size_categories`) is added here and may not stand in it. `{{ path.to.value }}`, in the text and in quoted strings of
-the head, is replaced by a fact of the manifest:
+`size_categories`) is added here and may not be written in it. `{{ path.to.value }}`, in the text and in quoted strings
+of the head, is replaced by a fact of the manifest:
 
     {{ splits.test.rows }}              a number, with thousands separated
     {{ statistics.modality }}           a mapping to numbers, as a table of two columns; counts, the largest first
@@ -12,9 +12,9 @@ the head, is replaced by a fact of the manifest:
     {{ tables.splits }}                 ready: tables.splits, .configs, .stages, .exclusions, .sources, .files
     {{ statement }}  {{ citation }}     the data statement of the head, and BibTeX of its paper and of this software
 
-The head may hold, besides what the Hub knows, `statement` (parts by name, `croissant.STATEMENT`) and `bibtex`: they
-stand in the card and in croissant.json. A card names its repository and version by what stands for
-them in `builders.release.naming`, until it is published.
+Besides what the Hub knows, the head may hold `statement` (parts by name, `croissant.STATEMENT`) and `bibtex`: both
+appear in the card and in croissant.json. Until it is published, a card has the placeholders of
+`builders.release.naming` for its repository and version.
 """
 
 from __future__ import annotations

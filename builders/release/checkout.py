@@ -1,4 +1,4 @@
-"""A checkout of Bedside: which code a release was built by, and the locks that its environment is made from."""
+"""A checkout of Bedside: the code that built a release, and the locks from which its environment is made."""
 
 from __future__ import annotations
 

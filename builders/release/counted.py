@@ -1,4 +1,4 @@
-"""Statistics of a release that are counted shard by shard, where these are written, and added up."""
+"""Statistics of a release that are counted shard by shard, as shards are written, and added up."""
 
 from __future__ import annotations
 

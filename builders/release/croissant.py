@@ -2,8 +2,8 @@
 
     https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html
 
-It is made of the manifest, of the head of the card, and of the card's data statement, which stands here a second time
-as the fields of responsible AI (RAI). It holds no time; address and version are put in when the release is published.
+It is built from the manifest, the head of the card, and the card's data statement, which is repeated here as the fields
+of responsible AI (RAI). It holds no time; address and version are filled in when the release is published.
 """
 
 from __future__ import annotations

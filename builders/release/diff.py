@@ -2,8 +2,8 @@
 
     bedside diff A B
 
-Rows are matched by their key. Only digests of the rows of A are held in memory, 8 bytes a column, 16 one of licences.
-Licences are compared as they are read (`builders.licences`): "CC BY 4.0" is no other licence than "CC-BY-4.0".
+Rows are matched by their key. Only digests of the rows of A are held in memory, 8 bytes per column and 16 for licences.
+Licences are compared as they are read (`builders.licences`): "CC BY 4.0" is the same licence as "CC-BY-4.0".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """An environment made from the locks of a checkout, and a build in it.
 
-What is installed is named by the locks alone, with its hashes: nothing that was downloaded with a release says what
-to install or to run.
+The locks alone name what is installed, with hashes: nothing that was downloaded with a release says what to install or
+run.
 """
 
 from __future__ import annotations

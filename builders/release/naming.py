@@ -1,4 +1,4 @@
-"""What is said only of a published release: the repository and the version, in its card and croissant.json."""
+"""What only a published release states: its repository and version, in the card and croissant.json."""
 
 from __future__ import annotations
 

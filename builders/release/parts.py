@@ -1,4 +1,4 @@
-"""A release cut into shards, each written by a task where its rows lie.
+"""Cuts a release into shards, each written by a task where its rows lie.
 
     parts (batches of a workspace) -> outline of each: splits and sizes of its rows, digests of keys    a task a part
     outlines                       -> which rows of which parts are a shard                             by numbers alone

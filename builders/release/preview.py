@@ -3,7 +3,7 @@
     bedside preview DIR -o page.html
 
 What every corpus has is in `preview.html`; the recipe of a corpus says which of its counts are shown, which rows come
-first, and what of a row is shown.
+first, and which parts of a row are shown.
 """
 
 from __future__ import annotations

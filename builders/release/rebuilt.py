@@ -1,7 +1,8 @@
-"""A published release beside one that was built again: is the content the same, and why are files not the same bytes?
+"""Compares a published release with a rebuilt one: is the content the same, and why do the bytes of files differ?
 
-The content is that of the rows, read from both. Files may differ where it does not: other versions of the libraries
-write the same rows as other bytes. What a file says of its own writer is the proof; what cannot be explained is said.
+The content is that of the rows, read from both. Files may differ even if it does not: other versions of the libraries
+write the same rows as other bytes. What a file says about its writer is the proof; what cannot be explained is
+reported.
 """
 
 from __future__ import annotations

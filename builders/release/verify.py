@@ -1,4 +1,4 @@
-"""Whether a release is what its manifest and its card say.
+"""Whether a release is what its manifest and its card say it is.
 
 bedside verify DIR|REPO[@TAG]
 """

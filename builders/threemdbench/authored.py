@@ -1,6 +1,6 @@
 """Complaints written by hand for all 34 diagnoses, so that a release can be made without a model (CC0).
 
-`authored_complaints.csv` holds, for each diagnosis, one basic complaint and further ones by what they tell: symptom,
+`authored_complaints.csv` holds, for each diagnosis, one basic complaint and further ones by their subject: symptom,
 place, duration, intensity, trigger; `history` is shared by all. A case draws from them by its own key. They were not
 written from any photo, and no clinician has reviewed them.
 """

@@ -1,7 +1,7 @@
 """What a patient says: one basic complaint per diagnosis, and additional complaints per photo (Section 3.1, H.1).
 
 A model's answer is checked (`validators`); one that fails is sent back with the failed checks named, twice at most;
-then the authored complaints stand in. Every case ends with complaints and a status, none is dropped:
+then the authored complaints are used instead. Every case ends with complaints and a status, none is dropped:
 
     accepted  the model's first answer passed
     repaired  it passed after the failed checks were named

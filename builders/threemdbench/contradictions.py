@@ -1,7 +1,7 @@
-"""Numbers and sides that cannot both be true of one patient, told from the words of single complaints.
+"""Numbers and sides that cannot both be true of one patient, found in the words of single complaints.
 
-Only plain cases are found: two times since when, two counts or two grades of the same thing, and left against right of
-the same part. Complaints about different things may differ, so two facts are compared only where they share a word
+Only plain cases are found: two different durations, two counts or two grades of the same thing, and left against right
+of the same part. Complaints about different things may differ, so two facts are compared only if they share a word
 that says what they are about.
 """
 

@@ -1,8 +1,8 @@
 """The one place where the builder meets `builders.curation`: which photos are fit, show the same, are borderline.
 
-It measures quality, then looks for copies among what is fit, so that a blurred original never stands in for its sharp
-copy. What a person decided about a photo goes before what was measured: a rejected photo is left out, and an accepted
-one is fit, whatever its measures; a copy of a photo that is kept is still a copy.
+It measures quality first and looks for copies only among photos that are fit, so that a blurred original never replaces
+its sharp copy. A person's decision about a photo overrides what was measured: a rejected photo is left out, and an
+accepted one is fit, whatever its measures; a copy of a photo that is kept is still a copy.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""What becomes of each photo after curation, and which are borderline: for a person to look at (`bedside review`).
+"""The outcome for each photo after curation, and which are borderline: for a person to look at (`bedside review`).
 
-Borderline is a photo
+A photo is borderline for
 
-    label    left out because a copy of it stands under another diagnosis; kept, though another photo of the same scene
-             does
-    quality  left out for nothing but text laid over it (what looks like letters may be skin), blur with at least half
-             the sharpness that its source is held to, or a size or exposure within a tenth of the limit
+    label    left out because a copy of it has another diagnosis; or kept, though another photo of the same scene has
+             another diagnosis
+    quality  left out for nothing but overlaid text (what looks like letters may be skin), blur with at least half
+             the sharpness demanded of its source, or a size or exposure within a tenth of the limit
     copy     kept, though it may be a copy of another photo that is kept: much is shared, too little to be sure
 
 A class of a source that holds other conditions too (`--mixed-labels`) is asked about once, by `mixed`.

@@ -1,16 +1,16 @@
-"""Fetch photos that a source only names by address: politely, safely, and never twice.
+"""Fetches photos that a source only names by address: politely, safely, and never twice.
 
     downloads = Downloads(workspace / "downloads")
     outcome = downloads.fetch([Wanted("https://example.org/a.jpg", md5=None)])["https://example.org/a.jpg"]
 
-One request at a time to a host, a pause between two of them, and several hosts side by side. An outcome is written down
-when it is known: what was fetched is kept, what is gone (404, another file than the digest says, no image) stays gone,
-and what may come back (no answer, a busy server) is tried again by the next build. A host that does not answer several
-times in a row is left alone for the rest of the run. What robots.txt forbids is not fetched, and a pause that it asks
-for is kept. Nothing that goes wrong with a photo stops a build.
+One request at a time per host, with a pause in between, and several hosts in parallel. Each outcome is written down as
+soon as it is known: what was fetched is kept, what is gone (404, another file than the digest says, no image) stays
+gone, and what may come back (no answer, a busy server) is tried again by the next build. A host that fails to answer
+several times in a row is left alone for the rest of the run. What robots.txt forbids is not fetched, and a pause that
+it asks for is kept. No fault of a photo stops a build.
 
-Only public addresses are fetched (`public_network`). Behind a proxy that the environment names, what a name leads to is
-checked by the proxy's owner (`proxies`).
+Only public addresses are fetched (`public_network`). Behind a proxy that the environment names, checking what a name
+resolves to is up to the proxy's owner (`proxies`).
 """
 
 from __future__ import annotations

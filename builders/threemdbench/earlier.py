@@ -1,7 +1,7 @@
-"""The releases that a release follows: what a photo of both was there, it stays.
+"""The earlier releases that a release follows: a photo that was in one of them keeps what it was there.
 
-Where a photo comes or goes, chance alone would split the others anew, and who compares two versions would test on
-photos that a model of the earlier one has learnt from.
+Otherwise, whenever a photo came or went, chance alone would split the others anew, and whoever compares two versions
+would test on photos that a model of the earlier one was trained on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A photo to judge and what was found out about it, for `curate` and `doubts`."""
+"""A photo to judge and what was found out about it; shared by `curate` and `doubts`."""
 
 from __future__ import annotations
 

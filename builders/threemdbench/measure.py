@@ -1,4 +1,4 @@
-"""Statistics of a release of 3MDBench, and the rules that its rows keep: what `bedside verify` measures again."""
+"""Statistics of a release of 3MDBench, and the rules that its rows obey: what `bedside verify` measures again."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Classes of a source that hold other conditions too (`--mixed-labels`): each is decided on once, not by photo.
+"""Classes of a source that hold other conditions too (`--mixed-labels`): one decision per class, not per photo.
 
-A decision about a class has a key as one about a photo has its id, and the same columns; `content` is a digest of what
-the label table says of the class, so that it is applied for as long as that says the same.
+A decision about a class has a key where one about a photo has its id, and the same columns; `content` is a digest of
+what the label table says about the class, so the decision holds as long as the table says the same.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `bedside preview` shows of 3MDBench: photos with what their patients say, fallen-back complaints first.
+"""What `bedside preview` shows of 3MDBench: photos with what their patients say, fallback complaints first.
 
 Names of files, patients and clusters are not shown: a page is passed around more freely than a release.
 """

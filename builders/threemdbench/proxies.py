@@ -1,7 +1,7 @@
-"""The proxy that the environment names for an address: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, and NO_PROXY against them.
+"""The proxy that the environment names for an address: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, with NO_PROXY as exception.
 
-A proxy resolves names itself, so whether a name leads to a public address is for the proxy's owner to check; an address
-written as numbers is checked here all the same. The loopback is never asked of a proxy.
+A proxy resolves names itself, so checking that a name leads to a public address is up to the proxy's owner; an address
+written as numbers is checked here all the same. Loopback addresses never go through a proxy.
 """
 
 from __future__ import annotations

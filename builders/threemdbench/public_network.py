@@ -1,8 +1,8 @@
-"""Connections to public addresses only, each with a deadline: what a list of addresses from strangers is fetched by.
+"""Connections to public addresses only, each with a deadline, for fetching addresses from lists that strangers wrote.
 
-The name is resolved here and the connection made to the very address that was checked, so that a name server cannot
-answer twice. Loopback addresses can be let in, for tests; nothing else private ever is. The one connection that is not
-checked is that to a proxy of the environment (`proxies`).
+The name is resolved here and the connection made to the very address that was checked, so a name server cannot give
+two different answers. Loopback addresses can be allowed, for tests; no other private address ever is. The only
+connection that is not checked is the one to a proxy of the environment (`proxies`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One request for something that a source only names by address, to a public address and within limits.
 
-Every address is checked (`public_network`), or left to the owner of the proxy that the environment names (`proxies`); a
-redirect is an answer, for the caller to follow.
+Every address is checked (`public_network`), or left to the owner of the proxy that the environment names (`proxies`). A
+redirect is returned as an answer, for the caller to follow.
 """
 
 from __future__ import annotations

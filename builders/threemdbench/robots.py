@@ -1,8 +1,8 @@
-"""What a host's robots.txt lets us fetch (RFC 9309), asked for once a host and run.
+"""What a host's robots.txt lets us fetch (RFC 9309), requested once per host and run.
 
-Rules of the group for `bedside`, or for everybody, as `urllib.robotparser` reads them: a path is a prefix, so that a
-pattern such as `/*.jpg$` is taken literally. A host that has no robots.txt (any 4xx but 429) forbids nothing; one whose
-server fails on it is left alone for now.
+The rules are those of the group for `bedside`, or else for everybody, as `urllib.robotparser` reads them: a path is a
+prefix, so a pattern such as `/*.jpg$` is taken literally. A host without robots.txt (any 4xx but 429) forbids nothing;
+one whose server fails to deliver it is left alone for now.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The steps of 3MDBench: curate, draw, split, temperament, complaints by hand or by a model.
 
-Those that weigh photos against each other are given all rows at once.
+Steps that weigh photos against each other are given all rows at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The words of a complaint that say what it is about, brought to one form."""
+"""The words of a complaint that say what it is about, normalised to one form."""
 
 from __future__ import annotations
 

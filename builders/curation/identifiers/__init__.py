@@ -1,1 +1,1 @@
-"""How people write what would lead to them, one module a class: contacts, numbers, places, people."""
+"""How people write what could identify them, one module per class: contacts, numbers, places, people."""

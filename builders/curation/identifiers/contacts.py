@@ -1,7 +1,7 @@
-"""Ways to reach somebody: e-mail and web addresses, telephone numbers, names on other platforms; spelled out, too.
+"""Ways to reach somebody: e-mail and web addresses, telephone numbers, names on other platforms, also spelled out.
 
-Addresses as they are meant to be written are found by linkify-it, telephone numbers by phonenumbers; what stands here
-besides is how people write them to slip past a machine, and in the forms of their countries.
+linkify-it finds addresses in their regular form, phonenumbers finds telephone numbers. The rules here add how people
+disguise them to slip past a machine, and the forms of their countries.
 """
 
 from __future__ import annotations

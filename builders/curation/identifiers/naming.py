@@ -1,4 +1,4 @@
-"""Where somebody is named: what stands around a name, and what its first word has to be there."""
+"""Contexts in which somebody is named: what stands around a name, and what its first word must be there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that belong to one person: dates, high ages, and numbers of records, papers, cards and cars."""
+"""Numbers that belong to one person: dates, high ages, and numbers of records, identity papers, cards and cars."""
 
 from __future__ import annotations
 

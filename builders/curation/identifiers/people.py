@@ -1,7 +1,7 @@
-"""Names of people: known ones wherever they stand, unknown ones by what stands around them.
+"""Names of people: known ones wherever they stand, unknown ones by their context.
 
-A name that is also a word, a drug, a disease or an organ, and one that no table holds, is taken out only where
-somebody is named (`naming.py`): after a title or kin, after "my name is", in a greeting, as a signature, beside a
+A name that is also a word, a drug, a disease or an organ, and one that no table holds, is removed only in a context
+where somebody is named (`naming.py`): after a title or kin, after "my name is", in a greeting, as a signature, beside a
 surname, before or after a verb of speaking. What names a disease, a sign or an organ ("Smith fracture", "loop of
 Henle") stays. Names in lower case are found after titles, kin and introductions.
 """

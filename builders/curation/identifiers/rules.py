@@ -1,4 +1,4 @@
-"""A rule finds one kind of identifier and says what stands in its place."""
+"""A rule finds one kind of identifier and says what replaces it."""
 
 from __future__ import annotations
 

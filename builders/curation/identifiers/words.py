@@ -1,8 +1,8 @@
-"""Which words are names, which are nobody's, and which are of medicine, by a table and by their endings.
+"""Which words are names, which are not, and which are medical, by a table and by their endings.
 
-`names.csv` holds first and last names of many languages, those of them that are also a word, a drug, a disease or an
-organ (`word`), words that people write with a capital and that are nobody's name (`none`), what follows "dr" and is
-none (`after dr`) or an initial in the name of a germ (`species`), and companies that are such words (`company`).
+`names.csv` holds first and last names of many languages; those of them that are also a word, a drug, a disease or an
+organ (`word`); capitalised words that are nobody's name (`none`); words that follow "dr" without being a name
+(`after dr`); species whose initial looks like a person's (`species`); and companies that are such words (`company`).
 Patterns of words are in `parts.csv`.
 """
 

@@ -1,7 +1,7 @@
 """Prompt texts of the refiner, one file per block, and the conditions of the ablation as lists of blocks.
 
-What a condition (Table 5) lacks, its prompt lacks too, and nothing else differs (ML-G16). `--prompts DIR` replaces any
-of the files.
+What a condition (Table 5) lacks is missing from its prompt, and nothing else differs (ML-G16). `--prompts DIR` replaces
+any of the files.
 """
 
 from __future__ import annotations

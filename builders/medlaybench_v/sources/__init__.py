@@ -1,11 +1,11 @@
-"""Where captions come from: a file, a ROCO folder, ROCOv2 on the Hub, or the bundled sample; with images or without.
+"""Where captions come from: a file, a ROCO folder, ROCOv2 on the Hub, or the bundled sample; with or without images.
 
     source = open_source("captions.csv", images=Path("images"))
     for row in source.rows(): ...
 
 A row holds image_id, split, expert_caption, cuis, licence as the source writes it, licence_asserted_by, attribution,
-article_id, and where it stands (`file:line`). Its image is image_path, with the SHA-256 of the file as `content`, or
-image_bytes; `no_image` says why there is none where one should be. What is wrong with one row is no error here: the
+article_id, and its place (`file:line`). Its image is image_path, with the SHA-256 of the file as `content`, or
+image_bytes; `no_image` says why there is none where one is expected. A fault in one row is not an error here: the
 build excludes the row with that reason.
 """
 

@@ -1,4 +1,4 @@
-"""Captions out of one file: CSV, TSV, Parquet, JSON or JSON lines, with the column names that others use.
+"""Captions from one file: CSV, TSV, Parquet, JSON or JSON lines, with the column names that others use.
 
 `Columns` finds what a file offers; `caption_rows` yields rows of the builder's own shape.
 """

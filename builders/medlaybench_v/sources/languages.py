@@ -1,9 +1,10 @@
 """Whether a caption is in English.
 
-A caption is too short, and too full of Latin, for detectors that count letters: on ROCO's 8,179 captions the two that
+Captions are too short, and too full of Latin, for detectors that count letters: of ROCO's 8,179 captions, the two that
 were tried take some 250 English ones, such as "CTA chest." and "Adenocarcinoma of the lung.", for another language, and
-miss German ones. Here words speak: those that only English has in a caption against those that only another language
-has, by form where a language marks its words ("-ique", "-ción", "l'", "à"). Names, Latin and credits do not count.
+miss German ones. Here words are counted instead: those that only English has in a caption against those that only
+another language has, by their form where a language marks its words ("-ique", "-ción", "l'", "à"). Names, Latin and
+credits do not count.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The two public sources of radiology captions: ROCO as its repository lays it out, ROCOv2 from the Hub."""
+"""The two public sources of radiology captions: ROCO in the layout of its repository, ROCOv2 from the Hub."""
 
 from __future__ import annotations
 

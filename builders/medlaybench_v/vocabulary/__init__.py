@@ -1,7 +1,7 @@
-"""The lay vocabulary: which expert term becomes which lay phrase, from whom, under which licence (ML-G7).
+"""The lay vocabulary: which expert term becomes which lay phrase, from which source, under which licence (ML-G7).
 
 `read_vocabulary("bundled")` is the CC0 list written for this project; any other name is a file that the user has: a
-CSV, a UMLS `MRCONSO.RRF` or META folder, MedlinePlus health topics. A pair that cannot stand in for another inside a
+CSV, a UMLS `MRCONSO.RRF` or META folder, MedlinePlus health topics. A pair that cannot be substituted within a
 sentence is set aside with its reason, never lost.
 """
 

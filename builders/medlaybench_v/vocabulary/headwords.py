@@ -1,4 +1,4 @@
-"""Public lists write their headwords with capitals; inside a sentence most of them go."""
+"""Public lists capitalise their headwords; inside a sentence most of these capitals go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read lay vocabularies as others publish them: CSV, UMLS `MRCONSO.RRF`, MedlinePlus health topics.
+"""Reads lay vocabularies as others publish them: CSV, UMLS `MRCONSO.RRF`, MedlinePlus health topics.
 
 Every reader returns candidates, not yet judged fit for substitution, and what the card must say about the source.
 """

@@ -1,1 +1,1 @@
-"""Words of captions: an entry of a vocabulary and its plural, stacks of nouns, abbreviations, and what reads well."""
+"""Words of captions: vocabulary entries and their plurals, noun stacks, abbreviations, and what reads well."""

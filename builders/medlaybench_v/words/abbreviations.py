@@ -1,6 +1,6 @@
 """Abbreviations that a radiology caption defines itself, and the key at its end that defines them.
 
-Four ways of defining are read:
+Four forms of definition are read:
 
     computed tomography (CT)                                   long (short)
     MIP (maximum intensity projection)                         short (long)
@@ -8,10 +8,10 @@ Four ways of defining are read:
     DSA, Digital Subtraction Angiography; LV indicates ...     key
 
 The first two follow Schwartz and Hearst (2003): the letters of the short form are looked for in the long form, in
-order. Their rule as it is makes abbreviations of "(arrow)" and of "contrast (CT)". Here a letter stands at the start
-of a word, or inside one only where a compound joins ("antero|posterior", "ultra|sound"); figure markers, panel letters
+order. Their rule alone would make abbreviations of "(arrow)" and of "contrast (CT)". Here a letter must start a word,
+or stand inside one only where a compound joins ("antero|posterior", "ultra|sound"); figure markers, panel letters
 and sides are never short forms. In a key the separator already says that a definition follows, so the letters may stand
-anywhere, and an entry whose letters do not fit ("T: Chassaignac's tubercle") is believed when its neighbours' do.
+anywhere, and an entry whose letters do not fit ("T: Chassaignac's tubercle") is accepted when its neighbours' do.
 """
 
 from __future__ import annotations

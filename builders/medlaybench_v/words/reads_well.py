@@ -1,13 +1,12 @@
-"""How well a lay caption reads: what a reader stumbles over, counted.
+"""How well a lay caption reads: counts what makes a reader stumble.
 
     >>> measured = reading_of("A contrast CT with contrast dye shows scarring; hilar bronchiectasis.")
     >>> measured.repeats, measured.hyphens, measured.unexplained
     (1, 0, ('hilar', 'bronchiectasis'))
 
 Four things are counted: a word that comes twice within a name or across a short joint ("contrast CT with contrast
-dye"), a chain of more than two hyphens, six words or more in a row that no small word or verb parts, and words that are
-outside a list of plain ones (`plain_words.txt`: 2,100 words and their inflections, CC0) without an explanation in
-parentheses.
+dye"), a chain of more than two hyphens, six words or more in a row without a small word or verb between them, and words
+outside a list of plain ones (`plain_words.txt`: 2,100 words and their inflections, CC0) that no parentheses explain.
 """
 
 from __future__ import annotations

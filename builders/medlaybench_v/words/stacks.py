@@ -1,4 +1,4 @@
-"""Stacks of nouns and adjectives: which word belongs to which name, and what is better said behind its noun.
+"""Stacks of nouns and adjectives: which word belongs to which name, and what is better moved behind its noun.
 
 "a subcutaneous fluid collection was drained"  ->  "a pocket of fluid under the skin was drained"
 """

@@ -1,4 +1,4 @@
-"""One entry of a lay vocabulary, and the plural of its two sides."""
+"""One entry of a lay vocabulary, and the plurals of its two sides."""
 
 from __future__ import annotations
 

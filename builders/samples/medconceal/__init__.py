@@ -3,7 +3,7 @@
     profiles()          the forty, whole, with the evidence of every concern marked in a hidden narrative
     submissions(), comments()   the threads as the lines of an r/AskDocs dump
 
-No clinician has reviewed them. They are for tests, demonstrations and load; a score on them is a stand-in.
+No clinician has reviewed them. They are for tests, demonstrations and load tests; a score on them is a stand-in.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The written cases: four files of ten, read into profiles; what may be said near a concern stands in `topics.yaml`."""
+"""The written cases: four files of ten, read into profiles; `topics.yaml` holds what may be said near a concern."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The written threads as the lines of a dump: submissions and comments with the fields that the archives keep.
 
-Beside the threads themselves there are what a dump is full of: posts without the flair, comments of strangers, a bot.
+Beside the threads they contain what fills real dumps: posts without the flair, comments of strangers, a bot.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The bundled sample of 3MDBench: made-up photos of all 34 diagnoses, some with faults that a build has to find.
 
-`photos.csv` and the folder `photos` lie here as somebody's own collection would lie on a disk. Nothing in it is of a
+`photos.csv` and the folder `photos` are laid out as somebody's own collection would be. Nothing in it comes from a
 patient: it is a stand-in, and CC0. `consultations` is a run of scripted agents over eight of them, for rehearsals of a
 study.
 """

@@ -4,8 +4,8 @@ A table has a row for every label of its source: `label,diagnosis,match,note`. `
 
     exact     the label means the diagnosis
     narrower  the label is one form of the diagnosis
-    mixed     the label's class holds other conditions too; used only where a build asks for mixed classes
-    (empty)   the label is not one of the 34; the note says what it is, where that is not plain
+    mixed     the label's class holds other conditions too; used only if a build asks for mixed classes
+    (empty)   the label is not one of the 34; the note says what it is, unless that is plain
 
 The tables are the work of this project's authors; no clinician has reviewed them.
 """

@@ -1,13 +1,13 @@
-"""Where photos come from: the paper's sources, each as its publisher ships it, and one's own folders and tables.
+"""Where photos come from: the paper's sources, each as its publisher ships it, and a user's own folders and tables.
 
     source = open_source("scin=downloads/scin")
     for photo in source.photos(): ...
 
-What is wrong with one photo is no error here: it stands in `photo.problem`, so that the build can count it.
+A fault in one photo is not an error here: it goes into `photo.problem`, so that the build can count it.
 
 `catalogue.csv` holds the sources of the paper (S1), with their licences as far as their publishers state them, and who
 says so. Where no licence could be read, none is claimed: such photos are left out unless whoever builds vouches for
-them by name (`--licence SOURCE=NAME`) or lets unknown licences through (`--allow-licence unknown`).
+them by name (`--licence SOURCE=NAME`) or allows unknown licences (`--allow-licence unknown`).
 """
 
 from __future__ import annotations

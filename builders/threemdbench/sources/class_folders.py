@@ -1,4 +1,4 @@
-"""Photos in folders named after their class, as the four Kaggle sources and most people's own collections are."""
+"""Photos in folders named after their class, like the four Kaggle sources and most people's own collections."""
 
 from __future__ import annotations
 

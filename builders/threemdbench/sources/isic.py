@@ -1,6 +1,6 @@
-"""ISIC: a metadata table with one row an image, and the images below the same folder.
+"""ISIC: a metadata table with one row per image, and the images below the same folder.
 
-Read are the archive's own tables (isic_id, diagnosis or diagnosis_1 … diagnosis_5, lesion_id, patient_id,
+It reads the archive's own tables (isic_id, diagnosis or diagnosis_1 … diagnosis_5, lesion_id, patient_id,
 copyright_license, attribution), HAM10000's (image_id, dx, lesion_id) and the challenges' ground truths with one column
 of 0 and 1 per class.
 """

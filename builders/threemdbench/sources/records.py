@@ -1,4 +1,5 @@
-"""Tables as publishers of photos ship them: which file is meant; cells by column, or by none where there is none."""
+"""Tables as publishers of photos ship them: which file is meant, and cells by column where the column may be
+missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table of photos that somebody made, files or addresses with a label each: web searches and own collections."""
+"""A table of photos that somebody made, each a file or an address with a label: web searches and own collections."""
 
 from __future__ import annotations
 

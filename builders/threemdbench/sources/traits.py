@@ -1,4 +1,4 @@
-"""What a source tells of the person in a photo, in one spelling: skin type with who said it, age group, sex."""
+"""What a source says about the person in a photo, in one spelling: skin type with who assessed it, age group, sex."""
 
 from __future__ import annotations
 
