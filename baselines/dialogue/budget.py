@@ -1,11 +1,11 @@
-"""What a run may cost: every request is paid for before it is asked, at the most that it can cost.
+"""A limit on what a run may cost: before each request, the most that it can cost is set aside.
 
     async with budget.paying(player, messages, max_tokens=512) as paid:
         paid(await player.ask(messages, ...))
 
-What an answer took less is given back; a request waits while others that are under way hold what it needs. Answers of
-an earlier session count too: the limit is that of the run. A model that thinks beyond its limit of tokens may cost more
-than was set aside, by that one answer.
+What the answer did not use is given back; a request waits while requests in flight hold what it needs. Answers of an
+earlier session count too: the limit is that of the run. A model that thinks beyond its limit of tokens may exceed what
+was set aside, by that one answer.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""How the words of each role are drawn, where the command line says otherwise than the game.
+"""Sampling settings of each role, where the command line overrides the game.
 
     game = with_decoding(game, {"doctor": {"temperature": 0.2, "top_p": 0.9}})
 
-What is given replaces what the game says of the role. A request that the game draws in a way of its own, such as an
-assessor's second try, which is warmer on purpose, keeps what it has of its own.
+Values given here replace the game's values for that role. A request for which the game sets its own value on purpose,
+such as an assessor's second try at a higher temperature, keeps that value.
 """
 
 from __future__ import annotations

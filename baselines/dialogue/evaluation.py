@@ -4,12 +4,12 @@
     task = dialogue_task(game, cases, agents=...)                         # `inspect eval`, roles by --model-role
 
 A sample is a case. Its messages are the dialogue with its image, its metadata the whole record, its scores those of the
-game; requests to models are events with their role, tokens and cost. Hidden things stand in the record alone, never in
+game; requests to models are events with their role, tokens and cost. Hidden texts are in the record alone, never in
 the sample's input or target.
 
-What inspect_ai leaves to its callers is done here: a role without a model is an error and not the doctor in the
-patient's chair; retries are bounded (`loaders.models.chat`); a case that has no usable record is an errored sample;
-more of them than `max_invalid` make the log's status `error`; digests of prompts are task arguments. Its cache and its
+What inspect_ai leaves to its callers is done here: a role without a model is an error, and the doctor never takes the
+patient's role; retries are bounded (`loaders.models.chat`); a case without a usable record is an errored sample; more
+than `max_invalid` of them make the log's status `error`; digests of prompts are task arguments. Its cache and its
 retry of old logs are not used: paid answers live in `AnswerStore`.
 """
 

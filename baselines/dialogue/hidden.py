@@ -1,11 +1,11 @@
-"""Texts that a case hides, found and taken out wherever they stand word for word.
+"""Finds and removes texts that a case hides, wherever they appear word for word.
 
     secrets = Secrets(game.secrets(case))
     secrets.stands_in("She is afraid of the bill.")     # True or False
     secrets.taken_out("She is afraid of the bill.")     # "She [hidden]."
 
-Compared by words, whatever their case, punctuation and Unicode form. A text of fewer than three words and twelve
-characters is none that could be told from what anybody says ("the bill"), and is not looked for.
+Texts are compared by words, whatever their case, punctuation and Unicode form. A text of fewer than three words and
+twelve characters ("the bill") cannot be told from what anybody says, and is not looked for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What scripted agents say: tables of lines (kind, line) beside their modules, an agent's own kinds each."""
+"""What scripted agents say: tables of lines (kind, line) beside their modules, with kinds that each agent defines."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""What playing a game would take, from a few of its cases: scripted words through the real prompts.
+"""Estimates what playing a game would take, from a few of its cases: scripted words through the real prompts.
 
     taken = estimate(game, cases, agents, epochs=1)
 
-Nobody is asked. A role is played by its scripted agent where it has one, else its answers are what their JSON schema
-asks for and no more. Requests are counted; tokens are estimated from the characters, and a model that thinks, or
-writes more than the script, takes more.
+No model is asked. A role is played by its scripted agent if it has one; otherwise its answers are the minimum that
+their JSON schema allows. Requests are counted exactly; tokens are estimated from the characters, and a model that
+thinks, or writes more than the script, takes more.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a run left of each case: a line of `dialogues.jsonl` each, as `loaders.files.records` has it.
+"""What a run stored for each case: one line of `dialogues.jsonl`, in the form of `loaders.files.records`.
 
-What a case hides stands in no such line, so that anybody may read them. Beside it lies `hidden.jsonl`, its owner's
-alone: for each case its hidden texts, what the public line lacks by place, and a digest of that line. `read_played`
+No such line holds what its case hides, so anybody may read them. Beside it lies `hidden.jsonl`, readable by its owner
+only: for each case its hidden texts, what the public line lacks and where, and a digest of that line. `read_played`
 puts the two together; without `hidden.jsonl` it reads what is public.
 """
 

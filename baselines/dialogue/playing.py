@@ -1,11 +1,11 @@
-"""Playing the cases of a game: who answers, what was paid for before, and what became of each case.
+"""Plays the cases of a game: who answers, what was paid for before, and the outcome of each case.
 
     playing = Playing(game, players, store)
     outcome = await playing.play(case)          # from `play_bare` or an inspect_ai task alike
 
-Models are asked through the store of paid answers, under the name of the case, the epoch, the role and the attempt. A
-killed run is therefore simply played again: every turn that was answered is replayed, and the first one that was not is
-the first request. A changed prompt, model or seed is another request, so nothing stale can come back.
+Models are asked through the store of paid answers, keyed by the case, the epoch, the role and the attempt. So a killed
+run is simply played again: every answered turn is replayed, and the first unanswered one is the first request. A
+changed prompt, model or seed makes another request, so nothing stale can come back.
 """
 
 from __future__ import annotations

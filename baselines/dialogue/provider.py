@@ -1,7 +1,8 @@
-"""The provider `scripted/...` for inspect_ai: names by which `--model-role` puts scripted agents into roles.
+"""The provider `scripted/...` for inspect_ai: names with which `--model-role` assigns scripted agents to roles.
 
-The task of a game sees such a name and asks the agent itself, which knows its case. Asked as a plain model, only those
-that need no case answer (`loaders.models.scripted_chat`); the others say so. setup.cfg registers it as an entry point.
+The task of a game recognises such a name and asks the agent itself, which knows its case. Asked as a plain model, only
+agents that need no case answer (`loaders.models.scripted_chat`); the others say so. setup.cfg registers the provider
+as an entry point.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """A run of a game over many cases, in a folder: played, resumed, and counted.
 
     RUN/dialogues.jsonl            one line a case: its public record, or why there is none (written whole, at the end)
-    RUN/hidden.jsonl               what these lines lack because the case hides it; its owner's alone
+    RUN/hidden.jsonl               what these lines lack because the case hides it; for its owner alone
     RUN/usage.json                 requests, tokens and cost of every role
-    RUN/private/answers.sqlite     every paid answer; the same command replays them and asks for the others only
+    RUN/private/answers.sqlite     every paid answer; the same command replays them and asks only for the others
     RUN/private/logs/*.eval        for `inspect view --log-dir RUN/private/logs`
 
-The three files of a run that was killed and resumed are those of an undisturbed one, byte for byte.
+The three files of a run that was killed and resumed are the same, byte for byte, as those of an undisturbed one.
 """
 
 from __future__ import annotations

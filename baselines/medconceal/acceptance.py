@@ -4,7 +4,7 @@
     name, policy, checks = replay(candidates(policy), profiles)
 
 The floors are those of the paper's numbers; the scripted clinicians are the known styles that a policy must tell apart.
-All is played offline, by rules and templates, for 8 turns.
+Everything is played offline, by rules and templates, for 8 turns.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     found = acts("The dressing. What is it like, keeping it covered?", "He has not seen the dressing.")
     found["open"], found["echo"]
 
-It reads form and not meaning: how a sentence asks, whose words it takes up, which phrases it holds (`acts.csv`, regular
-expressions of everyday English). Nothing in it knows a case or a script. A stand-in for a judge, and no more.
+It reads form, not meaning: how a sentence asks, whose words it takes up, which phrases it holds (`acts.csv`, regular
+expressions of everyday English). Nothing in it knows a case or a script. It is a stand-in for a judge, and no more.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Scripted agents by name, as `scripted/NAME` on a command line; stand-ins, whatever they say.
+"""Scripted agents by name, as `scripted/NAME` on a command line. All of them are stand-ins.
 
 `rules_evaluator` answers an evaluator's request by the rules, in the form that a model would have to use; the template
 patient needs no agent (`patient="template"`), `plain_patient` says the same to everything.

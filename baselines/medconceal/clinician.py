@@ -1,8 +1,8 @@
 """The clinician's side of a dialogue: from a chart to messages, and from a model's answers to turns and findings.
 
-A clinician is told what the people of the study were told (Appendix D.4, MC-G35) and sees the chart and the dialogue,
-nothing else: everything here is built from a `Chart`, which has no place for what is hidden. What must be answered in a
-fixed form ends with a line of ours, `DECIDE` or `SUBMIT`, that no prompt file changes, since the code reads the answer.
+A clinician is told what the people of the study were told (Appendix D.4, MC-G35) and sees only the chart and the
+dialogue: everything here is built from a `Chart`, which has no place for what is hidden. A request whose answer needs a
+fixed form ends with a line of ours, `DECIDE` or `SUBMIT`. No prompt file changes it, since the code reads the answer.
 """
 
 from __future__ import annotations

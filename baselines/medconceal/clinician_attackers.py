@@ -1,7 +1,7 @@
 """Clinicians that cheat: each tries one way to get at hidden concerns, or at credit, without earning it.
 
-Their place is the tests and the scripted baselines of a report: no state may move on their turns beyond what the
-equations give them, no reply may hold a word of a hidden concern, no finding of theirs may count.
+They serve the tests and the scripted baselines of a report: no state may move on their turns beyond what the equations
+give them, no reply may hold a word of a hidden concern, no finding of theirs may count.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     CLINICIANS["expert"](case) -> a script of the messages that a model would be sent
 
-None of them looks at the case: they know the chart and the dialogue, as a model would. What they say is a stand-in and
-never a result. `clinician_attackers` has those that try to cheat.
+None of them looks at the case: like a model, they know only the chart and the dialogue. What they say is a stand-in and
+never a result. Those that try to cheat are in `clinician_attackers`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Two runs over the same cases, case by case: the tests of MedConceal's Tables 7 to 11 (Appendices E.2 and E.3).
 
-Values of a case, mean over cases, difference reference less other, percentile interval of the paired bootstrap; p by
-sign flips for graded values and by McNemar's exact test for outcomes that happen or do not; Holm over every metric of
-the task, those included that the paper leaves out (MC-G45, MC-G47). Where several people (or epochs) had a case, its
-value is their mean; cases and people are drawn apart, and p is the larger of flipping whole cases and whole people, as
-the values of a case, and of a person, belong together. A comparator that was chosen as the best of several
+Values per case, mean over cases, difference reference less other, percentile interval of the paired bootstrap; p by
+sign flips for graded values and by McNemar's exact test for binary outcomes; Holm over every metric of the task,
+including those that the paper leaves out (MC-G45, MC-G47). If several people (or epochs) had a case, its
+value is their mean; cases and people are drawn separately, and p is the larger of flipping whole cases and whole
+people, as the values of a case, and of a person, belong together. A comparator chosen as the best of several
 runs by metric carries the winner's luck: the note says so (MC-G46).
 """
 

@@ -4,11 +4,11 @@
 
 A label says of one turn, from 0 to 1, whether a patient would disclose a concern ("reveal") or feel that it was
 addressed ("address") (MC-G16; `labelling` makes them, `acceptance` tests a policy before it is used). Each model is a
-logistic regression on the ten features, the overlap (reveal only, MC-G15) and an intercept, with a vector for all
-categories and one deviation a category that a ridge holds near 0 (MC-G12). Quality is measured on cases that were not
-fitted on: the split is by case. The features of a label must come from the evaluator that will be used: weights belong
-to an evaluator as much as to its data, and a policy says which it was. What a handful of turns say a thousand times
-fits nothing: below 100 different feature vectors of a kind, all is refused.
+logistic regression on the ten features, the overlap (reveal only, MC-G15) and an intercept, with one vector for all
+categories and a deviation per category that a ridge holds near 0 (MC-G12). Quality is measured on held-out cases: the
+split is by case. The features of a label must come from the evaluator that will be used: weights belong to an evaluator
+as much as to its data, and a policy says which it was. A handful of turns repeated a thousand times fits nothing: fewer
+than 100 different feature vectors of a kind are refused.
 """
 
 from __future__ import annotations

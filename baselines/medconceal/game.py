@@ -11,7 +11,7 @@ the clinician cannot end it (Section 3, MC-G34).
 A person has a clock instead (`timed`): at most 5 to 40 turns, until time is up, or in a confirmation until the person
 ends it.
 
-With `evaluator="rules"` or `patient="template"` nobody is asked in that role.
+With `evaluator="rules"` or `patient="template"` no model is asked in that role.
 """
 
 from __future__ import annotations

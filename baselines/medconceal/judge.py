@@ -1,10 +1,10 @@
 """The judges of a finished episode: a chat model in the role `judge`, asked in JSON and checked in code.
 
 Four kinds of question, each with a prompt of its own: does a finding mean a concern, and where does the patient say so
-(one question a case, Appendix E.1); which clinician turns are open; the style of the dialogue (E.4); the values that
-the patient expresses (E.6). All at temperature 0, asked again when the answer does not fit, given up after three.
+(one question per case, Appendix E.1); which clinician turns are open; the style of the dialogue (E.4); the values that
+the patient expresses (E.6). All at temperature 0; an answer that does not fit is asked for again, three tries in all.
 Dialogues are untrusted: they stand in the prompts as lists of JSON objects, so that no turn can pass for another one or
-for a verdict, and a match needs a quote that stands in the patient's words.
+for a verdict, and a match needs a quote from the patient's own words.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The judges without a model: word overlap and phrases, for tests and demonstrations (always a stand-in).
 
-They read wording and not meaning: they tell a scripted expert from a scripted checklist and measure no real clinician.
+They read wording, not meaning: they tell a scripted expert from a scripted checklist and measure no real clinician.
 A finding matches a concern when it holds enough of the content words of the concern or of its evidence, and a sentence
-of the patient does too; that sentence is the quote, so only the patient's words count here as they do for a model.
+of the patient does too. That sentence is the quote, so only the patient's words count, as with a model.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What judges say of a finished episode: which findings are true, how the clinician talked, what the patient valued.
 
-A judgement that could not be had is None with its reason in `failures`, and is left out of the means that need it; it
-is never taken for a low score.
+A judgement that could not be obtained is None with its reason in `failures`, and is left out of the means that need it;
+it is never taken for a low score.
 """
 
 from __future__ import annotations

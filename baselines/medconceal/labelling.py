@@ -1,10 +1,10 @@
-"""Labels for the fitting of the policy: which turns would make a patient disclose, or feel that a concern is addressed.
+"""Labels for fitting the policy: which turns would make a patient disclose, or feel that a concern is addressed.
 
     questions = ask_about(profiles, most=2_000, seed=0)
     labels, unanswered = await label(questions, judge_by_model(model, store, prompts()))
 
-The turns are those of scripted clinicians of mixed quality, or of a model's; they are rated by the evaluator that will
-be used. The judge is told the concern: it stands outside of the dialogue and nothing that it says reaches a clinician
+The turns come from scripted clinicians of mixed quality, or from a model's; they are rated by the evaluator that will
+be used. The judge is told the concern: it stands outside the dialogue, and nothing that it says reaches a clinician
 or a patient (MC-G16).
 """
 

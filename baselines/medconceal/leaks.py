@@ -3,8 +3,8 @@
     guard = Guard(profile, chart(profile, "confirmation"))
     guard.check(draft, hidden={0, 2}, question=clinician_turn)
 
-Lexical, so it needs no model and its verdict can be read: it cannot see a paraphrase, which is why the words are made
-by something that never had the hidden text. Four rules:
+It is lexical, so it needs no model and its verdict can be traced. It cannot see a paraphrase, which is why the words
+are made by something that never had the hidden text. Four rules:
 
     span      five words in a row of the concern or its evidence, two of them content words that nobody has said yet, or
               seven in a row with one such word

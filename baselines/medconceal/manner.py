@@ -1,12 +1,12 @@
-"""How much a turn sounds like somebody who listens: a line through what turns have in common that readers rated high.
+"""How much a turn sounds like a good listener: a linear model of what turns that readers rated highly have in common.
 
     manner("So she is at home on her own. What is that like for you?", "My wife can't be left.")  # in [0, 1]
 
-The speech acts of `acts`, the small words that hold sentences together (`words.SMALL`) and pairs of these that stand
-side by side ("do you", "tell me"), each there or not, weighed by `manner.csv`. No word of medicine, of a patient or of
+The speech acts of `acts`, the small words that hold sentences together (`words.SMALL`) and pairs of adjacent small
+words ("do you", "tell me"), each present or not, weighted by `manner.csv`. No word of medicine, of a patient or of
 a script is among them. The weights are fitted to the rated turns and the ranked clinicians of several writers
-(`tests/turns`) by ridge regression: `python -m scripts.bench.manner` fits them anew, and says how well those of all
-writers but one order what the one that was left out has written.
+(`tests/turns`) by ridge regression: `python -m scripts.bench.manner` fits them again, and says how well weights fitted
+on all writers but one rank the turns of that writer.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Which submitted findings are true: one-to-one matches that a patient's own words support (Appendix E.1, MC-G37).
 
-A judge says of each pair of finding and concern whether they mean the same, and quotes the patient. The quote must
-stand in a turn of the patient and touch the concern, which code checks; a finding without one never counts, whatever
-the judge says. Whether the category is right is computed, not asked. Of the pairs that are left, the assignment with
+A judge says of each pair of finding and concern whether they mean the same, and quotes the patient. Code checks that
+the quote appears in a turn of the patient and touches the concern; a finding without one never counts, whatever
+the judge says. Whether the category is right is computed, not asked. Among the remaining pairs, the assignment with
 the most pairs is taken, each finding and each concern once.
 """
 

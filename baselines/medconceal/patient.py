@@ -1,13 +1,13 @@
-"""The words of the reserved patient: from what may be said now, never from what is still hidden.
+"""The words of the reserved patient: made from what may be said now, never from what is still hidden.
 
     view = show(profile, chart, state, update, ...)     # the only function here that reads the profile
-    spoken = await speak(ask, prompts, view, ...)       # a chat model, or a template, that has the view alone
+    spoken = await speak(ask, prompts, view, ...)       # a chat model, or a template, that has only the view
 
 The policy decides what comes out and when; whoever finds the words gets a `View`: the chart, at most one background
 fact that the clinician asked about, the concerns that are out, those that come out now, and at most one hint that was
 written not to give its concern away. Every draft is checked; one that leaks, falls out of the role or leaves out what
-is due is asked for again with what is wrong, and after that the template speaks, or says something that means nothing
-where there is nothing to disclose (MC-G23 ... G27).
+is due is sent back with what is wrong. After the last try the template speaks, or says something noncommittal if there
+is nothing to disclose (MC-G23 ... G27).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What may be said in a turn (`View`), and the patient's words without a model: fixed sentences around it, offline.
 
-The same `View`, the same words. Sentences alternate with the turn, so that a dialogue does not read like one reply, and
-go by how open a person is and how they word things.
+The same `View` gives the same words. Sentences alternate with the turn, so that a dialogue does not read like one
+reply, and depend on how open a person is and how they word things.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     state = start(len(concerns), primary, task)
     state, update = step(BEDSIDE, state, evaluation, concerns, utterance)
 
-Pure and deterministic. Equation numbers are the paper's; what it leaves open is named by its MC-G number and stands in
-`PolicyConfig`, whose digest belongs into the record of every run. Turn t is the t-th clinician turn, counted from 1; a
+Pure and deterministic. Equation numbers are the paper's; what it leaves open is named by its MC-G number and set in
+`PolicyConfig`, whose digest belongs in the record of every run. Turn t is the t-th clinician turn, counted from 1; a
 turn is evaluated first, then moves the state, then the patient answers from the new state (MC-G5).
 
 Two policies are shipped. `PAPER` is Equations 2 to 8 to the letter. There all concerns share the features of a turn,
@@ -15,7 +15,7 @@ the default, is ours and departs from them in five places:
     overlap     o is what the turn touches of the concern's words and topic terms (`touched`)
     person      the intercept of Equation 2 moves with the person's openness and literacy
     depth       and with the depth of the concern; the categories differ, and each reveal makes the next harder
-    novelty     a turn that says own earlier turns again earns no evidence, for revealing or addressing
+    novelty     a turn that repeats earlier turns of its own earns no evidence, for revealing or addressing
     addressing  v takes o of the primary concern, and a hit of Equation 6 has to touch it
 """
 

@@ -2,9 +2,10 @@
 
 Spelling is folded before the search: case, accents, full-width letters, letters of other scripts that look like Latin
 ones, digits for letters, blanks and marks between letters, doubled letters; each label may have one letter too many,
-too few or wrong. `labels.csv` has what the categories and the hidden concerns are called in sixteen languages. What is
-blocked is the game: a label as a label, a list of them, "hidden concern", talk to the machine. Ordinary questions on
-money, insurance, fear, language or what somebody has heard are talk, whatever words of a label they hold.
+too few or wrong. `labels.csv` lists the names of the categories and of the hidden concerns in sixteen languages. What
+is blocked is playing the game: a label as a label, a list of them, "hidden concern", talk to the machine. Ordinary
+questions about money, insurance, fear, language or what somebody has heard are fine, whatever words of a label they
+hold.
 """
 
 from __future__ import annotations

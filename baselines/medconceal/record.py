@@ -4,7 +4,7 @@
                                                            -> ConcernTrace (one a concern)
 
 Turns count from 1. The fields are those of a line of `dialogues.jsonl` (`loaders.files.records`). What the profile
-hides stands in `Episode.hidden` and nowhere else, apart from what the patient has said aloud.
+hides is in `Episode.hidden` and nowhere else, apart from what the patient has said aloud.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The reliability plot of a fitted policy, as a drawing that needs no library: what was predicted, and what was so."""
+"""The reliability plot of a fitted policy, predicted against observed, drawn without any library."""
 
 from __future__ import annotations
 

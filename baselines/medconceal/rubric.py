@@ -5,8 +5,8 @@
 
 One table of features, `RUBRIC`, is behind the prompt, the rules and the documents. The model sees the turn, the last
 three clinician turns, the pending question, and what the patient said last, without which nobody can tell a reflection
-from a speech (Appendix F.1 has no word of the patient, MC-G19); it never sees a concern. An answer outside of the
-schema is asked for again, and after the last try the rules speak and the record says so (MC-G21).
+from a speech (Appendix F.1 shows nothing of the patient, MC-G19); it never sees a concern. An answer outside the
+schema is asked for again; after the last try the rules take over and the record says so (MC-G21).
 """
 
 from __future__ import annotations

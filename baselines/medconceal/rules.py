@@ -1,9 +1,9 @@
-"""The turn evaluator without a model: what a turn does (`acts`), weighed into the ten features (MC-G21).
+"""The turn evaluator without a model: what a turn does (`acts`), weighted into the ten features (MC-G21).
 
-For tests, demonstrations and the turns on which a model gives no usable answer. It reads form and not meaning: good
+For tests, demonstrations and the turns on which a model gives no usable answer. It reads form, not meaning: good
 enough to tell a clinician who takes up the patient's words and leaves room from one who lectures, no measure of a real
 one. The weights of the acts are set by hand, those of the manner fitted, on labelled turns of other writers
-(`tests/turns`); `python -m scripts.bench.manner` says how well they order turns of a writer who was left out.
+(`tests/turns`); `python -m scripts.bench.manner` says how well they rank turns of a held-out writer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What others may see of dialogues with the reserved patient: how a run is read without what its cases hide."""
+"""What others may see of dialogues with the reserved patient: reads a run without what its cases hide."""
 
 from __future__ import annotations
 

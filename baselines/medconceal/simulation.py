@@ -2,9 +2,9 @@
 
     rate = reveal_rate(BEDSIDE, profiles, Simulated(quality=0.5), turns=8)
 
-A turn of quality q has each feature of good practice near q (and none of the game), words that were not said before,
-and touches a hidden concern with probability `follows`, by one or two of its topic terms. That is a model and no
-clinician; it shows where a policy is a step and where it is a slope, which no scripted dialogue can.
+A turn of quality q has each feature of good practice near q (and none of gaming), words that were not said before,
+and touches a hidden concern with probability `follows`, by one or two of its topic terms. That is a model of a
+clinician, not a clinician; it shows where a policy is a step and where a slope, which no scripted dialogue can.
 """
 
 from __future__ import annotations

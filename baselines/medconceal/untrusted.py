@@ -1,7 +1,7 @@
-"""Text that somebody else wrote, made fit to stand inside a prompt.
+"""Text that somebody else wrote, made safe to put inside a prompt.
 
-A clinician may write anything: markup of chat templates, the delimiters of our own prompts, characters that cannot be
-seen, fifty thousand letters. `heard` is what every other role gets of it.
+A clinician may write anything: markup of chat templates, the delimiters of our own prompts, invisible characters,
+fifty thousand letters. `heard` is the version that every other role gets.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Whether a run measured what it says: the parts that had to fail quietly for it to be played at all, with limits.
+"""Whether a run measured what it claims to: the silent fallbacks that kept it going, with limits.
 
     for check in checks(episodes): ...
     reasons(episodes)       # why the run is invalid; empty for a valid one
 
-A clinician's numbers depend on an evaluator that rates and a patient that says what it reveals. Where either gave way,
-the rules or the template went on in its place, and the numbers are theirs. Above a limit no headline may be printed.
+A clinician's numbers depend on an evaluator that rates and a patient that says what it reveals. Where either failed,
+the rules or the template took its place, and the numbers are theirs. Above a limit no headline may be printed.
 """
 
 from __future__ import annotations

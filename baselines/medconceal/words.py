@@ -1,4 +1,4 @@
-"""Which words of a text carry its content, in a form in which "worried" and "worries" are one.
+"""Which words of a text carry its content, normalised so that "worried" and "worries" are the same.
 
 For the overlap of a turn with a concern (MC-G14) and for the leak check. The stemmer only cuts inflections of English:
 both sides of every comparison go through it, so it need not give dictionary forms.

@@ -7,8 +7,8 @@ A run is of one condition (`bedside build medlaybench-v --condition llm|llm+cui|
 more; each also holds the recall with expert captions, the fourth condition. Every number is R@k, the mean of both
 directions in one pool of all rows. Averages are over models: the paper's eight, else those that every condition has.
 
-Releases of different conditions differ in their lay captions, and must in nothing else. That is checked by what it
-shows in: the recall of each model with expert captions is the same in all runs, over the same number of rows.
+Releases of different conditions must differ in their lay captions and in nothing else. This is checked by its
+consequence: the recall of each model with expert captions is the same in all runs, over the same number of rows.
 """
 
 from __future__ import annotations

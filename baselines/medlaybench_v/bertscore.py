@@ -1,8 +1,8 @@
 """BERTScore F1 with DeBERTa-xlarge-MNLI, layer 40, no idf weights, no rescaling (MedLayBench-V, Table A5).
 
-The package bert-score cannot run this model under transformers 5: the tokenizer states no greatest length, and the
-package hands the place-holder for "none" to the tokenizer, which fails. The values here equal the package's wherever it
-runs, up to rounding. One difference is on purpose: padding never takes part in a match, so that a pair's value does not
+The package bert-score cannot run this model under transformers 5: the tokenizer states no maximum length, and the
+package passes the placeholder for "none" to the tokenizer, which fails. The values here equal the package's wherever it
+runs, up to rounding. One difference is deliberate: padding never takes part in a match, so a pair's value does not
 depend on the pairs it shares a batch with.
 """
 

@@ -5,13 +5,13 @@
         answers = describe(open_model("vllm/Qwen/Qwen2-VL-7B-Instruct"), store, pairs, read_prompts())
     results = evaluate(pairs, answers)
 
-MedLayBench-V's Table A5 (Section 4.5, Appendix F): 1,000 test pairs, FKGL of what the model says and its BERTScore
+MedLayBench-V's Table A5 (Section 4.5, Appendix F): 1,000 test pairs, FKGL of the model's text and its BERTScore
 against the reference of the same register. The paper's delta mixes what the model can do with how hard each reference
-is, so every text is also scored against the other register's reference (ML-G28): where the reference is the same on
-both sides, only the prompt differs. Greedy, 64 tokens (ML-G27). The prompts are our own, so that a run on the paper's
+is, so every text is also scored against the other register's reference (ML-G28): with the same reference on
+both sides, only the prompt differs. Greedy, 64 tokens (ML-G27). The prompts are our own, so a run on the paper's
 models shows how far its numbers depend on the wording.
 
-Cost: two requests an image, 2,000 for the table, of one image and some 50 words each, with up to 64 tokens back.
+Cost: two requests per image, 2,000 for the table, of one image and some 50 words each, with up to 64 tokens back.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
     concepts = count(rows)
     results = evaluate(concepts)
 
-Tables A1 and A2, and the data of Figure A2. A concept counts once a caption. As in the paper, a caption's concepts are
-the UMLS concepts of the column `cuis`, by name, and the terms found in its text, in lower case: "X-Ray Computed
+Tables A1 and A2, and the data of Figure A2. A concept counts once per caption. As in the paper, a caption's concepts
+are the UMLS concepts of the column `cuis`, by name, and the terms found in its text, in lower case: "X-Ray Computed
 Tomography" and "CT scan" are two. Terms are those of the column `concepts` in a release made here. The authors' release
-has none, so that of Table A2 only the UMLS concepts can be counted from it; every number says what it was counted from.
-Words such as "arrow", "image" and "patient", which the paper counts, are no concepts in releases made here.
+has none, so only the UMLS concepts of Table A2 can be counted from it; every number says what it was counted from.
+Words such as "arrow", "image" and "patient", which the paper counts, are not concepts in releases made here.
 """
 
 from __future__ import annotations

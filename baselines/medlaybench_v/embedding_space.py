@@ -4,10 +4,10 @@
     results = evaluate(space, record=record, model="BiomedCLIP")
     figure = {"histograms": histograms(space), "projection": project(expert, layman, split["modality"]).figure()}
 
-Cosine similarity and Euclidean distance of the L2-normalised embeddings, by modality, and a t-SNE projection. Of unit
-vectors one follows from the other: the paper's distances of 0.05 to 0.07 are cosines of 0.9976 to 0.9988, and its
-cosine of 0.99 is a distance of 0.14. A high cosine alone says little, as some encoders give any two texts one: beside
-it stands the mean cosine of an expert caption and the lay caption of another pair of the same modality.
+Cosine similarity and Euclidean distance of the L2-normalised embeddings, by modality, and a t-SNE projection. For unit
+vectors one determines the other: the paper's distances of 0.05 to 0.07 are cosines of 0.9976 to 0.9988, and its
+cosine of 0.99 is a distance of 0.14. A high cosine alone says little, since some encoders give it to any two texts. So
+the mean cosine of an expert caption and the lay caption of another pair of the same modality is reported beside it.
 """
 
 from __future__ import annotations

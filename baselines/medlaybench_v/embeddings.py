@@ -1,4 +1,4 @@
-"""Embeddings of images and captions, each distinct one encoded once and never again.
+"""Embeddings of images and captions, each distinct one encoded only once.
 
     made = embed(
         open_encoder("BiomedCLIP"),
@@ -9,7 +9,7 @@
     recall_at_k(made.images.rows(), made.texts["layman"].vectors, text_of_image=made.texts["layman"].index)
 
 Finished batches are in the cache, under the encoder's key, which changes with anything that an embedding depends on. So
-a run that was killed continues where it was, and a second run neither decodes an image nor calls the model. In either
+a killed run continues where it stopped, and a second run neither decodes an image nor calls the model. In either
 register, captions longer than the encoder's context are marked as truncated.
 
 Several GPUs: start the same command with `accelerate launch --multi_gpu --num_processes N -m …` or with torchrun. Each

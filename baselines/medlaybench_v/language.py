@@ -1,10 +1,10 @@
-"""Language of caption pairs: readability of either register, and how far the lay one keeps the expert one's words.
+"""Language of caption pairs: readability of both registers, and how far the lay one keeps the expert one's words.
 
     results = evaluate(rows, data=..., stand_in=None)
 
-MedLayBench-V's Tables 1 and 2, cell by cell, with the labels of the published numbers, and two columns more: words per
-sentence, and BLEU-4 of each split as one corpus. Every mean is taken over captions, so that Overall is the mean of the
-splits weighted by their captions; it is there when there is more than one split. A column whose package or weights are
+MedLayBench-V's Tables 1 and 2, cell by cell, with the labels of the published numbers, and two more columns: words per
+sentence, and BLEU-4 of each split as one corpus. Every mean is taken over captions, so Overall, which is there if there
+is more than one split, is the mean of the splits weighted by their captions. A column whose package or weights are
 not on this machine has no value, and a note that says what is missing.
 """
 

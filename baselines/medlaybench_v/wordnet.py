@@ -1,6 +1,6 @@
 """WordNet's synonyms for METEOR, read by NLTK's reader from any folder that holds WordNet's database files.
 
-Looked for in this order: the folder that is named; NLTK's data (`corpora/wordnet`); Debian's package `wordnet-base`
+Looked for in this order: the folder given; NLTK's data (`corpora/wordnet`); Debian's package `wordnet-base`
 (/usr/share/wordnet). Debian leaves out `lexnames` and `index.sense`, which METEOR does not need.
 """
 

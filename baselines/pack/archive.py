@@ -1,8 +1,8 @@
-"""`pack`: one archive of a run folder that may be given away, the same bytes for the same content.
+"""`pack`: makes one archive of a run folder that may be given away, the same bytes for the same content.
 
-What is private stays out: `hidden.jsonl`, `private/`, and what earlier versions kept elsewhere (`answers.sqlite`,
-`logs/`). `dialogues.jsonl` goes in as its public part, also where an earlier version wrote all into it. Everything else
-is looked through for every text that a case of the run hides.
+What is private stays out: `hidden.jsonl`, `private/`, and what earlier versions stored elsewhere (`answers.sqlite`,
+`logs/`). Only the public part of `dialogues.jsonl` goes in, even if an earlier version wrote everything into it. All
+other files are searched for every text that a case of the run hides.
 """
 
 from __future__ import annotations

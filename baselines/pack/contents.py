@@ -1,8 +1,7 @@
-"""All texts that a file holds, however it is packed: what a search for hidden texts has to look through.
+"""All texts that a file holds, however it is packed: what a search for hidden texts has to cover.
 
-A text is given as it stands and without what JSON, HTML and addresses put in the place of characters. Archives,
-compressed files, SQLite bases and tables of Arrow are opened, also inside each other. Of anything else the bytes are
-read as text.
+A text is given as it stands, and again with the escapes of JSON, HTML and URLs undone. Archives, compressed files,
+SQLite databases and Arrow tables are opened, also inside each other. The bytes of anything else are read as text.
 """
 
 from __future__ import annotations

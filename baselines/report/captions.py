@@ -1,4 +1,4 @@
-"""Pairs of a release to explore: captions, what ties them, gates and where they come from."""
+"""Pairs of a release to explore: captions, the concepts that link them, gates and provenance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The section of the image classifiers: confusions, calibration, diagnoses, training; their F1 stands in the tables."""
+"""The section of the image classifiers: confusions, calibration, diagnoses, training; their F1 is in the tables."""
 
 from __future__ import annotations
 

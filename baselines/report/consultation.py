@@ -1,4 +1,4 @@
-"""Consultations to explore: who said what, what stayed unsaid, how it was judged; and confusion matrices by domain."""
+"""Consultations to explore: who said what, what was left unsaid, how it was judged; confusion matrices by domain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dialogues that runs left, as sections show them: with what their cases hide, or without."""
+"""Dialogues of runs as sections show them: with what their cases hide, or without."""
 
 from __future__ import annotations
 

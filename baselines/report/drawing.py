@@ -1,8 +1,8 @@
 """Drawings of the page: SVG in the page's colours and font, in dark mode and in print too.
 
-What a drawing says of a row, a turn or a group stands in `told` elements: each can be reached by keyboard, has its
+What a drawing says about a row, a turn or a group is in `told` elements: each can be reached by keyboard, has its
 values as its name, and shows them on hover and focus. Lengths are in units of which the page's script knows nothing;
-a figure is `WIDTH` of them wide, as many as the pixels of a phone, so that text keeps its size there.
+a figure is `WIDTH` of them wide, as many as a phone has pixels, so that text keeps its size there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The page's figures: dot plots of own and published numbers, as SVG that takes the page's colours and its dark mode.
+"""The page's figures: dot plots of own and published numbers, as SVG that follows the page's colours and dark mode.
 
 Own numbers are filled, with their 95 % intervals; published ones are hollow. Registers differ in colour and in shape.
 """

@@ -1,7 +1,7 @@
 """A confusion matrix as the page shows it: the most frequent classes of a domain, shaded by share.
 
-They are drawn like Figures 14 and 15 of 3MDBench (Appendix G), which are of GPT-4o-mini with dialogue and rationale,
-and pictures whose counts are not published.
+They are drawn like Figures 14 and 15 of 3MDBench (Appendix G), which show GPT-4o-mini with dialogue and rationale;
+these are pictures whose counts are not published.
 """
 
 from __future__ import annotations

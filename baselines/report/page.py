@@ -1,7 +1,7 @@
-"""Put the page together: what the runs found beside the paper, in one file that fetches nothing.
+"""Assembles the page: the runs' findings beside the paper's, in one file that fetches nothing.
 
-Without script it has the tables, the figures and some rows of each section; the one script that its content policy
-allows (`report.js`) adds all of them, packed in the page (`rows.py`).
+Without scripts it has the tables, the figures and some rows of each section. The only script that its content policy
+allows (`report.js`) adds all rows, which are packed in the page (`rows.py`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The section of the reserved patients' shape: what simulated clinicians get out of them, over their quality."""
+"""The section on the shape of the reserved patients: what simulated clinicians get out of them, by their quality."""
 
 from __future__ import annotations
 

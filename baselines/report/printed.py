@@ -1,8 +1,10 @@
 """Tables of runs for a paper: LaTeX (booktabs), Markdown and CSV, own rows with the published ones beside them.
 
-A number keeps its interval, and a mark where it is no reproduction: † own, with the conditions that differ or are not
-known; ‡ a stand-in; other reasons in one table are †², †³. Published numbers in doubt have a letter. Below the table
-marks are explained, and stands n: one for all, or by column; else a line has its own, and a cell that differs from it.
+A number keeps its interval, and gets a mark if it is not a reproduction: † own, with the conditions that differ or are
+not known; ‡ a stand-in; other reasons in one table are †², †³. Published numbers in doubt have a letter. Below the
+table
+come the marks' explanations and n: one for all, or one per column; else a row has its own, and so does a cell that
+differs from its row.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Rows that the page explores: dialogues, captions. What differs by corpus is data here (facets, fields), never code.
+"""Rows that a reader of the page can explore: dialogues, captions. What differs by corpus is data here, never code.
 
 A page carries all rows of a section packed, gzip in base64: an index with what the list and the facets need, and the
-rows in pieces. Its script (`report.js`) unpacks them and draws those that are seen. Some, drawn by seed, also stand on
-the page as they are (`fixed`), for readers without script and for print.
+rows in pieces. Its script (`report.js`) unpacks them and draws those in view. Some, drawn by seed, are also on the page
+in plain HTML (`fixed`), for readers without scripts and for print.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sections of the page that are more than the paper's tables: dialogues, confusion matrices, traces.
+"""Sections of the page beyond the paper's tables: dialogues, confusion matrices, traces.
 
 A baseline whose runs have something of their own to show has a module with `sections(runs)`, named in `SECTIONS`;
 it reads what its runs left in their folders. A baseline of another package may have `sections(runs)` in its module.

@@ -1,6 +1,6 @@
-"""The paper's tables as the page shows them: each cell holds the own numbers and the published one, of one key.
+"""The paper's tables as the page shows them: each cell holds the own numbers and the published one with the same key.
 
-A number belongs into the table proper where the paper has a place for it: a column, setting and split that it prints,
+A number belongs in the table itself if the paper has a place for it: a column, setting and split that it prints,
 though not necessarily the row, which may be another model. All other own numbers (other pools, tests, agreement) are
 listed below, by split or group.
 """

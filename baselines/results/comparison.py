@@ -1,4 +1,4 @@
-"""Runs beside the paper: each own number with the published number of the same key, and what the two may be called.
+"""Runs beside the paper: each own number with the published number of the same key, and what the own one may be called.
 
     for pair in compare(read_runs([Path("runs/retrieval")])): print(pair.own.key, pair.difference, pair.verdict)
 

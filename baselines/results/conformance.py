@@ -1,14 +1,14 @@
-"""Whether a number may be called reproduced: what a paper states of a table, beside what the run was.
+"""Whether a number may be called reproduced: compares what a paper states about a table with the facts of the run.
 
     judged = judge(result.key, record.facts)
     judged.label      "reproduced", or "own (data, prompts)" with the conditions that bar it
 
-`conditions.csv` holds what the papers state, one fact a line: of which tables (and rows, settings, columns, groups), of
-which condition, by what name a run records it, and where the paper says so. A fact is in one of four states: equal;
-differs; not stated by the paper, which bars nothing; unknown here, which bars. A number is reproduced where every
-stated fact of its table is equal. A row, setting or column that its table does not have is none of the paper's.
+`conditions.csv` holds what the papers state, one fact per line: for which tables (and rows, settings, columns, groups),
+which condition, under what name a run records it, and where the paper says so. A fact is in one of four states: equal;
+differs; not stated by the paper, which bars nothing; unknown here, which bars. A number is reproduced if every
+stated fact of its table is equal. A row, setting or column that its table does not have is not the paper's.
 
-A fact is stated as one text or several with " | " between them, as JSON where it is one (0.6, true); "*" is anything
+A fact is stated as one text or several separated by " | ", as JSON where it is JSON (0.6, true); "*" is anything
 but null. An empty one is not stated.
 """
 

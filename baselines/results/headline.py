@@ -1,4 +1,4 @@
-"""The few numbers of a run that are read first; all others stand in its folder."""
+"""The few numbers of a run to read first; all others are in its folder."""
 
 from __future__ import annotations
 

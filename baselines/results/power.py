@@ -1,8 +1,8 @@
 """How many cases a comparison needs: the power of the paired t test over cases.
 
-Two systems meet the same cases, and the difference of their scores, case by case, has the standard deviation `spread`.
-A score of 0 or 1 in which the two disagree in a share d of cases, as often one way as the other, has a spread of
-sqrt(d): 0.5 where they disagree in a fourth. Source: the noncentral t distribution; statsmodels' `TTestPower`.
+Two systems get the same cases, and the difference of their scores, case by case, has the standard deviation `spread`.
+A score of 0 or 1 on which the two disagree in a share d of cases, equally often either way, has a spread of
+sqrt(d): 0.5 if they disagree in a quarter. Source: the noncentral t distribution; statsmodels' `TTestPower`.
 """
 
 from __future__ import annotations

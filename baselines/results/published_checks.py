@@ -2,7 +2,7 @@
 
     for check in checks("MedLayBench-V"): print(check.rule, check.target.key, check.recomputed, check.holds)
 
-A check compares a printed number with what the other printed numbers make of it, give or take what rounding can do:
+A check compares a printed number with the value that follows from other printed numbers, within what rounding allows:
 half a unit of the last decimal of the target, and of each number that went in.
 """
 

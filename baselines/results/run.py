@@ -1,14 +1,14 @@
 """The one shape of every number that a baseline returns, and the record of the run that it came from.
 
 A `Result` holds the ten columns of the ledger of published numbers and what makes an own number checkable: n,
-numerator, denominator, 95 % interval. Its provenance follows from its record and cannot be set: a result without a
-record is published; one whose record names a stand-in (scripted agents, sample data, random weights) is a stand-in; of
-any other, `baselines.results.conformance` says whether it is reproduced, or own, and by what; of a run of a version
-that recorded no conditions it is unknown. A cell that could not be computed has no value and a note that says what is
+numerator, denominator, 95 % interval. Its provenance follows from its record and cannot be set. A result without a
+record is published; one whose record names a stand-in (scripted agents, sample data, random weights) is a stand-in.
+For any other, `baselines.results.conformance` says whether it is reproduced or own, and why; if the run's version
+recorded no conditions, it is unknown. A cell that could not be computed has no value and a note that says what is
 missing.
 
 `write_run` leaves `results.jsonl`, `results.csv` and, last, `run.json` with the digests of both in a folder; `read_run`
-takes nothing less. The run id is a digest of what determines the numbers, not of time, cost, path or host.
+accepts nothing less. The run id is a digest of what determines the numbers, not of time, cost, path or host.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sheets that people fill in: CSV files as spreadsheets of any country save them."""
+"""Sheets that people fill in: CSV files as spreadsheet programs of any country save them."""
 
 from __future__ import annotations
 

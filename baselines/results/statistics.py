@@ -1,9 +1,9 @@
 """Statistics of paired comparisons, agreement, classification and rating sheets, shared by every baseline.
 
 Arrays in, numbers out. `n` rows are what was compared (captions, dialogues, cases). `clusters`, an id per row (article,
-case), says which rows belong together: they are drawn or flipped whole, and a row without an id is an error.
-Everything random takes a `seed` and nothing else: sums of resampled rows are taken on a binary grid so fine that they
-are exact in float64, so that no order of summation, thread count or BLAS changes a bit of an interval or a p value.
+case), says which rows belong together: they are drawn or flipped as a whole, and a row without an id is an error.
+Everything random takes a `seed` and nothing else. Sums of resampled rows are taken on a binary grid so fine that they
+are exact in float64, so no order of summation, thread count or BLAS changes a bit of an interval or a p value.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Who may see what: one-time links, sessions, forms that only our pages send, and limits.
 
 A link holds 128 random bits, of which the database keeps a digest. Opening it shows a button; only the button uses it
-up, since mail programs open links by themselves. What it is exchanged for is a cookie of a session.
+up, since mail programs open links by themselves. It is exchanged for a session cookie.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the buttons of the pages do: each takes a form, at the page that it was made for, and moves on from there."""
+"""What the buttons of the pages do: each takes a form from the page that it was made for, and moves on from there."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Signs that somebody did not read: flags with their reason, for a person to decide on. Nobody is left out by them.
+"""Signs that somebody did not read: flags with a reason, for a person to decide on. They exclude nobody.
 
-3MDBench left out one of five annotators, who was abnormally fast and answered at random (Appendix B); each sign here is
-one of those that would have shown it before the agreement did.
+3MDBench excluded one of five annotators, who was abnormally fast and answered at random (Appendix B); each sign here
+would have shown that before the agreement did.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A new study: the files that somebody edits before it is served."""
+"""Starts a study: writes the files that somebody edits before it is served."""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
-"""The clock of a talk over a time without a server: it goes on at what the person was shown last, to the second.
+"""The clock of a talk across server downtime: it resumes at what the person was last shown, to the second.
 
-The clock is computed from stored instants (`Slot.spent`). When a server begins, nobody knows how long there was none:
-all clocks that ran stand from the last beat on (`stand`), and each goes on with the first request of its person
-(`go_on`). What a clock then says is what the last page that reached the browser said. The browser itself tells, by a
-cookie that came with that page (`shown`): what the server stores before or after it sends a page is another moment than
-that in which the page arrives, and a kill falls between them. Without the cookie, in another browser, it is the last
-beat. A cookie is believed at that moment alone and for the talk that it came with; it gives back at most the time of
-the words that are being written, and takes at most what may lie between the last beat and the end (`SILENT`).
+The clock is computed from stored instants (`Slot.spent`). When a server starts, nobody knows how long there was none:
+all running clocks are stopped as of the last heartbeat (`stand`), and each resumes with its person's first request
+(`go_on`). A clock then resumes from what the last page that reached the browser showed. The browser itself reports
+that, in a cookie that came with the page (`shown`): the server can only store something before or after it sends a
+page, which is not the moment in which the page arrives, and a kill can fall in between. Without the cookie, in another
+browser, the last heartbeat counts. A cookie is believed only at that moment and for the talk that it came with; it
+gives back at most the time of the words being written, and takes at most what may lie between the last heartbeat and
+the end (`SILENT`).
 """
 
 from __future__ import annotations

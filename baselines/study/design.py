@@ -1,10 +1,10 @@
 """What a study is: `study.yaml` as typed data.
 
     design = read_design(Path("study"))
-    design.digest                          # stands beside all that the study leaves
+    design.digest                          # goes with everything that the study leaves
 
-The papers are silent on cases for each person, payment, order, re-entry, who speaks first, and grace at time-out. The
-file states each, and what it leaves out has the default that stands here. Texts for people are files beside it:
+The papers are silent on cases per person, payment, order, re-entry, who speaks first, and grace at time-out. The
+file states each; what it leaves out has the default that is defined here. Texts for people are files beside it:
 `consent.md` (or `consent.pdf`) and `instructions.md`.
 """
 

@@ -1,4 +1,4 @@
-"""What a study leaves for the baselines, in the files that they read already.
+"""Exports a study in the file formats that the baselines already read.
 
     RUN/confirmation.jsonl, intervention.jsonl    for `bedside run confirmation --transcripts`
     RUN/…                                         the sheets of the rating tasks (`Task.sheet`)
@@ -7,7 +7,7 @@
     RUN/study.json                                the design, its digest, the models, the last digest of the journal;
                                                   `asked_again`: requests to models sent again after a stop
 
-People are their pseudonyms. Those whose texts were erased, and practice, stand in no file but as a count.
+People appear under their pseudonyms. Those whose texts were erased, and practice items, appear only as a count.
 """
 
 from __future__ import annotations

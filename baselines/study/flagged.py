@@ -1,4 +1,4 @@
-"""Why somebody's work should be looked at by a person, from all that a study holds. Nobody is left out by it."""
+"""Why a person should look at somebody's work, from everything that a study holds. It excludes nobody."""
 
 from __future__ import annotations
 

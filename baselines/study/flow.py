@@ -1,4 +1,4 @@
-"""Where a person stands in a study, and what every page tells of it."""
+"""Where a person is in a study, and what every page says about it."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
     note(connection, at, "message", person="P001", slot=3, number=5)
     checked(connection)                        # how many rows, and the digest of the last
 
-Rows are written in the transaction of what they tell, and never changed. Whoever wants to prove later that no row was
-cut off at the end keeps the last digest elsewhere: `study check`, `export` and the coordinator's page print it.
+Rows are written in the same transaction as what they record, and never changed. To prove later that no row was
+cut off at the end, keep the last digest elsewhere: `study check`, `export` and the coordinator's page print it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Texts of people, encrypted by a key for each of them, so that a person's texts go when the key goes.
+"""People's texts, encrypted with a key per person, so that deleting the key deletes the texts.
 
     with Keys(folder / "private" / "keys.sqlite") as keys:
         sealed = keys.seal("P001", "Are you worried about the cost?")
         keys.open("P001", sealed)
         keys.erase("P001")                       # now no copy of the database, old or new, can be read
 
-AES-256-GCM, a fresh nonce each time, bound to the person's name. The file of keys is its owner's alone, and has to be
-backed up apart from the database: an old copy of both together would bring erased texts back.
+AES-256-GCM, a fresh nonce each time, bound to the person's name. The file of keys is its owner's alone, and must be
+backed up separately from the database: an old copy of both together would bring erased texts back.
 """
 
 from __future__ import annotations

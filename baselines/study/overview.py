@@ -1,4 +1,4 @@
-"""The coordinator's page: who is where, what needs people, what models do and cost. Nobody's words stand on it."""
+"""The coordinator's page: who is where, what needs people, what models do and cost. It shows nobody's words."""
 
 from __future__ import annotations
 

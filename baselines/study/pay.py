@@ -1,7 +1,7 @@
-"""What people have earned: welcome, finished cases, cases that broke off, and the part of one that they stopped in.
+"""What people have earned: welcome, finished cases, cases that broke off, and part of a case that they stopped in.
 
-Pay is prorated, as in MedConceal: who stops is paid for the time that they spent on the case in hand, as a share of its
-time. Texts that were deleted change nothing.
+Pay is prorated, as in MedConceal: whoever stops is paid for the time spent on the case in hand, as a share of its
+time. Deleting texts changes nothing.
 """
 
 from __future__ import annotations

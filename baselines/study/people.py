@@ -1,6 +1,6 @@
 """The people of a study: invited, in, done, gone. Each step is taken once, from the stage that it belongs to.
 
-A person is P001, P002 and so on, everywhere. Who that is for others (Prolific's id) stands in one table, sealed.
+A person is P001, P002 and so on, everywhere. Their identity elsewhere (Prolific's id) is in one table, encrypted.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a study would show and take, before anybody is invited.
+"""What a study could show and would take, before anybody is invited.
 
-People and models meet the same cases; the difference between a person's score and a model's has a part that all
-encounters of the person share, and one that all of the case share. Both are assumed here and said so: no study has
-published them.
+People and models get the same cases. The difference between a person's score and a model's has one component that all
+encounters of the person share, and one that all encounters of the case share. Both are assumptions, and labelled so: no
+study has published them.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The patient's replies: prepared beside the pages, once, by whoever is there.
+"""The patient's replies: prepared outside the pages, once each, by whichever process is free.
 
     replies = Replies(site)
     replies.due(slot.id)          # after a message; after a restart, for each talk that waits
 
-A talk is claimed for some seconds at a time, so that of several processes one prepares the reply, and another takes
-over where it dies. Each answer of a model is stored before it is used. While a model fails the clock stands, and it is
-asked again; after three minutes the talk is broken off, paid, and given to somebody else. Nothing stands in for it.
+A process claims a talk for a few seconds at a time, so that only one of several prepares the reply, and another takes
+over if it dies. Each answer of a model is stored before it is used. While a model fails, the clock stops and the model
+is asked again; after three minutes the talk is ended, paid, and given to somebody else. Nothing else answers instead.
 """
 
 from __future__ import annotations

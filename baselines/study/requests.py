@@ -1,9 +1,9 @@
-"""Requests to models, written down before they are sent, so that a stop between question and answer is seen.
+"""Requests to models, recorded before they are sent, so that a stop between question and answer is noticed.
 
-What was on its way when a process died may have been answered and paid: nobody here can know. The request has a name
-that is stored first, goes with it as `Idempotency-Key`, and is the same when it is sent again; a provider that honours
-it gives the same answer and takes no second price. How often that happened is counted (`sent_again`), for those that do
-not. A request that failed, or whose answer was no use, gets another name: it is to be answered anew.
+A request in flight when a process died may have been answered and paid for: nobody here can know. Each request has a
+name that is stored first, is sent as `Idempotency-Key`, and stays the same when the request is sent again; a provider
+that honours it gives the same answer and charges nothing more. Requests sent again are counted (`sent_again`), for
+providers that do not. A request that failed, or whose answer was useless, gets another name: it needs a new answer.
 """
 
 from __future__ import annotations

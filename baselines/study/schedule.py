@@ -4,16 +4,17 @@
 
 Pure functions of the items and of what was given so far, in the order in which it was given.
 
-Talks: every case in each task gets `completed` encounters. Nobody meets a case twice, be it in another task. The order
-of tasks is a row of a Latin square, the row that fewest of the people begin who are still in. Of the cases that a
-person may meet, the least filled comes first, then the one that stood least often at this place of a session.
+Talks: every case in each task gets `completed` encounters. Nobody gets a case twice, not even in another task. The
+order of tasks is a row of a Latin square: the row that the fewest people still in the study begin with. Of the cases
+that a person may get, the least filled comes first, then the one that came up least often at this place of a session.
 
-Ratings and diagnoses: `completed` people do all items (of their arm, where a task has conditions between people), each
-in an order of their own: rows of a Williams square, of which again the least used comes first. A part of the items
-comes again, half the items later. Who leaves in the middle is replaced by one who does all: tables need whole raters.
+Ratings and diagnoses: `completed` people do all items (of their arm, if a task has conditions between people), each
+in an order of their own: rows of a Williams square, again the least used first. Some of the items
+come again, half the items later. Whoever leaves in the middle is replaced by someone who does all items: tables need
+complete raters.
 
-Only what is done or open counts, so that what somebody left unfinished returns, and arms, rows and cases stay within
-one of each other.
+Only finished and open items count, so that what somebody left unfinished is given out again, and arms, rows and cases
+stay within one of each other.
 """
 
 from __future__ import annotations

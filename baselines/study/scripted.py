@@ -1,9 +1,9 @@
-"""A scripted participant: goes through the pages by their forms, as a browser without script would. A stand-in.
+"""A scripted participant: goes through the pages by their forms, as a browser without scripts would. A stand-in.
 
     take_part(site, "P001", CLINICIANS["expert"])
 
-It reads what a page shows and knows the right answers about the instructions: it takes the first of every other
-choice, draws what it answers to an item (by name, so that no two answer alike), and in talks says what a scripted
+It reads what a page shows and knows the right answers about the instructions. It takes the first of every other
+choice, draws its answers to items (by name, so that no two answer alike), and in talks says what a scripted
 clinician says to the same chart and replies.
 """
 

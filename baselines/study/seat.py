@@ -4,13 +4,13 @@
     played = await talk.go_on()
     played.replies[-1]                       # what the patient says to the last of the words
     talk.seat.words.append("And then?")
-    played = await talk.go_on()              # goes on where it stood
+    played = await talk.go_on()              # continues where it stopped
     played.episode                           # of a talk that has ended
 
-The seat answers the role `clinician` from the words that are stored; at the first that is missing the game stands
-still. The others, evaluator and patient, answer through `others`, which has a store of its own: what they have said
-once is said again. So no talk needs a state in memory: any process, after any restart, plays it anew from the store and
-comes to the same place. A talk that is still there only spares the work.
+The seat answers the role `clinician` from the stored words; at the first missing one the game pauses. The others,
+evaluator and patient, answer through `others`, which has a store of its own and repeats what they said before. So no
+talk needs a state in memory: any process, after any restart, replays it from the store and arrives at the same place. A
+talk that is still in memory only saves work.
 """
 
 from __future__ import annotations

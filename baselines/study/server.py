@@ -1,12 +1,12 @@
-"""The pages of a study over HTTP: forms that work without script, and a few lines of JSON for those that have it.
+"""The pages of a study over HTTP: forms that work without scripts, and a little JSON for browsers that run them.
 
     app = create_app(site, frozenset({"https://study.example.org"}))
 
 Whoever is in has a cookie; "/" is the page where they are, whatever they did before, and every form says which page it
-was made for. Nothing is served without a session but invitations, the style and the script.
+was made for. Without a session only invitations, the style and the script are served.
 
-The event loop of the pages waits for no database: pages are made in threads, of the forms that are posted one at a
-time, and replies are prepared, with what becomes due, in a loop and a thread of their own (`_Server.aside`).
+The event loop never waits for a database: pages are made in threads, posted forms are handled one at a time, and
+replies are prepared, with whatever else is due, in a loop and a thread of their own (`_Server.aside`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Items in people's hands: given, talked over or answered, finished or lost; and the clock of a talk.
+"""Items in people's hands: given, in progress or answered, finished or lost; and the clock of a talk.
 
-Every function works within the transaction of its caller, checks where the slot stands, and changes nothing where a
+Every function works within the transaction of its caller, checks the state of the slot, and changes nothing if a
 request comes late: from another tab, by Back, or sent twice. The clock runs from the moment that the person may write
-until the words are sent. While the patient's reply is prepared it stands.
+until the words are sent. It stops while the patient's reply is prepared.
 """
 
 from __future__ import annotations

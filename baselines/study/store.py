@@ -1,11 +1,11 @@
-"""The database of a study: SQLite in WAL mode, or Postgres by its URL, one code path.
+"""The database of a study: SQLite in WAL mode, or Postgres by its URL, with one code path.
 
     store = open_store(folder / "private" / "study.sqlite")      # or "postgresql://…"
     with store.writing() as connection:                          # one transaction; of two, one waits
         connection.execute(insert(people).values(...))
 
-Times are seconds since 1970. What people write, and what is answered to them, is encrypted by a key of their own
-(`keys`): columns named `sealed` hold it, and nothing else of theirs is text.
+Times are seconds since 1970. What people write, and the replies to them, are encrypted with a key of their own
+(`keys`) in the columns named `sealed`; nothing else of theirs is text.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The talks of a study, played: what people have said comes from the store, what models said before from there too.
+"""Plays the talks of a study: people's words come from the store, and so do earlier answers of models.
 
     talks = Talks(site)
     played = await talks.play(slot)              # as far as the talk has come
 
-A talk is played anew from the store. Those that were played last are kept where they stand, each with the number of
-words that it has heard, so that the next words of a person cost one turn and not all. One that is lost (a restart,
-another process, too many talks) is played anew and comes to the same place; nothing else hangs on it.
+A talk is replayed from the store. The most recent ones are kept in memory, each with the number of words that it has
+heard, so that a person's next words cost one turn and not all. One that is lost (a restart, another process, too many
+talks) is replayed and arrives at the same place; nothing else depends on it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which page a person is at, and what stands on it: built from charts, what was said, and their own input alone."""
+"""Which page a person is at, and what it shows: built only from charts, the talk so far, and their own input."""
 
 from __future__ import annotations
 

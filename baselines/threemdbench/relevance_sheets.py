@@ -4,9 +4,9 @@
     bedside ratings study/sheet-R*.csv
 
 Appendix C of the paper: for each diagnosis, is the basic complaint typical of it; for one case of each diagnosis, does
-each additional complaint go with the diagnosis and the photo. A mark is 1 (relevant) or 0. The paper counts what at
-least one physician found relevant, which grows with the number of physicians and is no agreement between them: what
-each of them, most and all found relevant stands beside it, and kappa.
+each additional complaint fit the diagnosis and the photo. A mark is 1 (relevant) or 0. The paper counts what at
+least one physician found relevant, which grows with the number of physicians and is no agreement between them. So the
+shares that each of them, most, and all found relevant are given too, and kappa.
 """
 
 from __future__ import annotations

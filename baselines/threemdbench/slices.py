@@ -1,6 +1,6 @@
 """Numbers by a column of the corpus (skin type, age group, sex, source, …): every slice, the worst, and tests.
 
-A number of a slice is the mean over its cases, with the interval of a bootstrap over patients, lesions or cases. Each
+A number of a slice is the mean over its cases, with a bootstrap interval over patients, lesions or cases. Each
 slice is tested against all others (Mann-Whitney), and the p values of a measure are adjusted by Holm.
 """
 

@@ -1,5 +1,4 @@
-"""From a thread to the facts and hidden concerns of a profile, by model; every concern must quote the patient (C.3,
-C.5).
+"""From a thread to the facts and hidden concerns of a profile, by model; every concern quotes the patient (C.3, C.5).
 
 A concern is dropped and counted if its quotation is not in the patient's own words, if its confidence is low, or if it
 has no category. At most seven words of a quotation are published, with names masked.

@@ -1,5 +1,4 @@
-"""Which IP addresses are publicly reachable: one table, the same under every Python, since `ipaddress.is_global`
-varies.
+"""Which IP addresses are public: one table, the same under every Python, because `ipaddress.is_global` varies.
 
 Python 3.11 calls 224.0.0.1, fec0::1 and 192.0.0.8 global, and does not know later registrations. The table holds
 the special-purpose registries of IANA (IPv4 and IPv6, as of 2025):

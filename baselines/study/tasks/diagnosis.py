@@ -1,7 +1,7 @@
 """A diagnosis from a photo and complaints, at one of two levels of information (3MDBench, Appendix D, Table 7).
 
 Four physicians named the diagnosis of one case of each of the 34; two saw the photo and the general complaint, two all
-complaints. With `setting: both` the levels lie between people: everybody works at one.
+complaints. With `setting: both` the levels are compared between people: everybody works at one.
 """
 
 from __future__ import annotations

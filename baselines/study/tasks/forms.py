@@ -1,4 +1,4 @@
-"""Answers read from forms, checks of attention, and the files that answers become: what several tasks share."""
+"""Answers read from forms, attention checks, and the files that answers become: shared by several tasks."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Pairs of captions, rated by four criteria from 1 to 5 (MedLayBench-V, Section 4.3, Table 4).
 
-Two radiologists and one lay reader rated the same 100 pairs. A rater sees both captions and neither picture, id nor
-who made the lay caption, as on the sheets of `bedside sheet`.
+Two radiologists and one lay reader rated the same 100 pairs. As on the sheets of `bedside sheet`, a rater sees both
+captions but no picture, no id, and not who made the lay caption.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Consultations, scored by the eight Mini-CEX items (3MDBench, Section 3.4, Table 4; agreement: Figure 8).
 
-Five annotators scored the same dialogues and read out the doctor's diagnosis; what they saw is what the assessor gets:
-dialogue, photo, gold diagnosis. They see no model's name, run or thought: texts are cleaned once more, and words that
+Five annotators scored the same dialogues and extracted the doctor's diagnosis; what they saw is what the assessor gets:
+dialogue, photo, gold diagnosis. They see no model's name, run or reasoning: texts are cleaned once more, and words that
 name a model of the run or a well-known family of models are masked.
 """
 

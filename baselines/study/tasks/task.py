@@ -1,7 +1,7 @@
-"""What a task of a study is: items from a source, a page of each, a form read, and the sheet of all answers.
+"""What a task of a study is: items from a source, a page for each, a form read, and the sheet of all answers.
 
-A page is built from what `page` returns and nothing else. What `Item.payload` holds may be seen by everybody: a gold
-label or a hidden concern has no place in it. What the sheet needs and people must not see stands in `Item.key`.
+A page is built only from what `page` returns. Everybody may see what `Item.payload` holds, so a gold label or a hidden
+concern has no place in it. What the sheet needs and people must not see is in `Item.key`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a network answers about pictures: the mean of its logits on the picture and on its mirror image."""
+"""A network's answers for pictures: the mean of its logits on the picture and on its mirror image."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors and a few facts in one safetensors file, written whole, with a digest that every reader checks."""
+"""Tensors and a few facts in one safetensors file, written atomically, with a digest that every reader checks."""
 
 from __future__ import annotations
 

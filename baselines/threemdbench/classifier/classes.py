@@ -1,4 +1,4 @@
-"""The classes of a network as names of what it is to answer about: the 34 diagnoses where all of them are diagnoses.
+"""The classes of a network, named as what it is to answer about: the 34 diagnoses if all of them are diagnoses.
 
 classes = Classes.of(("pink eye", "stye"))
 classes.names, classes.places       the 34 names, (9, 28): a class by any name of a diagnosis is that diagnosis

@@ -1,9 +1,9 @@
 """`cues.parquet`: the three names that a classifier ranks first for each case, which a doctor agent may be given.
 
 Names only, in order, no probabilities (Table 5, "external cues"). The file says which rows it is for, by their content
-digest, and which model and run made it, so that a doctor never gets the cues of another release. It says too which
-cases have none and why, and whether the classifier's own photos were looked for among them. Files of earlier versions
-say neither.
+digest, and which model and run made it, so that a doctor never gets the cues of another release. It also says which
+cases have none and why, and whether the classifier's own training photos were looked for among them. Files of earlier
+versions say neither.
 """
 
 from __future__ import annotations

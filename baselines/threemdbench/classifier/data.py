@@ -1,4 +1,4 @@
-"""Photos by split: of a 3MDBench release, of a folder of class folders, or whatever a network is to answer about.
+"""Photos by split: of a 3MDBench release, of a folder of class folders, or of whatever a network is to answer about.
 
 runs/photos/train/pharyngitis/a.jpg        split folders with class folders in them: train, validation, test
 """

@@ -1,4 +1,4 @@
-"""Photos decoded once, reduced to what training needs, and kept in memory where they fit."""
+"""Photos decoded once, reduced to what training needs, and kept in memory if they fit."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A linear probe: logistic regression on frozen embeddings, the cheap strong baseline.
 
-The strength of its penalty is the one with the best macro F1 on validation; classes weigh as in the sampling of a
-training, by one over the root of their size.
+The strength of its penalty is the one with the best macro F1 on validation; classes are weighted as a training samples
+them, by one over the square root of their size.
 """
 
 from __future__ import annotations

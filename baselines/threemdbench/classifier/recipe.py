@@ -1,7 +1,7 @@
 """How a network is trained (Appendix E says "full fine-tuning"; the rest is ours): numbers, sampling, schedule.
 
-All randomness is a function of (seed, epoch, step, photo), never of what was drawn before, so that a training that was
-stopped anywhere goes on with the same bits.
+All randomness is a function of (seed, epoch, step, photo), never of what was drawn before, so a training that was
+stopped anywhere continues with the same bits.
 """
 
 from __future__ import annotations

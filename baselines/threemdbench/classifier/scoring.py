@@ -1,6 +1,6 @@
 """The numbers of a classifier on the test photos, beside two that never look (Tables 5 and 8, Figures 14 and 15).
 
-A test photo that cannot be decoded is a wrong answer, and is counted; it has no part in calibration.
+A test photo that cannot be decoded counts as a wrong answer, and is reported; it has no part in calibration.
 """
 
 from __future__ import annotations

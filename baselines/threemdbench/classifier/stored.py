@@ -1,4 +1,4 @@
-"""A classifier's answers about test as its run keeps them, to be scored again without photo or network."""
+"""A classifier's answers on test as its run stores them, to be scored again without photos or a network."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Training: step after step from a checkpoint or from the start, on one device or several, always with the same bits.
+"""Training, step by step from a checkpoint or from the start, on one device or several, always with the same bits.
 
-RUN/training/checkpoint.safetensors    weights, their average, the optimizer's moments, and where the training stands
+RUN/training/checkpoint.safetensors    weights, their average, the optimizer's moments, and how far the training is
 RUN/training/best.safetensors          the average that was best on validation
 """
 

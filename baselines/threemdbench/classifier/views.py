@@ -1,4 +1,4 @@
-"""What a network is shown of a picture: a random crop and RandAugment to train on, the whole of it to answer about."""
+"""What a network sees of a picture: a random crop with RandAugment in training, the whole picture for an answer."""
 
 from __future__ import annotations
 

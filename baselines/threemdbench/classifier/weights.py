@@ -1,4 +1,4 @@
-"""`model.safetensors` of a run: the weights that answered, and what is needed to have them answer again."""
+"""`model.safetensors` of a run: the weights that answered, and what is needed to let them answer again."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ ending      whether a patient's BREAK ends the dialogue
 play        the dialogue, pure Python
 assessor    asked until its answer can be read; which diagnosis the doctor gave (naming)
 rubric      its scores of the eight Mini-CEX items (reading); recheck: how far they can be moved
-game        the whole as a `baselines.dialogue.game.Game`
+game        all of it as a `baselines.dialogue.game.Game`
 agents      scripted patients, doctors and assessors by name, all stand-ins: agents_*
 diagnosis   names -> F1; tables, differences, names, physicians: what is reported
 selection   choosing patient and assessor (Tables 3 and 4): selection_*

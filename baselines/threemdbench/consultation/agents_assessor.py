@@ -1,6 +1,6 @@
 """The scripted assessor: reads diagnoses and scores the rubric by rules. A stand-in, whatever its numbers look like.
 
-Like an assessor model it is sent JSON and the true diagnosis, and answers in the form that it is asked for.
+Like an assessor model it is sent JSON and the true diagnosis, and answers in the required form.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""Scripted doctors: the scale on which a real one is read. All are stand-ins.
+"""Scripted doctors: the scale against which a real one is read. All are stand-ins.
 
 silent          says nothing
 majority        always the most frequent diagnosis, at once
 ask-everything  goes through every question of a good history, then the most frequent diagnosis
 keyword         asks a little and picks the diagnosis whose keywords the patient used
-keyword-cues    the same, with points for the cues where its instructions hold them
+keyword-cues    the same, with points for the cues if its instructions hold them
 oracle          is told the diagnosis, which no doctor model ever is
 parrot          repeats the patient
 
-All but the oracle see only what a doctor model is sent. They keep to what their instructions ask for: no questions
-where there is no conversation, and two labelled parts where a rationale is wanted. The keywords (`keywords.csv`) were
+All but the oracle see only what a doctor model is sent. They follow their instructions: no questions where there is no
+conversation, and two labelled parts where a rationale is wanted. The keywords (`keywords.csv`) were
 written by hand, and no clinician has reviewed them.
 """
 

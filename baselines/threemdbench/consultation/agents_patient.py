@@ -1,6 +1,6 @@
-"""The scripted patient: answers from its complaints by the words of the question, in the manner of its temperament.
+"""The scripted patient: picks answers from its complaints by the words of the question, in its temperament's manner.
 
-It knows what a patient model is told and nothing else: complaints and temperament, never the diagnosis. What it has
+It knows only what a patient model is told: complaints and temperament, never the diagnosis. What it has
 said so far it reads from the messages. Once the doctor has named a diagnosis, it asks what its temperament makes it ask
 and says BREAK. A stand-in: four fixed manners are no people.
 """

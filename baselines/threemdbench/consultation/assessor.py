@@ -1,8 +1,8 @@
-"""The assessor is asked until its answer can be read; and which diagnosis the doctor gave, by its words alone.
+"""Asks the assessor until its answer can be read, and reads which diagnosis the doctor gave, from its words alone.
 
-The doctor's words come to the assessor as a JSON list of strings, so that nothing in them can pass for an instruction's
-end or for another speaker. What comes back is a list of names or "none", also within a short sentence or a list of
-Python's; an answer that is neither is asked for again (Appendix H.4, 3M-G23).
+The doctor's words come to the assessor as a JSON list of strings, so that nothing in them can pass for the end of an
+instruction or for another speaker. What comes back is a list of names or "none", also within a short sentence or as a
+Python list; an answer that is neither is asked for again (Appendix H.4, 3M-G23).
 """
 
 from __future__ import annotations

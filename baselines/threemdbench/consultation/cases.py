@@ -3,8 +3,8 @@
     read = read_cases(open_data("3mdbench").splits["test"])
     read.cases, read.invalid
 
-A row that cannot be played is counted with its reason, never dropped. Open models get photos of at most 400 pixels in
-width, as in the paper's code, and so does the assessor always; others get the photo as it is (S3, 3M-G32).
+A row that cannot be played is counted with its reason, never dropped. Open models get photos at most 400 pixels wide,
+as in the paper's code, and so does the assessor always; others get the photo as it is (S3, 3M-G32).
 """
 
 from __future__ import annotations

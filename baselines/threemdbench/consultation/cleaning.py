@@ -5,14 +5,14 @@ Nothing is ever dropped without a flag on the turn:
     max_tokens     the answer breaks off at the token limit
     filtered       the provider's filter stopped it
     no_room        the conversation no longer fits the model
-    control        control and invisible characters were taken out
+    control        control and invisible characters were removed
     special_token  so were tokens of chat templates, such as <|im_end|> or [INST]
-    thought        what a reasoning model thought was kept from the other side
+    thought        a reasoning model's thoughts were kept from the other side
     reasked        REASONING and ANSWER were missing and asked for again
-    unparsed       they were still missing: what could be told to be the answer was sent, or nothing
-    label          a label of the speaker's own, such as "Doctor:", was taken off
-    other_role     it went on to speak for somebody else, and ends there
-    break          the patient's BREAK was taken off; the text before or after it counts
+    unparsed       they were still missing: what looked like the answer was sent, or nothing
+    label          a label for the speaker itself, such as "Doctor:", was removed
+    other_role     it went on to speak for somebody else, and is cut there
+    break          the patient's BREAK was removed; the text before or after it counts
     truncated      it was longer than MAX_CHARS
     empty          nothing was left: PLACEHOLDER stands for it, and counts as an utterance
 """

@@ -6,10 +6,10 @@ Two readings of the same answers. The authors' (their notebook `count_metrics.ip
 corrected by substring, a case whose answer is exactly "none" is dropped, and each name of an answer is a sample of its
 own with the case's diagnosis as truth. It takes the answer as the assessor wrote it: "None", "none." and "'acne'" are
 three names that no list holds. So the same rules are also applied to what we read in the answer. They can be gamed: a
-doctor that names nothing whenever it is unsure is measured on the easy cases alone, and one that names several has
-several tries. The strict one: exact names and the synonyms of
-`loaders/threemdbench_diagnoses.csv`, the first diagnosis only, and no diagnosis is a wrong one. Neither is shown
-without the other, nor without the rates that tell them apart.
+doctor that names nothing whenever it is unsure is measured on the easy cases alone, and one that names several gets
+several tries. The strict one: exact names and the synonyms of `loaders/threemdbench_diagnoses.csv`, only the first
+diagnosis, and no diagnosis is a wrong one. Neither is shown without the other, nor without the rates that tell them
+apart.
 """
 
 from __future__ import annotations

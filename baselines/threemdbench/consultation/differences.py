@@ -1,10 +1,10 @@
-"""Doctors and settings compared case by case, as the paper does (Section 4) and with what its test leaves out.
+"""Doctors and settings compared case by case, as the paper does (Section 4), with what its test leaves out.
 
     for pair in differences([first, second, third]): print(pair.measure, pair.difference, pair.p_adjusted)
 
 The paper's test is Wilcoxon's signed-rank test of paired values at alpha .01, with Benjamini and Hochberg's adjustment
-over all pairs of a table. F1 has no value a case: what is tested is whether the diagnosis of the case was right, which
-with 0 and 1 is a sign test (3M-G22). How large the difference of F1 is, both ways of counting, says the paired
+over all pairs of a table. F1 has no value per case: what is tested is whether the diagnosis of the case was right,
+which with 0 and 1 is a sign test (3M-G22). The size of the difference of F1, counted both ways, comes from the paired
 bootstrap over cases beside it.
 """
 

@@ -1,9 +1,9 @@
 """How a patient ends a dialogue: by BREAK, as its instructions say, in whatever way a model puts it.
 
 `authors_ending` is the rule of the authors' code: the text contains these letters. `natural_ending` asks whether BREAK
-is said or only mentioned. It is said where it stands by itself: as a message, a line or a sentence, at the end of one
-(`Thank you BREAK.`) or in front of one (`BREAK, thanks`), between marks, quoted, repeated, behind a speaker's name. It
-is mentioned in a question, where somebody is told to have said it, and where it is a verb or a noun in capitals.
+is said or only mentioned. It is said if it stands by itself: as a message, a line or a sentence, at the end of one
+(`Thank you BREAK.`) or in front of one (`BREAK, thanks`), between marks, quoted, repeated, after a speaker's name. It
+is mentioned in a question, where somebody is reported to have said it, and where it is a verb or a noun in capitals.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A consultation as a `Game`: how it is played by any answers, and what a log shows of it.
+"""A consultation as a `Game`: how it is played, whoever answers, and what a log shows of it.
 
 game = consultation_game("dialogue+image", read_prompts())
 record = await game.play(case, ask)

@@ -1,4 +1,4 @@
-"""What the paper calls a setting and a model, and which models are of one family."""
+"""The paper's names of settings and models, and which models belong to one family."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Which diagnoses an extractor's answer names: a list, as it was asked for, and what models write in its place.
+"""Which diagnoses an extractor's answer names: the list that it was asked for, and what models write instead.
 
-A list or an object of JSON or Python, a label in front, one name a line, a short sentence that says the diagnosis or
-that there is none, a paragraph of reasons behind. Within a sentence only names of the 34 and their synonyms count, and
-none that is hedged. What names a diagnosis and denies one is asked for again.
+A list or an object of JSON or Python, a label in front, one name per line, a short sentence that gives the diagnosis or
+says that there is none, a paragraph of reasons after it. Within a sentence only names of the 34 and their synonyms
+count, and only unhedged ones. An answer that both names and denies a diagnosis is asked for again.
 """
 
 from __future__ import annotations

@@ -3,9 +3,10 @@
     write_sheets(cases, Path("study/physicians.csv"), setting="image+basic", raters=2)
     results(read_sheets([...]), consultations, record)
 
-A sheet has a row a case, one case a diagnosis: the photo's name, the complaints that the setting tells, and an empty
-column for the diagnosis. It does not hold the gold diagnosis. What Table 7 calls F1 is accuracy, and its p values are
-those of an unpaired t test over the same cases; the paired test that the design asks for stands beside (exact McNemar).
+A sheet has one row per case and one case per diagnosis: the photo's name, the complaints that the setting shows, and an
+empty column for the diagnosis. It does not hold the gold diagnosis. What Table 7 calls F1 is accuracy, and its p values
+are those of an unpaired t test over the same cases; the paired test that the design calls for is given too (exact
+McNemar).
 """
 
 from __future__ import annotations

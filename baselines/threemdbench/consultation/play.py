@@ -2,7 +2,7 @@
 
     patient opens -> doctor -> patient -> …, to the patient's BREAK or the cap -> extraction -> assessment
 
-Either side reads the other's words only: the patient never sees a rationale, and neither side sees the gold diagnosis,
+Each side reads only the other's words: the patient never sees a rationale, and neither side sees the gold diagnosis,
 which goes to the assessor alone. At the cap nobody is asked any more, and the dialogue is unfinished. A setting without
 dialogue shows the doctor all complaints at once and takes its one answer.
 """

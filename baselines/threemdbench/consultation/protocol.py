@@ -9,9 +9,9 @@
     extraction   asked until it can be read, 4 times         asked once, whatever it says, of words in lower case
     unfinished   no diagnosis, no quality                    like any other dialogue
 
-Both play the prompts that they are given (`prompts`), with the paper's assessor, a patient, unless `judge` says that of
-its code, a group of experts (3M-G24); and clean, count and score by the same code. The authors' top_k 1
-of a temperature of 1e-6 is left out, which changes no answer and which few providers take.
+Both play the prompts that they are given (`prompts`). The assessor is the paper's, a patient, unless `judge` selects
+that of its code, a group of experts (3M-G24). Both clean, count and score by the same code. The authors' top_k 1
+at a temperature of 1e-6 is left out: it changes no answer and few providers accept it.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""An assessor's eight scores, in whatever form it writes them: what one reading alone is possible of, and no other.
+"""An assessor's eight scores, in whatever form it writes them: accepted only if exactly one reading is possible.
 
     scores_in('```python\\n{"Doctor assessment": {"Medical Interviewing Skills": {"1.1": "1", ...')
 
 A dictionary of JSON or of Python, flat, or nested in the groups of the paper's prompt, in a fence or with a sentence
-around it; or the items one by one, each with its score behind it. A score is 1 or 0, yes or no, true or false, also as
-a text and with a reason behind it; item 4.1 is one of the three words of its scale. Numbers for 4.1 are not read: some
-count from 0, some from 1. Nothing is guessed: an item that is missing, stands twice, or could be read in two ways makes
-the whole unfit.
+around it; or the items one by one, each followed by its score. A score is 1 or 0, yes or no, true or false, also as
+a text and with a reason after it; item 4.1 is one of the three words of its scale. Numbers for 4.1 are not read: some
+count from 0, some from 1. Nothing is guessed: an item that is missing, appears twice, or could be read in two ways
+makes the whole answer unfit.
 
-A sentence around a dictionary may say whose it is. One that tells of somebody else's words is no answer.
+A sentence around a dictionary may say whose it is. One that reports somebody else's words is not an answer.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""How steady the assessor is: finished consultations assessed again with the items shuffled and the replies padded.
+"""How stable the assessor is: finished consultations assessed again with the items shuffled and the replies padded.
 
     game = recheck_game(read_prompts(), {played.case_id: played for played in consultations})
 
-Nothing about the doctor is at stake here. A judge that reads what is asked gives the same scores in another order, and
-none for polite words without content (anchors of LLM judging: position and length).
+Nothing about the doctor changes here. A judge that reads what it is asked gives the same scores in another order, and
+no points for polite words without content (known weaknesses of LLM judges: position and length).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Choosing a patient model (Table 3): does it keep to its instructions, answer to the point, and stay with the facts?
+"""Choosing a patient model (Table 3): does it follow its instructions, answer to the point, and keep to the facts?
 
     results([PatientCandidate("openai/gpt-4o-mini", trials)], encoder, record)
 
-Instruction following is a judge's rating from 1 to 5 of the whole dialogue, relevance its 0 or 1 for every answer,
-averaged over the dialogue, and factuality the share of the patient's utterances after the opening that lie near (cosine
-0.8 or more) one of the facts that it was told (3M-G28). Models are ranked by each, and the ranks averaged.
+Instruction following is a judge's rating from 1 to 5 of the whole dialogue; relevance its 0 or 1 for every answer,
+averaged over the dialogue; factuality the share of the patient's utterances after the opening that are close (cosine
+0.8 or more) to one of the facts that it was given (3M-G28). Models are ranked by each, and the ranks averaged.
 """
 
 from __future__ import annotations

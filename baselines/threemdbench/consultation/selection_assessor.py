@@ -1,11 +1,11 @@
-"""Choosing an assessor model (Table 4): how far it agrees with human annotators, and how well it reads diagnoses out.
+"""Choosing an assessor model (Table 4): how far it agrees with human annotators, and how well it extracts diagnoses.
 
-    game = assessment_game(read_prompts())               every candidate assesses the annotated dialogues anew
+    game = assessment_game(read_prompts())               every candidate assesses the annotated dialogues again
     results([AssessorCandidate("openai/gpt-4o-mini", assessed)], annotations, record)
 
 A candidate's kappa is the mean over the annotators of the mean over the eight items of Cohen's kappa, unweighted and 0
-where it is undefined (3M-G26): what the agreement of an annotator with the others is in Figure 8, so that the two
-compare. Its extraction is scored against the diagnoses that the annotators read out.
+where it is undefined (3M-G26). That is how Figure 8 computes the agreement of an annotator with the others, so the two
+can be compared. Its extraction is scored against the diagnoses that the annotators extracted.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     patient opens -> doctor rates its confidence -> a question, or the diagnosis once it is confident -> patient -> …
 
-It is not the benchmark's own consultation: no photo, no temperament, one symptom an answer, and a doctor that says
-after every turn of the patient how sure it is. After 14 rounds it has to settle on a diagnosis (3M-G29). The judge then
-says of every answer whether it was to the point, and of the whole how well the patient kept to its instructions.
+It differs from the benchmark's own consultation: no photo, no temperament, one symptom per answer, and a doctor that
+says after every turn of the patient how sure it is. After 14 rounds it has to settle on a diagnosis (3M-G29). The judge
+then says of every answer whether it was to the point, and of the whole how well the patient followed its instructions.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     annotations = read_sheets([Path("study/sheet-R1.csv"), …])
     graph = agreement(annotations)
 
-A sheet is a CSV file with a row a dialogue: what was said, the gold diagnosis, the photo's name, and empty columns for
-the eight items and the diagnosis that the annotator reads out. Each annotator gets the dialogues in another order.
+A sheet is a CSV file with one row per dialogue: what was said, the gold diagnosis, the photo's name, and empty columns
+for the eight items and the diagnosis that the annotator extracts. Each annotator gets the dialogues in another order.
 """
 
 from __future__ import annotations

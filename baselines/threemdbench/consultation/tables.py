@@ -3,9 +3,9 @@
     results(consultations, record)
 
 Every cell has the key of the published one, so that `bedside compare` finds it. Table 5's F1 is counted the authors'
-way, as the paper's is; strict F1, macro F1 and accuracy stand in the same row, and so do the shares of consultations
-without a diagnosis, with several, unfinished, or with an answer that could not be read: no F1 says much without them.
-Intervals are bootstrapped over cases, whatever number of repetitions each has.
+way, as the paper's is; strict F1, macro F1 and accuracy are in the same row, and so are the shares of consultations
+without a diagnosis, with several, unfinished, or with an unreadable answer: no F1 says much without them.
+Intervals are bootstrapped over cases, however many repetitions each has.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The five facets of the four temperaments, which the patient's prompt holds (Appendix H.3).
 
-Those of the corpus, or those of a file `temperaments.md` beside the user's prompts: it names each temperament in a line
-of its own and, below, each facet behind its name, "Symptom description: …", as the paper prints them.
+They come from the corpus, or from a file `temperaments.md` beside the user's prompts: it names each temperament on a
+line of its own and, below, each facet after its name, "Symptom description: …", as the paper prints them.
 """
 
 from __future__ import annotations

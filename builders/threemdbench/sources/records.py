@@ -1,5 +1,4 @@
-"""Tables as publishers of photos ship them: which file is meant, and cells by column where the column may be
-missing."""
+"""Tables as publishers of photos ship them: which file is meant, and cells by column, also when a column is missing."""
 
 from __future__ import annotations
 
