@@ -7,6 +7,7 @@ redistributed. An uploader's licence field is not evidence, so every row records
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,17 +20,21 @@ _AND = " AND "  # of an SPDX expression: all of these hold
 
 # Elements of a Creative Commons licence, in the order in which its name lists them.
 _ELEMENTS = ("BY", "NC", "ND", "SA")
-_CC_URL = re.compile(r"creativecommons\.org/(licenses|publicdomain)/([a-z-]+)(?:/(\d\.\d))?")
+_ELEMENT = re.compile("|".join(_ELEMENTS))
+_DASH = re.compile("[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]")  # hyphens of publishers' pages, and dashes
+_CC_URL = re.compile(r"CREATIVECOMMONS\.ORG/(LICENSES|PUBLICDOMAIN)/([A-Z\d%+-]+)(?:/(\d\.\d))?")
+# What may stand between two elements of one name: "CC BY, NC/ND", "CC BY 4.0 (NC)", "CC BY with NC".
+_BETWEEN = r"(?:[\W\d]|V(?=\d)|\b(?:WITH|AND|BUT|LICEN[CS]E)\b)*"
 _CC_NAME = re.compile(
-    r"(?:CC|CREATIVE COMMONS)[ :-]*((?:BY|NC|ND|SA)(?:[ -]+(?:BY|NC|ND|SA))*)"
+    rf"(?:CC|CREATIVE COMMONS)\W*((?:BY|NC|ND|SA)(?:{_BETWEEN}(?:BY|NC|ND|SA))*)(?![A-Z])"
     r"(?:[ -]+(?:LICEN[CS]E))?(?:[ -]+V?(\d(?:\.\d)?))?(?:[ -]+(?:INTERNATIONAL|UNPORTED|GENERIC|IGO|DEED))*"
 )
 _LONG_WORDS = tuple(
     (re.compile(long), short)
     for long, short in (
         ("ATTRIBUTION", "BY"),
-        ("NON[- ]?COMMERCIAL", "NC"),
-        ("NO[- ]?DERIV(?:ATIVE)?S", "ND"),
+        ("NO[NT]?[- ]?COMMERCIAL(?: USE)?", "NC"),
+        ("NON?[- ]?DERIV(?:ATIVE)?S?(?: WORKS?)?", "ND"),
         ("SHARE[- ]?ALIKE", "SA"),
     )
 )
@@ -74,29 +79,37 @@ def read_licence(text: str | None) -> Licence:
     """
     if text and _AND in text:
         return _together([read_licence(part) for part in text.split(_AND)])
-    plain = re.sub(r"[\s_]+", " ", (text or "").replace("–", "-")).strip().upper()
+    plain = re.sub(r"[\s_]+", " ", _DASH.sub("-", unicodedata.normalize("NFKC", text or ""))).strip().upper()
     if plain in _SILENT:
         return Licence(UNKNOWN, UNKNOWN, False, False)
-    if url := _CC_URL.search(plain.lower()):
-        kind, code, version = url.groups()
-        if kind == "licenses":
-            return _creative_commons(code.upper().split("-"), version)
-        return _free("CC0-1.0" if code == "zero" else "public-domain")
+    # Terms that only a person can read: their own words name them.
+    unread = Licence(" ".join((text or "").split()), UNKNOWN, False, False)
+    addresses = [_of_address(*url.groups()) for url in _CC_URL.finditer(plain)]
+    plain = _CC_URL.sub(" ", plain)
     if re.match("ALL[ -]RIGHTS[ -]RESERVED", plain):
         return Licence("all-rights-reserved", "no", False, False)
     for long, short in _LONG_WORDS:
         plain = long.sub(short, plain)
-    if names := _CC_NAME.findall(plain):
+    named = [_creative_commons(_ELEMENT.findall(code), version) for code, version in _CC_NAME.findall(plain)]
+    if found := [*addresses, *named]:
         # Where a field names several, the one that asks for most holds.
-        return max((_creative_commons(re.split(r"[ -]+", code), version) for code, version in names), key=_strictness)
+        read = [licence for licence in found if licence is not None]
+        return max(read, key=_strictness) if len(read) == len(found) else unread
     if re.search(r"\bCC[ -]?(?:0|ZERO)\b", plain):
         return _free("CC0-1.0")
     if _PUBLIC_DOMAIN.search(plain):
         return _free("public-domain")
     if re.fullmatch(r"MIT(?: LICENSE)?|APACHE[ -]?(?:LICENSE )?2(?:\.0)?|BSD-[23]-CLAUSE", plain):
         return _free("MIT" if plain.startswith("MIT") else "Apache-2.0" if plain.startswith("AP") else plain.title())
-    # Some licence that only a person can read: its own words name it, its terms stay unknown.
-    return Licence(" ".join((text or "").split()), UNKNOWN, False, False)
+    return unread
+
+
+def _of_address(kind: str, code: str, version: str | None) -> Licence | None:
+    """The licence behind an address of Creative Commons; None for one that is none of the usual ones."""
+    if kind == "PUBLICDOMAIN" or code == "PUBLICDOMAIN":
+        return _free("CC0-1.0" if code == "ZERO" else "public-domain")
+    elements = code.split("-")
+    return _creative_commons(elements, version) if set(elements) <= set(_ELEMENTS) else None
 
 
 def strictest(licence: str | None, others: Iterable[str | None]) -> str:
