@@ -64,12 +64,13 @@ def labelled_photos(data: str, clusters: Path | None, seed: int, splits: Sequenc
 
 
 def _from_clusters(folder: Path, clusters: Path, seed: int) -> Labelled:
-    """One folder of class folders, split by what `bedside curate` found: stratified by class, no cluster in two."""
+    """One folder of class folders, split by what `bedside curate` found: stratified by class; no cluster in two, and no
+    group (patient, lesion) that its table named."""
     from baselines.threemdbench.classifier.data import class_folders, from_files
-    from builders.curation.sampling import Member, split_groups
+    from builders.curation.sampling import Member, joined, split_groups
 
     known: dict[str, Mapping[str, Any]] = {}
-    for placed in parquet_rows(clusters, ["file", "cluster", "kept"]):
+    for placed in parquet_rows(clusters, ["file", "cluster", "group", "kept"]):
         row = {} if isinstance(placed, BadRow) else placed[1]
         if not isinstance(row.get("file"), str) or not isinstance(row.get("kept"), bool) or "cluster" not in row:
             raise InputError(
@@ -87,10 +88,16 @@ def _from_clusters(folder: Path, clusters: Path, seed: int) -> Labelled:
         )
     kept = {name: pair for name, pair in pairs.items() if known[name]["kept"]}
     output.print(f"{len(kept):,} photos; {len(pairs) - len(kept):,} duplicate or unreadable files left out")
-    members = [Member(name, label, (known[name]["cluster"],)) for name, (label, _) in kept.items()]
+    together = joined(
+        (f"cluster {row['cluster']}", *([f"group {row['group']}"] if row.get("group") else []))
+        for row in known.values()
+        if row["cluster"]
+    )
+    kin = {name: together.get(f"cluster {known[name]['cluster']}", name) for name in kept}
+    members = [Member(name, label, (kin[name],)) for name, (label, _) in kept.items()]
     splits = split_groups(members, _SPLIT_RATIOS, seed=seed)
     files = {split: [kept[name] for name in kept if splits[name] == split] for split in _SPLIT_RATIOS}
-    return from_files(files, root=folder, groups={path: known[name]["cluster"] for name, (_, path) in kept.items()})
+    return from_files(files, root=folder, groups={path: kin[name] for name, (_, path) in kept.items()})
 
 
 def pictures_of(labelled: Labelled, size: int, *, quiet: bool) -> dict[str, Pictures]:

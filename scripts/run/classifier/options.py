@@ -31,7 +31,7 @@ class Common:
         typer.Option(
             metavar="FILE",
             help="photos.parquet from `bedside curate DATA`, if DATA is one folder of class folders: makes "
-            "splits without duplicates, each cluster in one split.",
+            "splits without duplicates, each cluster and each group of its table in one split.",
         ),
     ] = None
     precision: Annotated[

@@ -230,6 +230,13 @@ def test_one_folder_is_split_by_its_clusters(tmp_path: Path) -> None:
     groups = [{photo.group for photo in found} for found in labelled.splits.values()]
     assert sum(map(len, groups)) == len(set.union(*groups)) == 15
     assert "sore throat/7.png" not in {photo.key for found in labelled.splits.values() for photo in found}
-    with pytest.raises(InputError, match="60 of 60 pictures"):
+    patients = [{**row, "group": f"p{number % 5}" if number < 40 else ""} for number, row in enumerate(rows)]
+    pq.write_table(pa.Table.from_pylist(patients), clusters)
+    by_patient = labelled_photos(str(tmp_path / "photos"), clusters, seed=1)
+    numbers = [{int(Path(photo.key).stem) for photo in found} for found in by_patient.splits.values()]
+    # Clusters of four photos chain the five patients of the first forty into one: they are in one split.
+    assert sum(any(number < 40 for number in found) for found in numbers) == 1
+    assert len({photo.group for found in by_patient.splits.values() for photo in found}) == 6
+    with pytest.raises(InputError, match="60 of 60 photos"):
         pq.write_table(pa.Table.from_pylist(rows[:0], schema=pa.Table.from_pylist(rows).schema), clusters)
         labelled_photos(str(tmp_path / "photos"), clusters, seed=1)
