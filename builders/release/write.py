@@ -244,8 +244,7 @@ def _building(out: Path) -> Iterator[tuple[Path, Path]]:
             raise BedsideError(out, found="another build is writing to it", do="Wait for it to end") from None
     with held:
         try:
-            if is_there(previous) and not is_there(out):
-                previous.rename(out)  # the old release, from a build that was killed between two renames
+            _put_back(previous, out)  # of a build that was killed between two renames
             release_at(out)
             for leftover in (folder, made, previous):
                 shutil.rmtree(leftover, ignore_errors=True)
@@ -254,10 +253,18 @@ def _building(out: Path) -> Iterator[tuple[Path, Path]]:
                 made.mkdir()
             yield folder, made
         finally:
-            for leftover in (folder, made, previous):
+            with suppress(OSError):  # else it lies there for the next build
+                _put_back(previous, out)
+            for leftover in (folder, made, *[previous] * is_there(out)):
                 shutil.rmtree(leftover, ignore_errors=True)
             with suppress(OSError):
                 lock.unlink()
+
+
+def _put_back(previous: Path, out: Path) -> None:
+    """Give the old release its name again where the new one did not get it."""
+    if is_there(previous) and not is_there(out):
+        previous.rename(out)
 
 
 def release_at(out: Path) -> Manifest | None:

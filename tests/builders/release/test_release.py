@@ -137,9 +137,9 @@ def test_place_time_locale_and_hash_seed_change_no_byte(tmp_path: Path) -> None:
 
 
 def test_no_row_left_tells_the_reasons(tmp_path: Path) -> None:
-    with pytest.raises(ReleaseError, match=r"no row is left \(no licence: 2; no caption: 1\)"):
+    with pytest.raises(ReleaseError, match=r"no rows are left \(no licence: 2; no caption: 1\)"):
         write_small(tmp_path / "out", [])
-    with pytest.raises(ReleaseError, match=r"no row is left \(the source was empty\)"):
+    with pytest.raises(ReleaseError, match=r"no rows are left \(the source was empty\)"):
         write_small(tmp_path / "out", [], exclusions=[])
     assert siblings(tmp_path / "out") == []
 
@@ -306,6 +306,29 @@ def test_without_an_atomic_exchange_two_renames_do(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("builders.release.write.ctypes.CDLL", no_library)
     manifest = write_small(tmp_path / "out", rows()[:5], overwrite=True)
     assert Manifest.read(tmp_path / "out") == manifest and siblings(tmp_path / "out") == ["out"]
+
+
+@pytest.mark.parametrize("stop", [OSError(errno.EIO, "Input/output error"), KeyboardInterrupt()])
+def test_stopped_between_the_two_renames_the_old_release_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: BaseException
+) -> None:
+    def no_library(*_: Any, **__: Any) -> None:
+        raise OSError("no such library")
+
+    def rename(place: Path, target: Path) -> Path:
+        if place.name == ".out.building":
+            raise stop
+        return real(place, target)
+
+    out, real = tmp_path / "out", Path.rename
+    write_small(out)
+    before = files(out)
+    monkeypatch.setattr("builders.release.write.ctypes.CDLL", no_library)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", rename)
+        with pytest.raises((InputError, KeyboardInterrupt)):
+            write_small(out, rows()[:5], overwrite=True)
+    assert files(out) == before and siblings(out) == ["out"]
 
 
 def test_killed_between_the_two_renames_the_old_release_comes_back(tmp_path: Path) -> None:
