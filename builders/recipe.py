@@ -59,7 +59,7 @@ from loaders.registry import find_corpus
 
 _PACKAGES = ("datasets", "pyarrow")
 VERSIONS = "versions.json"
-MACHINES = "machines"  # the setting that names those that a release was built on
+MACHINES = "machines"  # the setting that names the machines on which a release was built
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,9 +215,11 @@ def recipe_of(name: str) -> Recipe[Any]:
 
 @contextmanager
 def _settled() -> Iterator[None]:
-    """What is there before the work begins (modules, mostly) stays to the end: looking through it again for every few
-    thousand objects that the work leaves takes a tenth of a build. Of what the work makes little is garbage that refers
-    to itself, which is looked for a tenth as often."""
+    """Exempts everything that exists before the work begins (mostly modules) from garbage collection: traversing it
+    again
+    for every few thousand new objects takes a tenth of a build. Few of the new objects are cyclic garbage, so the
+    collector
+    also runs a tenth as often."""
     often = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(10 * often[0], *often[1:])
@@ -253,7 +255,7 @@ def build(
     before any work, for one that holds another release or something else; BedsideError for a full disk or a workspace
     in use; ReleaseError when no row is left.
     """
-    beside(out, "{}")  # what cannot be replaced is refused now, not when all is done
+    beside(out, "{}")  # refuse now what cannot be replaced, not after all the work
     release_at(resolved(out))
     if store is not None and recipe.folder_only:
         found = f"a build of {recipe.corpus.name} cannot lie in a bucket: {recipe.folder_only}"
@@ -306,7 +308,7 @@ def build(
 
 
 def _with_own(plan: Plan, key: str, withdrawn: frozenset[str], statement: Mapping[str, str]) -> Plan:
-    """A corpus's plan with what a maintainer of any corpus may say: rows withdrawn, and what is stated of the data."""
+    """A corpus's plan with what a maintainer of any corpus may add: withdrawn rows, and statements about the data."""
     if withdrawn:
         digest = hashlib.sha256(canonical_json(sorted(withdrawn))).hexdigest()
         steps, settings = [*plan.steps, withdraw(key, withdrawn)], {**plan.settings, WITHDRAWN: digest}
@@ -329,7 +331,7 @@ def _withdrawn(path: Path | None) -> frozenset[str]:
 
 
 def _absent(withdrawn: frozenset[str], finished: Run) -> str:
-    """The sentence that names the keys of which no row was taken out; "" where there are none."""
+    """The sentence that names the withdrawn keys that matched no row; "" if all did."""
     taken = {row["key"] for row in finished.exclusions() if row["stage"] == WITHDRAWN}
     absent = sorted(withdrawn - taken)
     shown = ", ".join(absent[:5]) + f" and {len(absent) - 5:,} more" * (len(absent) > 5)
@@ -337,14 +339,14 @@ def _absent(withdrawn: frozenset[str], finished: Run) -> str:
 
 
 def _refuse_another(out: Path, corpus: str, plan: Plan) -> None:
-    """Refuse a place where a release of another corpus, other sources or other settings lies, before the work is done.
+    """Refuse a place that holds a release of another corpus, other sources or other settings, before the work is done.
 
     Raises: InputError.
     """
     there = release_at(resolved(out))
     if there is None:
         return
-    here = {name: value for name, value in there.settings.items() if name != MACHINES}  # known when all is done
+    here = {name: value for name, value in there.settings.items() if name != MACHINES}  # only known at the end
     sources = [[(source.name, source.digest) for source in listed] for listed in (there.sources, plan.sources(0))]
     differs = {
         f"corpus {there.corpus}": there.corpus != corpus,
@@ -357,7 +359,7 @@ def _refuse_another(out: Path, corpus: str, plan: Plan) -> None:
 
 
 def _facts(recipe: Recipe[Chosen], plan: Plan, finished: Run, versions: Mapping[str, str]) -> Facts:
-    """What the manifest says of a build."""
+    """What the manifest says about a build."""
     known = recipe.corpus
     return Facts(
         corpus=known.name,
@@ -378,7 +380,7 @@ def _facts(recipe: Recipe[Chosen], plan: Plan, finished: Run, versions: Mapping[
 
 
 def _versions(plan: Plan) -> dict[str, str]:
-    """Versions of what can change a byte of the release."""
+    """Versions of everything that can change a byte of the release."""
     packages = [*_PACKAGES, *plan.packages, *["inspect_ai"] * (plan.chat is not None)]
     packages += ["pillow-heif"] * (HEIF in readable() and "pillow" in packages)
     here = {package: version(package) for package in packages}
@@ -386,9 +388,9 @@ def _versions(plan: Plan) -> dict[str, str]:
 
 
 def _other_versions(versions: Mapping[str, str], out: Path, store: Store) -> Iterator[str]:
-    """What to say where a release is replaced, or kept results are taken, that other versions made.
+    """Warnings when other versions made the release that is replaced, or the stored results that are reused.
 
-    The workspace keeps the versions of its first build, since what that has stored may be taken by any later one.
+    The workspace keeps the versions of its first build, since any later one may reuse what that build stored.
     """
     store.create(VERSIONS, json.dumps(versions).encode())
     where, expected = f"{store}/{VERSIONS}", "versions by package, as written by a build"

@@ -43,7 +43,7 @@ from loaders.models.messages import ChatModel
 from loaders.models.prompts import Prompts
 
 WHY = pa.struct({"reason": pa.string(), "detail": pa.string()})
-"""Of a source's columns `refused` and `no_image`: why a row is excluded; null where it is not."""
+"""A source's columns `refused` and `no_image`: why a row is excluded, or null."""
 
 Given = ParamSpec("Given")
 Item = TypeVar("Item")
@@ -51,7 +51,7 @@ Said = TypeVar("Said")
 
 
 class StepFunction(Generic[Given]):
-    """A declared step; called with its arguments beside the rows, it becomes a `Step` of a build."""
+    """A declared step; called with the arguments that follow the rows, it becomes a `Step` of a build."""
 
     def __init__(self, function: Callable[..., Any], stage: Mapping[str, Any], columns: _Columns, takes: str) -> None:
         update_wrapper(self, function)
@@ -72,7 +72,7 @@ class StepFunction(Generic[Given]):
 
 @dataclass(frozen=True)
 class _Columns:
-    """What a step does to the columns: it adds some and drops some, or leaves none but those that it `writes`."""
+    """What a step does to the columns: it adds some and drops some, or keeps only those that it `writes`."""
 
     adds: pa.Schema
     drops: Sequence[str]
@@ -203,7 +203,7 @@ def step(
 
 
 def _identity(value: Any, where: str) -> JsonValue:
-    """What stands for a value in the name of a result."""
+    """What represents a value in the name of a result."""
     if hasattr(value, "identity"):
         identity: JsonValue = value.identity
         return identity
@@ -228,7 +228,7 @@ def admit(row: Row) -> Row | Excluded:
 
 
 PLACED = pa.schema([("where", pa.string()), ("says", pa.string())])
-"""Where a row stands in its source, and what it says, by which `unique` tells a copy from another row of its id."""
+"""Where a row stands in its source, and a digest of what it says, by which `unique` tells a copy from a conflict."""
 
 
 @step(takes="all", reads=PLACED.names, drops=PLACED.names)
@@ -239,13 +239,13 @@ def unique(rows: Collection[Row], key: str, named: str) -> Iterable[Row | Exclud
         keys.add(row[key])
     earlier = keys.repeats()
     first: dict[int, Row] = {place: {} for place in earlier.values()}
-    other: dict[int, str] = {}  # where the first row stands that says something else than the first of its key
+    other: dict[int, str] = {}  # for each key, the place of the first row that differs from the key's first row
     for number, row in enumerate(rows if earlier else ()):
         if number in first:
             first[number] = row
         elif number in earlier and row["says"] != first[earlier[number]]["says"]:
             other.setdefault(earlier[number], row["where"])
-    kept: Row = {}  # one for all: a build holds an answer for each row
+    kept: Row = {}  # one object for all rows: a build holds an answer for each
     for number, row in enumerate(rows):
         of = earlier.get(number, number)
         if of in other:
@@ -301,7 +301,7 @@ def first_pictures(finished: Run, key: str) -> str:
 
 
 def _image_of(row: Row) -> bytes | None:
-    """The image that a row holds or names. Raises: ImageError; InputError for another than its `content` says."""
+    """The image that a row holds or names. Raises: ImageError; InputError if it does not match its `content`."""
     held: bytes | None = row.get("image_bytes")
     if held is not None or row["image_path"] is None:
         return held
@@ -321,12 +321,12 @@ def _image_of(row: Row) -> bytes | None:
 
 
 IN_A_ROW = 10
-"""So many rows that a model fails one after the other show that it cannot be used."""
+"""If a model fails this many rows in a row, it is considered unusable."""
 
 
 @dataclass
 class _Failures:
-    """Rows that a model has failed since it last answered, and the first of them; whether it ever answered."""
+    """The rows that a model has failed since its last answer, the first of them, and whether it ever answered."""
 
     rows: int = 0
     first: tuple[str, ModelError] | None = None
@@ -342,7 +342,7 @@ class _Failures:
             raise self.unusable()
 
     def unusable(self) -> ModelError:
-        """The error of a model that answers no more."""
+        """The error for a model that no longer answers."""
         assert self.first is not None
         row, error = self.first
         so_far = f"failed {self.rows} rows in a row" if self.answered else f"answered none of {self.rows} rows"
@@ -392,7 +392,8 @@ class Chat:
             return store
 
         store = overlap.opened((self.answers, "store"), opened)
-        # Twice the limit of requests: as one is answered another is ready, and goes before that answer is looked into.
+        # Twice the limit of requests: when one is answered the next is ready, and is sent before the answer is
+        # processed.
         turns = overlap.opened((self.answers, "turns"), lambda _: asyncio.Semaphore(2 * share))
 
         async def one(item: Item) -> Said:
@@ -402,7 +403,7 @@ class Chat:
         return await gather_bounded(one, items, limit=max(1, len(items)))
 
     def _store(self, unit: str | None) -> Answers:
-        """The file of answers, or its part for a `unit` of work that some machine does; or those of the bucket."""
+        """The file of answers; its part for a `unit` of work done on some machine; or the objects in the bucket."""
         if self.bucket is not None:
             return AnswerObjects(self.bucket)
         return AnswerStore(self.answers) if unit is None else AnswerPart(self.answers, unit)
@@ -435,5 +436,5 @@ class Chat:
         return results
 
     def stand_in(self, written: str) -> list[str]:
-        """Why what the model wrote is a stand-in: it is no language model. None if it is one."""
+        """Why what the model wrote is a stand-in: it is not a language model. Empty if it is one."""
         return [f"{written} are by {self.model.name}, which is no language model"] * self.model.stand_in

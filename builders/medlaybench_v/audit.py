@@ -22,7 +22,7 @@ from builders.medlaybench_v.steps import context_of, modalities_named
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """One pair and what the gates say of it."""
+    """One pair and the gates' verdicts on it."""
 
     image_id: str
     expert_caption: str
@@ -35,7 +35,7 @@ class Audited:
 
     @property
     def doubts(self) -> tuple[Verdict, ...]:
-        """What only a reader can decide; none where a gate fails the pair anyway."""
+        """What only a reader can decide; empty if a gate fails the pair anyway."""
         return () if self.failures else tuple(v for v in self.verdicts if v.doubtful)
 
 
@@ -60,7 +60,7 @@ class Tally:
 
 
 def audit(rows: Iterable[dict[str, Any]], lexicon: Lexicon | None = None) -> Iterator[Audited]:
-    """Check each row (`image_id`, `expert_caption`, `layman_caption`, and `cuis`, `concepts` where there are any)."""
+    """Check each row (`image_id`, `expert_caption`, `layman_caption`, and `cuis` and `concepts` if present)."""
     for row in rows:
         expert, lay = read(row["expert_caption"]), read(row["layman_caption"])
         cuis = row.get("cuis") or []

@@ -41,7 +41,7 @@ _PROVENANCE: dict[str, dict[str, JsonValue]] = {
 
 
 def card(manifest: Manifest, origin: str, condition: str, chat: Chat | None) -> dict[str, JsonValue]:
-    """The facts that the template asks for; `origin` is that of the source of captions."""
+    """The facts that the template needs; `origin` is that of the source of captions."""
     statistics = cast(dict[str, Any], manifest.statistics)
     return {
         **licence_facts(statistics["licence"], "rows", "each row's"),

@@ -32,7 +32,7 @@ class Mention:
 
 
 class Recognizer(Protocol):
-    """What finds mentions: a vocabulary, a MedCAT pack, a spaCy pipeline."""
+    """Anything that finds mentions: a vocabulary, a MedCAT pack, a spaCy pipeline."""
 
     @property
     def name(self) -> str:
@@ -45,7 +45,7 @@ class Recognizer(Protocol):
         ...
 
     def __call__(self, captions: Sequence[str]) -> list[list[Mention]]:
-        """The mentions of each caption, in order of place."""
+        """The mentions of each caption, in order of position."""
         ...
 
 
@@ -57,7 +57,7 @@ _BEFORE = (
     r"horizontal|vertical|single|double|two|three|the|an?|this|our|upper|lower|left|right|top|bottom|middle|and|or|"
     r"[b-h]|\d+)[\s,/-]+"
 )
-# What points into the figure, or names the figure or whose it is. A line alone may be a catheter.
+# Words that point into the figure, or name the figure or whose it is. A line alone may be a catheter.
 _FIGURE_MARKER = re.compile(
     rf"(?:{_BEFORE})*(?:arrow(?:[\s-]?head)?s?|asterisks?|stars?|circles?|ellipses?|squares?|rectangles?|triangles?|"
     rf"box(?:es)?|markers?|marks?|panels?|insets?|letters?|images?|pictures?|photos?|photographs?|fig(?:ure)?s?\.?|"
@@ -67,7 +67,7 @@ _FIGURE_MARKER = re.compile(
 
 
 def cui_or_none(text: str | None) -> str | None:
-    """`text` where it is a UMLS concept identifier ("C0024109"), else None (a SNOMED code, an entity label)."""
+    """`text` if it is a UMLS concept identifier ("C0024109"), else None (a SNOMED code, an entity label)."""
     return text if text and _CUI.fullmatch(text) else None
 
 
@@ -89,7 +89,7 @@ def _key(surface: str) -> str:
 def merge(*sources: Iterable[Mention]) -> list[Mention]:
     """The union of one caption's mentions, sorted by (start, -end); the sources in order of trust.
 
-    One mention a case-folded surface: one with a CUI wins over one without, then the earlier source, then the earlier
+    One mention per case-folded surface: one with a CUI wins over one without, then the earlier source, then the earlier
     place. Mentions that overlap but differ ("pleural effusion", "effusion") all stay. Figure markers are left out.
     """
     best: dict[str, tuple[bool, int, int, Mention]] = {}

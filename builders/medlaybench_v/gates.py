@@ -38,19 +38,19 @@ from builders.medlaybench_v.facts.outcome import Outcome
 
 SHORTEST, LONGEST = 0.4, 3.0
 # A caption of three words may need many to be said plainly ("Lymphadenopathy." -> "Swollen lymph nodes."), so the
-# upper bound of the word ratio starts to count above this many added words.
+# upper bound of the word ratio applies only above this many added words.
 ADDED_WORDS = 12
 DOUBTFUL = "doubtful: "
-"""What the reason of a passed verdict begins with where only a reader can decide."""
+"""How the reason of a passed verdict begins if only a reader can decide."""
 OUTCOMES = ("passed", "doubtful", "failed")
 EVIDENCE = ("contradicted", "missing", "not met in words")
-"""Both captions name a value, and they differ; nothing can carry a value that has few wordings; neither."""
+"""Both captions name a value and the two differ; a value with few wordings has no counterpart; neither of these."""
 _CLAIMS = re.compile(r"(?:\A|; )(lost|changed|new|swapped): ")
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a gate says. A passed gate may carry a remark as its reason, or a doubt (`DOUBTFUL`)."""
+    """The verdict of a gate. A passed gate may carry a remark as its reason, or a doubt (`DOUBTFUL`)."""
 
     gate: str
     passed: bool
@@ -63,7 +63,7 @@ class Verdict:
 
     @property
     def evidence(self) -> str:
-        """What a verdict of the facts rests on, one of `EVIDENCE`; empty where nothing was found, or style fails."""
+        """What a verdict of the facts rests on, one of `EVIDENCE`; empty if nothing was found or style failed."""
         if self.passed:
             return EVIDENCE[2] if self.doubtful else ""
         kinds = set(_CLAIMS.findall(self.reason))
@@ -77,7 +77,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is known of a row beside its two captions.
+    """What is known about a row besides its two captions.
 
     `glosses` are (expert surface, lay phrase) of every vocabulary entry in the expert caption: a fact that only the lay
     phrase names ("asymptomatic" -> "without symptoms") is not invented. `modalities` are those of the row's CUIs, which
@@ -91,7 +91,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The context, with its lay phrases as one text."""
+    """The context, with its lay phrases joined into one text."""
 
     allowed: Reading
     modalities: frozenset[str]
@@ -106,13 +106,13 @@ def check(expert: Reading, lay: Reading, context: Context) -> tuple[Verdict, ...
 
 
 def verdict_of(gate: str, expert: Reading, lay: Reading, context: Context) -> Verdict:
-    """What one of GATES says."""
+    """The verdict of one of GATES."""
     return _verdict(gate, GATES[gate](expert, lay, _known(context)))
 
 
 @lru_cache(maxsize=8)
 def _known(context: Context) -> _Known:
-    """The context of a caption, of which several texts may be tried."""
+    """The context of a caption, computed once for several candidate texts."""
     allowed = read("; ".join(lay for _, lay in context.glosses))
     return _Known(allowed, context.modalities, context.simplifiable)
 
@@ -177,7 +177,7 @@ def _person(expert: Reading, lay: Reading, known: _Known) -> str:
 
 
 def _length(expert: Reading, lay: Reading, known: _Known) -> str:
-    """Word ratio 0.5 to 2.5: neither cut away nor padded."""
+    """Word ratio 0.5 to 2.5: neither cut short nor padded."""
     here, there = len(expert.text.split()), len(lay.text.split())
     if not there:
         return "empty"

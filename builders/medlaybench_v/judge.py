@@ -25,7 +25,7 @@ _ATTEMPTS, _MAX_TOKENS, _AT_ONCE = 2, 160, 16
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What the judge says of a pair, one of `JUDGED`, and why in its words."""
+    """The judge's opinion of a pair, one of `JUDGED`, and its reason."""
 
     verdict: str
     why: str
@@ -34,7 +34,7 @@ class Opinion:
 async def judge_pairs(pairs: Sequence[Audited], model: ChatModel, store: AnswerStore) -> list[Opinion]:
     """The judge's opinion of each pair, in their order.
 
-    Raises: ModelError where the model cannot be reached.
+    Raises: ModelError if the model cannot be reached.
     """
     prompts = read_prompts(Path(__file__).parent / "prompts", _BLOCKS)
 
@@ -53,7 +53,7 @@ async def judge_pairs(pairs: Sequence[Audited], model: ChatModel, store: AnswerS
 def read_opinion(answer: Answer) -> Opinion:
     """The opinion in an answer.
 
-    Raises: Unfit where it is none.
+    Raises: Unfit if there is none.
     """
     said = read_object(answer.text)
     verdict, why = said.get("verdict"), said.get("why")

@@ -15,7 +15,7 @@ from builders.medlaybench_v.writing.matches import Match
 from loaders.medlaybench_v import MODALITIES
 
 ALL, ONTOLOGY = "all", "onto"
-# Start and end of a concept that the record names and the caption's words do not.
+# Span of a concept that the record names but no words of the caption stand for.
 NOWHERE = -1
 _MODALITY_NAMES = {cui: modality.name for modality in MODALITIES for cui in modality.cuis}
 

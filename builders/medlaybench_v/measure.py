@@ -21,7 +21,7 @@ from loaders.imaging import BY_CUI, BY_NOTHING, BY_TEXT, method_of
 from loaders.medlaybench_v import MODALITIES
 
 RULES = 11
-"""The version of what `check_row` holds rows to and `measure` counts; 1 was all that came before it had a number."""
+"""The version of what `check_row` requires and `measure` counts; 1 covers everything before versions were numbered."""
 
 _STUMBLES = ("repeats", "hyphens", "stacks", "unexplained", "unexplained_by_experts")
 _SHARED = ("pictures", "articles", "captions")
@@ -35,7 +35,7 @@ class Tally:
         self.by: dict[str, Counter[Any]] = defaultdict(Counter)
 
     def add(self, row: Row) -> None:
-        """Take in a row."""
+        """Count a row."""
         by, reads = self.by, row["reads_well"]
         by["modality"][row["split"], row["modality"]] += 1
         by["modality_source"][row["modality_source"]] += 1
@@ -63,7 +63,7 @@ class Tally:
             by["across"][kind, name, row["split"]] += 1
 
     def merge(self, other: Tally) -> None:
-        """Take in what was counted of other rows."""
+        """Add the counts of other rows."""
         for name, counts in other.by.items():
             self.by[name].update(counts)
 
@@ -103,7 +103,7 @@ class Tally:
 
 
 def _shown_by(row: Row) -> Iterator[tuple[str, str]]:
-    """What a row has that another split should not have as well: its picture, article and expert caption."""
+    """What a row has that no other split should share: its picture, article and expert caption."""
     image = row["image"] or {}
     if image.get("bytes"):
         yield "pictures", hashlib.sha256(image["bytes"]).hexdigest()[:32]
@@ -149,12 +149,12 @@ def check_row(row: dict[str, Any]) -> list[str]:
 
 
 def _same_reading(stated: dict[str, Any], found: dict[str, Any]) -> bool:
-    """Equal but for what a float loses on its way through a file."""
+    """Equal except for what a float loses on its way through a file."""
     return abs(stated["score"] - found["score"]) < 1e-3 and {**stated, "score": 0} == {**found, "score": 0}
 
 
 def _rights_problems(row: dict[str, Any]) -> list[str]:
-    """A lay phrase without a licence, and a row whose licence asks for less than caption and phrases do."""
+    """A lay phrase without a licence, and a row whose licence asks for less than its caption's and phrases' do."""
     phrases, licences = [concept["lay"] for concept in row["concepts"]], row["phrase_licences"]
     if list(map(bool, phrases)) != list(map(bool, licences)):
         return [f"phrase_licences {licences}, expected one for each lay phrase of {phrases}"]

@@ -131,7 +131,7 @@ class Options(ModelOptions):
 
 
 def plan(build: Build[Options]) -> Plan:
-    """What the options come to."""
+    """What the options amount to."""
     options = build.options
     check_vouched("--licence", options.licence, options.allowed_licences)
     source = open_source(options.captions, images=options.images, default_split=options.default_split)
@@ -178,7 +178,7 @@ def _steps(
 
 
 def _rows(source: CaptionSource, options: Options) -> Iterator[Row | BadRow]:
-    """Source rows in the shape of the first step; a licence that the user vouches for where the source states none."""
+    """Source rows in the form of the first step; if no licence is stated, the user's own assertion is used."""
     for row in source.rows(options.limit):
         if isinstance(row, BadRow):
             yield row

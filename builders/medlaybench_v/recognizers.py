@@ -71,19 +71,19 @@ class MedcatRecognizer:
             if is_folder(path):
                 digest, self._cat = folder_digest(path), CAT.load_model_pack(str(path))
             else:
-                # MedCAT itself unpacks beside the archive, and would take an older folder that it finds there.
+                # MedCAT itself unpacks beside the archive, and would reuse an older folder that it finds there.
                 with scratch() as folder:
                     with zipfile.ZipFile(path) as archive:
                         archive.extractall(folder)
                     digest, self._cat = folder_digest(folder), CAT.load_model_pack(str(folder))
-        except Exception as error:  # whatever a damaged pickle may raise
+        except Exception as error:  # a damaged pickle may raise anything
             raise ModelError(
                 path,
                 found=f"it cannot be opened: {_first_line(error)}",
                 expected="a complete MedCAT 2 model pack",
                 do="Download or save it again; a pack with a spaCy tokenizer also needs that spaCy model installed",
             ) from error
-        self._cat.config.general.usage_monitor.enabled = False  # a pack may ask for a log of its use
+        self._cat.config.general.usage_monitor.enabled = False  # a pack may ask for usage logging
         self.identity = f"medcat {version('medcat')} sha256:{digest}"
         if self._cat.config.general.nlp.provider == "spacy":
             self.identity += f" spacy {version('spacy')}"
@@ -95,7 +95,8 @@ class MedcatRecognizer:
         return [self._mentions(caption) for caption in captions]
 
     def _mentions(self, caption: str) -> list[Mention]:
-        # MedCAT tries every misspelling of a word: one of 20,000 letters takes it a minute. Blanks keep the offsets.
+        # MedCAT tries every misspelling of a word: one of 20,000 letters takes it a minute. Blanks preserve the
+        # offsets.
         text = _NO_WORD.sub(lambda word: " " * len(word[0]), caption)
         entities = self._cat.get_entities(text).get("entities", {})
         mentions = {
@@ -128,7 +129,7 @@ class SpacyRecognizer:
             _check_pipeline_folder(Path(name), trust)
         try:
             self._nlp = spacy.load(name if packaged else Path(name))
-        except Exception as error:  # spaCy lets errors of JSON, msgpack, numpy and its own through
+        except Exception as error:  # spaCy passes on errors of JSON, msgpack, numpy and its own
             raise ModelError(
                 name,
                 found=f"it cannot be opened: {_first_line(error)}",
@@ -183,7 +184,7 @@ def _check_is_pack(path: Path) -> None:
         try:
             with zipfile.ZipFile(path) as archive:
                 names = {name.partition("/")[0] for name in archive.namelist()}
-        except Exception as error:  # whatever a damaged archive may raise
+        except Exception as error:  # a damaged archive may raise anything
             raise ModelError(path, found=f"not a readable .zip ({error})", expected=expected) from error
     if "model_card.json" not in names or not names & {"cdb", "cdb.dat"}:
         holds = ", ".join(sorted(names)[:5]) or "nothing"

@@ -38,7 +38,7 @@ RULES, GLOSSES = "rules", "glosses"
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """What the refiner works on: the expert caption, its matches, and what the gates may know of the row."""
+    """What the refiner works on: the expert caption, its matches, and what the gates may know about the row."""
 
     expert: Reading
     matches: tuple[Match, ...]
@@ -47,7 +47,7 @@ class Caption:
 
 @dataclass(frozen=True, slots=True)
 class Refined:
-    """The outcome of one row; `reason` says why its status is another than accepted."""
+    """The outcome for one row; `reason` says why its status is not `accepted`."""
 
     layman_caption: str
     status: str
@@ -57,10 +57,11 @@ class Refined:
 
 
 def by_rules(caption: Caption, drafter: Drafter, draft: Draft | None = None) -> Refined:
-    """Polish the draft; where a gate fails, take back the fewest substitutions that mend it; else gloss.
+    """Polish the draft; if a gate fails, undo the fewest substitutions that fix it; otherwise gloss.
 
-    A doubt is mended too where that is possible: the expert's own word costs nothing, a reader does. `draft` is that of
-    all matches, from whoever has made it already.
+    Doubts are fixed too where possible: keeping the expert's word is cheap, a person's time is not. `draft` is the
+    draft
+    with all matches, if the caller has made it already.
     """
     text, verdicts = _polished(caption, draft or drafter.draft(caption.expert, caption.matches))
     why = failures(verdicts) or _reads_badly(text, caption)
@@ -106,7 +107,7 @@ async def by_model(
 
 
 def without_model(caption: Caption, drafter: Drafter, why: str, draft: Draft | None = None) -> Refined:
-    """What stands in where a model gave no text that can be used: the draft, repaired, or the glossed caption.
+    """The fallback if a model gave no usable text: the draft, repaired, or the glossed caption.
 
     `draft` as in `by_rules`.
     """
@@ -117,7 +118,7 @@ def without_model(caption: Caption, drafter: Drafter, why: str, draft: Draft | N
 
 
 def _reads_badly(text: str, caption: Caption) -> str:
-    """Why a draft is not to be kept although it is true: it reads worse than it may, and worse than the original."""
+    """Why a draft is rejected although it is true: it reads worse than allowed, and worse than the original."""
     reads = reading_of(text)
     if reads.score >= READS_WELL or reads.score >= reading_of(caption.expert.text).score:
         return ""
@@ -165,10 +166,12 @@ def _text_of(draft: Draft) -> str:
 
 
 def _repaired(caption: Caption, drafter: Drafter, status: str, why: str, unmet: Sequence[Verdict]) -> Refined | None:
-    """The draft with one substitution taken back, else with more and more of those that add most words, that passes.
+    """The first draft that passes with one substitution undone, or else with more and more of those that add most
+    words.
 
-    One that is beyond doubt goes before others. `unmet` are the verdicts on the draft that are to be mended, failures
-    or doubts: what mends none of them is not asked the other gates.
+    A draft beyond doubt is preferred to others. `unmet` are the verdicts on the draft that need fixing, failures or
+    doubts:
+    a draft that fixes none of them is not put to the other gates.
     """
     matches = [m for m in caption.matches if m.changes]
     attempts = [matches[:i] + matches[i + 1 :] for i in range(len(matches))]
@@ -192,7 +195,7 @@ def _repaired(caption: Caption, drafter: Drafter, status: str, why: str, unmet: 
 
 
 def _glossed(caption: Caption, why: str) -> Refined:
-    """The expert caption with each term's lay phrase behind it in parentheses, at its first mention."""
+    """The expert caption with each term's lay phrase after it in parentheses, at its first mention."""
     text = caption.expert.text
     pieces: list[Piece] = []
     at = 0
@@ -204,7 +207,7 @@ def _glossed(caption: Caption, why: str) -> Refined:
         if match.entry.behind or inside_brackets(text, match.start):
             continue
         lay, _, bracket = match.entry.lay.partition(" (")
-        told = bracket.rstrip(")")  # either side of the bracket may be the expert's word
+        told = bracket.rstrip(")")  # either the words before the bracket or those in it may be the expert's
         pieces += [
             Piece(text[at : match.end]),
             Piece(f" ({lay if told.lower() in ('', match.entry.surface) else told})"),

@@ -40,8 +40,8 @@ READS = pa.struct(
 )
 VERDICT = pa.struct({"gate": pa.string(), "passed": pa.bool_(), "reason": pa.string()})
 
-# What a row is when it leaves the source. `content` is the SHA-256 of its image file, so that another file of the same
-# name is never taken for the one that was read before.
+# A row as it leaves the source. `content` is the SHA-256 of its image file, so that another file with the same name is
+# never taken for the one that was read before.
 SOURCE = pa.schema(
     [
         *((name, pa.string()) for name in ("image_id", "split", "expert_caption", "licence", "licence_asserted_by")),
@@ -101,9 +101,9 @@ def draft(row: Row, lexicon: Lexicon) -> Row:
 
 
 def _drafted(row: Row, lexicon: Lexicon) -> tuple[Row, Caption, Draft]:
-    """What `draft` adds, what the refiner and the gates know of the row, and its draft."""
+    """What `draft` adds, the refiner's and the gates' view of the row, and its draft."""
     expert = read(row["expert_caption"])
-    mentions = [Mention(**mention) for mention in row.get("mentions", [])]  # none where no recogniser ran
+    mentions = [Mention(**mention) for mention in row.get("mentions", [])]  # none if no recogniser ran
     matches = lexicon.match(expert, row["cuis"], mentions)
     draft = lexicon.drafter.draft(expert, matches)
     method = method_of(row["cuis"], row["expert_caption"])
@@ -131,20 +131,20 @@ def _drafted(row: Row, lexicon: Lexicon) -> tuple[Row, Caption, Draft]:
 
 
 def licence_with(caption: str | None, phrases: Iterable[str | None]) -> str:
-    """The licence of a row: the strictest of its caption and of the lay phrases that it holds, null for none."""
+    """The licence of a row: the strictest of its caption's and its lay phrases', null stands for none."""
     return strictest(caption, {licence for licence in phrases if licence is not None})
 
 
 @step(name="refine", adds=pa.schema([*_DRAFT, *_REFINED]), drops=("content", "mentions"))
 def refine_by_rules(row: Row, lexicon: Lexicon) -> Row:
-    """What `draft` adds and the lay caption by rules, with the verdict of every gate: the caption is read once."""
+    """What `draft` adds and the lay caption by rules, with the verdict of every gate; parses the caption only once."""
     drafted, caption, draft = _drafted(row, lexicon)
     return {**drafted, **_refined(by_rules(caption, lexicon.drafter, draft))}
 
 
 @step(name="refine", takes="batch", adds=_REFINED, drops=("mentions",), parallel=False)
 def refine_by_model(rows: list[Row], lexicon: Lexicon, chat: Chat, condition: str) -> Iterable[Row]:
-    """The lay caption by a chat model, greedy at first (ML-G12); by rules where the model fails the row for good."""
+    """The lay caption by a chat model, greedy at first (ML-G12); by rules if the model finally fails on the row."""
 
     async def refine_one(row: Row, answers: Answers) -> Refined:
         async def ask(messages: Sequence[Message], attempt: int) -> Answer:
@@ -179,7 +179,7 @@ _NAMED_BY_CUI = {cui: modality.says for modality in MODALITIES for cui in modali
 
 
 def caption_of(row: Row, lexicon: Lexicon) -> Caption:
-    """What the refiner and the gates know of a drafted row."""
+    """The refiner's and the gates' view of a drafted row."""
     expert = read(row["expert_caption"])
     matches = lexicon.match(expert, row["cuis"], [Mention(**m) for m in row["mentions"]])
     return Caption(expert, tuple(matches), context_of(row))

@@ -16,28 +16,28 @@ from loaders.files.image_formats import readable
 from loaders.files.stores import Folder, Store
 
 FRAMES = "image_frames"
-"""A column of builds, and of no release: how many pictures the file of a row's image holds; the first is taken."""
+"""A column of builds, not of releases: how many pictures the file of a row's image holds; the first is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImageStore:
-    """The images of a workspace. Picklable: workers write to it side by side, each file whole or absent."""
+    """The images of a workspace. Picklable: workers write to it in parallel, each file whole or absent."""
 
     store: Store
 
     @property
     def identity(self) -> list[JsonValue]:
-        """Where images lie decides nothing, as rows name them by their content; which formats are read here does."""
+        """Not where images lie, as rows name them by content, but which formats can be read here."""
         return [*readable()]
 
     def put(self, data: bytes) -> str:
-        """Keep an image; the SHA-256 that names it. Raises: as `Store`."""
+        """Store an image and return its SHA-256, which names it. Raises: as `Store`."""
         digest = hashlib.sha256(data).hexdigest()
         self.store.create(_name(digest), data)
         return digest
 
     def get(self, digest: str) -> bytes:
-        """The bytes of an image. Raises BedsideError when somebody removed or changed the file."""
+        """The bytes of an image. Raises BedsideError if somebody removed or changed the file."""
         try:
             data = self.store.read(_name(digest)) or b""
         except InputError:
@@ -49,11 +49,11 @@ class ImageStore:
         return data
 
     def size(self, digest: str) -> int:
-        """How many bytes an image has; 0 where `get` will say that it is gone."""
+        """The size of an image in bytes; 0 if `get` would report it as missing."""
         return self.store.size(_name(digest)) or 0
 
     def path(self, digest: str) -> Path:
-        """Where an image lies once it is kept; for what opens files, and so has its workspace in a folder."""
+        """The path of a stored image, for code that opens files; only for a workspace in a folder."""
         assert isinstance(self.store, Folder)
         return self.store.path(_name(digest))
 

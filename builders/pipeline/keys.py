@@ -10,7 +10,7 @@ _SIZE = 16
 
 
 class Keys:
-    """The digests of names in the order in which they come: 16 bytes each, and 25 more while they are compared."""
+    """The digests of names in the order of arrival: 16 bytes each, and 25 more while they are compared."""
 
     def __init__(self) -> None:
         self._digests = bytearray()
@@ -19,24 +19,24 @@ class Keys:
         return len(self._digests) // _SIZE
 
     def add(self, name: str) -> None:
-        """Take in the next name."""
+        """Add the next name."""
         self._digests += hashlib.blake2b(name.encode(), digest_size=_SIZE).digest()
 
     @property
     def digests(self) -> bytes:
-        """What is held, for who goes on with it elsewhere."""
+        """The digests so far, to be continued elsewhere."""
         return bytes(self._digests)
 
     def extend(self, digests: bytes) -> None:
-        """Take in the names that others went through, which come next."""
+        """Append the names that another instance went through."""
         self._digests += digests
 
     def repeats(self) -> dict[int, int]:
-        """The places of names that came before, each with the place where its name came first, counted from 0."""
+        """The places of names that came before, each with the place of its first occurrence, counted from 0."""
         halves = np.frombuffer(self._digests, dtype="u8").reshape(-1, 2)
-        order = np.lexsort((halves[:, 1], halves[:, 0]))  # stable: of equal names, the first is in front
+        order = np.lexsort((halves[:, 1], halves[:, 0]))  # stable: of equal names, the first stays in front
         first = halves[order, 0]
-        alike = np.flatnonzero(first[1:] == first[:-1])  # few: a half is alike by chance once in 10^19 pairs
+        alike = np.flatnonzero(first[1:] == first[:-1])  # few: halves collide by chance once in 10^19 pairs
         second = halves[:, 1]
         alike = alike[second[order[alike]] == second[order[alike + 1]]]
         found: dict[int, int] = {}

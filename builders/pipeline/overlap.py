@@ -28,9 +28,9 @@ from loaders.engines.local import pickled
 from loaders.models.answers import AnswerStore, gather_bounded
 
 PER_PROCESS = 32
-"""Requests at a time that one process is for: it is as fast as servers that answer in a tenth of a second."""
+"""Concurrent requests that one process can handle: enough for servers that answer in a tenth of a second."""
 AT_ONCE = 4
-"""Batches under way: while the slowest answers of one are waited for, the others keep all connections busy."""
+"""Concurrent batches: while one waits for its slowest answers, the others keep all connections busy."""
 
 Opened = TypeVar("Opened")
 Said = TypeVar("Said")
@@ -38,7 +38,7 @@ _shared: ContextVar[Overlap | None] = ContextVar("overlap", default=None)
 
 
 class Overlap:
-    """What batches that are under way at once share: the event loop, and what is opened in it by name."""
+    """What concurrent batches share: the event loop, and resources opened in it by name."""
 
     def __init__(self, processes: int, unit: str | None) -> None:
         self.processes = processes
@@ -50,7 +50,7 @@ class Overlap:
         self._ended = False
 
     def opened(self, name: object, make: Callable[[ExitStack], Opened]) -> Opened:
-        """What `make` gives, made once and closed at the end; to be called in the event loop."""
+        """What `make` returns, made once and closed at the end; call it in the event loop."""
         if name not in self._things:
             self._things[name] = make(self._open)
         thing: Opened = self._things[name]
@@ -72,7 +72,7 @@ class Overlap:
             self._tasks.discard(task)
 
     async def end(self) -> None:
-        """Cancels what is under way, waits for it, and closes what was opened."""
+        """Cancels everything in flight, waits for it, and closes what was opened."""
         self._ended = True
         under_way = list(self._tasks)
         for task in under_way:
@@ -82,9 +82,9 @@ class Overlap:
 
 
 class Turns:
-    """So many requests at a time, in the order in which they come: `async with` around each until its answer is kept.
+    """Limits concurrent requests, in order of arrival: use `async with` around each until its answer is stored.
 
-    As one ends, another is sent before its answer is looked into, which takes longer than sending.
+    When one ends, the next is sent before the answer is processed, which takes longer than sending.
     """
 
     def __init__(self, number: int) -> None:
@@ -96,13 +96,13 @@ class Turns:
     async def __aexit__(self, kind: object, error: object, trace: object) -> None:
         self._free.release()
         if error is None:
-            # Of all that are answered at once, each wakes the next one in the first of these rounds of the event loop.
+            # Of several answered at once, each wakes the next waiter in the first of these rounds of the event loop.
             await asyncio.sleep(0)
             await asyncio.sleep(0)
 
 
 def under_way() -> Overlap | None:
-    """What this batch shares with others; None for one that is alone."""
+    """What this batch shares with others; None if it runs alone."""
     return _shared.get()
 
 
@@ -114,12 +114,13 @@ def overlapped(
     processes: int = 1,
     unit: str | None = None,
 ) -> None:
-    """Does the units, `AT_ONCE` of them at a time; `advance` is told the rows of each as it is finished.
+    """Works on the units, `AT_ONCE` at a time; `advance` is called with the rows of each as it finishes.
 
-    So many `processes` do the same, and share the limit of requests; one that shares no file of answers names the
-    `unit` that it does.
+    If several `processes` do this, they share the limit of requests; one that does not share the file of answers names
+    the
+    `unit` that it works on.
 
-    Raises whatever the work raises, the first error; what is under way then is cancelled, as it is by Ctrl-C.
+    Raises whatever the work raises, the first error; everything in flight is then cancelled, as by Ctrl-C.
     """
     work.open()
 
@@ -141,7 +142,7 @@ def overlapped(
 def asked_by(
     engine: Engine, work: Work, units: Sequence[tuple[str, Sequence[Batch]]], advance: Callable[[int], None]
 ) -> None:
-    """Does the units as `overlapped`, by as many processes as their requests are worth, of those that `engine` has.
+    """Works on the units like `overlapped`, with as many of the `engine`'s processes as the requests justify.
 
     Raises: as `overlapped`; BedsideError when a process died.
     """
@@ -155,7 +156,7 @@ def asked_by(
     size = min(4 * AT_ONCE, max(AT_ONCE, len(units) // (4 * most)))
     parts = [units[start : start + size] for start in range(0, len(units), size)]
     if engine.spread:
-        _take_in(stage)  # what a killed build left; and so nobody writes to the file while others read it
+        _take_in(stage)  # what a killed build left; also so that nobody writes to the file while others read it
     with (
         engine.narrowed(most) as clients,
         closing(clients.each(asking, ((part[0][0], part) for part in parts), where=f"stage {stage.name}")) as done,
@@ -190,7 +191,7 @@ class _Asking:
 
 
 def _sendable(asking: _Asking) -> bool:
-    """Whether its model can be opened again elsewhere; one that a user wrote need not."""
+    """Whether the model can be opened again in another process; a user's own object may not be."""
     try:
         pickled(asking, "")
     except Unsendable:

@@ -6,7 +6,7 @@ from rich.progress import Progress
 
 
 class Meter:
-    """The progress of one stage over `rows` rows (None: not known yet) in `batches` batches."""
+    """The progress of one stage over `rows` rows (None: not yet known) in `batches` batches."""
 
     def __init__(self, progress: Progress | None, name: str, *, rows: int | None, batches: int) -> None:
         self.name = name
@@ -32,7 +32,7 @@ class Meter:
             self._line(f"{self.name}: {self._done:,} of {self.rows:,} rows")
 
     def finish(self, excluded: int) -> None:
-        """The stage is over."""
+        """Report the end of the stage."""
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, total=self._done)
         if self._plain:

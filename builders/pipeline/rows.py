@@ -23,7 +23,7 @@ class BuildError(Exception):
 
 
 _INTEGERS = (pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())
-# The Python class of each Arrow type, by its number; types that are not listed are left to Arrow's own checks.
+# The Python class of each Arrow type, by its id; types that are not listed are left to Arrow's own checks.
 _PYTHON: dict[int, type | tuple[type, ...]] = {
     kind.id: python
     for python, kinds in (
@@ -40,7 +40,7 @@ _PYTHON: dict[int, type | tuple[type, ...]] = {
 
 
 def batched(rows: Iterable[Row], most: int) -> Iterator[list[Row]]:
-    """The rows in parts of so many at most, fewer where they hold much: an Arrow column ends at 2 GiB."""
+    """The rows in parts of at most `most`, fewer if they are large: an Arrow column is limited to 2 GiB."""
     part: list[Row] = []
     size = 0
     for row in rows:

@@ -49,12 +49,12 @@ from loaders.reached import code_digest
 READ = "read"
 UNREAD = "unread.jsonl"
 EXCLUSIONS = pa.schema([(name, pa.string()) for name in ("key", "split", "stage", "reason", "detail", "licence")])
-"""What the exclusions file of a release tells about each row; split and licence are null where a row had none yet."""
+"""What the exclusions file of a release says about each row; split and licence are null if a row had none yet."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A finished build: its rows and its exclusions, in order, read from the workspace as they are asked for."""
+    """A finished build: its rows and its exclusions, in order, read from the workspace on demand."""
 
     schema: pa.Schema
     stages: tuple[StageCount, ...]
@@ -91,11 +91,15 @@ def run(
 ) -> Run:
     """Send the rows of `source` through `stages` and account for every one of them.
 
-    `key` is the column that names a row. `source` is read only when the workspace does not hold the rows of
-    `source_identity` yet, which names the code that reads them too. The `engine` (this process without one) does
-    batches of a stage side by side; `packages` are those whose versions decide bytes, which all its processes must have
-    alike. At most `max_bad` percent may be bad rows, of the `records` that the source was made from where these are not
-    its rows. Batches lie in the folder `workspace`, or in another `store`, where that holds what is this machine's own.
+    `key` is the column that names a row. `source` is read only if the workspace does not yet hold the rows of
+    `source_identity`, which also covers the code that reads them. The `engine` (default: this process) works on the
+    batches of a stage in parallel; `packages` are those whose versions affect the bytes, so all its processes must
+    have the
+    same ones. At most `max_bad` percent may be bad rows, counted against `records` if several records of the source
+    make
+    one row. Batches are stored in the folder `workspace`, or in another `store`; the folder then holds what belongs to
+    this
+    machine.
 
     Raises: InputError for more bad rows, which it lists; BedsideError for a full disk, a workspace in use or a worker
     that died; BuildError when a stage breaks its declared schema, or loses, invents, duplicates or renames a key;
@@ -111,10 +115,10 @@ def run(
             result = _recorded(kept, read)
             _check_bad(result, records or result.rows_in, max_bad, workspace)
             batches: Sequence[Batch] = result.kept
-            # A source of which every row could be read has nothing to account for.
+            # A source without unreadable rows has nothing to account for.
             counts = [_counted(READ, 1, [result])[0]] if result.excluded else []
             results = [(READ, read)] if result.excluded else []
-            del result  # it holds each row that could not be read
+            del result  # it holds every row that could not be read
             for stage in stages:
                 check()
                 work = Work(stage, key, kept, batch_rows, packages)
@@ -128,7 +132,7 @@ def run(
 
 
 def _counted(name: str, version: int, results: Iterable[Result]) -> tuple[StageCount, list[Batch]]:
-    """What a stage made of its rows, and the batches that are left; results are not held, as each excluded row is one
+    """What a stage made of its rows, and the batches that remain. Results are not kept, since each excluded row is an
     object of some hundred bytes."""
     came, kept, reasons = 0, list[Batch](), Counter[str]()
     for result in results:
@@ -140,7 +144,7 @@ def _counted(name: str, version: int, results: Iterable[Result]) -> tuple[StageC
 
 
 def _check_bad(result: Result, records: int, max_bad: float, workspace: Path) -> None:
-    """Leave the list of the bad rows in the workspace, and refuse too many of them."""
+    """Write the list of bad rows to the workspace, and raise if there are too many."""
     bad, listed = result.excluded, workspace / UNREAD
     if not bad:
         listed.unlink(missing_ok=True)
@@ -180,7 +184,7 @@ def _spool(
     identity: str,
     progress: Progress | None,
 ) -> str:
-    """The rows of the source as stored batches, and those that could not be read: the name of this result."""
+    """Store the rows of the source as batches, with those that could not be read; returns the name of this result."""
     name = _name("source", code_digest(_spool), identity, schema_text(schema), key, batch_rows)
     result = store.load(name)
     meter = Meter(progress, "source", rows=result.rows_in if result else None, batches=1)
@@ -203,7 +207,7 @@ def _spool(
 
 
 def _good(source: Iterable[Row | BadRow], bad: list[ExcludedRow]) -> Iterator[Row]:
-    """The rows that could be read; `bad` takes the others in."""
+    """The rows that could be read; the others are appended to `bad`."""
     for row in source:
         if isinstance(row, BadRow):
             bad.append(ExcludedRow(row.where, None, row.reason, row.detail, None))
@@ -214,8 +218,8 @@ def _good(source: Iterable[Row | BadRow], bad: list[ExcludedRow]) -> Iterator[Ro
 def _run_stage(
     work: Work, batches: Sequence[Batch], engine: Engine, progress: Progress | None
 ) -> tuple[list[str], StageCount, list[Batch]]:
-    """Have every batch (or, for a `whole` stage, all of them as one) worked on; the names of the results, in order, and
-    what they come to."""
+    """Run a stage on every batch (or, for a `whole` stage, on all of them as one); returns the names of the results, in
+    order, and their totals."""
     stage = work.stage
     units = [(batch,) for batch in batches] if not stage.whole else [tuple(batches)] if batches else []
     code = code_digest(work)
@@ -233,12 +237,13 @@ def _run_stage(
     elif len(todo) > 1:
         try:
             with closing(engine.each(work, todo, where=f"stage {stage.name}")) as finished:
-                for _, rows in finished:  # an interrupt ends the workers now, not when the exception is forgotten
+                # an interrupt ends the workers now, not when the exception is garbage-collected
+                for _, rows in finished:
                     meter.advance(rows)
         except Unsendable as error:
             raise BuildError(str(error)) from error
     else:
-        for name, unit in todo:  # one, which is not worth a process: the driver's code is that of all
+        for name, unit in todo:  # a single one is not worth a process: this process runs the same code as the workers
             meter.advance(work(name, unit))
     count, left = _counted(stage.name, stage.version, _all_recorded(work.store, names))
     meter.finish(sum(count.excluded.values()))

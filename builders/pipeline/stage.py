@@ -14,9 +14,9 @@ from builders.pipeline.rows import Row
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """What a stage says of a row that it does not keep.
+    """Why a stage drops a row.
 
-    `reason` is the same words for the same cause; `detail` is about this row.
+    `reason` is worded the same for the same cause; `detail` is about this row.
     """
 
     reason: str
@@ -24,7 +24,7 @@ class Excluded:
 
 
 BatchFunction = Callable[[Collection[Row]], Iterable[Row | Excluded]]
-"""What becomes of each row of a batch, in their order: the columns that it is given anew, or why it does not go on."""
+"""The outcome for each row of a batch, in order: its new columns, or why it is excluded."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,12 @@ class Stage:
     """One step of a build.
 
     `open` makes the batch function and is called once in each process that needs it, so open heavy resources there.
-    `settings` is JSON and holds all that can change the output, digests of files that are read included. Raise
-    `version` when the meaning of a stage changes. A batch comes as a list; a `whole` stage is given all rows as one
-    batch, in this process, read from the disk as it goes through them, and of each no more than the key and the columns
-    that it `reads`, so that what it holds is what it keeps of them. A stage that asks a model is not `parallel`: its
-    batches overlap, with so many `requests` under way at a time, and its answers are kept in the files `answers`.
+    `settings` is JSON and holds everything that can change the output, including digests of files that are read. Raise
+    `version` when the meaning of a stage changes. A batch is a list. A `whole` stage gets all rows as one batch in this
+    process, streamed from disk as it iterates, each with only its key and the columns that the stage `reads`, so it
+    uses
+    only the memory for what it keeps. A stage that asks a model is not `parallel`: its batches overlap, with at most
+    `requests` concurrent requests, and its answers are stored in the files `answers`.
     """
 
     name: str

@@ -15,11 +15,11 @@ from loaders.errors import BedsideError
 
 
 class Work:
-    """What a process does for a stage: read a batch, call the function, check the account, store the result."""
+    """What a process does for a stage: read a batch, call the function, check that no row is lost, store the result."""
 
     def __init__(self, stage: Stage, key: str, store: Workspace, batch_rows: int, packages: Sequence[str] = ()) -> None:
         self.packages = packages
-        self.floats = False  # what is stored of a stage are texts, whole numbers, and images by whole-number codecs
+        self.floats = False  # stages store texts, whole numbers, and images by integer codecs
         self.stage = stage
         self.key = key
         self.store = store
@@ -28,14 +28,14 @@ class Work:
 
     @property
     def anywhere(self) -> bool:
-        """As `Task`: a path that a row holds is looked for, and missed by name."""
+        """See `Task`: a path in a row is looked up where the work runs, and reported by name if it is missing."""
         return self.store.store.anywhere
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_function": None}  # each process opens its own
 
     def identity(self) -> list[Any]:
-        """All that the result of a batch depends on, besides the batch and the project's code."""
+        """Everything that the result of a batch depends on, besides the batch and the project's code."""
         stage = self.stage
         try:
             settings = json.dumps(dict(stage.settings), sort_keys=True, allow_nan=False)
@@ -51,9 +51,9 @@ class Work:
         return self._function
 
     def __call__(self, name: str, unit: Sequence[Batch]) -> int:
-        """Work on one batch and record the result under `name`; the number of rows that came in.
+        """Work on one batch and record the result under `name`; returns the number of rows that came in.
 
-        A process that was thought lost may do the same: who records first has made the result.
+        A process that was thought lost may do the same work: whichever records first determines the result.
         """
         excluded: list[ExcludedRow] = []
         if self.stage.whole:
@@ -62,14 +62,15 @@ class Work:
         else:
             rows = list(self.store.rows(unit))
             which = _between(rows[0][self.key], rows[-1][self.key])
-            answers = self._call([dict(row) for row in rows], which)  # its own: a key that it changes in place is seen
+            # copies, so that a key changed in place is noticed
+            answers = self._call([dict(row) for row in rows], which)
             kept = tuple(self._written(self._left(rows, answers, excluded)))
         return self.store.save(name, Result(len(answers), kept, tuple(excluded))).rows_in
 
     def _sifted(
         self, unit: Sequence[Batch], answers: Sequence[Row | Excluded], excluded: list[ExcludedRow]
     ) -> Iterator[Batch]:
-        """What is left of the batches of a `whole` stage; one of which it neither changes nor excludes a row stays."""
+        """What remains of the batches of a `whole` stage; a batch in which no row changes or goes is reused."""
         same, start = self.stage.schema_in.equals(self.stage.schema_out), 0
         for batch in unit:
             part = answers[start : start + batch.rows]
@@ -85,7 +86,7 @@ class Work:
             yield self.store.write(to_table(part, self.stage.schema_out, where=where, key=self.key))
 
     def told(self, unit: Sequence[Batch]) -> str:
-        """The rows of a unit, for an error."""
+        """The rows of a unit, for an error message."""
         keys = [row[self.key] for row in self.store.rows(unit, (self.key,))]
         return _between(keys[0], keys[-1])
 
@@ -103,7 +104,7 @@ class Work:
     def _left(
         self, rows: Iterable[Row], answers: Iterable[Row | Excluded], excluded: list[ExcludedRow]
     ) -> Iterator[Row]:
-        """The rows as they leave, each under its key; `excluded` takes in the others."""
+        """The rows that remain, each under its key; the others are added to `excluded`."""
         where = f"stage {self.stage.name}"
         passed = [name for name in self.stage.schema_in.names if name in self.stage.schema_out.names]
         for row, answer in zip(rows, answers, strict=True):

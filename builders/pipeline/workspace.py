@@ -29,7 +29,7 @@ from loaders.files.stores import Folder, Store
 
 BATCHES, RESULTS = "batches", "results"
 _MANY = 256
-"""Results that are asked for, some at once, before the first of them is used."""
+"""How many results are requested ahead, in parallel, before the first of them is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class ExcludedRow:
-    """A row that a stage excluded, with what the exclusions file of a release tells about it."""
+    """A row that a stage excluded, with what the exclusions file of a release says about it."""
 
     key: str
     split: str | None
@@ -53,7 +53,7 @@ class ExcludedRow:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of the rows that went into a stage as one batch."""
+    """What a stage made of the rows that it got as one batch."""
 
     rows_in: int
     kept: tuple[Batch, ...]
@@ -61,7 +61,7 @@ class Result:
 
 
 class Workspace:
-    """The files of a build. Holds nothing but the place, so that workers can be handed one."""
+    """The files of a build. Holds only their location, so that it can be passed to workers."""
 
     def __init__(self, place: Path | Store) -> None:
         self.store: Store = Folder(place) if isinstance(place, Path) else place
@@ -104,7 +104,7 @@ class Workspace:
                 expected="the batch written by an earlier stage",
                 do="Delete this file if it exists and run the same command again: it will be recomputed",
             )
-        # Not pq.read_table: its thread may let go of the bytes only as the interpreter ends, which aborts the process.
+        # Not pq.read_table: its thread may release the bytes only as the interpreter exits, which aborts the process.
         with pq.ParquetFile(pa.BufferReader(data)) as file:
             return file.read(columns=None if columns is None else list(columns), use_threads=False)
 
@@ -113,9 +113,9 @@ class Workspace:
         return StoredRows(self, tuple(batches), columns)
 
     def save(self, name: str, result: Result) -> Result:
-        """Record a result, and the one that stands: of several writers, the first has made it.
+        """Record a result and return the one that counts: of several writers, the first.
 
-        Its batches must have been written before, for its presence means that all is there.
+        Its batches must be written before, since its presence means that everything is there.
 
         Raises: as `Store`.
         """
@@ -123,12 +123,12 @@ class Workspace:
         if not self.store.create(_record(name), data):
             if (winner := self.load(name)) is not None:
                 return winner
-            self.store.put(_record(name), data)  # damaged, or a batch of it is gone
+            self.store.put(_record(name), data)  # the recorded one is damaged, or one of its batches is gone
         return result
 
     def load(self, name: str, listed: Collection[str] | None = None) -> Result | None:
-        """The recorded result, or None when there is none or when one of its batches is gone; no look at each of these
-        where it is known what there is (`listed`).
+        """The recorded result, or None if there is none or one of its batches is gone; if what exists is already known
+        (`listed`), nothing is looked up.
 
         Raises: as `Store`.
         """
@@ -138,11 +138,11 @@ class Workspace:
             data = self.store.read(_record(name))
             result = None if data is None else from_json(Result, data, f"{self}/{_record(name)}")
         except InputError:
-            return None  # a file that a failing disk truncated is as good as none
+            return None  # a file that a failing disk truncated counts as absent
         return result if result is not None and self._all_there(result.kept, listed) else None
 
     def loaded(self, names: Sequence[str], listed: Collection[str] | None = None) -> Iterator[Result | None]:
-        """As `load`, of many, in order; several at once where the store takes its time."""
+        """Like `load` for many, in order; several in parallel if the store is slow."""
         load = partial(self.load, listed=listed)
         if self.store.at_once == 1:
             yield from map(load, names)
@@ -152,7 +152,7 @@ class Workspace:
                 yield from pool.map(load, names[start : start + _MANY])
 
     def listed(self) -> Collection[str]:
-        """All that there is at this moment, for `load`: some requests in place of one or two a result."""
+        """Everything that exists at this moment, for `load`: a few requests instead of one or two per result."""
         return {name for folder in (BATCHES, RESULTS) for name in self.store.list(folder)}
 
     def _all_there(self, batches: Sequence[Batch], listed: Collection[str] | None) -> bool:
@@ -171,7 +171,7 @@ def _record(name: str) -> str:
 
 @dataclass(frozen=True)
 class StoredRows(Collection[Row]):
-    """Rows that lie in a workspace: read batch by batch, each time that they are gone through, and never held."""
+    """Rows stored in a workspace: read batch by batch on every iteration, and never held in memory."""
 
     store: Workspace
     batches: tuple[Batch, ...]

@@ -30,16 +30,16 @@ from loaders.medlaybench_v import SPLITS
 __all__ = ["ARTICLES", "OWN", "SAMPLE", "WRITTEN", "CaptionSource", "Row", "open_source"]
 
 SAMPLE = "sample"
-WRITTEN, ARTICLES, OWN = "written", "articles", "own"  # for this project, in PubMed Central, of the user
+WRITTEN, ARTICLES, OWN = "written", "articles", "own"  # for this project, from PubMed Central, by the user
 
 
 @dataclass(frozen=True)
 class CaptionSource:
-    """A source of captions, opened and checked: `name` and `url` for the manifest, `licence` where it has one for all.
+    """A source of captions, opened and checked: `name` and `url` for the manifest, `licence` if one covers all of it.
 
-    `origin` is who is behind the captions: WRITTEN, ARTICLES or OWN.
-    `digest` is the SHA-256 of the captions, `pictured` how many rows have an image, and the SHA-256 of these images
-    under the identifiers of their rows; `identity` that of both, never of paths. Images are read for it once.
+    `origin` says who is behind the captions: WRITTEN, ARTICLES or OWN.
+    `digest` is the SHA-256 of the captions; `pictured` says how many rows have an image, and gives the SHA-256 of these
+    images under the identifiers of their rows; `identity` covers both, never paths. Images are read once for it.
     `lay` is a column of lay captions, which no build reads.
     """
 
@@ -72,7 +72,7 @@ class CaptionSource:
 
         Raises:
             InputError: the file turns out to be of another format.
-            HubError: the Hub went away.
+            HubError: the Hub became unreachable.
         """
         for row in islice(self.each(), limit):
             yield row if isinstance(row, BadRow) else self._pictured(row)
@@ -104,7 +104,7 @@ def _digest(path: Path, *stamp: int) -> str:
 
 
 def _images(*folders: Path) -> ImageIndex:
-    """The images of the folders. Raises: InputError when one is not there, or none holds an image."""
+    """The images of the folders. Raises: InputError if one is missing, or none holds an image."""
     index = ImageIndex(*folders)
     if not len(index):
         where = ", ".join(map(str, folders))
@@ -115,7 +115,7 @@ def _images(*folders: Path) -> ImageIndex:
 def open_source(source: str | Path, *, images: Path | None = None, default_split: str = "train") -> CaptionSource:
     """Open a source by name ("sample", "rocov2" or its Hub id) or path, and check its structure.
 
-    `images` is a folder whose files are matched by id or name. `default_split` is for rows whose split nothing tells.
+    `images` is a folder whose files are matched by id or name. `default_split` is for rows without any split.
 
     Raises:
         InputError: a file or folder that is missing, empty, cut off, not UTF-8, without a needed column or of another

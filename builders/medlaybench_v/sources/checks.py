@@ -20,7 +20,7 @@ OTHER_SCRIPTS = 0.2
 
 _INVISIBLE = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _ZERO_WIDTH = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u00ad]")
-# Letters that pass for Latin ones ("о" of Cyrillic) hide a word from whoever looks for it.
+# Letters that look like Latin ones ("о" of Cyrillic) hide a word from a search for it.
 _LOOK_ALIKES = re.compile(
     "[A-Za-z][\u0400-\u052f\u0530-\u058f\u13a0-\u13ff]|[\u0400-\u052f\u0530-\u058f\u13a0-\u13ff][A-Za-z]"
 )
@@ -37,9 +37,9 @@ def _any(words: tuple[str, ...]) -> str:
     return rf"\b(?:{'|'.join(words)})\b"
 
 
-# Ways to speak to a model, in lower case: words of which one must occur, then the pattern. A caption may ask its
-# reader to "note the arrow" or to "ignore the artefacts"; what marks an address is what is to be ignored, or who is
-# told to answer.
+# Ways to address a model, in lower case: words of which one must occur, then the pattern. A caption may ask its
+# reader to "note the arrow" or to "ignore the artefacts"; what gives an address away is what is to be ignored, or who
+# is told to answer.
 _ADDRESSES = tuple(
     (words, re.compile(pattern))
     for words, pattern in (

@@ -45,11 +45,11 @@ SOURCE_COLUMNS = (
     (_CUIS, "UMLS identifiers, separated by blanks, commas or semicolons, or a list"),
     (_FILES, "file names that `--images` matches with the row, all of them; in Parquet, `image` may hold the bytes"),
 )
-"""What a table may say: the names of a column, the first that is there counting, and what it holds."""
+"""What a table may hold: the accepted names of each column, of which the first present counts, and its meaning."""
 
 
 class Columns:
-    """Which of a file's columns says what.
+    """Which of a file's columns holds what.
 
     Raises:
         InputError: there is no caption or no identifier; the error lists what there is.
@@ -91,7 +91,7 @@ def caption_rows(records: Records, default_split: str) -> Iterator[Row | BadRow]
     """Rows of the builder's shape, captions stripped and their white space collapsed (ML-G31), CUIs as a list.
 
     `files` are the names by which an image folder may know the row; `image_bytes` is what the file itself holds. A row
-    without an identifier, with a cell of another type, a bad CUI or a split of another name is a BadRow.
+    without an identifier, with a cell of another type, a bad CUI or an unknown split is a BadRow.
     """
     columns = Columns(records)
     stems = _unique_stems(records, columns)
@@ -119,7 +119,7 @@ def _row(where: str, record: Mapping[str, Any], columns: Columns, stems: bool, d
         "expert_caption": _text(record, columns.caption, where),
         "cuis": parse_cuis(record.get(columns.cuis) if columns.cuis else None, where),
         "licence": licence,
-        "licence_asserted_by": asserted if licence else "",  # nobody states what is not there
+        "licence_asserted_by": asserted if licence else "",  # nobody asserts a licence that is not there
         "attribution": _attribution(record, columns, article, where),
         "article_id": article,
         "image_bytes": data,
@@ -131,7 +131,7 @@ def _row(where: str, record: Mapping[str, Any], columns: Columns, stems: bool, d
 
 
 def _unique_stems(records: Records, columns: Columns) -> bool:
-    """Whether file names in the identifier column still tell rows apart without their endings."""
+    """Whether file names in the identifier column remain unique without their extensions."""
     if not any(_IMAGE_SUFFIX.search(name) for name in _names(records, columns)):
         return True
     names, stems = Keys(), Keys()
@@ -152,7 +152,7 @@ def _text(record: Mapping[str, Any], column: str | None, where: str) -> str:
 
 
 def text_cell(value: object, where: str, column: str) -> str:
-    """What a cell says (`cell_text`), white space collapsed, "" for null; an identifier may be a whole number.
+    """The text of a cell (`cell_text`), white space collapsed, "" for null; an identifier may be a whole number.
 
     Raises: BadRow for a cell of another type.
     """
@@ -181,7 +181,7 @@ def _article(text: str) -> str | None:
 
 
 def _attribution(record: Mapping[str, Any], columns: Columns, article: str | None, where: str) -> str:
-    """Whom to name for a row: what the source says itself, else its links, else its article."""
+    """Whom to credit for a row: what the source itself says, else its links, else its article."""
     said = _text(record, columns.attribution, where)
     if said:
         return said
@@ -193,5 +193,5 @@ def _attribution(record: Mapping[str, Any], columns: Columns, article: str | Non
 
 
 def article_link(article: str) -> str:
-    """Where an article of PubMed Central is read."""
+    """The address of an article in PubMed Central."""
     return f"https://pmc.ncbi.nlm.nih.gov/articles/{article}/"

@@ -23,8 +23,8 @@ def _words(kind: str) -> frozenset[str]:
 
 
 _ENGLISH = _words("english")
-# Words that captions of another language cannot do without, and English captions do not hold. Shared words ("image",
-# "en bloc", "fracture", "per", "de novo", "in situ") and parts of names ("de", "la", "van") do not tell.
+# Words that captions of another language cannot do without, and English captions do not contain. Shared words ("image",
+# "en bloc", "fracture", "per", "de novo", "in situ") and parts of names ("de", "la", "van") are no evidence.
 _OTHERS, _SHARED = _words("other"), _words("shared")
 _MARKED = re.compile(
     r"[^\W\d_]{3,}(?:iques?|graphies?|iennes?|eux|euse|ción|ciones|ções|ção|zione|zioni|keit|ungen|ische[nrs]?)\Z"
@@ -32,11 +32,11 @@ _MARKED = re.compile(
 _LOOKS_MARKED = _words("looks marked")
 _ELIDED = re.compile(r"(?<![^\W_])(?:d|l|qu|j|s|dell|nell|all|sull|un)['’](?=[^\W\d_]{3})", re.IGNORECASE)
 _ACCENTED = re.compile(r"[à-ÿāăąćčďęěğıłńňőœřśşšťůűźżž]")
-# Accents in English captions: words on loan, and what is measured.
+# Accents in English captions: loanwords, and measurements.
 _ON_LOAN = _words("on loan")
 _CREDIT = re.compile(
     r"\b(?:courtesy|source|reproduced|reprinted|adapted|published|permission|copyright|credit)\b|©"
-    # A work that is cited by author and initials ("from Breschet G") has its title in whatever language it was written.
+    # A work cited by author and initials ("from Breschet G") has its title in the language in which it was written.
     r"|\b(?:from|after|by|in)\s+(?-i:[A-Z][a-z]+\s[A-Z]{1,2})\b",
     re.IGNORECASE,
 )
@@ -45,14 +45,14 @@ _ASCII_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
 
 def is_english(caption: str) -> bool:
-    """Whether a caption is in English; one without a word that would tell is.
+    """Whether a caption is in English; a caption without any telling word counts as English.
 
     >>> is_english("Adenocarcinoma of the lung."), is_english("Cardiomegaly, Sjögren disease."), is_english("IVU.")
     (True, True, True)
     >>> is_english("Radiographie thoracique normale."), is_english("Röntgenbild der linken Hand"), is_english("OPG")
     (False, False, True)
     """
-    if caption.isascii() and "'" not in caption:  # as most are
+    if caption.isascii() and "'" not in caption:  # the fast path for most captions
         words = _ASCII_WORD.findall(caption.lower())
         if _OTHERS.isdisjoint(words) and not any(map(_is_marked, words)):
             return True

@@ -74,9 +74,9 @@ def roco_digest(folders: list[RocoFolder]) -> str:
 
 
 def roco_rows(folders: list[RocoFolder]) -> Iterator[Row | BadRow]:
-    """Rows of ROCO: captions with the CUIs, licence and article that stand in the files beside them.
+    """Rows of ROCO: captions with the CUIs, licence and article from the files beside them.
 
-    A line that cannot be read is a BadRow, in whichever of the files it stands.
+    A line that cannot be read is a BadRow, whichever of the files it is in.
 
     Raises:
         InputError: a file cannot be read.
@@ -99,7 +99,7 @@ def roco_rows(folders: list[RocoFolder]) -> Iterator[Row | BadRow]:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of a file of ROCO: an identifier and what is said of it."""
+    """A line of a file of ROCO: an identifier and what the file says about it."""
 
     where: str
     name: str
@@ -125,14 +125,14 @@ def _roco_row(one: RocoFolder, line: _Line, cuis: _Line | BadRow | None, licence
 
 
 def _beside(one: RocoFolder, file: str) -> dict[str, _Line | BadRow]:
-    """The lines of a file beside the captions by identifier, bad ones by their place; none without the file."""
+    """The lines of a file beside the captions, by identifier; bad ones by their place; empty without the file."""
     path = one.folder / file
     lines = _lines(path, f"{one.split}/{file}") if is_there(path) else iter(())
     return {line.where if isinstance(line, BadRow) else line.name: line for line in lines}
 
 
 def _lines(path: Path, place: str) -> Iterator[_Line | BadRow]:
-    """Identifier and rest of each line; some releases of licences.txt leave its head out."""
+    """Identifier and rest of each line; some releases of licences.txt have no header."""
     commas = path.name == _LICENCES
     for number, raw in lines_of(read_file(path)):
         where = f"{place}:{number}"

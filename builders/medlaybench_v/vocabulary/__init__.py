@@ -29,7 +29,7 @@ REVIEW = Path(__file__).with_name("vocabulary_review.csv")
 LAY_WORDS = 8
 EXPERT_LETTERS = 3
 
-# Headwords of public lists that mean something else, or nothing medical, in a caption. Curated lists are not held
+# Headwords of public lists that mean something else, or nothing medical, in a caption. Curated lists are not checked
 # against these: their authors chose each word.
 COMMON_WORDS = frozenset(
     "adhesion alcohol anterior base blow body boil bone brain cavities cavity cell clot coke cold confusion "
@@ -40,7 +40,7 @@ COMMON_WORDS = frozenset(
     "rupture scan screen shot skin sodium stage strains stroke study sugar swelling test thorax tick tina tissue "
     "tube tumor tumour ultrasound view water weakness".split()
 )
-# Words that a lay phrase may not bring in: they would add a fact, or speak of another thing than the expert term.
+# Words that a lay phrase must not introduce: they would add a fact, or mean something other than the expert term.
 ADDED_FACTS = frozenset(
     "acute adult adults bilateral both care childhood chronic congenital diet left malignant overdose poisoning right "
     "severe seniors".split()
@@ -83,12 +83,12 @@ class Vocabulary:
 
     @cached_property
     def identity(self) -> str:
-        """SHA-256 over the terms: it changes when a draft could."""
+        """SHA-256 over the terms: it changes whenever a draft could."""
         return terms_digest(self.terms)
 
     @cached_property
     def reasons(self) -> dict[str, int]:
-        """Pairs set aside for each reason."""
+        """Number of pairs set aside, by reason."""
         return dict(sorted(Counter(pair.reason for pair in self.rejected).items()))
 
 
@@ -100,10 +100,12 @@ def read_vocabulary(
 ) -> Vocabulary:
     """Read one vocabulary by name ("bundled") or path.
 
-    Of UMLS the clinical semantic types are kept, of a CSV everything. `review` is a CSV (expert, lay, verdict, reason)
-    of pairs to reject or to accept against the rules below; it comes after the package's own. A pair whose licence
-    forbids to rewrite and hand on is set aside, as a caption is, but for licences that are `allowed` by name; None asks
-    for none, where nothing is published.
+    From UMLS the clinical semantic types are used, from a CSV everything. `review` is a CSV (expert, lay, verdict,
+    reason)
+    of pairs to reject or to accept against the rules below; it is applied after the package's own. A pair whose licence
+    does not permit rewriting and redistribution is set aside, like a caption, unless its licence is `allowed` by name.
+    None
+    disables this check, for use when nothing is published.
 
     Raises:
         InputError: a file is missing, empty, of another format or without a needed column, too many of its rows
@@ -131,7 +133,7 @@ def read_vocabulary(
 
 
 def combine(vocabularies: Sequence[Vocabulary]) -> Vocabulary:
-    """One vocabulary out of several: for each expert form, whatever its case, the earliest that has it wins."""
+    """One vocabulary from several: for each expert form, ignoring case, the earliest vocabulary that has it wins."""
     terms: dict[str, Term] = {}
     rejected: list[Rejected] = []
     for vocabulary in vocabularies:
@@ -150,7 +152,7 @@ def _read(path: Path) -> Reading:
             raise InputError(path, found="is a folder without MRCONSO.RRF", expected="a UMLS META folder, or a file")
         return read_umls(inside)
     with open_file(path, expected="'bundled' or a vocabulary file"):
-        pass  # before anybody looks whether a pipe is an archive
+        pass  # raises for a pipe, before anything tests whether it is an archive
     suffix = path.suffix.casefold()
     if suffix == ".rrf":
         return read_umls(path)
@@ -162,7 +164,7 @@ def _read(path: Path) -> Reading:
 
 
 def _licensed(candidate: TermCandidate, allowed: frozenset[str]) -> TermCandidate:
-    """The candidate, refused where its licence does not let its lay side into a caption that is handed on."""
+    """The candidate, refused if its licence does not allow its lay side in a caption that is redistributed."""
     _, why_not = allows_rewriting(candidate.term.licence, allowed)
     return dataclasses.replace(candidate, refused=why_not) if why_not and not candidate.refused else candidate
 
@@ -222,13 +224,13 @@ def _judge(
 
 
 def _unusable(term: Term, bundled: bool) -> str:
-    """Why a pair can never be substituted, whoever wrote it; "" when it can."""
+    """Why a pair can never be substituted, whoever wrote it; "" if it can."""
     if not term.expert or not term.lay:
         return "one side is empty"
     if any(len(part.split()) > LAY_WORDS for part in term.lay.split(" (")):
         return f"lay side longer than {LAY_WORDS} words"
     if bundled:
-        # Its short terms ("CT") and its protected names (same on both sides) are there on purpose.
+        # Its short terms ("CT") and its protected names (same on both sides) are deliberate.
         return ""
     if sum(map(str.isalpha, term.expert)) < EXPERT_LETTERS:
         return f"expert side shorter than {EXPERT_LETTERS} letters"
@@ -242,7 +244,7 @@ def _unusable(term: Term, bundled: bool) -> str:
 
 
 def _doubtful(term: Term) -> str:
-    """Why a pair out of a list of synonyms, not written for substitution, is left alone; "" when it is not."""
+    """Why a pair from a list of synonyms, not written for substitution, is not used; "" if it is."""
     expert, lay = term.expert.casefold(), term.lay.casefold()
     if expert in COMMON_WORDS:
         return "expert side is a common English word"
@@ -278,7 +280,7 @@ def _choose(
             len(term.lay.split()),
             -commonness,
             term.lay,
-            # Of one pair written twice, the row that names the concept and the kind.
+            # If a pair is written twice, the row that names the concept and the kind.
             term.expert,
             (term.cui is None) + (term.kind == "other"),
         )

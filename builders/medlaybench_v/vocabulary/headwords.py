@@ -9,18 +9,20 @@ from builders.medlaybench_v.vocabulary.readers import Reading, TermCandidate
 from builders.medlaybench_v.words.terms import Term
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-# A capital before one of these is a person's or a place's, unless the source writes the word small elsewhere.
+# A capital before one of these marks a person or a place, unless the source writes the word in lower case elsewhere.
 _NAMED_THINGS = frozenset("anomaly deformity disease palsy phenomenon sign stain syndrome type".split())
 # Names that are also words.
 _NAMES_LIKE_WORDS = frozenset("Bell Best Down Graves Gray Pick Still Wells".split())
 
 
 def in_sentence(reading: Reading) -> list[TermCandidate]:
-    """The candidates with the capitals of a headword ("Wet lung", "Motion Sickness") as they stand in a sentence.
+    """The candidates with the capitals of a headword ("Wet lung", "Motion Sickness") changed to those of a sentence.
 
-    Words are never changed otherwise, and curated lists are taken as they are. A word of which the source shows the
-    lower case elsewhere loses its capital; so does the first word of a phrase, or every word of one that capitalises
-    them all, unless it looks like a name.
+    Words are never changed otherwise, and curated lists are taken as they are. A word that the source also writes in
+    lower
+    case loses its capital; so does the first word of a phrase, or every word of one that capitalises them all, unless
+    it
+    looks like a name.
     """
     lists = [c for c in reading.candidates if not c.curated]
     if not lists:

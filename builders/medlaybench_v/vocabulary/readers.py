@@ -31,11 +31,11 @@ from loaders.files.untrusted import (
     stream_lines,
 )
 
-# Sources of lay names inside UMLS, the first one wins.
+# Sources of lay names inside UMLS; the first one that has a name wins.
 LAY_SOURCES = ("MEDLINEPLUS", "CHV")
 XML_LIMIT = 256 << 20
 
-# What a caption can speak of, by UMLS semantic type, and the kind of term it makes here.
+# UMLS semantic types that a caption can speak of, and the kind of term that each becomes here.
 KIND_OF_TYPE = {
     **dict.fromkeys(("T017", "T018", "T021", "T022", "T023", "T024", "T025", "T029", "T030", "T031"), "anatomy"),
     **dict.fromkeys(("T033", "T034", "T037", "T046", "T184", "T190", "T201"), "finding"),
@@ -45,7 +45,7 @@ KIND_OF_TYPE = {
     **dict.fromkeys(("T109", "T121", "T130", "T195", "T200"), "agent"),
 }
 
-_MOST_BAD = 1_000_000  # rows that are held to be told
+_MOST_BAD = 1_000_000  # bad rows that are kept for the report
 _VALUE = "a cell outside its values"
 _CUI = re.compile(r"C\d{7}\Z")
 _ADJECTIVE = re.compile(r"[a-z-]{3,}(?:al|ic|ous|ar|ary|ory|oid|ive)\Z", re.IGNORECASE)
@@ -58,7 +58,7 @@ _NOUN_IN_ADJECTIVE_CLOTHES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class TermCandidate:
-    """A term as the source has it, where it stands, and whether its author wrote it for substitution."""
+    """A term as the source has it, its place there, and whether its author wrote it for substitution."""
 
     term: Term
     where: str
@@ -68,7 +68,7 @@ class TermCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All that was read from one vocabulary, in its own order, with the SHA-256 of its files.
+    """Everything read from one vocabulary, in its own order, with the SHA-256 of its files.
 
     `bad` are rows that could not be read.
     """
@@ -80,7 +80,7 @@ class Reading:
 
 
 def guess_pos(expert: str, lay: str) -> str:
-    """Part of speech of a term whose source does not say it.
+    """Part of speech of a term whose source does not state it.
 
     >>> guess_pos("hepatic", "liver"), guess_pos("lymph node", "gland"), guess_pos("seizures, focal", "fits")
     ('adjective', 'noun', 'phrase')
@@ -92,10 +92,11 @@ def guess_pos(expert: str, lay: str) -> str:
 
 def read_csv(path: Path) -> Reading:
     """A table of expert and lay terms: columns `expert` (or expert_term, term) and `lay` (or lay_term, layman_term,
-    consumer_term), and what it has of cui, kind, pos, expert_plural, lay_plural, site, gloss, source, licence.
+    consumer_term), and any of cui, kind, pos, expert_plural, lay_plural, site, gloss, source, licence.
 
-    A column `substitute` (yes, no) decides by itself which rows may be used, for the reason in `why_not`; a column
-    `semtype` (TUIs joined by semicolons) tells the kind. A list with a column `kind` counts as one for substitution.
+    A column `substitute` (yes, no) alone decides which rows may be used, with the reason in `why_not`; a column
+    `semtype` (TUIs joined by semicolons) determines the kind. A list with a column `kind` counts as one for
+    substitution.
 
     Raises:
         InputError: as `loaders.files.tables.open_table`, or too many rows that cannot be read, such as for a cell
@@ -121,7 +122,7 @@ def read_csv(path: Path) -> Reading:
 
 
 def _table_term(cell: _Cells, row: dict[str, str], sides: tuple[str, str], where: str) -> tuple[Term, str]:
-    """The term of a row, and why it is not to be used, if so. Raises: BadRow for a cell outside its values."""
+    """The term of a row, and why it must not be used, if so. Raises: BadRow for a cell outside its allowed values."""
     expert, lay = sides
     cui = cell.get(row, "cui")
     if cui and not _CUI.match(cui):
@@ -179,9 +180,9 @@ def _kind(semtypes: str) -> str:
 def read_umls(path: Path) -> Reading:
     """Expert forms and consumer names of a UMLS release (`MRCONSO.RRF`, or the META folder that holds it).
 
-    The lay side is the preferred name of MEDLINEPLUS, else of CHV; the expert side is every other English atom of the
-    concept that is not suppressed. `MRSTY.RRF` beside it keeps concepts of `KIND_OF_TYPE` only.
-    Both passes stream: what is held is one name per concept that has a consumer name.
+    The lay side is the preferred name in MEDLINEPLUS, else in CHV; the expert side is every other English atom of the
+    concept that is not suppressed. `MRSTY.RRF` beside it limits the concepts to `KIND_OF_TYPE`.
+    Both passes stream: only one name per concept with a consumer name is held in memory.
 
     Raises:
         InputError: a file is missing or empty, or too many lines are not UTF-8, cut off, or not of the layout.
@@ -219,7 +220,7 @@ def _consumer_names(path: Path, bad: list[BadRow]) -> tuple[dict[str, tuple[int,
         if source not in LAY_SOURCES or cells[1] != "ENG" or cells[16] != "N":
             continue
         text = cells[14].strip()
-        # Source first, then its preferred term, then the shorter name, then the alphabet.
+        # Order: source, its preferred term, the shorter name, the alphabet.
         rank = (LAY_SOURCES.index(source), int(cells[12] != "PT"), len(text.split()), text, source)
         if text and rank < best.get(cells[0], (len(LAY_SOURCES), 0, 0, "", "")):
             best[cells[0]] = rank
@@ -238,7 +239,7 @@ def _semantic_types(path: Path, wanted: Container[str], bad: list[BadRow]) -> di
 def _rrf(
     path: Path, columns: int, bad: list[BadRow] | None = None, digest: hashlib._Hash | None = None
 ) -> Iterator[tuple[int, list[str]]]:
-    """Rows of a pipe-separated UMLS file: every cell is closed by a pipe, the last one too; `bad` takes the others."""
+    """Rows of a pipe-separated UMLS file, in which a pipe ends every cell, even the last; others go to `bad`."""
     number = lines = 0
     with open_file(path, expected="a UMLS file") as file:
         for number, raw in stream_lines(_digested(blocks_of(file), digest), path):
@@ -277,8 +278,8 @@ def _digested(blocks: Iterable[bytes], digest: hashlib._Hash | None) -> Iterator
 def read_medlineplus(path: Path) -> Reading:
     """Health topics of MedlinePlus (`mplus_topics_*.xml`, or the zip it comes in), English ones only.
 
-    The topic's title is the lay name; its also-called names, and its MeSH heading where it has a single one, are the
-    expert forms. With several headings none of them means the topic as a whole.
+    The topic's title is the lay name; its also-called names, and its MeSH heading if there is exactly one, are the
+    expert forms. If there are several headings, none of them means the topic as a whole.
 
     Raises:
         InputError: the file is empty, cut off, not such a file, or a zip that cannot be read.
@@ -329,9 +330,9 @@ def _unzip(data: bytes, path: Path) -> bytes:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = [info for info in archive.infolist() if info.filename.casefold().endswith(".xml")]
             size = sum(member.file_size for member in members)
-            # No more is unpacked than the archive says.
+            # Nothing beyond the size that the archive declares is unpacked.
             unpacked = archive.read(members[0]) if len(members) == 1 and size <= XML_LIMIT else None
-    except Exception as error:  # whatever a damaged archive may raise
+    except Exception as error:  # a damaged archive may raise anything
         raise InputError(path, found=f"is a zip that cannot be read ({error})", expected="a whole zip file") from None
     if unpacked is None:
         found = f"is a zip with {len(members)} XML files of {size:,} bytes"

@@ -57,7 +57,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """A run of entries; `complete` when the entries hold every word of `span`, so that cutting it loses nothing."""
+    """A run of entries; `complete` if the entries hold every word of `span`, so that cutting it loses nothing."""
 
     span: Span
     abbreviations: list[Abbreviation]
@@ -79,7 +79,7 @@ _SENTENCE = re.compile(
     re.IGNORECASE,
 )
 
-# A caption without one of these defines nothing, and most captions leave here.
+# A caption without one of these defines nothing; most captions stop here.
 _MAYBE = re.compile(r"[(\[:=–—]|\w ?- |(?:^|[.;:)\]]) ?\w{1,7}, | (?:indicates|denotes) ")
 _BRACKETED = re.compile(r"[(\[]\s?([^()\[\]]{2,120})[)\]]")
 _AFTER_HEAD = re.compile(r"[,;].*", re.DOTALL)  # "(CT; arrow)"
@@ -106,7 +106,7 @@ _HEADING_SIZE = 40
 _PICTURE = re.compile(r"\b(?:views?|images?|scans?|planes?|sections?)\b", re.IGNORECASE)
 _AND = re.compile(r"[\s.,]*(?:and\s*)?")
 
-# Parts that join to a following part inside one word: "ultra|sound", "intra|venous"; so does every "-o-".
+# Parts that join to a following part inside one word: "ultra|sound", "intra|venous"; every "-o-" does too.
 _JOINT = re.compile(
     r"(?<=\w\wo)(?=\w)|\b(?:ultra|trans|multi|intra|extra|infra|supra|inter|endo|peri|para|sub|non|per|pre|post|super|"
     r"hyper|semi|micro|poly|oxy|shock|angi|mega|arteri)(?=\w)"
@@ -125,7 +125,7 @@ def _begins(word: str, letter: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def _letters(short: str) -> tuple[tuple[str, bool], ...]:
-    """The letters to look for, in lower case, each with whether it goes on with the word of the letter before it."""
+    """The letters to look for, in lower case, each with whether it continues the word of the letter before it."""
     kept = [c for c in short if c.isalnum()]
     if len(kept) > 2 and kept[-1] == "s" and not any(c.islower() for c in kept[:-1]):
         kept.pop()  # the plural "ROIs"
@@ -135,13 +135,13 @@ def _letters(short: str) -> tuple[tuple[str, bool], ...]:
 def _aligned(short: str, words: Sequence[str], *, anywhere: bool, skip: bool) -> int:
     """How many of the lower-cased `words`, from the first on, hold the letters of `short` in order; 0 if they do not.
 
-    A letter stands at the start of a word, or inside one at a joint (`anywhere`: at any place). Function words may be
-    passed over, and with `skip` one other word between two letters.
+    A letter must start a word, or be inside one at a joint (`anywhere`: at any place). Function words may be
+    skipped, and with `skip` one other word between two letters.
     """
     (first, _), *others = _letters(short)
     if not _begins(words[0], first):
         return 0
-    places = {0: 1}  # word -> the first place after the letters so far; an earlier place can only reach more
+    places = {0: 1}  # word -> the first place after the letters so far; an earlier place can only reach further
     for letter, goes_on in others:
         reached: dict[int, int] = {}
         for index, place in places.items():
@@ -179,7 +179,7 @@ def _is_short(text: str) -> bool:
 
 
 def _says_more(short: str, words: Sequence[str]) -> bool:
-    """A long form says more than its short form does, and is not a place in the figure."""
+    """A long form says more than its short form does, and is not a position in the figure."""
     if words[0] in _FUNCTION_WORDS or any(map(_PLACES.fullmatch, words)):
         return False
     return len(words) > 1 or len(words[0]) >= 8 or (_capitals(short) == 1 and len(words[0]) > len(short) + 1)
@@ -198,7 +198,7 @@ def _expands(short: str, words: Sequence[str]) -> int:
 
 
 def _chain(caption: str, start: int, stop: int) -> list[re.Match[str]]:
-    """The words between two places that only spaces, hyphens and slashes part, beginning with the first."""
+    """The words between two places that only spaces, hyphens and slashes separate, beginning with the first."""
     words: list[re.Match[str]] = []
     for word in _WORD.finditer(caption, start, stop):
         if words and not _WITHIN.fullmatch(caption, words[-1].end(), word.start()):
@@ -247,7 +247,7 @@ def _bracketed(caption: str) -> Iterator[Abbreviation]:
 
 
 def _rest(short: str, long: str) -> int | None:
-    """Words that `long` has after the letters of `short`; None where they do not fit within its first three words."""
+    """Words that `long` has after the letters of `short`; None if they do not fit within its first three words."""
     words = _lower(_chain(long, 0, len(long)))
     for begin in range(min(len(words), 2 if len(short) == 1 else 3)):
         if used := _aligned(short, words[begin:], anywhere=True, skip=True):
@@ -259,7 +259,7 @@ def _entries(caption: str) -> list[_Entry]:
     starts: list[tuple[re.Match[str], bool]] = []
     for match in _ENTRY.finditer(caption):
         if starts and starts[-1][0].end() == match.start():
-            continue  # the long form of the one before
+            continue  # the long form of the previous entry
         short, comma = match["short"], match["separator"].startswith(",")
         if comma and len(short) > 4 and _capitals(short) < 2:  # "in Jammu, Jammu and Kashmir"
             continue
@@ -336,7 +336,7 @@ def _stands_alone(caption: str, entry: _Entry) -> bool:
     return entry.rest <= 3
 
 
-@lru_cache(maxsize=64)  # one caption is asked for its keys and for what they define
+@lru_cache(maxsize=64)  # a caption is asked both for its key and for what it defines
 def _keys(caption: str) -> tuple[_Key, ...]:
     return tuple(_found_keys(caption))
 
@@ -366,9 +366,9 @@ def resolve(caption: str) -> list[Abbreviation]:
 
 
 def without_key(caption: str) -> tuple[str, Span | None]:
-    """The caption without the key at its end, and the span of that key; (caption, None) where there is none.
+    """The caption without the key at its end, and the span of that key; (caption, None) if there is none.
 
-    Only a key whose every word `resolve` returns is cut, so that a caller who puts the long forms where the short ones
+    Only a key whose every word `resolve` returns is cut, so a caller that puts the long forms where the short ones
     are used loses nothing. A short form that the body does not use is a label of the figure: the caller decides.
     """
     if not _MAYBE.search(caption):

@@ -21,18 +21,18 @@ from pathlib import Path
 from builders.medlaybench_v.words.stacks import FUNCTION_WORDS
 
 PLAIN = Path(__file__).with_name("plain_words.txt")
-# What a stumbling block takes off, and an unexplained word, for each ten words.
+# The penalties of a stumbling block and of an unexplained word, per ten words.
 _STUMBLING, _UNEXPLAINED = 0.5, 0.25
 READS_WELL = 0.5
 """A caption whose score is lower does not read well."""
 
-_WORD = re.compile(r"[^\W\d_]++(?:['’-][^\W\d_]++)*+")  # possessive: half the time
+_WORD = re.compile(r"[^\W\d_]++(?:['’-][^\W\d_]++)*+")  # possessive quantifiers: half the time
 _SENTENCE_MARKS = frozenset(".;:()")
 _MARKS = _SENTENCE_MARKS | {",", "–"}
 _WORD_OR_MARK = re.compile(rf"{_WORD.pattern}|[{''.join(sorted(_MARKS))}]")
 _CHAIN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+){3,}")
 _EXPLAINED = re.compile(r"((?:[^\W\d_][\w'’/-]*\s){1,4})\(([^()]*[a-z]{3}[^()]*)\)|\(([^()]*)\)")
-_WORDS_BEFORE = 4  # of a parenthesis that may belong to what it explains, as in the pattern
+_WORDS_BEFORE = 4  # words before a parenthesis that may belong to what it explains, as in the pattern
 _MARKERS = re.compile(r"arrow|asterisk|star\b|white|black|figure|circle", re.IGNORECASE)
 _VERBAL = ("ing", "ed", "ly")
 _LONGEST_STACK = 5
@@ -45,7 +45,7 @@ _NAME_LIKE = re.compile(r"[A-Z0-9][\w-]*[A-Z0-9]|[A-Z]\w?\Z")
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """Stumbling blocks of a caption; `score` is 1 where there are none, and not below 0."""
+    """Stumbling blocks of a caption; `score` is 1 if there are none, and never below 0."""
 
     score: float
     repeats: int
@@ -86,7 +86,7 @@ def reading_of(text: str) -> Reads:
 
 
 def unexplained_words(text: str) -> tuple[str, ...]:
-    """Words outside the plain list, each once, that no parentheses explain; names in capitals do not count."""
+    """Words outside the plain list, each once, that no parentheses explain; capitalised names do not count."""
     return _unexplained(_WORD.findall(text), text)
 
 
@@ -103,7 +103,7 @@ def _unexplained(said: Sequence[str], text: str) -> tuple[str, ...]:
 
 
 def _explanations(text: str) -> Iterator[re.Match[str]]:
-    """What stands in parentheses with the words before it; looked for where a parenthesis opens, not everywhere."""
+    """Parentheses with the words before them; searched only from where a parenthesis opens."""
     end = 0
     while (bracket := text.find("(", end)) >= 0:
         start = bracket
@@ -118,7 +118,7 @@ def _explanations(text: str) -> Iterator[re.Match[str]]:
 
 @lru_cache(maxsize=65536)
 def _if_strange(word: str) -> str:
-    """A word in lower case; "" for a plain one and for a name in capitals."""
+    """A word in lower case; "" for a plain one and for a capitalised name."""
     plain, lower = plain_words(), word.lower()
     if lower in plain or all(part in plain for part in lower.split("-")):
         return ""
@@ -131,8 +131,9 @@ def _parts(word: str) -> bool:
 
 
 def _stacks_and_repeats(lower: str) -> tuple[int, int]:
-    """Runs of more than `_LONGEST_STACK` words that nothing parts, and words that come again within three words, joints
-    aside."""
+    """Runs of more than `_LONGEST_STACK` words that nothing separates, and words repeated within three words, joints
+    not
+    counted."""
     stacks = run = repeats = 0
     before: deque[str] = deque(maxlen=3)
     for word in _WORD_OR_MARK.findall(lower):
