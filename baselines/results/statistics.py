@@ -425,8 +425,9 @@ def classification_scores(
     outside the list, unequal lengths, no row.
     """
     marks = _answer_marks(truth, predicted, labels)
-    hits, support, given = np.split(marks.sum(axis=0), 3)
-    accuracy, macro, weighted = _f1_means(hits[None], support[None], given[None])
+    counts = marks.sum(axis=0)
+    hits, support, given = np.split(counts, 3)
+    accuracy, macro, weighted = _f1_means(hits[None], support[None], given[None], absent=_absent(counts))
     return Classification(
         n=len(marks),
         accuracy=float(accuracy[0]),
@@ -466,11 +467,15 @@ def bootstrap_classification(
     seed: int = 0,
     clusters: Clusters | None = None,
 ) -> Bootstrap:
-    """Bootstrap of (accuracy, macro F1, weighted F1), in this order, over rows or clusters."""
+    """Bootstrap of (accuracy, macro F1, weighted F1), in this order, over rows or clusters.
+
+    The macro mean of a resample is over the labels that are the truth of a row of it.
+    """
     marks = _answer_marks(truth, predicted, labels)
     sums = resampled_sums(marks, resamples=resamples, seed=seed, clusters=clusters)
-    estimates = _f1_means(*np.split(marks.sum(axis=0)[None], 3, axis=1))
-    replicates = np.stack(_f1_means(*np.split(sums, 3, axis=1)), axis=1)
+    absent = _absent(marks.sum(axis=0))
+    estimates = _f1_means(*np.split(marks.sum(axis=0)[None], 3, axis=1), absent=absent)
+    replicates = np.stack(_f1_means(*np.split(sums, 3, axis=1), absent=absent), axis=1)
     units = len(marks) if clusters is None else len(set(clusters))
     return Bootstrap(np.concatenate(estimates), replicates, (0, 1), units)
 
@@ -518,11 +523,14 @@ def paired_bootstrap_classification(
         raise InputError(
             "clusters", found=f"only {len(sums)} of {resamples} resamples hold answers of both", expected="more answers"
         )
-    return Bootstrap(_f1_differences(units.sum(axis=0)[None])[0], _f1_differences(sums), (-1, 1), len(units))
+    whole = units.sum(axis=0)
+    absent = [_absent(half) for half in np.split(whole, 2)]
+    return Bootstrap(_f1_differences(whole[None], absent)[0], _f1_differences(sums, absent), (-1, 1), len(units))
 
 
-def _f1_differences(sums: Floats) -> Floats:
-    treatment, control = (_f1_means(*np.split(half, 3, axis=1)) for half in np.split(sums, 2, axis=1))
+def _f1_differences(sums: Floats, absent: Sequence[int]) -> Floats:
+    halves = zip(np.split(sums, 2, axis=1), absent, strict=True)
+    treatment, control = (_f1_means(*np.split(half, 3, axis=1), absent=never) for half, never in halves)
     return np.stack(treatment, axis=1) - np.stack(control, axis=1)
 
 
@@ -738,8 +746,17 @@ def _answer_marks(truth: Sequence[Hashable], predicted: Sequence[Hashable], labe
     return np.hstack([one_hot[np.where(given == true, true, len(place))], one_hot[true], one_hot[given]])
 
 
-def _f1_means(hits: Floats, support: Floats, given: Floats) -> tuple[Floats, Floats, Floats]:
-    """Accuracy, macro F1 and weighted F1, each (b,), from counts (b, L)."""
+def _absent(counts: Floats) -> int:
+    """How many labels are no row's truth, from the sums (3 * L,) of `_answer_marks`."""
+    return int((np.split(counts, 3)[1] == 0).sum())
+
+
+def _f1_means(hits: Floats, support: Floats, given: Floats, *, absent: int) -> tuple[Floats, Floats, Floats]:
+    """Accuracy, macro F1 and weighted F1, each (b,), from counts (b, L).
+
+    `absent` is how many labels are no row's truth: each is a 0 in the macro mean. A label that is the truth of some
+    rows, none of which was drawn, has no part in the mean of that resample.
+    """
     f1 = 2 * hits / np.maximum(support + given, 1)
-    rows = support.sum(axis=1)
-    return hits.sum(axis=1) / rows, f1.mean(axis=1), (f1 * support).sum(axis=1) / rows
+    rows, labels = support.sum(axis=1), (support > 0).sum(axis=1) + absent
+    return hits.sum(axis=1) / rows, f1.sum(axis=1) / labels, (f1 * support).sum(axis=1) / rows

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from baselines.results.statistics import (
+    Answers,
     benjamini_hochberg,
     bootstrap_classification,
     bootstrap_kappas,
@@ -26,6 +27,7 @@ from baselines.results.statistics import (
     mann_whitney,
     mcnemar_exact,
     paired_bootstrap,
+    paired_bootstrap_classification,
     possible_sds,
     possible_totals,
     resampled_sums,
@@ -357,6 +359,17 @@ def test_bootstrap_of_f1_is_the_loop_over_drawn_rows() -> None:
         assert replicate.tolist() == pytest.approx([one.accuracy, one.macro_f1, one.weighted_f1])
     whole = classification_scores(truth, predicted, labels)
     assert found.estimates.tolist() == pytest.approx([whole.accuracy, whole.macro_f1, whole.weighted_f1])
+
+
+def test_macro_f1_of_a_resample_is_over_the_labels_that_it_holds() -> None:
+    """Of 34 rows of 34 labels each resample lacks a dozen labels: right answers to all others are no wrong ones."""
+    labels = list(range(34))
+    found = bootstrap_classification(labels, labels, labels, resamples=50)
+    assert found.replicates.tolist() == np.ones((50, 3)).tolist()
+    assert found.interval()[1].tolist() == pytest.approx(wilson_interval(34, 34))
+    wrong = Answers(labels, [None] * 34, labels)
+    apart = paired_bootstrap_classification(Answers(labels, labels, labels), wrong, labels, resamples=50)
+    assert apart.replicates.tolist() == np.ones((50, 3)).tolist()
 
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 1), (1, 1), (0, 30), (30, 30), (7, 33), (4500, 9927)])
