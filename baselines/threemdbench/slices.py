@@ -1,17 +1,19 @@
 """Numbers by a column of the corpus (skin type, age group, sex, source, …): every slice, the worst, and tests.
 
 A number of a slice is the mean over its cases, with a bootstrap interval over patients, lesions or cases. Each
-slice is tested against all others (Mann-Whitney), and the p values of a measure are adjusted by Holm.
+slice is tested against all others (Mann-Whitney, one value per patient, lesion or case), and the p values of a measure
+are adjusted by Holm.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 from baselines.results.run import Direction, Result, RunRecord
-from baselines.results.statistics import bootstrap_means, holm, mann_whitney
+from baselines.results.statistics import Interval, bootstrap_means, holm, mann_whitney
 from loaders.errors import InputError
 from loaders.threemdbench import SCHEMA, TRAITS
 
@@ -23,13 +25,17 @@ _OPEN = frozenset({"image", "image_id", "split", "complaints", "general_complain
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A number of each case: by its id, already a mean where it was played several times."""
+    """A number of each case: by its id, already a mean where it was played several times.
+
+    `within` are the ends of its scale, None where it has none.
+    """
 
     name: str
     unit: str
     direction: Direction
     values: Mapping[str, float]
     scale: float = 1.0
+    within: Interval | None = None
 
 
 def check_columns(columns: Sequence[str]) -> Sequence[str]:
@@ -88,7 +94,7 @@ def sliced(
                     parts.setdefault(of_case[case], []).append(case)
             if not parts:
                 continue
-            tested = _tests(measure, parts)
+            tested = _tests(measure, parts, groups or {})
             own = [
                 _cell(measure, side, cases, tested.get(side), groups or {}, resamples, seed,
                       paper=paper, table=f"By {column}", row=row, setting=setting, record=record)
@@ -100,14 +106,25 @@ def sliced(
     return cells
 
 
-def _tests(measure: Measure, parts: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    """Adjusted p of each slice against all others, of those with two cases at least on both sides."""
+def _tests(measure: Measure, parts: Mapping[str, Sequence[str]], groups: Mapping[str, str]) -> dict[str, float]:
+    """Adjusted p of each slice against all others, of those with two patients, lesions or cases on both sides.
+
+    The cases of a patient or lesion are averaged first: rank tests take values as independent.
+    """
+    values = {side: _by_group(measure, cases, groups) for side, cases in parts.items()}
     found: dict[str, float] = {}
-    for side, cases in sorted(parts.items()):
-        rest = [measure.values[case] for other, several in parts.items() if other != side for case in several]
-        if min(len(cases), len(rest)) > 1:
-            found[side] = mann_whitney([measure.values[case] for case in cases], rest)[1]
+    for side, own in sorted(values.items()):
+        rest = [value for other, several in values.items() if other != side for value in several]
+        if min(len(own), len(rest)) > 1:
+            found[side] = mann_whitney(own, rest)[1]
     return dict(zip(found, holm(list(found.values())).tolist(), strict=True)) if found else {}
+
+
+def _by_group(measure: Measure, cases: Sequence[str], groups: Mapping[str, str]) -> list[float]:
+    given: dict[str, list[float]] = {}
+    for case in cases:
+        given.setdefault(groups.get(case, case), []).append(measure.values[case])
+    return [fmean(own) for own in given.values()]
 
 
 def _cell(
@@ -121,7 +138,8 @@ def _cell(
     **place: Any,
 ) -> Result:
     clusters = [groups.get(case, case) for case in cases]
-    boot = bootstrap_means([measure.values[case] for case in cases], resamples=resamples, seed=seed, clusters=clusters)
+    values = [measure.values[case] for case in cases]
+    boot = bootstrap_means(values, resamples=resamples, seed=seed, clusters=clusters, within=measure.within)
     value, ci95 = boot.estimate(scale=measure.scale)
     note = "" if p is None else f"against all others p = {p:.3g} (Mann-Whitney, Holm)"
     return Result(column=measure.name, split_or_group=side, value=value, unit=measure.unit, direction=measure.direction,

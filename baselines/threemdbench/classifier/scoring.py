@@ -118,7 +118,8 @@ class Scoring:
         for photo, order in zip(self.photos, self.answers.ranked(), strict=True):
             first[photo.key] = float(order is not None and order[0] == photo.label)
             three[photo.key] = float(order is not None and photo.label in order[:TOP])
-        measures = [Measure("Accuracy", "percent", "up", first, 100), Measure("Top-3", "percent", "up", three, 100)]
+        marks = {"Accuracy": first, "Top-3": three}
+        measures = [Measure(name, "percent", "up", values, 100, (0, 1)) for name, values in marks.items()]
         groups = {photo.key: photo.group for photo in self.photos}
         return sliced(
             measures, sides, record=self.record, paper=paper_of(self.labelled), row=self.row, setting=self.setting,

@@ -233,12 +233,14 @@ class _Run:
 
     def by_slice(self, sides: Sides) -> list[Result]:
         measures = [
-            Measure("Accuracy (strict)", "percent", "up", case_means(self.consultations, self._correct), PERCENT)
+            Measure(
+                "Accuracy (strict)", "percent", "up", case_means(self.consultations, self._correct), PERCENT, (0, 1)
+            )
         ]
         for name in ITEMS:
             unit = "mean of 0/1" if HIGHEST[name] == 1 else "mean of 0/1/2"
             scores = case_means(self.consultations, partial(graded, item=name, unfinished=self.unfinished))
-            measures.append(Measure(f"Criterion {name}", unit, "up", scores))
+            measures.append(Measure(f"Criterion {name}", unit, "up", scores, within=(0, HIGHEST[name])))
         if self._dialogue:
             lengths = case_means(self.consultations, lambda played: float(played.utterances))
             measures.append(Measure("Number of utterances (mean)", "utterances", "none", lengths))

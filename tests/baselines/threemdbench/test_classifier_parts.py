@@ -21,13 +21,16 @@ pytest.importorskip("timm")
 import torch
 from torch.utils.data import DataLoader
 
+from baselines.results.run import DataUsed, RunRecord
+from baselines.results.statistics import wilson_interval
 from baselines.threemdbench.classifier.calibration import bins, bootstrap_ece, fit_temperature, log_loss, probabilities
 from baselines.threemdbench.classifier.classes import Classes
 from baselines.threemdbench.classifier.cues import More, Search, read_cues, write_cues
-from baselines.threemdbench.classifier.data import Photo
+from baselines.threemdbench.classifier.data import Labelled, Photo
 from baselines.threemdbench.classifier.network import Input, open_network
 from baselines.threemdbench.classifier.pictures import Pictures
 from baselines.threemdbench.classifier.recipe import Recipe, epoch_order
+from baselines.threemdbench.classifier.scoring import BY_CLASS, Answers, Scoring
 from baselines.threemdbench.classifier.training import _groups
 from baselines.threemdbench.classifier.views import TrainViews
 from loaders.errors import InputError
@@ -193,6 +196,24 @@ def test_ece_by_hand() -> None:
     assert ece == pytest.approx((2 * abs(0.5 - 0.9) + abs(1 - 0.6)) / 3)
     found = [one for one in bins(shares, labels) if one.n]
     assert [(one.n, round(one.confidence, 6), one.accuracy) for one in found] == [(1, 0.6, 1.0), (2, 0.9, 0.5)]
+
+
+def test_intervals_of_few_photos_are_of_their_patients() -> None:
+    """Two right photos of one patient are one right answer; a resample without the class is no wrong one."""
+    own = [Photo("a", 0, "one", bytes), Photo("b", 0, "one", bytes), Photo("c", 1, "two", bytes)]
+    own += [Photo(f"d{number}", 2, f"g{number}", bytes) for number in range(9)]
+    labels = [photo.label for photo in own]
+    record = RunRecord(baseline="classifier", data=DataUsed("3mdbench", "test", None, "d" * 64))
+    labelled = Labelled(("x", "y", "z"), ("", "", ""), {"test": own}, {}, record.data, None)
+    answers = Answers(np.eye(3)[labels] * 50, np.ones(len(own), dtype=bool), 1.0)
+    results, _ = Scoring(
+        labelled=labelled, train_labels=labels, answers=answers, row="r", setting="s", record=record, resamples=200
+    ).scored()
+    found = {one.row: one.ci95 for one in results if one.table == BY_CLASS}
+    wanted = [(100 * wilson_interval(units, units)[0], 100) for units in (1, 1, 9)]
+    assert list(found.values()) == [pytest.approx(ends) for ends in wanted]
+    sure = bootstrap_ece(np.array([[1.0, 0.0]] * 4), np.zeros(4, dtype=np.int64), resamples=9, seed=0, clusters="aabb")
+    assert sure.estimate()[1] == pytest.approx(wilson_interval(0, 2))
 
 
 @pytest.mark.parametrize("truth", [0.4, 1.0, 3.0])

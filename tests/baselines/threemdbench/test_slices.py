@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from baselines.results.statistics import bootstrap_means, mann_whitney
+from baselines.results.statistics import bootstrap_means, mann_whitney, wilson_interval
 from baselines.threemdbench.slices import Measure, sides_of, sliced
 from builders.threemdbench.sources.traits import traits
 from loaders.errors import InputError
@@ -37,6 +37,22 @@ def test_a_planted_gap_between_two_slices_is_found_with_its_interval() -> None:
     assert cell.ci95 is not None and cell.ci95[0] < 50 < cell.ci95[1] < 65
     p = min(1.0, 2 * mann_whitney(dark, light)[1])  # Holm over two
     assert f"p = {p:.3g}" in cell.note and p < 1e-4
+
+
+def test_photos_of_one_patient_are_one_value_and_a_slice_without_an_error_is_no_certainty() -> None:
+    """Four patients with fifty photos each, all right or all wrong: four values, not two hundred."""
+    cases = [f"{patient}{n:02d}" for patient in "abcd" for n in range(50)]
+    sides = {"sex": {case: "female" if case[0] in "ab" else "male" for case in cases}}
+    values = {case: float(case[0] in "ab") for case in cases}
+    measure = Measure("Accuracy", "percent", "up", values, 100, (0, 1))
+    female, male, worst = sliced(
+        [measure], sides, record=record("classifier"), paper="3MDBench", row="CNN", setting="",
+        groups={case: case[0] for case in cases}, resamples=50, seed=1,
+    )  # fmt: skip
+    p = min(1.0, 2 * mann_whitney([1, 1], [0, 0])[1])
+    assert f"p = {p:.3g}" in female.note and p > 0.2
+    assert female.ci95 == pytest.approx([100 * end for end in wilson_interval(2, 2)])
+    assert male.ci95 == worst.ci95 == pytest.approx([100 * end for end in wilson_interval(0, 2)])
 
 
 def test_a_column_that_nobody_tells_is_an_error_that_names_who_does() -> None:
