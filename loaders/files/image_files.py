@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import unicodedata
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from loaders.errors import InputError
-from loaders.files.untrusted import is_folder, is_inside, is_text, is_there
+from loaders.files.untrusted import digest_of, is_folder, is_inside, is_text, is_there
+
+AMBIGUOUS = "image ambiguous"
+"""How the `problem` begins of a name that fits several images."""
 
 # Formats that cannot be opened here are listed too: a photo in one of them is counted, not overlooked.
 SUFFIXES = frozenset(
@@ -76,7 +80,10 @@ def _of_link(path: Path, folder: Path) -> str:
 
 
 class ImageIndex:
-    """The images below some folders, found by relative name, file name or stem; the first in order wins.
+    """The images below some folders, found by relative name, by the end of it, by file name or by stem.
+
+    A name that fits several is refused (the `problem` of what is found), unless their bytes are the same: whichever
+    were taken would be another row's picture.
 
     Raises:
         InputError: as `image_files`.
@@ -84,33 +91,73 @@ class ImageIndex:
 
     def __init__(self, *folders: Path) -> None:
         self._by_name: dict[str, ImageFile] = {}
-        files = sorted((file for folder in folders for file in image_files(folder)), key=lambda file: file.name)
-        for name_of in (_whole, _last, _stem):
+        self._several: dict[str, list[ImageFile]] = {}
+        found = {file.path: file for folder in folders for file in image_files(folder)}
+        files = sorted(found.values(), key=lambda file: file.name)
+        for names_of in (_whole, _ends, _stems):
+            closer = frozenset(self._by_name)  # a name that says more of a file goes before one that says less
             for file in files:
-                self._by_name.setdefault(name_of(file.name), file)
+                for name in names_of(file.name):
+                    first = self._by_name.setdefault(name, file)
+                    if first is not file and name not in closer:
+                        self._several.setdefault(name, [first]).append(file)
         # Counted once: whoever asks for each row whether there are any would count them all each time.
-        self._count = len({file.path for file in self._by_name.values()})
+        self._count = len(files)
 
     def __len__(self) -> int:
         return self._count
 
     def named(self, name: str) -> ImageFile | None:
-        """The image that has this very name, with or without its folder and ending."""
-        return self._by_name.get(unicodedata.normalize("NFC", name)) if name else None
+        """The image that has this very name, with or without its folders and ending."""
+        plain = unicodedata.normalize("NFC", name)
+        if plain in self._several:
+            self._by_name[plain] = _only(plain, self._several.pop(plain))
+        return self._by_name.get(plain) if plain else None
 
     def find(self, *names: str) -> ImageFile | None:
-        """The image of one of the names: as given before by its last part, and that before without its ending."""
-        tried = (self.named(name_of(name)) for name_of in (_whole, _last, _stem) for name in names)
-        return next((file for file in tried if file is not None), None)
+        """The image of one of the names: as given, before by its end, and that before without its ending; one that a
+        name fits alone goes before those of a name that fits several."""
+        tried = (
+            file
+            for names_of in (_whole, _ends, _stems)
+            for name in names
+            for one in names_of(name)
+            if (file := self.named(one)) is not None
+        )
+        several: ImageFile | None = None
+        for file in tried:
+            if not file.problem.startswith(AMBIGUOUS):
+                return file
+            several = several or file
+        return several
 
 
-def _whole(name: str) -> str:
-    return name
+def _whole(name: str) -> tuple[str]:
+    return (name,)
 
 
-def _last(name: str) -> str:
-    return name.rpartition("/")[2]
+def _ends(name: str) -> Iterator[str]:
+    """The path without its first folder, without the next, and so on to the name of the file."""
+    while "/" in name:
+        name = name.partition("/")[2]
+        yield name
 
 
-def _stem(name: str) -> str:
-    return Path(name).stem
+def _stems(name: str) -> Iterator[str]:
+    """The path and its ends without the ending of the file; digits behind a point are none ("1.2.840.10008")."""
+    ending = Path(name).suffix
+    if not ending[1:].isdecimal():
+        stem = name.removesuffix(ending)
+        yield from (stem, *_ends(stem))
+
+
+def _only(name: str, files: Sequence[ImageFile]) -> ImageFile:
+    """The first of the files that a name fits, where all that can be used are the same bytes; else why none is used."""
+    usable = [file for file in files if file.usable]
+    with suppress(InputError):  # one that cannot be read may be another picture
+        if len({digest_of(file.path) for file in usable}) == 1:
+            return usable[0]
+    if not usable:
+        return files[0]
+    named = " and ".join(file.name for file in usable[:2]) + f" and {len(usable) - 2} more" * (len(usable) > 2)
+    return ImageFile(name, files[0].path, f"{AMBIGUOUS}: {name} may be {named}")

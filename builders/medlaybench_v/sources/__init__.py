@@ -22,7 +22,7 @@ from builders.medlaybench_v.sources import roco
 from builders.medlaybench_v.sources.files import Columns, Row, caption_rows
 from builders.samples.medlaybench_v import CAPTIONS, IMAGES
 from loaders.errors import InputError
-from loaders.files.image_files import ImageIndex
+from loaders.files.image_files import AMBIGUOUS, ImageIndex
 from loaders.files.tables import read_records
 from loaders.files.untrusted import BadRow, digest_of, is_folder, name_of
 from loaders.medlaybench_v import SPLITS
@@ -81,7 +81,9 @@ class CaptionSource:
         files = row.pop("files")
         image, missing = None, None
         if self.images and row["image_bytes"] is None:
-            file = self.images.find(*files) or self.images.named(row["image_id"])
+            file = self.images.find(*files)
+            if file is None or file.problem.startswith(AMBIGUOUS):
+                file = self.images.named(row["image_id"]) or file
             problem = file.problem if file else f"image missing: no image for {row['image_id']}"
             reason, _, detail = problem.partition(": ")
             missing = {"reason": reason, "detail": detail} if reason else None

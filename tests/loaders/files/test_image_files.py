@@ -18,3 +18,39 @@ def test_whether_there_are_any_is_asked_for_each_row_and_counts_nothing(tmp_path
         assert tracemalloc.get_traced_memory()[1] < 10_000  # bytes; each name of a thousand takes more
     finally:
         tracemalloc.stop()
+
+
+def _images(folder: Path, **contents: bytes) -> ImageIndex:
+    for name, content in contents.items():
+        path = folder / f"{name.replace('__', '/')}.jpg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return ImageIndex(folder)
+
+
+def _found(index: ImageIndex, *names: str) -> str:
+    file = index.find(*names)
+    return "nothing" if file is None else file.problem or file.name
+
+
+def test_a_name_that_fits_several_images_is_none_of_them(tmp_path: Path) -> None:
+    index = _images(tmp_path, acne__001=b"a", warts__001=b"w", acne__002=b"b", deep__acne__002=b"b", warts__003=b"c")
+    told = "image ambiguous: 001.jpg may be acne/001.jpg and warts/001.jpg"
+    assert _found(index, "001.jpg") == told and _found(index, "elsewhere/001.jpg") == told
+    assert index.find("001.jpg").usable is None  # type: ignore[union-attr]
+    assert _found(index, "001").startswith("image ambiguous: 001 may be")
+    assert _found(index, "002.jpg") == "acne/002.jpg", "copies of the same bytes are one picture"
+    assert _found(index, "001.jpg", "003.jpg") == "warts/003.jpg", "the other name fits one alone"
+
+
+def test_folders_that_a_name_has_decide(tmp_path: Path) -> None:
+    index = _images(tmp_path, acne__001=b"a", warts__001=b"w", top=b"t", warts__top=b"o")
+    for prefix in ("", "dataset/", "/data/dataset/"):
+        assert _found(index, f"{prefix}warts/001.jpg") == _found(index, f"{prefix}warts/001") == "warts/001.jpg"
+    assert _found(index, "top.jpg") == _found(index, "else/top.jpg") == "top.jpg", "its whole name"
+
+
+def test_digits_behind_a_point_are_no_ending(tmp_path: Path) -> None:
+    index = _images(tmp_path, **{"1.2.840.1": b"a", "1.2.840.1.7": b"b"})
+    assert _found(index, "1.2.840.1.7") == "1.2.840.1.7.jpg" and _found(index, "1.2.840.1.8") == "nothing"
+    assert _found(index, "1.2.840.1.dcm") == "1.2.840.1.jpg"
