@@ -188,14 +188,15 @@ def plan(build: Build[Options]) -> Plan:
     rows, bad = gather(sources, admission, downloads, limit=options.limit, progress=build.progress)
     curator = FullCuration(workspace / "curation.sqlite", in_threads(build.engine), build.progress)
     applied = decisions.matching([*((row["image_id"], row["content"]) for row in rows), *class_keys(rows)])
+    deciding = Decisions(applied)
     identity = rows_digest(rows)
     origins = [(_name(text), origin_of(text)) for text in options.sources]
-    queue = Queue(workspace / "queues" / f"{identity[:16]}-{decisions.digest[:16]}.json")
+    queue = Queue(workspace / "queues" / f"{identity[:16]}-{deciding.digest[:16]}.json")
     return Plan(
         rows=[*bad, *_rows(rows)],
         schema=SOURCE,
         identity=json.dumps([identity, [(row.where, row.reason, row.detail) for row in bad]]),
-        steps=_steps(build, targets, curator, Decisions(applied), queue, earlier, chat),
+        steps=_steps(build, targets, curator, deciding, queue, earlier, chat),
         sources=lambda count: _sources(sources, rows),
         settings=_settings(options, targets, curator, chat, licences)
         | {"decisions": _counted(decisions, applied) if decisions.by_key else None}

@@ -7,6 +7,7 @@ import html
 import io
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,16 @@ def test_decisions_are_applied(table: Path, first: Path, tmp_path: Path) -> None
     again = read_queue(tmp_path / "release.work" / NAME)
     assert {item.decided.decision for item in again if item.decided} == {"accept", "reject"}
     assert {item.picture.caption for item in again} == {"acne", "eczema", "psoriasis"}
+
+
+def test_decisions_about_no_photo_of_the_build_leave_the_queue_as_it_is(table: Path, tmp_path: Path) -> None:
+    build(tmp_path, f"table={table}")
+    queue = (tmp_path / "release.work" / NAME).read_bytes()
+    shutil.rmtree(tmp_path / "release")
+    (tmp_path / "d.csv").write_text("image_id,decision\nnobody,accept\n", encoding="utf-8")
+    manifest = build(tmp_path, f"table={table}", decisions=(tmp_path / "d.csv",))  # curation is resumed
+    assert manifest.settings["decisions"]["without a photo"] == 1  # type: ignore[index,call-overload]
+    assert (tmp_path / "release.work" / NAME).read_bytes() == queue
 
 
 def test_the_same_decisions_give_the_same_bytes_in_any_order_and_any_workspace(
@@ -278,7 +289,7 @@ def test_an_image_that_is_gone_is_told(first: Path, tmp_path: Path, capsys: pyte
     def gone(name: str) -> bytes:
         raise BedsideError(name, found="an image of this build is missing or damaged")
 
-    with pytest.raises(BedsideError, match="gone or damaged"):
+    with pytest.raises(BedsideError, match="missing or damaged"):
         write_review(read_queue(first / "release.work" / NAME), gone, tmp_path / "page.html", title="x")
     assert not (tmp_path / "page.html").exists()
     assert execute(["review", str(tmp_path), "-o", str(tmp_path / "page.html")]) == 2
@@ -294,8 +305,8 @@ def test_the_command_of_a_build_tells_of_borderline_photos_and_of_decisions(
     path = decide(tmp_path / "d.csv", (queue_of(first)["acne"], "accept", ""))
     assert execute([*command, "--overwrite", "--decisions", str(path)]) == 0
     said = capsys.readouterr().out
-    assert "Decisions: 1 accepted, 0 rejected; 0 about photos that are not there" in said
-    assert "2 questions wait for a person" in said and "left-out.jsonl" in said
+    assert "Decisions: 1 accepted, 0 rejected; 0 about photos that are missing or have changed" in said
+    assert "2 questions wait for review" in said and "left-out.jsonl" in said
     assert Manifest.read(tmp_path / "release").splits
 
 
