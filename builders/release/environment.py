@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from builders.release.checkout import Checkout
-from loaders.errors import BedsideError
-from loaders.files.disk import make_folder, write_whole, writing
-from loaders.files.untrusted import is_file, parse_json, read_text
+from loaders.errors import BedsideError, InputError
+from loaders.files.disk import write_whole, writing
+from loaders.files.untrusted import is_file, is_there, parse_json, read_text
 from loaders.manifest import file_digest
 
 _MADE_FROM = "made-from"
@@ -46,23 +46,27 @@ class Environment:
     ) -> Environment:
         """The environment in `folder`, made by `interpreter`; one that was made from the same locks is taken as it is.
 
-        Raises: InputError for an extra without a lock; BedsideError when it cannot be made.
+        Raises: InputError for an extra without a lock, and for a folder that something else lies in; BedsideError when
+        it cannot be made.
         """
         locks = [checkout.lock(name) for name in dict.fromkeys(("base", *extras))]
         python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
         wanted = "".join(f"{path.name} {file_digest(path)}\n" for path in locks) + f"{interpreter}\n"
         made_from = folder / _MADE_FROM
         if not is_file(made_from) or read_text(made_from) != wanted:
+            if is_there(folder) and not is_file(made_from):
+                do = "Name another folder with --out, or delete this one yourself"
+                raise InputError(folder, found="exists and was not made by Bedside", expected="a new folder", do=do)
             with writing(folder):
                 shutil.rmtree(folder, ignore_errors=True)
-            make_folder(folder.parent)
+            write_whole(made_from, b"")  # it may be deleted from now on
             _run([interpreter, "-m", "venv", str(folder)], "a Python with venv; name one with --python")
             named = [word for path in locks for word in ("--requirement", str(path))]
             _run(
                 [*_installer(python), "--require-hashes", "--no-deps", "--quiet", *named],
                 "the locked packages from PyPI; a lock made for another Python may lack a package",
             )
-            write_whole(made_from, wanted.encode())  # last: its presence means that the environment is complete
+            write_whole(made_from, wanted.encode())  # last: it says that the environment is complete
         return cls(checkout, python)
 
     def versions(self, packages: Iterable[str]) -> dict[str, str]:

@@ -27,8 +27,7 @@ FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 HOST = re.sub(r"\W", "_", os.uname().nodename)[:40]
 """The name of this machine, as it stands in names of files."""
-# The second form is that of earlier versions, which held no lock.
-_TEMPORARY = re.compile(r"\.bedside-(?P<host>\w*)-\d+-[0-9a-f]+\.tmp|.+\.\d+\.tmp")
+_TEMPORARY = re.compile(r"\.bedside-(?P<host>\w*)-\d+-[0-9a-f]+\.tmp")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 _PATIENCE = 3600.0
 """Seconds after which what another host wrote last, whose lock may not be seen here, is left over."""

@@ -71,6 +71,14 @@ def test_one_that_failed_is_made_again_from_the_start(checkout: Checkout, log: P
     assert [line.split()[0] for line in log.read_text().splitlines()] == ["python", "uv", "python", "uv"]
 
 
+def test_a_folder_of_somebody_elses_is_left_as_it_is(checkout: Checkout, log: Path, tmp_path: Path) -> None:
+    (tmp_path / "environment" / "bin").mkdir(parents=True)
+    (tmp_path / "environment" / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="was not made by Bedside"):
+        made(checkout, [], tmp_path / "environment")
+    assert (tmp_path / "environment" / "notes.txt").read_text() == "mine" and log.read_text() == ""
+
+
 def test_what_cannot_be_used_is_one_error(checkout: Checkout, log: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="one of base, threads"):
         made(checkout, ["evil"], tmp_path / "environment")
