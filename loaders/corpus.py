@@ -42,18 +42,18 @@ if TYPE_CHECKING:
 
 OFFICIAL = "official"
 
-# What every failure of a request has in common, whichever HTTP client this version of the library speaks through.
+# The common base of all failed requests, whichever HTTP client this version of the library uses.
 HTTP_ERROR: type[Exception] = HfHubHTTPError.__bases__[0]
 HUB_ERRORS = (OSError, HTTP_ERROR, HFValidationError)
-"""What a read from the Hub that fails may raise; `hub_error` says what it means."""
+"""What a failed read from the Hub may raise; `hub_error` says what it means."""
 
 
 class _Features:
-    """The columns of a corpus: stated as plain data or as `datasets` has them, and read as the latter always."""
+    """The columns of a corpus: given as plain data or as `datasets.Features`, and always read as the latter."""
 
     def __get__(self, known: Corpus | None, kind: type[Corpus] | None = None) -> datasets.Features:
         if known is None:
-            raise AttributeError("features of no corpus")  # so the field has no default
+            raise AttributeError("features of no corpus")  # so that the field has no default
         import datasets
 
         stated = vars(known)["features"]
@@ -79,7 +79,7 @@ class Corpus:
 
     name: str
     if TYPE_CHECKING:
-        features: datasets.Features  # what is read; taken is a Schema too
+        features: datasets.Features  # when read; a Schema is accepted too
     else:
         features: _Features = _Features()
     key: str
@@ -229,7 +229,7 @@ def _fetch_manifest(repo: str, revision: str | None) -> tuple[Path, str]:
         ) from None
     except HUB_ERRORS as error:
         said = hub_error(error, at)
-        if not isinstance(error, GatedRepoError | RevisionNotFoundError):  # else there is such a repository
+        if not isinstance(error, GatedRepoError | RevisionNotFoundError):  # otherwise there is such a repository
             said = HubError(
                 at, found=f"no such folder is here, and the repository {said.found}", expected=said.expected, do=said.do
             )
@@ -248,7 +248,7 @@ def _fetch(repo: str, commit: str, patterns: list[str] | None, at: str) -> Path:
 def hub_error(error: Exception, at: str) -> HubError:
     """The error for a failed read from the Hub; `at` names the repository and revision.
 
-    Raises: as `refuse_cache`, where the cache of this machine is what failed.
+    Raises: as `refuse_cache`, if the cache on this machine is what failed.
     """
     refuse_cache(error)
     if isinstance(error, GatedRepoError):
@@ -296,7 +296,7 @@ def _load_release(
         data_files[one] = [str(folder / path) for path in manifest.shards(one)]
         for path in manifest.shards(one):
             _check_file(folder, path, manifest, at)
-    # Named by content: a cache made from other files at the same place is never taken for this one.
+    # Named by content, so that a cache made from other files at the same place is never taken for this one.
     features = features_of(manifest, at)
     with _explained(at, "the files that the build wrote"):
         loaded = datasets.load_dataset(
@@ -305,7 +305,7 @@ def _load_release(
     for one, rows in loaded.items():
         _check_rows(f"{at}: split {one}", len(rows), manifest.splits[one].rows)
     if upgrade.needed:
-        # Told apart in the cache of `datasets` by the code of the migrations too.
+        # The code of the migrations also distinguishes entries in the cache of `datasets`.
         convert = _Upgraded(upgrade, code_digest(*upgrade.steps))
         with _explained(at, "rows that follow the rules of the corpus"):
             loaded = datasets.DatasetDict({one: _mapped(known, rows, one, convert) for one, rows in loaded.items()})
@@ -314,7 +314,7 @@ def _load_release(
 
 @contextmanager
 def _explained(at: str, expected: str) -> Iterator[None]:
-    """Whatever `datasets` meets in files that hold something else than they should."""
+    """Turns whatever `datasets` raises on files with unexpected content into a clear error."""
     try:
         yield
     except BedsideError:
@@ -373,13 +373,13 @@ def fetch_repository(repo: str, revision: str | None = None) -> Path:
 
 
 _READERS = {"jsonl": "json", "tsv": "csv", "tar": "webdataset", "zip": "imagefolder"}
-"""What `datasets` calls the reader of a file, where that is not its ending."""
+"""What `datasets` calls the reader of a file, if that is not the file's extension."""
 
 
 def load_any(path: Path, name: str) -> datasets.DatasetDict:
     """Load any dataset that `datasets` reads, from its folder or file; `name` is what error messages call it.
 
-    Raises: ReleaseError where it cannot be read.
+    Raises: ReleaseError if it cannot be read.
     """
     import datasets
 
@@ -457,9 +457,9 @@ def encoded(rows: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Convert:
-    """Brings a row into the corpus's schema; `datasets` tells one from another by the corpus, the split and the code.
+    """Converts a row to the corpus's schema. `datasets` caches results by the corpus, the split and the code.
 
-    What an earlier version made of the rows is in its cache too.
+    The code is included because results of an earlier version stay in the cache.
     """
 
     name: str
@@ -468,7 +468,7 @@ class _Convert:
 
     def __call__(self, row: Mapping[str, Any], position: int) -> dict[str, Any]:
         convert = corpus(self.name).from_official
-        assert convert is not None  # who names a repository says how to read it
+        assert convert is not None  # a corpus with a repository always says how to read it
         return convert(row, self.split, position)
 
 

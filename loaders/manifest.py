@@ -24,7 +24,7 @@ from loaders.files.untrusted import digest_of, files_below, is_file, is_folder, 
 
 NAME = "manifest.json"
 KEPT = "kept"
-"""The setting of a release that is published only when asked to be; its value says why."""
+"""The setting of a release that is published only on request; its value says why."""
 FORMAT: Literal[1] = 1
 _MAIN_SPLITS = ("train", "validation", "test")
 
@@ -71,7 +71,7 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
 
 
-IMAGES_OF = "images of "  # begins the name of such a source
+IMAGES_OF = "images of "  # the prefix of such a source's name
 
 
 class Source(_Part):
@@ -162,16 +162,17 @@ class Manifest(_Part):
     configs: list[Config] = []
     """The first is what `load_dataset` gives without a name. None: a single one, `default`, holds all splits."""
     schema_version: Annotated[int, Field(ge=1)] = 1
-    """Of the corpus's schema; see `loaders.schema`."""
+    """The version of the corpus's schema; see `loaders.schema`."""
     stand_in: str | None = None
-    """Why the content is a stand-in (sample data, scripted models); None when it is not."""
+    """Why the content is a stand-in (sample data, scripted models); None if it is not."""
     rules: Annotated[int, Field(ge=1)] = 1
-    """The version of the gates and scans that the rows were held to; 1 where they had no number yet."""
+    """The version of the gates and scans applied to the rows; 1 if they had no number yet."""
     code: Code | None = None
-    """None where it was not recorded, or was installed from no checkout."""
+    """None if it was not recorded, or the package was not installed from a checkout."""
     canary: str | None = None
-    """A sentence that stands in the card, in croissant.json and in every shard, so that the data are known where
-    somebody trained on them, and left out by who filters for it. None in releases of earlier versions."""
+    """A sentence in the card, in croissant.json and in every shard, by which the data can be recognised in training
+    data
+    and filtered out. None in releases of earlier versions."""
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -216,7 +217,7 @@ class Manifest(_Part):
             raise ReleaseError(NAME, found=str(error), expected="finite numbers in statistics and settings") from error
 
     def _left_out(self) -> set[str]:
-        """Facts that came later, where they say no more than a manifest without them."""
+        """Facts introduced later whose values add nothing to a manifest without them."""
         empty = {
             "configs": not self.configs,
             "schema_version": self.schema_version == 1,
@@ -375,7 +376,7 @@ def content_digest(splits: Mapping[str, str]) -> str:
 
 
 def stand_in(path: Path) -> str:
-    """What stands in the place of a file of a release, such as a pointer of Git LFS, or cannot be read; or ""."""
+    """What is there instead of a file of a release: a Git LFS pointer, or something unreadable; "" if neither."""
     try:
         with open_file(path):
             return ""

@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 
 IN_A_TABLE = "a table of pairs"
-"""Who made the texts of a table of somebody's own, as far as it says."""
+"""What is recorded as the author of the texts in a user's table."""
 
 
 @dataclass(frozen=True)
 class Opened:
     """The loaded splits of a corpus, and where they came from.
 
-    `content_digest` is the release's own, wherever it was loaded from, and for the authors' data one over all columns
-    but images; `stand_in` is why its numbers are no results (sample data), or None. `repository` is an address on a Hub
-    and `commit` what was read of it, `pinned` whether these are the authors' rows as they were first read here
-    (`loaders.pins`; None where that is not known, or the data are not the authors'). `method` says who made the texts.
+    `content_digest` is the release's own, wherever it was loaded from; for the authors' data it covers all columns but
+    images. `stand_in` is why its numbers are no results (sample data), or None. `repository` is an address on a Hub and
+    `commit` the one that was read. `pinned` says whether these are the authors' rows as they were first read here
+    (`loaders.pins`; None if that is unknown, or the data are not the authors'). `method` says who wrote the texts.
     """
 
     corpus: str
@@ -62,7 +62,7 @@ class Opened:
 
 
 def open_data(name: str, *, split: str | None = None, default: str = "medlaybench-v") -> Opened:
-    """Load what `name` means, one split or all. `default` is the corpus of names that are a place and no corpus.
+    """Load what `name` means, one split or all. `default` is the corpus to assume if `name` is only a place.
 
     Raises: what `loaders.corpus.load` raises; InputError for an empty name.
     """

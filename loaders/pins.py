@@ -24,7 +24,7 @@ NAME = "bedside-first-loads.json"
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """What was first read of a repository: the commit, and the content digest of each split (by split and schema)."""
+    """What was first read from a repository: the commit, and the content digest of each split (by split and schema)."""
 
     commit: str
     digests: Mapping[str, str] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class _Pins:
 
 
 def pinned_commit(repository: str) -> str | None:
-    """The commit of the repository at this address that was first read here; None where none was.
+    """The commit that was first read here from the repository at this address; None if there is none.
 
     Raises: InputError when the file cannot be read.
     """
@@ -45,9 +45,9 @@ def pinned_commit(repository: str) -> str | None:
 
 
 def as_pinned(repository: str, commit: str, digests: Mapping[str, str]) -> bool | None:
-    """Whether these rows are those that were first read; the first load, or a first split, becomes the pin.
+    """Whether these rows are the ones that were first read; a first load, or a first split, becomes the pin.
 
-    None where that cannot be known: there is no pin yet, and no place to write one.
+    None if that is unknown: there is no pin yet, and no place to write one.
 
     Raises: InputError when the file cannot be read.
     """

@@ -29,11 +29,11 @@ from typing import Any
 from loaders.plugins import BASELINES, CORPORA
 
 _OURS = ("loaders", "builders", "baselines", "scripts", "dataset_cards")
-_PAGES = (".html", ".css", ".js")  # what a person looks at decides no result
+_PAGES = (".html", ".css", ".js")  # files that only people look at affect no result
 
 
 def code_digest(*objects: object) -> str:
-    """SHA-256 over the code that functions, classes or instances (with all that they hold) can reach."""
+    """SHA-256 over the code that functions, classes or instances (with everything they hold) can reach."""
     digest = hashlib.sha256()
     for name, text in sorted(reach(*objects).parts.items()):
         digest.update(f"{name}\0{hashlib.sha256(text.encode()).hexdigest()}\0".encode())
@@ -53,7 +53,7 @@ def reach(*objects: object) -> Reach:
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """A parser makes many objects and drops none: to look for garbage among them takes as long as all the rest."""
+    """Parsing makes many objects and drops none, so searching them for garbage would take as long as all the rest."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -67,7 +67,7 @@ def _no_collection() -> Iterator[None]:
 
 
 class _Held(pickle.Pickler):
-    """Notes where each function and class stands that an object holds: as a worker is told them, and closures too."""
+    """Notes where each function and class that an object holds is defined, in what a worker is sent and in closures."""
 
     def __init__(self) -> None:
         super().__init__(_Nowhere(), protocol=5)
@@ -89,7 +89,7 @@ class _Held(pickle.Pickler):
             return tuple, (tuple(cell.cell_contents for cell in held.__closure__ or ()),)
         try:
             state = leaf if isinstance(held, type) else held.__reduce_ex__(5)
-        except Exception:  # a lock, a bar of progress: it holds nothing that decides a result
+        except Exception:  # a lock, a progress bar: it holds nothing that affects a result
             return leaf
         return leaf if isinstance(state, str) else state
 
@@ -104,8 +104,8 @@ class _Nowhere:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Some code: its meaning, the names that it uses, and the modules that it imports, or may: `from a import b` may
-    mean a.b."""
+    """Some code: its meaning, the names that it uses, and the modules that it imports or may import, since
+    `from a import b` may mean a.b."""
 
     text: str
     names: frozenset[str]
@@ -113,9 +113,10 @@ class _Part:
 
 
 class _Reader:
-    """Reads code of a module of `package`: what stays are strings, as trees take a hundred times the memory.
+    """Reads the code of a module of `package`, and keeps only strings, since trees take a hundred times the memory.
 
-    What a worker does not run is left out: docstrings, imports for types, what a script does by itself.
+    What a worker does not run is left out: docstrings, imports for types, what a script does when run by itself.
+    # Whether a name is read or set (`ctx`) follows from its position.
     """
 
     def __init__(self, package: str) -> None:
@@ -162,7 +163,7 @@ def _named(code: ast.expr) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A module: all of it, and by name what stands at its top; "" is what is run whatever is used of it."""
+    """A module: all of it, and its top-level definitions by name; "" is what runs whichever of them is used."""
 
     path: Path
     package: str
@@ -180,7 +181,7 @@ class Reach:
     _places: _Places = field(default_factory=lambda: _Places())
 
     def add_definition(self, module: str, name: str) -> None:
-        """A function, class or value at the top of a module, with all that it can reach."""
+        """Add a function, class or value at the top level of a module, with everything that it can reach."""
         source = self._source(module)
         if source is None or f"{module}:{name}" in self.parts:
             return
@@ -198,7 +199,7 @@ class Reach:
                 self.add_module(other)
 
     def add_module(self, module: str) -> None:
-        """A whole module, with all that it can reach."""
+        """Add a whole module, with everything that it can reach."""
         waiting = [module]
         while waiting:
             name = waiting.pop()
@@ -249,7 +250,7 @@ def _parsed(module: str, path: Path, *stamp: int) -> _Source:
 
 
 def _bound(statement: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
-    """The names that a statement at the top of a module defines, each with its code; "" where it does anything else."""
+    """The names that a top-level statement of a module defines, each with its code; "" if it does anything else."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield statement.name if statement.name != "__getattr__" else "", statement
     elif isinstance(statement, ast.Import):
@@ -270,7 +271,7 @@ def _bound(statement: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The file of a module, if it has one, and of a package the folder, with the names in it."""
+    """The file of a module, if it has one, and for a package its folder, with the names in it."""
 
     file: Path | None
     folder: Path | None = None
@@ -278,13 +279,13 @@ class _Place:
 
 
 class _Places:
-    """Where modules lie. Each folder is listed once: most names that might be a module are none."""
+    """Where modules are. Each folder is listed once: most names that might be a module are not."""
 
     def __init__(self) -> None:
         self._found: dict[str, _Place | None] = {}
 
     def find(self, module: str) -> _Place | None:
-        """The place of a module of the project, None for all else."""
+        """The place of a module of the project, None for anything else."""
         if module not in self._found:
             package, _, last = module.rpartition(".")
             above = self.find(package) if package else None
@@ -338,7 +339,7 @@ def _plugins() -> frozenset[str]:
 
 
 def _data_of(folder: Path) -> Iterator[Path]:
-    """The data of a package: files in its folder, and in those below that are no packages themselves."""
+    """The data of a package: files in its folder, and in subfolders that are not packages themselves."""
     for path in sorted(folder.iterdir()):
         if path.is_dir():
             if path.name != "__pycache__" and not (path / "__init__.py").is_file():

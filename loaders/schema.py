@@ -26,12 +26,12 @@ Schema = Mapping[str, Column]
 """The columns of a corpus, in order."""
 
 Migration = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-"""A row of one version of a schema as a row of the next; pure, and it stands at the top of a module."""
+"""Converts a row of one schema version to the next; a pure function defined at the top level of a module."""
 
 
 @dataclass(frozen=True)
 class Upgrade:
-    """Makes a row of today's schema of a row of a release; `needed` is False where each is one already."""
+    """Converts a row of a release to today's schema; `needed` is False if each row already has it."""
 
     steps: tuple[Migration, ...]
     columns: tuple[str, ...]
@@ -39,9 +39,9 @@ class Upgrade:
 
     @classmethod
     def of(cls, manifest: Manifest, features: datasets.Features, migrations: Sequence[Migration], at: str) -> Upgrade:
-        """How rows of the release come into `features`.
+        """How rows of the release are converted to `features`.
 
-        Raises: ReleaseError when the release has a newer schema, or columns that today's lacks and no migration knows.
+        Raises: ReleaseError if the release has a newer schema, or columns that today's lacks and no migration handles.
         """
         today = 1 + len(migrations)
         if manifest.schema_version > today:
@@ -64,7 +64,7 @@ class Upgrade:
 
 
 def features_from(schema: Schema) -> datasets.Features:
-    """A schema as `datasets` has it.
+    """A schema as `datasets.Features`.
 
     >>> features_from({"label": ("no", "yes"), "notes": ["string"]})
     {'label': ClassLabel(names=['no', 'yes']), 'notes': List(Value('string'))}

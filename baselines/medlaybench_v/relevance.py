@@ -38,7 +38,7 @@ class _NoSynonyms:
         return ()
 
 
-NO_SYNONYMS = _NoSynonyms()  # the WordNet of a machine that has none
+NO_SYNONYMS = _NoSynonyms()  # stands for WordNet on a machine without one
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def rouge_l(hypotheses: Sequence[str], references: Sequence[str]) -> NDArray[np.
     stem = _Stemmer().stem
     values = np.zeros(len(hypotheses))
     for place, (hypothesis, reference) in enumerate(zip(hypotheses, references, strict=True)):
-        # As rouge-score has it, words of three letters or fewer are their own stem.
+        # Like rouge-score: words of three letters or fewer are their own stem.
         said, wanted = (
             [stem(token) if len(token) > 3 else token for token in _ROUGE_TOKEN.findall(text.lower())]
             for text in (hypothesis, reference)
@@ -111,12 +111,12 @@ def meteor(hypotheses: Sequence[str], references: Sequence[str], wordnet: WordNe
 
 
 def versions() -> dict[str, str]:
-    """Package -> version, of those that the values rest on."""
+    """Package -> version, for those that the values depend on."""
     return {package: version(package) for package in ("sacrebleu", "rapidfuzz", "nltk")}
 
 
 def check_pairs(hypotheses: Sequence[str], references: Sequence[str]) -> None:
-    """Raises InputError unless there is one reference a hypothesis."""
+    """Raises InputError unless there is one reference per hypothesis."""
     if len(hypotheses) != len(references):
         raise InputError(
             "captions",

@@ -34,7 +34,7 @@ from loaders.plugins import Plugin
 
 
 class Paper(NamedTuple):
-    """How a paper is cited."""
+    """A paper's citation."""
 
     title: str
     authors: str
@@ -69,11 +69,12 @@ def write_report(
 ) -> Path:
     """Write the page and return its path; `drawn` says whether figures are.
 
-    All pairs of `release` can be explored, `pairs` of them without script. `plugins` are the baselines of other
-    packages, which may have sections of their own. A `public` page holds nothing that a case of the runs hides, and no
-    photo of a run, whose licence it does not know.
+    All pairs of `release` can be explored, `pairs` of them without scripts. `plugins` are the baselines of other
+    packages,
+    which may have sections of their own. A `public` page holds nothing that a case of the runs hides, and no photo of a
+    run, since its licence is unknown here.
 
-    Raises InputError without a run, and for a public page where a hidden text stands in what a run says of itself; what
+    Raises InputError without a run, and for a public page if a run's description of itself contains a hidden text; what
     `captions` and `sections` raise; BedsideError when the disk is full.
     """
     if not runs:
@@ -129,7 +130,7 @@ def _counted(runs: Sequence[FinishedRun], results: Sequence[Result]) -> dict[str
 
 
 def _in_words() -> dict[str, Any]:
-    """What the template calls to put numbers into words."""
+    """The functions with which the template puts numbers into words."""
     return {
         "meaning": meaning, "worth": _worth, "written": _written, "own_text": _own, "paper_text": _printed,
         "interval_text": _interval, "difference_text": _difference, "json_text": _json,
@@ -137,7 +138,7 @@ def _in_words() -> dict[str, Any]:
 
 
 def _check_public(text: str, secrets: Secrets, page: Path) -> None:
-    """Raises InputError where a hidden text stands in what is written of a page without its packed rows."""
+    """Raises InputError if a hidden text appears in the page, apart from its packed rows."""
     if secrets.stands_in(html.unescape(re.sub(r"<[^<>]*>", " ", text.partition('<script type="application')[0]))):
         do = "Remove it from the run's options or its plug-in's section"
         found, expected = "a hidden text in a run's record", "no hidden text on a public page"
@@ -145,7 +146,7 @@ def _check_public(text: str, secrets: Secrets, page: Path) -> None:
 
 
 class _Anchors:
-    """Names for links to rows and numbers: of what they are, so that they last; a second one of a name is numbered."""
+    """Ids for links to rows and numbers, derived from what they are so that links last; duplicates are numbered."""
 
     def __init__(self) -> None:
         self._used: Counter[str] = Counter()
@@ -157,24 +158,24 @@ class _Anchors:
 
 
 def _worth(cell: Cell) -> str:
-    """What a cell is sorted by: its first own number, or the published one."""
+    """The value by which a cell is sorted: its first own number, or the published one."""
     own = next((pair.own.value for _, pair in cell.own if pair.own.value is not None), None)
     value = own if own is not None else cell.paper.value if cell.paper else None
     return "" if value is None else repr(float(value))
 
 
 def _written(cell: Cell) -> str:
-    """A cell as it is copied: own numbers with their intervals, then the published one."""
+    """A cell as copied text: own numbers with their intervals, then the published one."""
     own = [_own(pair) + (f" ({_interval(pair)})" if pair.own.ci95 else "") for _, pair in cell.own]
     return "; ".join([*filter(None, own), *([f"published {_printed(cell.paper)}"] if cell.paper else [])])
 
 
-# What a run's folder may hold besides numbers, worth a link from the page.
+# What a run's folder may hold besides numbers and the page should link to.
 _FILES = ("dialogues.jsonl", "usage.json")
 
 
 def _files(run: FinishedRun, page: Path) -> dict[str, str]:
-    """Names of the run's own files and where they lie, seen from the page; "" where that would tell of the machine."""
+    """Names of the run's own files and their paths relative to the page; "" if a path would reveal the machine."""
     there = [run.folder / name for name in _FILES if is_there(run.folder / name)]
     seen = {path.name: seen_from(path, page.parent) for path in there}
     return {name: "" if place.startswith("…") else quote(place) for name, place in seen.items()}
@@ -185,7 +186,7 @@ def _own(pair: Compared) -> str:
 
 
 def _interval(pair: Compared) -> str:
-    """Both ends with the decimals of the number, or as many more as tell them apart."""
+    """Both ends with the decimals of the number, or as many more as needed to tell them apart."""
     low, high = pair.own.ci95 or (0.0, 0.0)
     decimals = pair.decimals
     while _text(low, decimals) == _text(high, decimals) and decimals < pair.decimals + 4:

@@ -22,14 +22,14 @@ from baselines.results.published import Published, named
 from baselines.results.sheets import table_bytes
 
 OWN, STAND_IN = "†", "‡"
-_RAISE = "\0"  # before and after what stands higher
+_RAISE = "\0"  # marks the start and end of superscript text
 _COLUMNS = ("paper", "table", "row", "column", "source", "run", "value", "ci95_low", "ci95_high", "n", "unit")
 _PROVENANCE = ("provenance", "mark", "note")
 
 
 @dataclass(frozen=True)
 class Printed:
-    """A table as it is printed: its columns' heads above each other, its lines, and the notes of its marks."""
+    """A table as printed: the header rows of its columns, its lines, and the notes for its marks."""
 
     view: TableView
     heads: tuple[tuple[str, ...], ...]
@@ -43,7 +43,7 @@ class Printed:
 
 
 def printed(view: TableView, *, paper: bool) -> Printed:
-    """The lines of a table: those of every run, and with `paper` the published ones."""
+    """The lines of a table: those of every run and, with `paper`, the published ones."""
     made = Printed(view, tuple(view.heads))
     marks: dict[str, str] = {}
     below = _n_below(view)
@@ -76,13 +76,13 @@ def _of_run(own: Sequence[tuple[int, Compared]], run: int) -> Compared | None:
 
 
 def _usual_n(pairs: Sequence[Compared | None]) -> int | None:
-    """The n of most numbers of a line, the largest of several; None where none says any."""
+    """The n of most numbers of a line, the largest if there is a tie; None if no number has one."""
     counts = Counter(n for pair in pairs if (n := _n(pair)) is not None)
     return max(counts, key=lambda n: (counts[n], n), default=None)
 
 
 def _n_below(view: TableView) -> str:
-    """What the table says of n in one place: "" where two numbers of a column are of different n."""
+    """The table's n, stated in one place; "" if two numbers of a column have different n."""
     columns = {
         head: {n for row in view.rows for _, pair in row.cells[at].own if (n := _n(pair)) is not None}
         for at, head in enumerate(view.heads)
@@ -103,7 +103,7 @@ def _n(pair: Compared | None) -> int | None:
 
 
 def _own(pair: Compared, marks: dict[str, str], usual: int | None) -> str:
-    """A number with its interval and mark, and its n where `usual` is its line's and it has another."""
+    """A number with its interval and mark, and its n if that differs from `usual`, the n of its line."""
     result = pair.own
     if result.value is None:
         return "not computed"
@@ -170,7 +170,7 @@ def _bar(cells: Sequence[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text that Markdown takes for nothing else."""
+    """A text that Markdown does not interpret."""
     escaped = re.sub(r"([\\`*_|<>\[\]~])", r"\\\1", " ".join(text.split()))
     return re.sub(f"{_RAISE}(.*?){_RAISE}", r"<sup>\1</sup>", escaped)
 
@@ -212,7 +212,7 @@ def _latex(table: Printed) -> Iterator[str]:
 
 
 def _heads(table: Printed) -> Iterator[str]:
-    """The heads of the columns; of two parts, the upper one spans its columns."""
+    """The column headers; if they have two parts, the upper one spans its columns."""
     if table.view.groups:
         spans, rules, at = [], [], 2
         for name, count in table.view.groups:
@@ -225,7 +225,7 @@ def _heads(table: Printed) -> Iterator[str]:
 
 
 def _tex(text: str) -> str:
-    """A text as LaTeX prints it, whatever signs it holds."""
+    """A text as LaTeX prints it, whatever special characters it holds."""
     signed = _SIGNED.sub("−", " ".join(text.split()))
     escaped = "".join(_TEX.get(letter, letter) for letter in signed)
     return re.sub(f"{_RAISE}(.*?){_RAISE}", r"\\textsuperscript{\1}", escaped)
@@ -235,7 +235,7 @@ def _tex(text: str) -> str:
 
 
 def csv(views: Sequence[TableView], *, paper: bool) -> str:
-    """Every number a line: those that have a place in a table of the paper, and all others of the runs."""
+    """One line per number: those with a place in a table of the paper, and all others of the runs."""
     lines = [line for view in views for line in _numbers(view, paper)]
     return table_bytes((*_COLUMNS, *_PROVENANCE), lines).decode()
 

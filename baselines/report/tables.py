@@ -20,19 +20,19 @@ PARTS = ("paper", "table", "row", "setting", "column", "split_or_group")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Which parts of a key name the rows and the columns of a table; `free` parts may hold what the paper does not."""
+    """Which parts of a key name the rows and the columns of a table; `free` parts may hold values the paper lacks."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     free: tuple[str, ...] = ("row",)
     left_out: tuple[str, ...] = ()
-    """Columns that are listed below instead."""
+    """Columns that are listed below the table instead."""
 
 
-# Of 3MDBench's tables every number has its place, whatever doctor, setting or sample it is of: the strict reading of an
+# In 3MDBench's tables every number has a place, whatever its doctor, setting or sample: the strict reading of an
 # answer stands beside the authors'.
 _ANY = ("row", "setting", "column", "split_or_group")
-# MedConceal's groups name the number of cases; what the paper has no column for is listed below its table.
+# MedConceal's groups name the number of cases; columns that the paper lacks are listed below its table.
 _ANY_COUNT = ("row", "setting", "split_or_group")
 _DEFAULT = Layout(("row", "setting", "split_or_group"), ("column",), free=("row", "setting"))
 _LAYOUTS = {
@@ -82,7 +82,7 @@ _Numbers = list[tuple[int, Compared]]
 
 @dataclass(slots=True)
 class Cell:
-    """The own numbers of a key, each with the number of its run from 1, and the published one."""
+    """The own numbers with one key, each with the number of its run from 1, and the published one."""
 
     own: _Numbers = field(default_factory=list)
     paper: Published | None = None
@@ -92,7 +92,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row: its label in parts, one cell a column, and n where all own numbers of the row share it."""
+    """A row: its label in parts, one cell per column, and n if all own numbers of the row share it."""
 
     labels: tuple[str, ...]
     cells: list[Cell]
@@ -101,7 +101,7 @@ class Row:
 
     @property
     def label(self) -> str:
-        """Its label in one."""
+        """Its label as one text."""
         return ", ".join(part for part in self.labels if part)
 
 
@@ -164,7 +164,7 @@ def tables(runs: Sequence[FinishedRun]) -> list[TableView]:
 
 
 def _bars(run: FinishedRun) -> list[Result]:
-    """The bars of Figure A4, which repeat cells of Table 3: of SCGR's captions, or of the language model's alone."""
+    """The bars of Figure A4, which repeat cells of Table 3: for SCGR's captions, or for the language model's alone."""
     if run.record.baseline != "retrieval":
         return []
     computed = (result for result in run.results if result.value is not None)
@@ -188,7 +188,7 @@ def _view(paper: str, table: str, own: _Numbers) -> TableView:
             cell.doubt = doubts.setdefault(cell.paper.wrong, len(doubts) + 1)
     used = dict.fromkeys(head for _, head in cells)
     theirs = [_labels(number, layout.columns) for number in printed]
-    # Where columns may be the run's own, theirs stand in its order: strict scores next to the paper's.
+    # If columns may be the run's own, they are in its order: strict scores next to the paper's.
     heads = list(used if "column" in layout.free else dict.fromkeys(head for head in (*theirs, *used) if head in used))
     heading = headings().get((paper, table), Heading())
     missing = dict.fromkeys(pair.own.note for _, pair in own if pair.own.value is None)
@@ -206,9 +206,9 @@ def _view(paper: str, table: str, own: _Numbers) -> TableView:
 
 
 def _placed(layout: Layout, own: _Numbers, printed: list[Published]) -> tuple[_Numbers, _Numbers, bool]:
-    """Own numbers that the paper has a place for, the others, and whether the published numbers stand beside them.
+    """Own numbers that the paper has a place for, the others, and whether the published numbers are shown beside them.
 
-    A run over one other split has a place by all but its split: it fills the table alone. In a table of no paper all
+    A run over one other split fits everything but the split: it fills the table alone. In a table of no paper all
     numbers have a place.
     """
     if not printed:
@@ -231,7 +231,7 @@ def _rows(
     heads: list[tuple[str, ...]],
     printed: list[tuple[str, ...]],
 ) -> list[Row]:
-    """Rows with own numbers first: those of no paper, then in the paper's order; then the ones that only it has."""
+    """Rows with own numbers first (those that no paper has, then in the paper's order), then those that only it has."""
     labels = dict.fromkeys(label for label, _ in cells)
     place = {label: at for at, label in enumerate(dict.fromkeys(printed))}
     made = []

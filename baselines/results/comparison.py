@@ -33,19 +33,19 @@ _DECIMALS = {
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """An own number and the published one of the same key, None where the paper prints none."""
+    """An own number and the published one with the same key, None if the paper prints none."""
 
     own: Result
     paper: Published | None
 
     @property
     def decimals(self) -> int:
-        """As many as the paper prints; where it prints none, what the unit asks for."""
+        """As many as the paper prints; if it prints none, the unit's default."""
         return self.paper.decimals if self.paper else _DECIMALS.get(self.own.unit, 2)
 
     @property
     def printed(self) -> str:
-        """The own number with that many decimals, empty where there is none; a small p is below them, never 0."""
+        """The own number with that many decimals, empty if there is none; a smaller p is shown as "< …", never as 0."""
         if self.own.value is None:
             return ""
         small = self.own.unit == "p" and round(self.own.value, self.decimals) == 0
@@ -53,14 +53,15 @@ class Compared:
 
     @property
     def difference(self) -> float | None:
-        """Own less published, in the unit of both; None where one is missing or the units differ."""
+        """Own minus published, in the unit of both; None if one is missing or the units differ."""
         if self.paper is None or self.own.value is None or self.own.unit != self.paper.unit:
             return None
         return self.own.value - self.paper.value
 
     @property
     def verdict(self) -> str:
-        """What the pair may be called. What is not reproduced says nothing of the paper's, whatever its value.
+        """What the pair may be called. A number that is not reproduced says nothing about the paper's, whatever its
+        value.
 
         Without an interval, agreement means equal to the last printed decimal.
         """
@@ -83,10 +84,10 @@ class Compared:
 
 
 def read_runs(folders: Sequence[Path], *, different_data: bool = False) -> list[FinishedRun]:
-    """The runs of these folders; those of one paper over the same data unless `different_data` (an ablation).
+    """The runs in these folders; those of one paper must share their data unless `different_data` (an ablation).
 
     Raises: InputError when a folder holds no finished run, two hold the same run, or two runs of one paper's tables
-    read different corpora, different revisions, or other rows under the name of the same split.
+    read different corpora, different revisions, or different rows under the name of the same split.
     """
     runs = [FinishedRun(folder, *read_run(folder)) for folder in folders]
     first: dict[str, FinishedRun] = {}
@@ -113,16 +114,16 @@ def compare(runs: Sequence[FinishedRun]) -> list[Compared]:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A line of the conformance of runs: an entry, and of which tables (and rows, settings, columns) it holds."""
+    """A line of the runs' conformance: an entry, and the tables (and rows, settings, columns) it holds for."""
 
     entry: Entry
     tables: tuple[str, ...]
 
 
 def conditions(results: Sequence[Result]) -> list[Condition]:
-    """What the papers state of the tables of these results beside what their runs were, each fact once.
+    """What the papers state about the tables of these results, beside what their runs were, each fact once.
 
-    Without the runs of earlier versions, which recorded no conditions.
+    Runs of earlier versions, which recorded no conditions, are left out.
     """
     runs: dict[str | None, list[Result]] = {}
     for result in results:
@@ -146,7 +147,7 @@ def _same_data(one: FinishedRun, other: FinishedRun) -> None:
     if a.corpus != b.corpus and not {result.paper for result in one.results} & {
         result.paper for result in other.results
     }:
-        return  # of different papers: nothing of the two is compared
+        return  # of different papers: there is nothing to compare
     facts = [("corpus", a.corpus, b.corpus)]
     if a.revision and b.revision:
         facts.append(("revision", a.revision, b.revision))

@@ -25,7 +25,7 @@ from typing import Any, Literal
 
 State = Literal["equal", "differs", "not stated", "unknown"]
 Key = tuple[str, str, str, str, str, str]
-"""Paper, table, row, setting, column, split or group: what a number is of."""
+"""Paper, table, row, setting, column, split or group: what a number is about."""
 
 CONDITIONS = ("data", "split", "models", "prompts", "protocol", "decoding", "rounds", "metric")
 _WORST: tuple[State, ...] = ("differs", "unknown", "equal", "not stated")
@@ -35,26 +35,26 @@ _ANY, _NONE = "*", "null"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One fact that a paper states, or that it leaves open, of some of its tables; empty parts hold for any."""
+    """One fact that a paper states, or leaves open, about some of its tables; empty parts match anything."""
 
     paper: str
     tables: tuple[str, ...]
     parts: tuple[tuple[str, ...], ...]
-    """Of rows, settings, columns and groups, those that the line is about, in small letters."""
+    """The rows, settings, columns and groups that the line is about, in lower case."""
     condition: str
     fact: str
     stated: tuple[str, ...]
     where: str
 
     def holds_for(self, key: Key) -> bool:
-        """Whether it is about a number of its tables."""
+        """Whether it is about this number of its tables."""
         given = (text.casefold() for text in key[2:])
         return all(not wanted or text in wanted for wanted, text in zip(self.parts, given, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of a conformance table: what the paper states of a fact, what the run was, and how the two stand."""
+    """A line of a conformance table: what the paper states as a fact, what the run was, and how the two compare."""
 
     condition: str
     fact: str
@@ -66,12 +66,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The conformance of one number; no entry where no paper's table is known."""
+    """The conformance of one number; without entries if no paper's table is known."""
 
     entries: tuple[Entry, ...]
 
     def state(self, condition: str) -> State:
-        """Of a condition, the worst of its facts."""
+        """The state of a condition: the worst of its facts'."""
         found = {entry.state for entry in self.entries if entry.condition == condition}
         return next((state for state in _WORST if state in found), "not stated")
 
@@ -112,7 +112,7 @@ def judge(key: Key, facts: Mapping[str, Any]) -> Judgement:
 def tables(keys: Iterable[Key], facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The conformance tables of a run, as JSON: for each table of a paper its label and its entries.
 
-    An entry that is not of all numbers of the table says of which rows, settings and columns it is.
+    An entry that does not hold for all numbers of the table says which rows, settings and columns it is about.
     """
     by_table: dict[tuple[str, str], dict[Entry, list[Key]]] = {}
     every: dict[tuple[str, str], list[Key]] = {}
@@ -131,7 +131,7 @@ def tables(keys: Iterable[Key], facts: Mapping[str, Any]) -> list[dict[str, Any]
 
 
 def _of(keys: Sequence[Key], every: Sequence[Key]) -> str:
-    """The rows, settings, columns and groups of some numbers, where they are not those of every number of the table."""
+    """The rows, settings, columns and groups of some numbers, if they are not those of every number of the table."""
     named = []
     for at in (2, 3, 4, 5):
         some = list(dict.fromkeys(key[at] for key in keys))
@@ -151,13 +151,13 @@ def _entry(line: Line, facts: Mapping[str, Any]) -> Entry:
     elif any(_same(stated, here) for stated in line.stated):
         state = "equal"
     if line.fact.startswith("own.") and state == "equal" and len(line.stated) > 1:
-        shown = "one of these"  # whichever: so that it is one line of the table
+        shown = "one of these"  # whichever it is, so that it makes one line of the table
     paper = " | ".join("not null" if stated == _ANY else stated for stated in line.stated)
     return Entry(line.condition, line.fact, paper, shown, state, line.where)
 
 
 def _not_the_papers(condition: str, lines: Sequence[Line], key: Key) -> Entry:
-    """The entry of a number that none of the condition's lines is about."""
+    """The entry for a number that none of the condition's lines is about."""
     for at, part in enumerate(_PARTS):
         known = {text for line in lines for text in line.parts[at]}
         if known and all(line.parts[at] for line in lines) and key[2 + at].casefold() not in known:
@@ -189,7 +189,7 @@ def _split(text: str) -> tuple[str, ...]:
 def read_lines(text: str) -> list[Line]:
     """The lines of a table of conditions: CSV with the header of conditions.csv.
 
-    Raises ValueError for a condition that is none, and for a line without tables or fact.
+    Raises ValueError for an unknown condition, and for a line without tables or fact.
     """
     found = []
     for number, row in enumerate(csv.DictReader(text.splitlines()), start=2):
@@ -203,14 +203,14 @@ def read_lines(text: str) -> list[Line]:
 
 @cache
 def digest() -> str:
-    """Of what decides: the papers' conditions and this code."""
+    """Digest of what decides: the papers' conditions and this code."""
     decides = (files("baselines.results") / name for name in ("conditions.csv", "conformance.py"))
     return hashlib.sha256(b"".join(path.read_bytes() for path in decides)).hexdigest()[:16]
 
 
 @cache
 def _lines() -> Mapping[tuple[str, str], tuple[Line, ...]]:
-    """The lines by paper and table, in small letters."""
+    """The lines by paper and table, in lower case."""
     by_table: dict[tuple[str, str], list[Line]] = {}
     for line in read_lines((files("baselines.results") / "conditions.csv").read_text(encoding="utf-8")):
         for table in line.tables:

@@ -21,17 +21,18 @@ HEADLINES: Mapping[str, tuple[str, ...]] = {
     ),
     "intervention": ("Success", "Reveal Rate", "Nearness", "Turn-to-Address"),
 }  # fmt: skip
-"""By baseline; of one that is not here, the first numbers are shown."""
+"""By baseline; for one that is missing here, the first numbers are shown."""
 
 FEW = 12
 _WHOLE = "Overall"
 
 
 def headline(results: Sequence[Result], instead: Mapping[str, str] | None = None) -> list[Result]:
-    """At most `FEW` numbers, in the order of `HEADLINES`; `instead` names columns to be shown for others.
+    """At most `FEW` numbers, in the order of `HEADLINES`; `instead` names columns to show in place of others.
 
-    Each is of the first table that has it, and of all rows together where the run has such a group. No result at all
-    gives none.
+    Each comes from the first table that has it, and covers all rows together if the run has such a group. Without
+    results
+    there are none.
     """
     record = results[0].record if results else None
     columns = HEADLINES.get(record.baseline if record else "", ())

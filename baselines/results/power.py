@@ -25,7 +25,7 @@ def power(cases: int, difference: float, spread: float, *, alpha: float = ALPHA)
     if not isnan(exact):
         return exact
 
-    # Of very few cases SciPy's distribution has gaps; what it is the mean of has none.
+    # SciPy's distribution has gaps for very few cases; the function whose mean it is has none.
     def given(share: float) -> float:
         scale = sqrt(chi2.ppf(share, free) / free)
         return float(norm.cdf(centre - edge * scale) + norm.cdf(-centre - edge * scale))
@@ -34,11 +34,13 @@ def power(cases: int, difference: float, spread: float, *, alpha: float = ALPHA)
 
 
 def independent(encounters: int, people: int, cases: int, *, by_person: float, by_case: float) -> float:
-    """How many independent differences as many encounters are worth, where people and cases are crossed.
+    """How many independent differences these encounters are worth when people and cases are crossed.
 
-    `by_person` and `by_case` are the shares of the variance of a difference that a person's, and a case's, have in
-    common; each person has encounters / people of them, each case encounters / cases. Source: the variance of a mean
-    with two crossed random effects in a balanced design.
+    `by_person` and `by_case` are the shares of the variance of a difference that the differences of one person, and of
+    one
+    case, have in common; each person has encounters / people of them, each case encounters / cases. Source: the
+    variance
+    of a mean with two crossed random effects in a balanced design.
     """
     if min(encounters, people, cases) < 1 or not 0 <= by_person + by_case <= 1:
         raise ValueError("one of each or more, and shares that add up to 1 at most")

@@ -28,7 +28,7 @@ MODELS = (
     "PMC-CLIP",
     "BiomedCLIP",
 )
-"""The eight encoders of MedLayBench-V, by the names of its tables."""
+"""The eight encoders of MedLayBench-V, by their names in its tables."""
 
 
 @cache
@@ -37,7 +37,7 @@ def _meanings() -> dict[tuple[str, str], str]:
 
 
 def meaning(paper: str, column: str) -> str:
-    """What a column of a paper holds, in words: its own name where that says it, or nobody wrote better words.
+    """What a column of a paper holds, in words: its own name if that is clear, or nobody has written better words.
 
     >>> meaning("3MDBench", "Criterion 1.1"), meaning("3MDBench", "Criterion 4.1, changed")
     ('Asks about history', 'Overall competence, changed')
@@ -56,7 +56,7 @@ def _labels() -> dict[tuple[str, str], str]:
 
 
 def model_label(paper: str, name: str) -> str:
-    """A paper's label of a model (models.csv), whoever serves it and of whatever day; other models keep their name."""
+    """A paper's label for a model (models.csv), whoever serves it, whatever its date; others keep their name."""
     # The authors' code of 3MDBench loads Qwen2-VL with 7 billion parameters (3M-G31).
     return _labels().get((paper, _DATED.sub("", name.rpartition("/")[2]).casefold()), name)
 
@@ -65,7 +65,7 @@ _NUMBERED = re.compile(r"((?:Criterion|Kappa of) (\d\.\d))(?!\d)(.*)")
 
 
 def named(column: str) -> str:
-    """A column, or a measure, as it is printed: one that the paper only numbers carries its name.
+    """The printed name of a column or measure: one that the paper only numbers gets its name added.
 
     >>> named("Criterion 1.1, changed"), named("Kappa of 3.2"), named("F1")
     ('Criterion 1.1 (asks about history), changed', 'Kappa of 3.2 (plans treatment)', 'F1')
@@ -85,7 +85,7 @@ class Published(Keyed):
     direction: Direction
     note: str
     wrong: str
-    """Why the number cannot be relied on; empty where nothing speaks against it."""
+    """Why the number cannot be relied on; empty if nothing speaks against it."""
 
     @property
     def value(self) -> float:
@@ -116,7 +116,7 @@ class Heading(NamedTuple):
 
 @cache
 def headings() -> dict[tuple[str, str], Heading]:
-    """Of the papers' tables, by paper and table, in the order of the papers."""
+    """The headings of the papers' tables, by paper and table, in the order of the papers."""
     return {
         (line["paper"], line["table"]): Heading(line["title"], line["note"])
         for line in bundled("baselines.results", "tables.csv")
@@ -133,12 +133,12 @@ def published(paper: str | None = None, table: str | None = None) -> list[Publis
 
 
 def find(paper: str, table: str, row: str, setting: str, column: str, split_or_group: str) -> Published | None:
-    """The published number of that key, whatever the case of its letters; None where there is none."""
+    """The published number with that key, ignoring case; None if there is none."""
     return _by_key().get(_folded((paper, table, row, setting, column, split_or_group)))
 
 
 def counterpart(number: Keyed) -> Published | None:
-    """The published number with the key of a result; None where the paper prints none."""
+    """The published number with the key of a result; None if the paper prints none."""
     return find(*number.key)
 
 

@@ -26,9 +26,9 @@ _TWO_POOLS = "Table 3 averages four per-modality pools; Tables A3 and A4 use one
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One printed number against what other printed numbers make of it.
+    """One printed number against the value that follows from other printed numbers.
 
-    It holds where the printed number lies from `low` to `high`. `known` says why a whole table does not.
+    It holds if the printed number lies between `low` and `high`. `known` says why a whole table does not.
     """
 
     rule: str
@@ -40,12 +40,12 @@ class Check:
 
     @property
     def holds(self) -> bool:
-        """Whether the printed number is one that the others allow."""
+        """Whether the other numbers allow the printed one."""
         return self.low - 1e-9 <= self.target.value <= self.high + 1e-9
 
     @property
     def reason(self) -> str:
-        """Why it does not hold; empty where it does, or where nobody knows."""
+        """Why it does not hold; empty if it does, or if nobody knows."""
         return "" if self.holds else (self.target.wrong or self.known)
 
 
@@ -86,7 +86,7 @@ def _pairs(split: str) -> Published:
 
 
 def _overall() -> Iterator[Check]:
-    """Overall against the splits: a sum for the pairs, a mean weighted by pairs for all else but the vocabulary."""
+    """Overall against the splits: a sum for the pairs, a mean weighted by pairs for everything but the vocabulary."""
     weights = [_pairs(split).value for split in SPLITS]
     yield _about("N overall = sum of the splits", _pairs("Overall"), sum(weights), 0)
     for table in ("Table 1", "Table 2"):
@@ -178,7 +178,7 @@ def _standard_errors() -> Iterator[Check]:
     errors = {model: abs(delta.value) / _z(p.value) for model, (delta, p) in rows.items()}
     for model, (delta, p) in rows.items():
         others = median(error for other, error in errors.items() if other != model)
-        # A bootstrap p is rough: a factor of three in the standard error is let pass.
+        # A bootstrap p is rough, so a factor of three in the standard error is accepted.
         expected, low, high = (float(2 * stats.norm.sf(abs(delta.value) / others / by)) for by in (1, 1 / 3, 3))
         yield Check("p = what the other models' standard error gives", p, expected, low, high)
         size = _z(p.value) * others * (1 if delta.value > 0 else -1)
@@ -213,7 +213,7 @@ def _rater_means() -> Iterator[Check]:
 
 
 def _rater_deviations() -> Iterator[Check]:
-    """GRIM and GRIMMER: the possible value nearest to the printed one, of 100 integer ratings from 1 to 5."""
+    """GRIM and GRIMMER: the possible value nearest to the printed one, for 100 integer ratings from 1 to 5."""
     for rater in RATERS:
         for criterion in CRITERIA:
             average, deviation = _rating(rater, criterion, "mean"), _rating(rater, criterion, "SD")
@@ -315,5 +315,5 @@ def _about(rule: str, target: Published, recomputed: float, slack: float, known:
 
 
 def _rounding(target: Published, parts: Iterable[Published]) -> float:
-    """What rounding can do to a mean of `parts`."""
+    """How far rounding can move a mean of `parts`."""
     return target.half_unit + mean(part.half_unit for part in parts)

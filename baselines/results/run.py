@@ -38,7 +38,7 @@ Direction = Literal["up", "down", "none"]
 _SCALES = {"percent": 100.0, "proportion": 1.0}
 _FORMAT = 1
 _LATER = {"data": ("repository", "commit", "pinned", "method"), "models": ("source",)}
-"""Facts that came later: left out of the identity where they are unknown, so that earlier runs keep their ids."""
+"""Facts introduced later: left out of the identity if unknown, so that earlier runs keep their ids."""
 
 
 PROVIDER, ELSEWHERE = "its provider", "another server"
@@ -46,9 +46,9 @@ WEIGHTS, RANDOM, VECTORS = "weights", "random weights", "vectors made elsewhere"
 
 
 def because(*reasons: str | None) -> str | None:
-    """Why numbers are no results, as a record states it, each reason once; None where there is none.
+    """Why numbers are no results, as a record states it, each reason once; None if there is no reason.
 
-    A reason may be several, as another record states them: "a; b" and "b; c" are "a; b; c".
+    A reason may itself be several, as in another record: "a; b" and "b; c" give "a; b; c".
     """
     each = (one for reason in reasons if reason for one in reason.split("; "))
     return "; ".join(dict.fromkeys(filter(None, each))) or None
@@ -58,8 +58,9 @@ def because(*reasons: str | None) -> str | None:
 class ModelUsed:
     """A model of a run: its role (encoder, captioner, doctor, judge), its name, the exact revision of its weights.
 
-    `source` is who answered by that name: `PROVIDER` or `ELSEWHERE` of a chat model; `WEIGHTS`, `RANDOM` or `VECTORS`
-    of an encoder.
+    `source` is who answered under that name: `PROVIDER` or `ELSEWHERE` for a chat model; `WEIGHTS`, `RANDOM` or
+    `VECTORS`
+    for an encoder.
     """
 
     role: str
@@ -72,8 +73,9 @@ class ModelUsed:
 class DataUsed:
     """The rows of a run: corpus, split, the revision asked for, and the content digest of what was read.
 
-    Of rows from a Hub also the repository's address and the commit; `pinned` says whether they are the authors' as they
-    were first read, `method` who made the texts (see `loaders.opened.Opened`). None: not known, or a folder.
+    For rows from a Hub also the repository's address and the commit; `pinned` says whether they are the authors' rows
+    as
+    first read, `method` who wrote the texts (see `loaders.opened.Opened`). None: unknown, or a folder.
     """
 
     corpus: str
@@ -87,7 +89,7 @@ class DataUsed:
 
     @classmethod
     def of(cls, opened: Opened) -> DataUsed:
-        """What a record says of data that a user named."""
+        """The record of data that a user named."""
         return cls(**{item.name: getattr(opened, item.name) for item in fields(cls)})
 
 
@@ -95,8 +97,9 @@ class DataUsed:
 class RunRecord:
     """What was run, on what, with what. `stand_in` is the reason why its numbers are no reproduction, or None.
 
-    options, prompts (name -> digest), seeds and versions (package -> version) determine the numbers with the models and
-    the data, and so the run id; command, wall time, tokens and cost only describe how the run went. `words` are digests
+    options, prompts (name -> digest), seeds and versions (package -> version), with the models and the data, determine
+    the
+    numbers and so the run id; command, wall time, tokens and cost only describe how the run went. `words` are digests
     of the prompts' words alone. `judged` is False for a run of a version that recorded no conditions.
     """
 
@@ -141,7 +144,7 @@ class RunRecord:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Everything that it says, by one name each ("data.split", "options.decoding.doctor.temperature")."""
+        """Everything that it says, each under one name ("data.split", "options.decoding.doctor.temperature")."""
         data = asdict(self.data)
         data["repository"] = data["repository"] or "no repository"
         flat = _flat({"data": data, "options": dict(self.options), "prompts": dict(self.prompts)})
@@ -157,7 +160,7 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """What a number, own or published, is of; no two of a run, or of the papers, share it."""
+    """What a number, own or published, is about; no two numbers of a run, or of the papers, share it."""
 
     paper: str
     table: str
@@ -176,8 +179,8 @@ class Keyed:
 class Result(Keyed):
     """One number: the ledger's ten columns, its counts and interval, the record of its run (None: published).
 
-    value is None where it was not computed; note then says what is missing. An interval of no width is none.
-    numerator / denominator are the counts behind a rate; where both are there, value must be their ratio in its unit
+    value is None if it was not computed; note then says what is missing. An interval of no width is stored as None.
+    numerator / denominator are the counts behind a rate; if both are there, value must be their ratio in its unit
     (percent or proportion).
     """
 
@@ -208,7 +211,7 @@ class Result(Keyed):
         if self.ci95 is not None and self.ci95[0] > self.ci95[1]:
             raise InputError(where, found=f"interval {self.ci95}", expected="the lower bound first")
         if self.ci95 is not None and isclose(*self.ci95, rel_tol=1e-12, abs_tol=1e-15):
-            # Of rows that are all alike on a scale without ends: they say nothing of how others would differ.
+            # Rows that are all alike on an unbounded scale say nothing about how others would differ.
             object.__setattr__(self, "ci95", None)
         if self.n is not None and self.n < 0:
             raise InputError(where, found=f"n = {self.n}", expected="n >= 0")
@@ -242,12 +245,12 @@ class Result(Keyed):
 
     @property
     def kind(self) -> str:
-        """Its provenance in a word: published, stand-in, unknown, reproduced or own."""
+        """Its provenance in one word: published, stand-in, unknown, reproduced or own."""
         return self.provenance.partition(" ")[0]
 
     @property
     def conformance(self) -> Judgement:
-        """How it stands to the conditions of its paper's table. Raises ValueError for a published number."""
+        """How it compares with the conditions of its paper's table. Raises ValueError for a published number."""
         if self.record is None:
             raise ValueError("a published number")
         return judge(self.key, self.record.facts)
@@ -262,8 +265,8 @@ class Result(Keyed):
 def write_run(folder: Path, record: RunRecord, results: Iterable[Result]) -> Path | None:
     """Writes results.jsonl, results.csv and run.json, each whole or not at all; other files of the folder stay.
 
-    Those of another run that lie there are moved to `earlier/ID`, which is returned. Raises InputError on no result,
-    two results with the same key, and a result of another run: nothing is written then.
+    Those of another run in the folder are moved to `earlier/ID`, which is returned. Raises InputError on no result,
+    two results with the same key, or a result of another run; then nothing is written.
     """
     found = list(results)
     if not found:
@@ -295,12 +298,12 @@ def write_run(folder: Path, record: RunRecord, results: Iterable[Result]) -> Pat
 
 
 def _set_aside(folder: Path, run_id: str, names: Iterable[str]) -> Path | None:
-    """Where the files of another run that lay there are now; run.json goes last, so that a kill parts nothing."""
+    """Move away the files of another run and return where to; run.json goes last, so that a kill separates nothing."""
     path = folder / "run.json"
     try:
         run = read_json(path, expected="a file written by a run") if is_there(path) else None
     except BedsideError:
-        return None  # no run's
+        return None  # not a run's
     before = run.get("run_id") if isinstance(run, dict) else None
     if before in (None, run_id) or not re.fullmatch("[0-9a-f]{8,64}", str(before)):
         return None
@@ -315,8 +318,8 @@ def _set_aside(folder: Path, run_id: str, names: Iterable[str]) -> Path | None:
 def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
     """The record and the results of a folder that `write_run` left.
 
-    Raises InputError where run.json is missing (unfinished), a file differs from its digest (changed or half replaced),
-    or a field does not hold what it should.
+    Raises InputError if run.json is missing (unfinished), a file differs from its digest (changed or half replaced),
+    or a field has a wrong value.
     """
     path = folder / "run.json"
     if not is_there(path):
@@ -352,7 +355,7 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
 
 
 def _read_results(content: bytes, record: RunRecord, path: Path, *, same: bool) -> Iterator[Result]:
-    """The lines as results. What each is called is decided anew; where `same` rules did, the line must say so too."""
+    """The lines as results. Provenance is decided anew; if the `same` rules made it, the line must agree with it."""
     for number, line in lines_of(content):
         where = f"{path}, line {number}"
         row = from_json(_Row, line, where)
@@ -393,7 +396,7 @@ def _known(part: str, facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _flat(facts: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """Objects within objects as one, by their names with points between; what is no object stays."""
+    """Nested objects flattened, with names joined by dots; other values stay as they are."""
     flat: dict[str, Any] = {}
     for name, value in facts.items():
         if isinstance(value, Mapping):

@@ -16,16 +16,16 @@ from loaders.files.untrusted import decode, is_there, read_file, separator_of
 
 Item = TypeVar("Item")
 
-# What a spreadsheet takes for a formula, also in full width, and whatever blank stands before it; a tab or the end of a
-# line may begin another cell.
+# What a spreadsheet takes for a formula, also in full width, and whatever blanks precede it; a tab or a line end may
+# begin another cell.
 _FORMULA = re.compile(r"'*(?:[\s\ufeff\u200b]*[=+\-@＝＋－＠]|[\t\r\n])")
 
 
 def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
-    """The filled rows of a sheet, each with where it stands, its cells by column without spaces around them.
+    """The filled rows of a sheet, each with its place and its cells by column, stripped of surrounding spaces.
 
-    What stands between cells is found as `separator_of` does; columns go by their names in lower case. Raises
-    InputError for a file that is missing or no text, or that lacks a `wanted` column.
+    The separator is found as by `separator_of`; columns are matched by their names in lower case. Raises
+    InputError for a file that is missing or not text, or that lacks a `wanted` column.
     """
     text = io.StringIO(decode(read_file(path, expected="a filled-in sheet"), path), newline="")
     before, separator = separator_of(text)
@@ -39,7 +39,7 @@ def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, s
     columns = [name.casefold().replace(" ", "_") for name in lines[0][1]] if lines else []
     if lacking := [name for name in wanted if name not in columns]:
         raise InputError(path, found=f"no column {', '.join(lacking)}", expected="a sheet's columns")
-    # Spreadsheets keep empty lines at the end.
+    # Spreadsheet programs leave empty lines at the end.
     blank = [""] * len(columns)
     return [
         (f"{path}, line {number}", dict(zip(columns, [*row, *blank], strict=False)))
@@ -54,7 +54,7 @@ def _text(cell: str) -> str:
 
 
 def sheet_bytes(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """A sheet to be filled in, as the bytes of its file, with the mark without which Excel misreads UTF-8."""
+    """A sheet to be filled in, as the bytes of its file, with the byte-order mark that Excel needs to read UTF-8."""
     return b"\xef\xbb\xbf" + table_bytes(columns, rows)
 
 
@@ -63,7 +63,8 @@ def table_bytes(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> by
     lines = []
     for cells in (columns, *([_cell(row.get(name, "")) for name in columns] for row in rows)):
         line = io.StringIO(newline="")
-        csv.writer(line).writerow(cells)  # quotes what holds either sign of its line's end, and "\n" alone ends ours
+        # quotes cells with either character of its line end; ours ends with "\n" alone
+        csv.writer(line).writerow(cells)
         lines.append(line.getvalue().removesuffix("\r\n") + "\n")
     return "".join(lines).encode()
 
@@ -77,9 +78,10 @@ def rater_sheets(
     *,
     seed: int,
 ) -> dict[Path, bytes]:
-    """A blank sheet a rater, R1, R2 and so on ("-R1" behind the name of `path`): a row an item, in an order of its own.
+    """One blank sheet per rater, R1, R2 and so on ("-R1" after the name of `path`): a row per item, in an order of its
+    own.
 
-    By another order no item is always met tired.
+    With different orders, no item is always met by tired raters.
     """
     sheets = {}
     for rater in (f"R{number}" for number in range(1, raters + 1)):
@@ -95,7 +97,7 @@ def _cell(value: Any) -> Any:
 
 
 def write_new(contents: Mapping[Path, bytes]) -> list[Path]:
-    """Write all files or none; the files written.
+    """Write all files or none; returns the files written.
 
     Raises InputError for an existing file: a sheet may hold hours of work.
     """

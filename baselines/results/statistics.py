@@ -24,13 +24,13 @@ Interval = tuple[float, float]
 Clusters = Sequence[Hashable]
 Label = TypeVar("Label", bound=Hashable)
 Within = ArrayLike
-"""The least and the greatest value of a statistic, (2,), or of each of m, (m, 2)."""
+"""The smallest and largest value of a statistic, (2,), or of each of m, (m, 2)."""
 
 _TAILS = ((1 - 0.95) / 2, 1 - (1 - 0.95) / 2)
 _Z2 = 1.959963984540054**2  # of the normal quantile at .975
 _BLOCK = 1 << 20  # float64 weights held at a time: 8 MiB
 _DRAWN = 1 << 15  # rows drawn at a time: few enough for the cache of a processor
-_NOISE = 2.0**-40  # of the largest value: differences below it come of rounding (1 - 2/3 is not 1/3)
+_NOISE = 2.0**-40  # of the largest value: smaller differences come from rounding (1 - 2/3 is not 1/3)
 
 
 # ---------------------------------------------------------------------------------------------------- resampling
@@ -40,8 +40,9 @@ _NOISE = 2.0**-40  # of the largest value: differences below it come of rounding
 class Bootstrap:
     """Estimates (m,) of m statistics and their bootstrap replicates (resamples, m).
 
-    `within` are the least and the greatest value that the statistics can have, (2,) or (m, 2); None where there are
-    none. `units` are the independent rows (or clusters) behind each of them, (m,) or one number for all.
+    `within` are the smallest and largest value that the statistics can have, (2,) or (m, 2); None if unbounded.
+    `units` are
+    the independent rows (or clusters) behind each of them, (m,) or one number for all.
     """
 
     estimates: Floats
@@ -50,13 +51,15 @@ class Bootstrap:
     units: ArrayLike = 0
 
     def interval(self) -> Floats:
-        """95 % interval of each statistic, (m, 2): percentiles, or Wilson's where the rows hold nothing to resample.
+        """95 % interval of each statistic, (m, 2): percentiles, or Wilson's if resampling the rows cannot vary it.
 
-        Where all rows are alike every replicate is the estimate, and its percentiles would claim certainty ("100 to
+        If all rows are alike, every replicate is the estimate, and its percentiles would claim certainty ("100 to
         100" of 12 right answers). n equal rows leave room for others: at most z^2 / (n + z^2) of all rows, the bound of
-        Wilson (1927) at 0 and at n successes. They may have any value that the statistic can have, so the estimate
-        may lie that much nearer to either end. A statistic without ends keeps an interval of no width, which a `Result`
-        does not show.
+        Wilson (1927) at 0 and at n successes. Those may have any value that the statistic can have, so the true value
+        may lie
+        that much nearer to either end. A statistic without bounds keeps an interval of no width, which a `Result` does
+        not
+        show.
         """
         bounds: Floats = np.quantile(self.replicates, _TAILS, axis=0).T
         if self.within is not None:
@@ -74,7 +77,8 @@ class Bootstrap:
     def p_values(self) -> Floats:
         """Two-sided p (m,) of "the statistic is 0": twice the smaller tail, at least 1/resamples and at most 1.
 
-        The rule that the p values of MedLayBench-V's Table A3 follow: even thousandths, except for the floor .001.
+        This is the rule that the p values of MedLayBench-V's Table A3 follow: even thousandths, except for the floor
+        .001.
         """
         count = len(self.replicates)
         tail = np.minimum((self.replicates <= 0).sum(axis=0), (self.replicates >= 0).sum(axis=0))
@@ -83,7 +87,7 @@ class Bootstrap:
 
 
 def percentile_interval(replicates: Floats) -> Interval:
-    """The interval of 95 % of replicates (resamples,) of a number that is made of several statistics."""
+    """The interval of 95 % of replicates (resamples,) of a number composed of several statistics."""
     low, high = np.quantile(replicates, [0.025, 0.975]).tolist()
     return low, high
 
@@ -98,7 +102,7 @@ def bootstrap_means(
 ) -> Bootstrap:
     """Bootstrap of the mean of each column of `values`, (n,) or (n, m); one resample of rows serves all columns.
 
-    `within` are the ends of the scale of the values (`Bootstrap`).
+    `within` are the bounds of the values' scale (`Bootstrap`).
 
     With clusters a replicate is the sum over the drawn clusters divided by the number of their rows. Equal, bit for
     bit, to a loop that draws `rng.integers(units, size=units)` and averages values[drawn]. Raises InputError on no
@@ -165,7 +169,7 @@ def paired_bootstrap(
 ) -> Bootstrap:
     """Bootstrap of mean(treatment) - mean(control) over the same rows, (n,) or (n, m), column by column.
 
-    `within` are the ends of the scale of the differences.
+    `within` are the bounds of the differences' scale.
     """
     differences = _differences(treatment, control)
     return bootstrap_means(differences, resamples=resamples, seed=seed, clusters=clusters, within=within)
@@ -181,10 +185,10 @@ def resampled_sums(
 ) -> Floats:
     """Sums (resamples, m) of the columns of `values` (n, m) over rows, or clusters of rows, drawn with replacement.
 
-    Each resample is a vector of counts and the sums are one product counts @ values, made in blocks: 8 MiB whatever
-    n and resamples are. With `crossed`, a second id a row (the person who saw the case), both are drawn, each by
-    itself, and a row counts as often as its two ids together (the pigeonhole bootstrap, Owen 2007); a row whose second
-    id is None belongs to nobody who was drawn, and counts as its first.
+    Each resample is a vector of counts and the sums are one product counts @ values, computed in blocks: 8 MiB whatever
+    n and resamples are. With `crossed`, a second id per row (the person who saw the case), both ids are drawn
+    independently, and a row counts as often as its two ids together (the pigeonhole bootstrap, Owen 2007); a row whose
+    second id is None belongs to nobody who was drawn, and counts as its first.
     """
     if resamples < 1:
         raise InputError("resamples", found=str(resamples), expected="1 or more")
@@ -200,7 +204,7 @@ def resampled_sums(
         weights = block[: resamples - start]
         for at in range(0, len(weights), at_once):
             rows = weights[at : at + at_once]
-            drawn = generator.integers(count, size=rows.shape)  # the draws of one row after the other
+            drawn = generator.integers(count, size=rows.shape)  # the draws of one row after another
             drawn += np.arange(len(rows))[:, None] * count
             rows[:] = np.bincount(drawn.ravel(), minlength=rows.size).reshape(rows.shape)
         np.matmul(weights, units, out=sums[start : start + len(weights)])
@@ -208,18 +212,18 @@ def resampled_sums(
 
 
 def _crossed_sums(columns: Floats, resamples: int, seed: int, clusters: Clusters | None, crossed: Clusters) -> Floats:
-    """`resampled_sums` of rows with two ids each, which are drawn apart."""
+    """`resampled_sums` of rows with two ids each, which are drawn independently."""
     rows = len(columns)
     first = np.arange(rows) if clusters is None else _cluster_index(clusters, rows)
     drawn = np.array([one is not None for one in crossed])
     second = np.zeros(rows, dtype=np.int64)
     second[drawn] = 1 + _cluster_index([one for one in crossed if one is not None], int(drawn.sum()))
     here, there = int(first.max()) + 1, int(second.max())
-    # No row counts oftener than here * max(there, 1) times.
+    # No row counts more often than here * max(there, 1) times.
     values = _on_grid(columns, spread=rows * here * max(there, 1))
     generator = np.random.default_rng(seed)
     sums = np.empty((resamples, columns.shape[1]))
-    # Of each resample first the draws of the one id, then those of the other.
+    # For each resample, first the draws of one id, then those of the other.
     bounds, offsets = (np.repeat(ends, [here, there]) for ends in ([here, there], [0, here]))
     at_once = max(1, min(_BLOCK // rows, _DRAWN // (here + there)))
     for start in range(0, resamples, at_once):
@@ -237,9 +241,9 @@ def sign_flip_test(
 ) -> float:
     """Two-sided p of "the paired differences (n,) are symmetric about 0", by flipping signs of rows or whole clusters.
 
-    Where there are no more than `permutations` ways to flip, all are counted and p is exact. Else
+    If there are at most `permutations` ways to flip, all are counted and p is exact. Otherwise
     p = (1 + permutations whose |sum| reaches the observed one) / (1 + permutations), never 0 (Phipson and Smyth, 2010).
-    Sums that differ by rounding alone reach each other.
+    Sums that differ only by rounding count as equal.
     """
     if permutations < 1:
         raise InputError("permutations", found=str(permutations), expected="1 or more")
@@ -252,7 +256,7 @@ def sign_flip_test(
     step = max(1, _BLOCK // len(units))
     for start in range(0, permutations, step):
         kept = generator.integers(0, 2, size=(min(step, permutations - start), len(units)), dtype=np.int8)
-        # The sum with signs is twice the sum of the kept less the sum of all: exact, as every sum on the grid.
+        # The signed sum is twice the sum of those kept minus the sum of all: exact, like every sum on the grid.
         reached += int(np.count_nonzero(np.abs(2 * (kept.astype(np.float64) @ units) - units.sum()) >= observed))
     return (1 + reached) / (1 + permutations)
 
@@ -272,7 +276,7 @@ class McNemar:
 def mcnemar_exact(treatment: ArrayLike, control: ArrayLike) -> McNemar:
     """Exact McNemar test of paired outcomes (n,): binomial test of the rows that differ.
 
-    For graded outcomes it is the sign test, which McNemar's is for binary ones. Rows are taken as independent.
+    For graded outcomes it is the sign test, which generalises McNemar's binary one. Rows are taken as independent.
     """
     difference = _without_noise(_vector(_differences(treatment, control), "outcomes"))
     better, worse = int((difference > 0).sum()), int((difference < 0).sum())
@@ -284,7 +288,7 @@ def mcnemar_exact(treatment: ArrayLike, control: ArrayLike) -> McNemar:
 def wilcoxon_signed_rank(treatment: ArrayLike, control: ArrayLike) -> tuple[float, float]:
     """Statistic and two-sided p of Wilcoxon's signed-rank test of pairs (n,); equal pairs are dropped (scipy).
 
-    Without a pair that differs there is no evidence: (0.0, 1.0). What differs by rounding alone has one rank.
+    If no pair differs there is no evidence: (0.0, 1.0). Differences that are equal up to rounding share one rank.
     """
     difference = _without_noise(_vector(_differences(treatment, control), "outcomes"))
     if not difference.any():
@@ -318,7 +322,7 @@ def benjamini_hochberg(p_values: ArrayLike) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Cohen's kappa with its interval; both None where chance alone explains everything (one label throughout)."""
+    """Cohen's kappa with its interval; both None if chance alone explains everything (one label throughout)."""
 
     kappa: float | None
     ci95: Interval | None
@@ -338,7 +342,8 @@ def cohen_kappa(
 ) -> Agreement:
     """Agreement of two raters over the same n items, beyond chance (Cohen, 1960; weighted: 1968).
 
-    `labels` in order; a disagreement weighs 1, or by the distance of the two places in the list (linear, quadratic).
+    `labels` are in order; a disagreement weighs 1, or by the distance of the two places in the list (linear,
+    quadratic).
     `observed` is the share of equal labels. The interval is the percentile bootstrap over items or clusters; resamples
     in which kappa is undefined are left out. Raises InputError on a label that is not in `labels`.
     """
@@ -374,8 +379,8 @@ def bootstrap_kappas(
 ) -> Bootstrap:
     """Bootstrap of Cohen's unweighted kappa of each column of two arrays (n, m) of ratings 0, 1, …, levels - 1.
 
-    One resample of rows serves all columns, so that means and differences of kappas have intervals too. A kappa that
-    chance alone explains, as where a rater gives one rating throughout, is 0.
+    One resample of rows serves all columns, so means and differences of kappas have intervals too. A kappa that
+    chance alone explains, as when a rater gives one rating throughout, is 0.
     """
     one, two = _columns(first, "first"), _columns(second, "second")
     if one.shape != two.shape:
@@ -441,10 +446,11 @@ def classification_scores(
 
 
 def occurring(truth: Sequence[Hashable], labels: Sequence[Label]) -> tuple[list[Label], str]:
-    """The labels that are some row's truth, which a macro mean of part of a corpus is over: of the others no answer can
-    be right. And what to say beside that mean; "" where all occur."""
+    """The labels that occur as some row's truth, over which a macro mean of part of a corpus is taken, since no answer
+    can
+    be right for the others; and a remark for that mean, "" if all occur."""
     there = set(truth)
-    occur = [label for label in labels if label in there] or [*labels]  # none does: who scores says which row it was
+    occur = [label for label in labels if label in there] or [*labels]  # none does: the caller reports which row it was
     return occur, "" if len(occur) == len(labels) else f"over the {len(occur)} of {len(labels)} classes that occur here"
 
 
@@ -538,7 +544,7 @@ def _f1_differences(sums: Floats, absent: Sequence[int]) -> Floats:
 
 
 def kruskal_wallis(groups: Sequence[ArrayLike]) -> tuple[float, float]:
-    """H, corrected for ties, and p of "all groups come from one distribution" (scipy); (0.0, 1.0) where all are equal.
+    """H, corrected for ties, and p of "all groups come from one distribution" (scipy); (0.0, 1.0) if all are equal.
 
     Raises InputError on fewer than two groups, an empty one, values that are not finite.
     """
@@ -565,7 +571,7 @@ def mann_whitney(first: ArrayLike, second: ArrayLike) -> tuple[float, float]:
 def unpaired_t(first: ArrayLike, second: ArrayLike) -> float:
     """Two-sided p of Student's t test of two independent groups with one variance: what Table 7 of 3MDBench follows.
 
-    Without variance in both there is nothing to divide by: 1 where the means are equal, 0 where they are not.
+    If neither group has variance there is nothing to divide by: 1 if the means are equal, 0 if not.
     """
     one, other = _groups([first, second])
     if min(len(one), len(other)) < 2:
@@ -602,7 +608,7 @@ def possible_totals(mean: float, n: int, *, decimals: int = 2, items: int = 1) -
 def possible_sds(total: int, n: int, *, low: int, high: int, ddof: int) -> Floats:
     """SDs, ascending, that n integer ratings from low to high with this total can have (ddof 0: population, 1: sample).
 
-    By the sum of squares: between its least and its greatest value, and even where the total is even (GRIMMER; Anaya,
+    By the sum of squares: between its smallest and largest value, and even if the total is even (GRIMMER; Anaya,
     2016). A necessary condition: what is not in the list is impossible.
     """
     if n <= ddof or low >= high or ddof not in (0, 1):
@@ -677,7 +683,7 @@ def _p_values(values: ArrayLike) -> Floats:
 
 
 def _by_cluster(columns: Floats, clusters: Clusters | None) -> Floats:
-    """Sums of the rows of each cluster, clusters in order of first appearance; the rows themselves without clusters."""
+    """Sums of the rows of each cluster, clusters in order of first appearance; without clusters the rows themselves."""
     if clusters is None:
         return columns
     index = _cluster_index(clusters, len(columns))

@@ -11,9 +11,9 @@ from loaders.manifest import other_versions, versions_in_words
 
 
 def other_release(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | None:
-    """What main or a version holds instead of releases like this one; None where this one may follow.
+    """What main or a version holds that a release like this one must not follow; None if it may.
 
-    A release of another corpus; or, for a stand-in, one of real data.
+    That is a release of another corpus or, for a stand-in, one of real data.
     """
     for revision, commit in {"main": refs.head, **dict(versions_of(refs))}.items():
         claim = hub.claim(commit) if commit else None
@@ -25,7 +25,7 @@ def other_release(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | None
 
 
 def made_otherwise(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | None:
-    """That the newest version was made with other libraries, in words; None where it was not, or does not say."""
+    """A sentence if the newest version was made with other libraries; None if it was not, or does not say."""
     for version, commit in versions_of(refs)[:1]:
         claim = hub.claim(commit)
         before = {} if claim is None else {name: claim.versions.get(name) for name in release.versions}
@@ -38,7 +38,7 @@ def made_otherwise(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | Non
 
 
 def foreign(hub: HubRepo, refs: Refs, release: LocalRelease, paths: Iterable[str]) -> tuple[str, ...]:
-    """Those of `paths` whose content on main was put there by no release of this corpus."""
+    """Those of `paths` whose content on main was not put there by a release of this corpus."""
     held = hub.files(refs.head)
     left = {path: held[path].blob_id for path in paths}
     commits = _releases(hub, refs)
@@ -51,18 +51,18 @@ def foreign(hub: HubRepo, refs: Refs, release: LocalRelease, paths: Iterable[str
 
 
 def version_key(tag: str) -> list[int]:
-    """What versions are ordered by."""
+    """The sort key of a version."""
     return [int(number) for number in tag.removeprefix("v").split(".")]
 
 
 def versions_of(refs: Refs) -> list[tuple[str, str]]:
-    """Versions and their commits, the newest version first."""
+    """Versions and their commits, newest first."""
     versions = [(tag, commit) for tag, commit in refs.tags.items() if TAG.fullmatch(tag)]
     return sorted(versions, key=lambda version: version_key(version[0]), reverse=True)
 
 
 def _releases(hub: HubRepo, refs: Refs) -> Iterator[str]:
-    """Commits that may be releases: those of the versions, then those of main that never came to a tag."""
+    """Commits that may be releases: those of the versions, then those of main that never got a tag."""
     tagged = dict.fromkeys(commit for _, commit in versions_of(refs))
     yield from tagged
     prefix = message("")

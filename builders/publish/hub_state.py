@@ -30,8 +30,8 @@ from loaders.manifest import NAME, file_digest
 T = TypeVar("T")
 
 ATTEMPTS = 4
-RETRIED_ATTEMPTS = 2  # of calls whose single requests the library retries already, for about 25 seconds
-LONGEST_WAIT = 300.0  # seconds that one request to wait (Retry-After) is obeyed
+RETRIED_ATTEMPTS = 2  # for calls whose single requests the library already retries, for about 25 seconds
+LONGEST_WAIT = 300.0  # seconds that one request to wait (Retry-After) is honoured
 PATIENCE = 120.0  # seconds without a byte before a request counts as lost; the Hub gives a commit 60
 # The Hub's own file, never part of a release and never deleted by one.
 KEPT = frozenset({".gitattributes"})
@@ -48,7 +48,7 @@ class HubFault(Exception):
 
 
 def check_name(repo_id: str, what: str) -> None:
-    """Raises: InputError for what is no name of a repository with its owner."""
+    """Raises: InputError for anything that is not the name of a repository with its owner."""
     try:
         validate_repo_id(repo_id)
     except HFValidationError as error:
@@ -79,7 +79,7 @@ class Refs:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What a commit lacks or holds differently (`changed`) and what it holds beside the release (`extra`)."""
+    """What a commit lacks or holds differently (`changed`), and what it holds besides the release (`extra`)."""
 
     changed: tuple[str, ...]
     extra: tuple[str, ...]
@@ -102,18 +102,18 @@ class Claim:
     versions: Mapping[str, str]
 
     def holds(self, file: RepoFile) -> bool:
-        """Whether a file of the commit is of the release, as far as a list of files tells."""
+        """Whether a file of the commit belongs to the release, as far as a list of files can tell."""
         sha256, size = self.files.get(file.path, (None, None))
         return file.path == NAME or (file.lfs.sha256 == sha256 if file.lfs is not None else file.size == size)
 
 
 def _plain(version: object) -> str:
-    """A version as somebody's manifest has it, fit to be printed."""
+    """A version from somebody's manifest, made safe to print."""
     return version if isinstance(version, str) and version.isprintable() and len(version) < 40 else "unreadable"
 
 
 class HubRepo:
-    """A dataset repository, asked through `api`; `sleep` waits, `watch` keeps the deadline and tells the user."""
+    """A dataset repository, accessed through `api`; `sleep` waits, `watch` keeps the deadline and informs the user."""
 
     def __init__(self, api: HfApi, repo_id: str, *, sleep: Callable[[float], object], watch: Watch) -> None:
         self.api = api
@@ -133,12 +133,14 @@ class HubRepo:
     ) -> T:
         """Send a request, up to `attempts` times while its failure is temporary and the deadline is ahead.
 
-        `landed` tells whether the request took effect although it failed: what `send` would have returned, or None.
-        It is asked after every failure whose outcome is unknown, before anything is sent again.
+        `landed` says whether the request took effect although it failed: what `send` would have returned, or None. It
+        is
+        called after every failure with an unknown outcome, before anything is sent again.
 
         Raises:
-            HubFault: the last failure. Anything that the library raises counts as one, since it does not check what
-                it is answered.
+            HubFault: the last failure. Anything that the library raises counts as one, since it does not check the
+            replies
+                it gets.
             DeadlinePassed: there is no time left.
         """
         for attempt in range(1, attempts + 1):
@@ -165,11 +167,11 @@ class HubRepo:
         raise AssertionError("the last attempt returns or raises")
 
     def look(self) -> Refs | None:
-        """The refs now; None where the repository does not exist (or is hidden from this token)."""
+        """The refs now; None if the repository does not exist (or is hidden from this token)."""
         return self.ask("checking the Hub", self.glance)
 
     def glance(self) -> Refs | None:
-        """As `look`, without a second attempt; raises what the library raises."""
+        """Like `look`, without a second attempt; raises what the library raises."""
         try:
             refs = self.api.list_repo_refs(self.repo_id, repo_type="dataset")
         except RepositoryNotFoundError:
@@ -178,7 +180,7 @@ class HubRepo:
         return Refs(heads.get("main", ""), {tag.name: tag.target_commit for tag in refs.tags})
 
     def files(self, commit: str) -> dict[str, RepoFile]:
-        """Every file of a commit by path (a commit never changes, so it is asked for once)."""
+        """Every file of a commit by path (a commit never changes, so this is requested once)."""
         if commit not in self._files:
 
             def send() -> list[RepoFile | RepoFolder]:
@@ -202,9 +204,9 @@ class HubRepo:
         return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
 
     def damage(self, commit: str, path: str, release: LocalRelease) -> str | None:
-        """Download a file as a reader would and say how it differs from the release; None where it is the same.
+        """Download a file as a reader would and say how it differs from the release; None if it is the same.
 
-        What a commit names is no proof that the bytes are there.
+        That a commit lists a file is no proof that its bytes are there.
         """
         with scratch() as fresh:
 
@@ -222,7 +224,7 @@ class HubRepo:
         return None if digest == release.files[path].sha256 else f"has SHA-256 {digest[:12]}…"
 
     def claim(self, commit: str) -> Claim | None:
-        """What the manifest of a commit says; None where there is none, or one that is not of a release."""
+        """What the manifest of a commit says; None if there is none, or none of a release."""
         if commit not in self._claims:
             self._claims[commit] = self._read_claim(commit) if NAME in self.files(commit) else None
         return self._claims[commit]
@@ -254,7 +256,7 @@ class HubRepo:
         return None
 
     def commits(self) -> list[tuple[str, str]]:
-        """The commits of main with their titles, the last one first."""
+        """The commits of main with their titles, newest first."""
 
         def send() -> list[tuple[str, str]]:
             commits = self.api.list_repo_commits(self.repo_id, repo_type="dataset")
@@ -270,7 +272,7 @@ def _same(held: RepoFile, file: LocalFile) -> bool:
 
 
 def _limit_patience() -> None:
-    """Let no request hang for ever: the library's client waits without limit unless its owner set one."""
+    """Let no request hang forever: the library's client has no timeout unless its owner set one."""
     client = get_session()
     if client.timeout.read is None:
         client.timeout = PATIENCE

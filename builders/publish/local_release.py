@@ -22,7 +22,7 @@ class LocalFile:
     sha256: str
     size: int
     content: bytes | None = None
-    """What is published in the place of what lies on disk."""
+    """Content that is published instead of the file on disk."""
 
     def blob_id(self) -> str:
         """The SHA-1 by which git, and so the Hub, names a small file of these bytes."""
@@ -66,9 +66,10 @@ class LocalRelease:
 
     def named(self, folder: Path, repo_id: str, tag: str, address: str, date: str = "") -> LocalRelease:
         """The release as it is published there: card and croissant.json name their repository and version, the latter
-        the date too.
+        also
+        the date.
 
-        The manifest lists them as they are then. A release whose card has no place for names stays as it is.
+        The manifest lists them in that form. A release whose card has no placeholders stays as it is.
         """
         card = read_file(folder / CARD).decode("utf-8", "replace")
         changed = {CARD: named_card(card, repo_id, tag).encode()}

@@ -19,34 +19,35 @@ DEADLINE = 6 * 3600.0  # seconds
 
 
 class Wishes(TypedDict, total=False):
-    """How to publish; what is left out is as the line says."""
+    """How to publish. The default of each field is given with it."""
 
     private: bool
-    """The repository must be private; one that is missing is created so. Else False."""
+    """The repository must be private; a missing one is created private. Default: False."""
     gated: Gate | None
     """Readers must ask for access ("auto": granted at once, "manual": by the owner). The terms that they see are the
-    card's (`extra_gated_*`). None leaves the setting of the repository as it is."""
+    card's (`extra_gated_*`). Default: None, which leaves the setting of the repository as it is."""
     replace: Sequence[str]
     """Files on main that may be deleted or overwritten although no release of this corpus put them there; a name that
-    ends in a slash is a folder. Else none."""
+    ends in a slash is a folder. Default: none."""
     own: bool
-    """Publish a release although it holds what its owners keep (`loaders.manifest.KEPT`). Else refuse it."""
+    """Publish a release although it holds what its owners keep (`loaders.manifest.KEPT`). Default: refuse it."""
     date: str
-    """YYYY-MM-DD, the date of publication that croissant.json states. Else none: nothing depends on a clock."""
+    """YYYY-MM-DD, the date of publication that croissant.json states. Default: none, as nothing depends on a clock."""
     dry_run: bool
-    """Report the plan and send nothing that could change the Hub. Else False."""
+    """Report the plan and send nothing that could change the Hub. Default: False."""
     read_back: ReadBack
-    """"bytes" downloads every large file again and compares its digest before the tag is set; "digests" believes the
-    digests that the Hub lists. Else "bytes"."""
+    """"bytes" downloads every large file again and compares its digest before the tag is set; "digests" trusts the
+    digests that the Hub lists. Default: "bytes"."""
     deadline: float
-    """Seconds until publishing is given up, whatever it does then. Else `DEADLINE`."""
+    """Seconds after which publishing is given up, whatever it is doing. Default: `DEADLINE`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Paths to commit and to delete on top of `head` (both empty when main holds the release already).
+    """Paths to commit and to delete on top of `head` (both empty if main already holds the release).
 
-    `unasked` are those whose content on main is not this corpus's, and that nobody named: the plan is not carried out.
+    `unasked` are those whose content on main is not this corpus's, and which nobody named: such a plan is not carried
+    out.
     """
 
     creates: bool
@@ -79,7 +80,7 @@ class Plan:
 @dataclass(frozen=True, slots=True)
 class Published:
     """A published release: `commit` is the one the tag names, `uploaded` the paths that it changed. `unchanged`: the
-    Hub held all of it before. After a dry run `commit` is the head of main (or "") and nothing was uploaded."""
+    Hub already held everything. After a dry run `commit` is the head of main (or "") and nothing was uploaded."""
 
     repo_id: str
     tag: str

@@ -34,20 +34,20 @@ LOG_IN = "Log in with `hf auth login`, or set HF_TOKEN, with a token that may wr
 
 @dataclass
 class Publication:
-    """One run of `publish`. What it has done so far is kept, so that a failure can say where it stopped."""
+    """One run of `publish`. It records what it has done so far, so that a failure can say where it stopped."""
 
     hub: HubRepo
     folder: Path
     tag: str
     wishes: Wishes
     release: LocalRelease = field(init=False)
-    unnamed: LocalRelease = field(init=False)  # as it lies on disk, and as earlier versions published it
+    unnamed: LocalRelease = field(init=False)  # as it is on disk, and as earlier versions published it
     sent: list[str] = field(default_factory=list)  # Parquet files that the Hub has acknowledged in this run
-    without_xet: bool = False  # the Hub, or the way to it, was found not to take Xet uploads
+    without_xet: bool = False  # the Hub, or the connection to it, turned out not to accept Xet uploads
     made: str = ""  # the commit that the Hub has acknowledged in this run
 
     def run(self) -> Published:
-        """Publish, or with `dry_run` only tell what publishing would do."""
+        """Publish, or with `dry_run` only report what publishing would do."""
         dry_run = self.wishes.get("dry_run", False)
         self.hub.watch.enter("reading the release")
         self.unnamed = LocalRelease.read(self.folder)
@@ -89,7 +89,7 @@ class Publication:
     # ------------------------------------------------------------ looking
 
     def _check_token(self) -> None:
-        """Before anything is sent: a valid token and that may write."""
+        """Before anything is sent: the token is valid and may write."""
 
         def send() -> tuple[object, object]:
             account = self.hub.api.whoami()
@@ -167,7 +167,7 @@ class Publication:
         return self._published(commit, Plan(False, refs.head, (), ()), unchanged=not changed)
 
     def _check_newest(self, refs: Refs) -> None:
-        """main, which is what readers get who name no version, never goes back: a version comes after all others."""
+        """main, which readers get if they name no version, never goes back: a version must come after all others."""
         if versions := versions_of(refs):
             newest = versions[0][0]
             if version_key(newest) > version_key(self.tag):
@@ -188,7 +188,7 @@ class Publication:
 
         try:
             refs = self.hub.ask("creating the repository", send, landed=self.hub.look)
-        except HubFault:  # the library stumbles over answers about a repository that somebody made meanwhile
+        except HubFault:  # the library stumbles over replies about a repository that somebody has just created
             refs = self.hub.look()
             if refs is None:
                 raise
@@ -197,7 +197,7 @@ class Publication:
         return refs
 
     def _set_gate(self) -> bool:
-        """Before any byte of data is sent: readers must ask. Whether the setting had to change."""
+        """Before any byte of data is sent: readers must ask for access. Returns whether the setting had to change."""
         gate = self.wishes.get("gated")
         if gate is None or self._info().gated == gate:
             return False
@@ -220,7 +220,8 @@ class Publication:
             self.sent.append(path)
             self.hub.watch.note(f"uploaded {number}/{len(shards)}: {path}")
         for path in plan.upload:
-            if path not in shards:  # one by one: of several, the library makes threads that would outlive the deadline
+            # one by one: for several, the library starts threads that would outlive the deadline
+            if path not in shards:
                 file = self.release.files[path]
                 additions.append(CommitOperationAdd(path, file.source if file.content is None else file.content))
                 self._preupload(additions[-1:], f"preparing {path}")
@@ -236,17 +237,17 @@ class Publication:
                 return addition
             except HubFault as fault:
                 by_xet = isinstance(fault.error, (RuntimeError, ConnectionError, TimeoutError))
-                if not by_xet or http_cause(fault.error) is not None:  # plain LFS already
+                if not by_xet or http_cause(fault.error) is not None:  # already plain LFS
                     raise
                 self.hub.watch.say(f"{fault}; uploading it without Xet")
                 self.without_xet = True
-        with source.open("rb") as file:  # what is given as an open file goes by plain LFS
+        with source.open("rb") as file:  # an open file is sent by plain LFS
             addition = CommitOperationAdd(path, file)
             self._preupload([addition], f"uploading {path}")
         return addition
 
     def _preupload(self, additions: list[CommitOperationAdd], what: str) -> None:
-        # A .gitignore on the Hub would make the library leave files out in silence.
+        # A .gitignore on the Hub would make the library silently leave files out.
         self.hub.ask(
             what,
             lambda: self.hub.api.preupload_lfs_files(
@@ -256,7 +257,7 @@ class Publication:
         )
 
     def _commit(self, plan: Plan, *, may_yield: bool = True, may_resend: bool = True) -> str:
-        """Make the one commit on top of `plan.head`; the id of the commit that holds the release."""
+        """Make the one commit on top of `plan.head`; returns the id of the commit that holds the release."""
         additions = self._upload(plan)
         deletions = [CommitOperationDelete(path, is_folder=False) for path in plan.delete]
 
@@ -277,7 +278,7 @@ class Publication:
         try:
             return self.hub.ask("committing", send, landed=landed)
         except HubFault as fault:
-            if fault.status in (409, 412):  # a commit in progress, a commit that came first
+            if fault.status in (409, 412):  # a commit in progress, or one that came first
                 return landed() or self._give_way(plan, may_yield)
             if fault.status == 400 and "lfs pointer" in str(fault.error).lower():
                 if may_resend:
@@ -328,8 +329,9 @@ class Publication:
         damage = self.hub.damage(commit, path, self.release)
         if damage is None:
             return
-        # The Hub takes the file if it knows that it lacks it; and a download that was damaged on the way, which HTTP
-        # does not notice, is whole the second time.
+        # The Hub accepts the file if it knows that it lacks it. A download damaged on the way, which HTTP does not
+        # notice,
+        # succeeds the second time.
         self.hub.watch.say(f"{path} {damage}; uploading it again")
         self._send(path)
         damage = self.hub.damage(commit, path, self.release)
@@ -353,7 +355,7 @@ class Publication:
         try:
             self.hub.ask("tagging", send, landed=landed)
         except HubFault as fault:
-            if fault.status != 409:  # 409: there is a tag of that name; the look below says whose
+            if fault.status != 409:  # 409: there is a tag of that name; the check below finds out whose
                 raise
         target = landed()
         if target != commit:
@@ -382,7 +384,7 @@ class Publication:
         return Published(self.hub.repo_id, self.tag, commit, self._url, uploaded or [], unchanged, plan)
 
     def _state(self) -> str:
-        """What the Hub holds now, for the end of every failure."""
+        """What the Hub holds now, to end every failure message."""
         try:
             refs = self.hub.ask("looking at the Hub", self.hub.glance, attempts=1)
             if refs is None:
@@ -418,7 +420,7 @@ class Publication:
             raise stop from fault.error
 
     def stop_late(self) -> NoReturn:
-        """End where the deadline passed: without a look at the Hub, which may be what took so long."""
+        """End when the deadline has passed: without a look at the Hub, which may be what took so long."""
         watch = self.hub.watch
         found = f"{watch.step} did not finish before the deadline of {in_minutes(watch.seconds)}"
         raise HubError(

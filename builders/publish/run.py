@@ -41,13 +41,13 @@ def publish(
 ) -> Published:
     """Publish a release folder as a tag of a dataset repository; `wishes` are those of `plan.Wishes`.
 
-    `report` is told every step, and at least every 15 seconds what it is waited for, or, `quietly`, troubles alone;
+    `report` is told every step, and at least every 15 seconds what is being waited for; with `quietly`, only problems.
     `sleep` waits between attempts, in seconds.
 
     Raises:
         InputError: the tag, the repository id, the endpoint or an option cannot be used.
         ReleaseError: the folder does not hold what its manifest says.
-        HubError: the release is not published; the text says what the Hub holds and how to go on.
+        HubError: the release is not published; the text says what the Hub holds and how to continue.
     """
     if not TAG.fullmatch(tag):
         raise InputError(f"tag {tag!r}", found="is not a version", expected="vMAJOR.MINOR.PATCH, as v1.0.0")

@@ -15,7 +15,7 @@ from loaders.files.untrusted import read_text
 from loaders.hub_errors import in_words
 
 MARK = "bedside-report"
-"""The tag of a Space's card by which a page of ours is known."""
+"""The tag of a Space's card by which our pages are recognised."""
 _CARD = f"""---
 title: Bedside report
 sdk: static
@@ -27,21 +27,22 @@ tags:
 Written by `bedside report`, which fetches nothing and has no text that cases hide.
 """
 _MOST_CARD = 1 << 20
-_EMPTY = {".gitattributes", "README.md"}  # of a Space that somebody made and nobody filled
+_EMPTY = {".gitattributes", "README.md"}  # the files of a Space that somebody created and nobody filled
 _SHOWN = 3
 
 
 def publish_page(page: Path, repo_id: str, *, api: HfApi | None = None) -> str:
-    """Put a page into a static Space, which is made where it is missing, in one commit; the address of the Space.
+    """Put a page into a static Space, created if missing, in one commit; returns the address of the Space.
 
-    Raises: InputError for a name that is none; HubError where the Hub cannot be reached, does not let this token
-    write, or holds a Space of that name with files of somebody else.
+    Raises: InputError for an invalid name; HubError if the Hub cannot be reached, does not let this token write, or
+    has a
+    Space of that name with somebody else's files.
     """
     check_name(repo_id, "Space")
     api = api or HfApi()
     try:
         others = [] if _made(api, repo_id) else _of_others(api, repo_id)
-    except Exception as error:  # the library does not check what it is answered
+    except Exception as error:  # the library does not check the replies it gets
         raise HubError(f"Space {repo_id}", found=in_words(error), expected="a Space with write permission") from error
     if others:
         found = f"holds files that Bedside did not put there: {', '.join(others[:_SHOWN])}"
@@ -56,7 +57,7 @@ def publish_page(page: Path, repo_id: str, *, api: HfApi | None = None) -> str:
 
 
 def _made(api: HfApi, repo_id: str) -> bool:
-    """Whether the Space was missing, and is made now: what the Hub puts into a new one is nobody's."""
+    """Whether the Space was missing and is now created: the files that the Hub puts into a new one are nobody's."""
     if api.repo_exists(repo_id, repo_type="space"):
         return False
     api.create_repo(repo_id, repo_type="space", space_sdk="static")
@@ -64,7 +65,7 @@ def _made(api: HfApi, repo_id: str) -> bool:
 
 
 def _of_others(api: HfApi, repo_id: str) -> list[str]:
-    """The files of a Space that somebody else filled; none where it is empty or shows a page of ours."""
+    """The files of a Space that somebody else filled; none if it is empty or shows a page of ours."""
     held = set(api.list_repo_files(repo_id, repo_type="space"))
     if "README.md" in held:
         card = Path(api.hf_hub_download(repo_id, "README.md", repo_type="space"))

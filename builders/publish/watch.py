@@ -22,9 +22,9 @@ class DeadlinePassed(Exception):
 
 
 class Watch:
-    """Keeps the deadline of one piece of work. `step` is what it does now, `trouble` what went wrong last.
+    """Keeps the deadline of one piece of work. `step` is what it is doing now, `trouble` what went wrong last.
 
-    `report` is told what went wrong, and, but for `quietly`, what was done.
+    `report` is told what went wrong and, unless `quietly`, what was done.
     """
 
     def __init__(self, seconds: float, report: Callable[[str], object], quietly: bool = False) -> None:
@@ -47,7 +47,7 @@ class Watch:
         self._report(line)
 
     def note(self, line: str) -> None:
-        """Say what is or was done, where somebody wants to hear it."""
+        """Report what is or was done, if somebody wants to hear it."""
         if self._quietly:
             self._said = time.monotonic()
         else:
@@ -60,7 +60,7 @@ class Watch:
         self.step, self._entered = step, time.monotonic()
 
     def run(self, work: Callable[[], T]) -> T:
-        """The result of `work`, which is left alone at its next step when the time is up or Ctrl-C comes.
+        """The result of `work`; when the time is up or Ctrl-C comes, it is abandoned at its next step.
 
         Raises: DeadlinePassed, or what `work` raises.
         """

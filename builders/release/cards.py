@@ -59,10 +59,10 @@ def render_card(
 ) -> str:
     """The README.md of a release.
 
-    `facts` are more values for the placeholders, beside those of the manifest. `own` are parts of the data statement,
-    which stand instead of the template's (`croissant.read_statement`). `gating` is the text that a reader must
-    agree to before the Hub gives access (`extra_gated_prompt`). A field of the head that is filled with nothing is left
-    out.
+    `facts` are values for the placeholders in addition to those of the manifest. `own` are parts of the data statement
+    that
+    replace the template's (`croissant.read_statement`). `gating` is the text that a reader must agree to before the Hub
+    gives access (`extra_gated_prompt`). A field of the head that ends up empty is left out.
 
     Raises: ReleaseError when the template has no YAML head, lacks a field that the Hub needs, states what is measured,
     or holds a placeholder without a value.
@@ -79,7 +79,7 @@ def render_card(
 def _filled(
     template: str, manifest: Manifest, facts: Mapping[str, JsonValue] | None, own: Mapping[str, str] | None
 ) -> tuple[dict[str, Any], dict[str, str], str, str]:
-    """What a template says, filled: the fields of its head, its data statement, the BibTeX of its paper, its text."""
+    """The filled template: the fields of its head, its data statement, the BibTeX of its paper, its text."""
     values: dict[str, Any] = {**manifest.model_dump(), "rows": _rows(manifest), "tables": _tables(manifest)}
     taken = sorted(values.keys() & (facts or {}).keys())
     if taken:
@@ -155,7 +155,7 @@ def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> 
 
 
 def _metadata(fields: dict[str, Any], manifest: Manifest) -> str:
-    """The YAML block: what the template says, and what was measured, in the classes of the libraries that read it."""
+    """The YAML block: the template's fields and what was measured, in the classes of the libraries that read it."""
     for name in _MEASURED:
         if name in fields:
             raise ReleaseError("card", found=f"the template states {name!r}", expected="it to be left to measurement")
@@ -176,7 +176,7 @@ def _metadata(fields: dict[str, Any], manifest: Manifest) -> str:
 
 
 def config_metadata(config: Config, *, first: bool) -> dict[str, Any]:
-    """What the YAML says of a config: the files of its splits, and which columns are read where not all are."""
+    """What the YAML says about a config: the files of its splits, and which columns are read if not all are."""
     said: dict[str, Any] = {"data_files": [{"split": split, "path": f"data/{split}-*"} for split in config.splits]}
     if config.columns is not None:
         said["columns"] = config.columns
@@ -184,7 +184,7 @@ def config_metadata(config: Config, *, first: bool) -> dict[str, Any]:
 
 
 def config_info(manifest: Manifest, config: Config) -> datasets.DatasetInfo:
-    """What is known of a config before it is loaded; a split counts with all of its columns."""
+    """What is known about a config before it is loaded; a split is counted with all of its columns."""
     features = datasets.Features._from_yaml_list(manifest.features)
     if config.columns is not None:
         features = datasets.Features({name: features[name] for name in config.columns})
@@ -201,10 +201,10 @@ def config_info(manifest: Manifest, config: Config) -> datasets.DatasetInfo:
 
 
 def other_tables(card: str, manifest: Manifest) -> Iterator[tuple[str, str]]:
-    """Tables of a card that are not those of its manifest: a line that stands there, and the one that should.
+    """Tables of a card that differ from those of its manifest: a line of the card, and the line it should be.
 
-    A table is known by the names of its columns; which comes first is not looked at, nor a table that nothing in the
-    manifest gives, as a template may hold its own.
+    A table is recognised by the names of its columns. The order of lines is not checked, nor is a table that nothing in
+    the manifest corresponds to, since a template may hold its own.
     """
     known: dict[_Line, list[list[_Line]]] = {}
     for made in (*_tables(manifest).values(), *_tables_of("", manifest.statistics)):
@@ -223,7 +223,7 @@ _Line = tuple[str, ...]
 
 
 def _cells(markdown: str) -> list[_Line]:
-    """The lines of a Markdown table, head first, by the names of their columns and what stands in them."""
+    """The lines of a Markdown table, header first, by the names of their columns and their content."""
     head, *lines = (re.split(r"(?<!\\) *\| *", line.strip())[1:-1] for line in markdown.split("\n"))
     order = sorted(range(len(head)), key=lambda at: (at > 0, head[at]))
     placed = [tuple(line[at] for at in order if at < len(line)) for line in (head, *lines[1:])]
@@ -231,7 +231,7 @@ def _cells(markdown: str) -> list[_Line]:
 
 
 def _tables_of(name: str, value: object) -> Iterator[str]:
-    """The tables that a template may show of a statistic."""
+    """The tables in which a template may show a statistic."""
     if isinstance(value, Mapping) and value:
         yield _mapping_table(name, value)
         for inner_name, inner in value.items():

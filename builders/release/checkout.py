@@ -25,7 +25,7 @@ class Checkout:
 
     @classmethod
     def opened(cls, folder: Path) -> Checkout:
-        """The checkout at `folder`. Raises: InputError where there is none, or one without locks."""
+        """The checkout at `folder`. Raises: InputError if there is none, or one without locks."""
         for part in ("setup.cfg", "builders", f"{LOCKS}/base.txt"):
             if not is_there(folder / part):
                 do = "Clone the repository, check out the commit named in the manifest, and pass its folder"
@@ -33,7 +33,7 @@ class Checkout:
         return cls(resolved(folder))
 
     def lock(self, extra: str) -> Path:
-        """The lock of an extra, or `base`. Raises: InputError where there is none."""
+        """The lock of an extra, or `base`. Raises: InputError if there is none."""
         path = self.folder / LOCKS / f"{extra}.txt"
         if "/" in extra or not is_file(path):
             known = ", ".join(sorted(path.stem for path in (self.folder / LOCKS).glob("*.txt")))
@@ -41,16 +41,16 @@ class Checkout:
         return path
 
     def code(self) -> Code | None:
-        """What a manifest says of the code; None where this is no checkout (an installed package) or has no commit."""
+        """What a manifest says about the code; None if this is no checkout (an installed package) or has no commit."""
         top, commit = self._git("rev-parse", "--show-toplevel"), self._git("rev-parse", "--verify", "HEAD")
         if not top or resolved(Path(top)) != resolved(self.folder) or not commit:
             return None  # a folder inside somebody else's repository has no commit of its own
-        # What git does not know counts too: a new module may be imported.
+        # Untracked files count too: a new module may be imported.
         changed = self._git("status", "--porcelain", "--", *_DECIDES)
         return Code(commit=commit, changed=changed != "", lock=self._lock_digest())
 
     def _lock_digest(self) -> str | None:
-        """SHA-256 over names and digests of all locks."""
+        """SHA-256 over the names and digests of all locks."""
         locks = sorted((self.folder / LOCKS).glob("*.txt"))
         text = "".join(f"{path.name} {file_digest(path)}\n" for path in locks)
         return hashlib.sha256(text.encode()).hexdigest() if locks else None
@@ -67,5 +67,5 @@ class Checkout:
 
 @cache
 def own_code() -> Code | None:
-    """The code that runs here, as it was when it was first asked for."""
+    """The code that runs here, as it was when first asked for."""
     return Checkout(Path(builders.__file__).parent.parent).code()

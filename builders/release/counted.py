@@ -15,21 +15,21 @@ Measure = Callable[[Iterable[Row]], JsonValue]
 
 
 class Tally(Protocol):
-    """What is counted of some rows."""
+    """Counts over some rows."""
 
     def add(self, row: Row) -> None:
-        """Take in a row, as it will be read back."""
+        """Count a row, as it will be read back."""
 
     def merge(self, other: Any) -> None:
-        """Take in what was counted of other rows; whose come first must not matter."""
+        """Add the counts of other rows; the order of merging must not matter."""
 
     def statistics(self) -> JsonValue:
-        """What it comes to."""
+        """The resulting statistics."""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """A measure that a tally makes: of parts of the rows one by one, or of all when it is called."""
+    """A measure made by a tally: of parts of the rows one by one, or of all rows when it is called."""
 
     tally: Callable[[], Tally]
 

@@ -38,9 +38,9 @@ STATEMENT = {
 """The parts of a data statement: name in the head of a card -> heading, and property of Croissant."""
 
 STATED = "statement"
-"""The setting of a release that holds the SHA-256 of each part that its maintainer stated, by name."""
+"""The setting of a release that holds, by name, the SHA-256 of each part that its maintainer stated."""
 
-_SHOWN = 60  # characters of a text that is another in the card
+_SHOWN = 60  # characters to show of a text that differs in the card
 _TYPES = {"string": "sc:Text", "large_string": "sc:Text", "bool": "sc:Boolean", "binary": "sc:Text"}
 _OF_CROISSANT = (
     "annotation arrayShape citeAs column containedIn equivalentProperty extract field fileObject fileProperty fileSet "
@@ -63,7 +63,7 @@ _CONTEXT: Json = {
 
 
 def croissant(manifest: Manifest, head: Mapping[str, Any], statement: Mapping[str, str], bibtex: str) -> str:
-    """The text of croissant.json; `head` is the YAML of the card, filled, `statement` its parts by name."""
+    """The text of croissant.json; `head` is the filled YAML of the card, `statement` its parts by name."""
     link = head.get("license_link")
     said: Json = {
         "@context": dict(sorted(_CONTEXT.items())),
@@ -85,7 +85,7 @@ def croissant(manifest: Manifest, head: Mapping[str, Any], statement: Mapping[st
 
 
 def read_statement(path: Path) -> dict[str, str]:
-    """The parts of a data statement that a YAML file holds, a text each. Raises: InputError."""
+    """The parts of a data statement in a YAML file, one text each. Raises: InputError."""
     said = parse_yaml(read_text(path, expected="a data statement"), path)
     expected = f"a text each for some of {', '.join(STATEMENT)}"
     if not isinstance(said, dict) or not said:
@@ -104,13 +104,14 @@ def text_digest(text: str) -> str:
 
 
 def stated(heading: str, text: str) -> str:
-    """A part of the data statement, as a card has it."""
+    """A part of the data statement as it appears in a card."""
     return f"**{heading}.** {text}"
 
 
 def check(folder: Path, manifest: Manifest, card: str | None) -> Iterator[Problem]:
-    """What of croissant.json is not what the manifest says (files and their digests, columns, the canary), or not what
-    the text of the card says: the data statement."""
+    """What in croissant.json disagrees with the manifest (files and their digests, columns, the canary), or with the
+    text
+    of the card (the data statement)."""
     try:
         said = read_json(folder / NAME, expected="the JSON that `bedside build` wrote")
         held = said.get("conformsTo")
@@ -172,7 +173,7 @@ def _files(manifest: Manifest) -> Iterator[Json]:
             "@id": f"files-of-{config.name}",
             "name": f"files-of-{config.name}",
             "encodingFormat": PARQUET,
-            # Contained in nothing, they lie beside this file: what readers take `containedIn` for is an archive.
+            # They are contained in nothing, but lie beside this file: readers take `containedIn` to mean an archive.
             "includes": [f"data/{split}-*.parquet" for split in config.splits],
         }
 

@@ -30,12 +30,12 @@ _FACTS = (
     *("stand_in", "rules", "code"),
 )
 _OF_LICENCES = re.compile(r"(?:\A|_)licences?(?:_of_\w+)?\Z")
-"""Columns and facts that hold licences; `licence_asserted_by` holds none."""
+"""Columns and facts that hold licences; `licence_asserted_by` does not."""
 
 
 @dataclass(slots=True)
 class Keys:
-    """How many rows, and the keys of the first few, in the order of the release."""
+    """The number of rows, and the keys of the first few, in the order of the release."""
 
     count: int
     examples: list[str]
@@ -62,9 +62,10 @@ class Diff:
 
     `columns`, `moved` ("train -> test") and `exclusions` hold the groups that are not empty. Kinds of exclusions:
     "now excluded" (was a row of A), "now included" (is a row of B), "excluded, new" and "no longer excluded" (a key
-    that the other release does not know), "reason changed", "detail changed" (reasons stayed, other words about them),
-    "same licence in other words". Rows of the latter kind are `respelled` by column and not `changed`. `touched` are
-    the splits that lost, gained or changed a row.
+    that the other release does not know), "reason changed", "detail changed" (same reasons, other details),
+    "same licence in other words". Rows of the last kind are counted in `respelled` by column, not in `changed`.
+    `touched`
+    are the splits that lost, gained or changed a row.
     """
 
     content_a: str
@@ -85,7 +86,7 @@ class Diff:
 
     @property
     def equal(self) -> bool:
-        """Whether the two releases say the same, however their files are encoded."""
+        """Whether the two releases have the same content, however their files are encoded."""
         rows = self.added.count or self.removed.count or self.changed.count or self.respelled
         return not (rows or self.moved or self.reordered or self.exclusions or self.schema or self.facts)
 
@@ -137,7 +138,7 @@ class _Rows:
         self.columns: defaultdict[str, Keys] = defaultdict(lambda: Keys(0, []))
         self.respelled: defaultdict[str, Keys] = defaultdict(lambda: Keys(0, []))
         self.moved: defaultdict[str, Keys] = defaultdict(lambda: Keys(0, []))
-        # `split` has its own account, the key cannot differ.
+        # `split` is compared separately, and the key cannot differ.
         columns = {feature["name"] for feature in new.features}
         self.common = [
             name
@@ -187,7 +188,7 @@ class _Rows:
                 self.touched.add(split)
 
     def reordered(self) -> list[str]:
-        """Splits whose rows are all the same, yet whose content digests differ: only their order can."""
+        """Splits whose rows are all equal, yet whose content digests differ: only their order can differ."""
         old, new = self._manifests
         if old.features != new.features:
             return []
@@ -199,13 +200,13 @@ class _Rows:
         ]
 
     def _digests(self, row: Mapping[str, Any]) -> bytes:
-        """Of all columns, then of licences as they are read."""
+        """Digests of all columns, then of licences as they are read."""
         values = [row[column] for column in self.common] + [_read(row[column]) for column in self._licences]
         return b"".join(hashlib.blake2b(canonical_json(value), digest_size=_DIGEST_BYTES).digest() for value in values)
 
 
 def _differing(names: list[str], a: bytes, b: bytes) -> Counter[str]:
-    """The names whose digests differ; a licence that is another one stands among the names, and differs, twice."""
+    """The names whose digests differ; a licence column is listed twice, and differs twice if it is another licence."""
     starts = range(0, len(a), _DIGEST_BYTES)
     places = [slice(start, start + _DIGEST_BYTES) for start in starts]
     return Counter(name for name, place in zip(names, places, strict=True) if a[place] != b[place])
@@ -218,7 +219,7 @@ def _by_split(folder: Path, manifest: Manifest) -> Iterator[tuple[str, dict[str,
 
 
 def _exclusions(a: Path, b: Path, rows: _Rows, examples: int) -> dict[str, Keys]:
-    """Exclusions that moved. A key may be excluded more than once, as a duplicate of a row that was kept."""
+    """Exclusions that changed. A key may be excluded more than once, as a duplicate of a row that was kept."""
     old, new = _excluded(a), _excluded(b)
     kinds: defaultdict[str, Keys] = defaultdict(lambda: Keys(0, []))
     for key in [*old, *(key for key in new if key not in old)]:
@@ -242,7 +243,7 @@ def _exclusions(a: Path, b: Path, rows: _Rows, examples: int) -> dict[str, Keys]
 
 @dataclass(frozen=True)
 class _Exclusion:
-    """Stage and reason, a digest of the rest but the licence, and the licence."""
+    """Stage and reason, a digest of everything else but the licence, and the licence."""
 
     why: tuple[str, str]
     rest: bytes
@@ -263,7 +264,7 @@ def _excluded(folder: Path) -> dict[str, list[_Exclusion]]:
 
 
 def _read(value: Any) -> JsonValue:
-    """Licences by their identifiers: one, a list of them, how many rows hold each, or that of each named part."""
+    """Licences by their identifiers: one, a list of them, the number of rows with each, or that of each named part."""
     if isinstance(value, list):
         return [_read(one) for one in value]
     if isinstance(value, Mapping):
@@ -273,12 +274,12 @@ def _read(value: Any) -> JsonValue:
         for name, count in value.items():
             counts[read_licence(name).id] += count
         return dict(counts)
-    # A source of rows under several names them in one text.
+    # A source with rows under several licences names them in one text.
     return "; ".join(sorted({read_licence(one).id for one in value.split("; ")})) if isinstance(value, str) else value
 
 
 def _licences_read(name: str, value: Any) -> Any:
-    """A fact, its licences by their identifiers."""
+    """A fact, with its licences by their identifiers."""
     if value is not None and _OF_LICENCES.search(name):
         return _read(value)
     if isinstance(value, Mapping):

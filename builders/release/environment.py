@@ -35,7 +35,7 @@ print(json.dumps({name: here[name] for name in sys.argv[1:] if name in here}))
 
 @dataclass(frozen=True)
 class Environment:
-    """A Python with what the locks of a checkout name, and the checkout whose code it runs."""
+    """A Python with the packages that a checkout's locks name, and the checkout whose code it runs."""
 
     checkout: Checkout
     python: Path
@@ -44,7 +44,7 @@ class Environment:
     def made(
         cls, checkout: Checkout, extras: Sequence[str], folder: Path, interpreter: str = sys.executable
     ) -> Environment:
-        """The environment in `folder`, made by `interpreter`; one that was made from the same locks is taken as it is.
+        """The environment in `folder`, made by `interpreter`; an existing one made from the same locks is reused.
 
         Raises: InputError for an extra without a lock, and for a folder that something else lies in; BedsideError when
         it cannot be made.
@@ -70,14 +70,14 @@ class Environment:
         return cls(checkout, python)
 
     def versions(self, packages: Iterable[str]) -> dict[str, str]:
-        """The versions of those of the packages that are here, "python" among them. Raises: BedsideError."""
+        """The versions of those packages that are installed, "python" included. Raises: BedsideError."""
         done = _run([str(self.python), "-I", "-c", _VERSIONS, *packages], "a working Python")
         found = parse_json(done, self.python)
         return {str(name): str(version) for name, version in found.items()}
 
     def bedside(self, *words: str) -> None:
-        """A command of the checkout, in the folder of whoever asks. Raises: BedsideError when it fails."""
-        # Not the folder of whoever asks, but the checkout is where modules are looked for.
+        """Run a command of the checkout in the current folder. Raises: BedsideError if it fails."""
+        # Modules are looked up in the checkout, not in the current folder.
         place = {"PYTHONPATH": str(self.checkout.folder), "PYTHONNOUSERSITE": "1"}
         command = [str(self.python), "-P", "-m", "scripts", *words]
         done = subprocess.run(command, env={**os.environ, **place}, check=False)
@@ -87,14 +87,14 @@ class Environment:
 
 
 def _installer(python: Path) -> list[str]:
-    """The command that installs; uv, where there is one, does as pip does, faster."""
+    """The command that installs packages: uv if available, otherwise pip, which does the same more slowly."""
     if (uv := shutil.which("uv")) is not None:
         return [uv, "pip", "install", "--python", str(python)]
     return [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
 
 
 def _run(command: list[str], expected: str) -> str:
-    """What a command prints."""
+    """The output of a command."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     except OSError as error:

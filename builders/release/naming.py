@@ -6,9 +6,9 @@ import json
 
 CROISSANT = "croissant.json"
 ADDED = ("url", "version", "datePublished", "creator")
-"""What the croissant.json of a published release alone holds, or knows."""
+"""Fields of croissant.json that only a published release has, or that only publishing can fill."""
 REPOSITORY, TAG, SAME_TAG = "<this repository>", "<one of its tags, such as v1.0.0>", "<the same tag>"
-"""What stands in a card for the repository and the version that it will be published as."""
+"""Placeholders in a card for the repository and the version as which it will be published."""
 
 
 def named_card(text: str, repository: str, tag: str) -> str:
@@ -17,9 +17,9 @@ def named_card(text: str, repository: str, tag: str) -> str:
 
 
 def named_croissant(text: str, address: str, tag: str, date: str = "") -> str:
-    """The croissant.json of a release that lies at that address under that tag, since that date where one is given.
+    """The croissant.json of a release at that address under that tag, published on that date if one is given.
 
-    Its creator is whose repository it is: of a data set, the software that built it is none.
+    Its creator is the owner of the repository, not the software that built the data set.
     """
     hub, _, repository = address.rpartition("/datasets/")
     owner = repository.partition("/")[0]

@@ -34,7 +34,7 @@ from loaders.files.disk import scratch, writing
 from loaders.manifest import FileFacts, content_line, file_digest
 
 LINES = ".lines"
-"""The ending of a file that holds the content of a shard, as the digest of its split counts it."""
+"""The extension of a file that holds the content of a shard in the form in which the digest of its split counts it."""
 
 
 class Parts(Protocol):
@@ -42,17 +42,17 @@ class Parts(Protocol):
 
     @property
     def parts(self) -> Sequence[Any]:
-        """By what `outline` and `rows` know each."""
+        """The handles by which `outline` and `rows` know each part."""
 
     @property
     def anywhere(self) -> bool:
         """Whether they are read on machines that share no disk with this one."""
 
     def outline(self, part: Any) -> Iterator[tuple[Any, Any, int]]:
-        """Key, split and about how many bytes, of each row."""
+        """Key, split and approximate size in bytes, of each row."""
 
     def rows(self, part: Any, split: str) -> Sequence[Row]:
-        """The rows of a split, as `filled` takes them."""
+        """The rows of a split, in the form that `filled` takes."""
 
     def filled(self, row: Row) -> Row:
         """The row as it is stored: an image is {"bytes": …, "path": …}."""
@@ -60,7 +60,7 @@ class Parts(Protocol):
 
 @dataclass(frozen=True)
 class Held:
-    """Rows that are held in memory, as one part."""
+    """Rows held in memory, as one part."""
 
     parts: Sequence[Sequence[Row]]
     key: str
@@ -82,7 +82,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Stored:
-    """Batches of a workspace, whose rows name images of a store."""
+    """Batches of a workspace, whose rows refer to images in a store."""
 
     parts: Sequence[Batch]
     store: Workspace
@@ -123,7 +123,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some rows of one split that lie in one part one behind the other, from the `start`th of that split there."""
+    """Consecutive rows of one split within one part, beginning with the `start`th row of that split there."""
 
     split: str
     start: int
@@ -133,7 +133,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A shard that was written: its rows, their bytes in memory, the file, and what was counted of it."""
+    """A written shard: its rows, their bytes in memory, the file, and what was counted in it."""
 
     rows: int
     num_bytes: int
@@ -143,7 +143,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Outlining:
-    """What a part holds: pieces of at most so many rows as a row group, and the digests of its keys."""
+    """What a part holds: pieces of at most as many rows as a row group, and the digests of its keys."""
 
     parts: Parts
     group_rows: int
@@ -177,7 +177,7 @@ class Outlining:
 
 @dataclass(frozen=True)
 class Sharding:
-    """Shards, each under its name in `folder`, with a file of its content beside it (`LINES`)."""
+    """Writes shards, each under its name in `folder`, with a file of its content beside it (`LINES`)."""
 
     parts: Parts
     shape: Shape
@@ -200,7 +200,7 @@ class Sharding:
 
                 rows, num_bytes = write_shard(path, self._rows(unit), self.shape, take)
             file = FileFacts(sha256=file_digest(path), size=path.stat().st_size)
-            for whole in (lines, path):  # a task that was thought lost makes the same once more
+            for whole in (lines, path):  # a task that was thought lost may write the same once more
                 os.replace(whole, self.folder / whole.name)  # noqa: PTH105 - atomic, also where a file is
         return Written(rows, num_bytes, file, tally)
 
@@ -217,9 +217,9 @@ class Sharding:
 def cut(
     parts: Parts, shape: Shape, engine: Engine, shard_bytes: int, packages: Sequence[str]
 ) -> dict[str, list[list[tuple[Any, Piece]]]]:
-    """The shards of each split: pieces until they hold so many bytes.
+    """Divide the pieces of each split into shards of so many bytes.
 
-    Raises: BuildError for a split that is no name; ReleaseError for a key that comes twice.
+    Raises: BuildError for an invalid split name; ReleaseError for a duplicate key.
     """
     task = Outlining(parts, shape.group_rows, shape.key, packages)
     found: dict[str, tuple[list[Piece], bytes]] = {}
@@ -253,7 +253,7 @@ def _numbered(parts: Sequence[Any]) -> Iterator[tuple[str, Any]]:
 
 
 def shard_name(split: str, number: int) -> str:
-    """What a shard is called before it is known how many there are."""
+    """The name of a shard before it is known how many there are."""
     return f"{split}-{number:05d}.parquet"
 
 
@@ -267,9 +267,9 @@ def write_shards(
     tally: Callable[[], Tally] | None,
     packages: Sequence[str],
 ) -> dict[str, list[Written]]:
-    """Write the shards of all splits into `folder`, each with its lines; what was written, by split, in order.
+    """Write the shards of all splits into `folder`, each with its lines; returns what was written, by split, in order.
 
-    Where rows lie in a bucket, other machines need not see `folder`: this one, to which all bytes have to come, writes.
+    If the rows are in a bucket, other machines need not see `folder`: this one writes, since all bytes must come here.
 
     Raises: as `cut`; BuildError when a row does not fit; BedsideError when the disk is full.
     """

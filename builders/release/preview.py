@@ -25,7 +25,7 @@ from loaders.schema import Upgrade
 
 @dataclass(frozen=True)
 class Table:
-    """Counts: a title, the name of the first column and those of the others, and lines of a name with its counts."""
+    """Counts: a title, the name of the first column and those of the others, and rows of a name with its counts."""
 
     title: str
     column: str
@@ -34,15 +34,15 @@ class Table:
 
     @property
     def rows(self) -> list[list[str | int]]:
-        """The lines as cells."""
+        """The rows as cells."""
         return [[name, *counts] for name, counts in self.lines]
 
 
 @dataclass(frozen=True)
 class Preview:
-    """The part of a corpus: what its rows are called, a note on them, its tables, and what is shown of a row.
+    """What one corpus contributes: what its rows are called, a note on them, its tables, and what is shown of a row.
 
-    `first` picks the rows that come first, at most a fourth of those shown. Nothing is shown but what `show` returns.
+    `first` picks the rows that come first, at most a quarter of those shown. Only what `show` returns is shown.
     """
 
     rows: str
@@ -95,7 +95,7 @@ def _reasons(excluded: Mapping[str, int]) -> str:
 
 
 def by_split(title: str, column: str, counts: Mapping[str, Mapping[str, int]], splits: Sequence[str]) -> Table:
-    """A table of counts by split, as statistics hold them: {name: {split: number}}."""
+    """A table of counts by split, from statistics of the form {name: {split: number}}."""
     return Table(title, column, splits, [(name, [of.get(split, 0) for split in splits]) for name, of in counts.items()])
 
 
@@ -107,7 +107,7 @@ def counted(title: str, column: str, counts: Mapping[str, int], head: str) -> Ta
 def _sample(
     read: Callable[[], Iterator[Row]], key: str, first: Callable[[Row], bool], count: int, seed: int
 ) -> list[Row]:
-    """A reservoir of each kind, in constant memory: rows that come first (at most a fourth), and all others."""
+    """A reservoir sample of each kind, in constant memory: rows that come first (at most a quarter), and all others."""
     draw = random.Random(seed)
     early = _reservoir(filter(first, read()), count // 4, draw, key)
     others = (row for row in read() if not first(row))

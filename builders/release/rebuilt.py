@@ -28,7 +28,7 @@ _MEASURED = re.compile(r"[0-9a-f]{12,}|\d[\d,.]*")
 
 @dataclass(frozen=True)
 class OtherFile:
-    """A file that is not the same bytes; `why` is empty where nothing explains it."""
+    """A file whose bytes differ; `why` is empty if nothing explains it."""
 
     name: str
     why: str
@@ -36,7 +36,7 @@ class OtherFile:
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """What came of building a release again. `problems` are those of the published release itself."""
+    """The result of building a release again. `problems` are those of the published release itself."""
 
     problems: list[Problem]
     difference: Diff
@@ -55,12 +55,12 @@ class Rebuilt:
 
     @property
     def proved(self) -> bool:
-        """Whether the release is what its sources and its code give, and each file that differs is explained."""
+        """Whether the sources and the code give this release, and every file that differs is explained."""
         return self.same_content and not (self.problems or self.sources or any(not file.why for file in self.files))
 
 
 def compare(published: Path, again: Path) -> Rebuilt:
-    """Set a published release beside the one that was built again.
+    """Compare a published release with the one that was built again.
 
     Raises: ReleaseError when one is no release, or they are of different corpora.
     """
@@ -107,7 +107,7 @@ def _why(
 
 
 def _fits(published: str, again: str, shown: Callable[[str], str]) -> bool:
-    """Whether a card is the one built again with its repository and version in it, both as `shown`."""
+    """Whether a card is the rebuilt one with its repository and version filled in, both as `shown`."""
     pattern = re.escape(shown(again))
     for place in (REPOSITORY, TAG, SAME_TAG):
         pattern = pattern.replace(re.escape(shown(place)), r"[^\n]+")
@@ -122,7 +122,7 @@ def _same_rows(name: str, old: Manifest, new: Manifest) -> bool:
 
 
 def _writers(*paths: Path) -> tuple[str, str]:
-    """What each of two Parquet files says of the library that wrote it."""
+    """What each of two Parquet files says about the library that wrote it."""
     before, now = (_writer(path) for path in paths)
     return before, now
 

@@ -29,18 +29,18 @@ from loaders.schema import features_of
 SPLIT_NAME = re.compile(r"\w+", re.ASCII)
 
 CANARY = "canary"
-"""The key of a Parquet file's metadata that holds the canary of its release."""
+"""The metadata key of a Parquet file that holds the canary of its release."""
 SHARD_BYTES = 400_000_000
 GROUP_ROWS = 1_000
 GROUP_ROWS_IMAGES = 100
 GROUP_BYTES = 64_000_000
-"""A row group, the unit that a reader fetches, ends after so many rows or so many bytes of images."""
+"""A row group, the unit that a reader fetches, ends after this many rows or this many bytes of images."""
 
 
 def read_rows(folder: Path, manifest: Manifest, *splits: str) -> Iterator[Row]:
     """The rows of a release (of these splits, or of all in split order).
 
-    Raises: ReleaseError naming the shard that cannot be read, or that holds other columns than the manifest says.
+    Raises: ReleaseError naming the shard that cannot be read, or whose columns differ from the manifest.
     """
     schema = features_of(manifest, str(folder)).arrow_schema
     for split in splits or order_splits(manifest.splits):
@@ -49,9 +49,9 @@ def read_rows(folder: Path, manifest: Manifest, *splits: str) -> Iterator[Row]:
 
 
 def read_parquet(folder: Path, name: str, schema: pa.Schema = EXCLUSIONS, key: str = "key") -> Iterator[Row]:
-    """The rows of one Parquet file of a release, each of which has its `key`; its exclusions unless others are named.
+    """The rows of one Parquet file of a release, each with its `key`; by default the exclusions file.
 
-    Raises: ReleaseError when it cannot be read, or holds other columns.
+    Raises: ReleaseError if it cannot be read, or holds other columns.
     """
     where = folder / name
     try:
@@ -72,7 +72,7 @@ def read_parquet(folder: Path, name: str, schema: pa.Schema = EXCLUSIONS, key: s
 
 @dataclass(frozen=True)
 class Shape:
-    """What all shards of a release have in common: their columns, the key, and the canary in their metadata."""
+    """What all shards of a release share: their columns, the key, and the canary in their metadata."""
 
     features: datasets.Features
     key: str
@@ -85,14 +85,14 @@ class Shape:
 
     @property
     def group_rows(self) -> int:
-        """Rows of a row group at most."""
+        """The maximum number of rows in a row group."""
         return GROUP_ROWS_IMAGES if self.images else GROUP_ROWS
 
 
 def write_shard(path: Path, rows: Iterable[Row], shape: Shape, take: Callable[[Row], None]) -> tuple[int, int]:
-    """One Parquet file of these rows; how many they are, and their bytes in memory.
+    """Write one Parquet file of these rows; returns how many there are, and their bytes in memory.
 
-    `take` is given each row as it will be read back: a float of 32 bits is another then.
+    `take` is called with each row as it will be read back, since a 32-bit float changes on the way.
 
     Raises: BuildError when a row does not fit; BedsideError when the disk is full.
     """
@@ -112,7 +112,7 @@ def write_shard(path: Path, rows: Iterable[Row], shape: Shape, take: Callable[[R
 
 
 def _groups(rows: Iterable[Row], shape: Shape) -> Iterator[list[Row]]:
-    """The rows of a row group after the other, images in the form in which they are stored."""
+    """The rows of one row group after another, with images in the form in which they are stored."""
     images, most = shape.images, shape.group_rows
     group: list[Row] = []
     num_bytes = 0
@@ -141,7 +141,7 @@ def _image(row: Row, name: str, key: str) -> dict[str, Any] | None:
 class Shard:
     """One Parquet file, written so that the same tables give the same bytes and the Hub stores equal parts once.
 
-    A `canary` stands in its metadata (`CANARY`).
+    A `canary` is in its metadata (`CANARY`).
     """
 
     def __init__(self, path: Path, schema: pa.Schema, canary: str | None = None) -> None:
@@ -164,7 +164,7 @@ class Shard:
             self._writer.write_table(table, row_group_size=max(1, table.num_rows))
 
     def close(self) -> None:
-        """Write the footer, and see to it that the bytes are on the disk."""
+        """Write the footer, and make sure that the bytes are on disk."""
         with writing(self._path), self._file:
             self._writer.close()
             self._file.flush()
@@ -172,7 +172,7 @@ class Shard:
 
 
 def _text_leaves(path: str, kind: pa.DataType) -> list[str]:
-    """The Parquet columns of a field that a dictionary makes smaller: all but bytes."""
+    """The Parquet columns of a field for which a dictionary saves space: all but bytes."""
     if pa.types.is_struct(kind):
         return [leaf for field in kind for leaf in _text_leaves(f"{path}.{field.name}", field.type)]
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):

@@ -40,7 +40,7 @@ from loaders.manifest import NAME, Config, ContentDigest, Manifest, Problem, can
 from loaders.schema import Upgrade
 
 RowCheck = Callable[[Row], list[str]]
-"""What is wrong with a row by the rules of its corpus, one sentence each; empty when nothing is."""
+"""What is wrong with a row by the rules of its corpus, one sentence each; empty if nothing is."""
 
 _MOST_CARD = 4 << 20
 _SHOWN = 20
@@ -55,13 +55,16 @@ def verify(
     measure: Measure | None = None,
     rules: int | None = None,
 ) -> list[Problem]:
-    """All that is wrong with a release: its files, schema, rows, accounting, statistics and card.
+    """Everything that is wrong with a release: its files, schema, rows, accounting, statistics and card.
 
-    A file whose digest is wrong is reported once and not read any further. With `row_check` and `measure` the rules
-    and statistics of the corpus are checked too. With the `corpus`, a release of an earlier schema is held to the rules
-    as `load` gives it; its statistics are those of code that is gone, and not measured again. So are the gates and
-    scans of a release that was made by another version of them than `rules`: it is held to what its manifest names, its
-    files, schema, counts and digests, and to the statistics that both versions know.
+    A file whose digest is wrong is reported once and not read any further. With `row_check` and `measure` the rules and
+    statistics of the corpus are checked too. With the `corpus`, the rules are applied to a release of an earlier
+    schema as
+    `load` returns it; its statistics come from code that no longer exists, and are not measured again. The same holds
+    for a
+    release made by another version of the gates and scans than `rules`: its files, schema, counts and digests are
+    checked
+    against its manifest, and so are the statistics that both versions know.
     """
     try:
         manifest = Manifest.read(folder)
@@ -106,9 +109,9 @@ def verify(
 
 
 def resolve(source: str, *, cache_dir: Path | None = None) -> Path:
-    """The folder of a release: a folder as it is, or REPO[@TAG] downloaded into the Hub cache.
+    """The folder of a release: an existing folder, or REPO[@TAG] downloaded into the Hub cache.
 
-    The commit that was downloaded must be the one that the Hub says the tag names. `HF_HUB_OFFLINE=1` asks the cache
+    The downloaded commit must be the one that the Hub says the tag names. `HF_HUB_OFFLINE=1` uses only the cache.
     only.
 
     Raises: ReleaseError when it is neither; HubError when the Hub does not answer, has no such data set or tag, or
@@ -126,7 +129,7 @@ def resolve(source: str, *, cache_dir: Path | None = None) -> Path:
     try:
         commit = None if constants.HF_HUB_OFFLINE else HfApi().dataset_info(repo, revision=revision).sha
         path = Path(snapshot_download(repo, repo_type="dataset", revision=revision, cache_dir=cache_dir))
-    except Exception as error:  # the library does not check what it is answered
+    except Exception as error:  # the library does not check the replies it gets
         expected = "a folder, or a dataset and tag that you can read"
         raise HubError(source, found=f"no such folder, and {in_words(error)}", expected=expected) from error
     if commit is not None and path.name != commit:
@@ -224,13 +227,13 @@ def _check_rows(
 
 
 def _of_shard(place: int, begins: dict[str, int]) -> tuple[str, int]:
-    """The shard of the row at that place among all, and the row's place in it."""
-    shard = next(name for name in reversed(begins) if begins[name] <= place)  # the last one: others may be empty
+    """The shard that holds the row at that place among all, and the row's place in it."""
+    shard = next(name for name in reversed(begins) if begins[name] <= place)  # the last match: others may be empty
     return shard, place - begins[shard]
 
 
 def made_by(manifest: Manifest, rules: int) -> str:
-    """What to say of a release that was made by another version of its corpus's gates and scans; else nothing."""
+    """A remark if a release was made by another version of its corpus's gates and scans; otherwise empty."""
     if manifest.rules == rules:
         return ""
     held = "its rows were checked against its manifest, not with today's gates and scans"
@@ -239,7 +242,7 @@ def made_by(manifest: Manifest, rules: int) -> str:
 
 
 def _as_named(measure: Measure | None, manifest: Manifest) -> Measure | None:
-    """The statistics that the manifest names and that are still measured; what only one version knows is left out."""
+    """The statistics that the manifest names and that still exist; those that only one version knows are left out."""
 
     def measured(rows: Iterable[Row]) -> JsonValue:
         assert measure is not None
@@ -275,7 +278,7 @@ def _check_statistics(manifest: Manifest, measure: Measure, rows: Iterator[Row])
         return _differences(where, manifest.statistics, measure(rows))
     except (MissingExtra, ReleaseError):
         raise
-    except Exception as error:  # as for a row
+    except Exception as error:  # as for rows
         return [
             Problem(where, f"cannot be measured ({type(error).__name__})", "rows that follow the rules of the corpus")
         ]
@@ -304,7 +307,7 @@ def _check_canary(folder: Path, manifest: Manifest, sound: list[str]) -> list[Pr
             with open_parquet(folder / name) as file:
                 said = (file.metadata.metadata or {}).get(CANARY.encode(), b"")
         except InputError:
-            continue  # said where its rows are read
+            continue  # reported when its rows are read
         if said.decode("utf-8", "replace") != manifest.canary:
             without.append(name)
     if CARD in sound and manifest.canary not in read_text(folder / CARD, most=_MOST_CARD, expected="a card"):
@@ -343,7 +346,7 @@ def _check_card(folder: Path, manifest: Manifest) -> list[Problem]:
     try:
         text = read_text(folder / CARD, most=_MOST_CARD, expected="a card")
         if head := REGEX_YAML_BLOCK.search(text):
-            parse_yaml(head[2], CARD)  # before what is less careful reads it
+            parse_yaml(head[2], CARD)  # first, since the reader below is less careful
         data = DatasetCard(text).data
         infos, said = DatasetInfosDict.from_dataset_card_data(data), MetadataConfigs.from_dataset_card_data(data)
         problems = []
@@ -362,8 +365,8 @@ def _check_card(folder: Path, manifest: Manifest) -> list[Problem]:
 
 
 def _check_claims(folder: Path, manifest: Manifest) -> Iterator[Problem]:
-    """What the card tells people of numbers and terms: its tables against the manifest, and whether the licence of the
-    whole, in the card and in croissant.json, covers those of the rows where the statistics count them."""
+    """What the card says about numbers and terms: its tables against the manifest, and whether the licence of the
+    whole, in the card and in croissant.json, covers those of the rows if the statistics count them."""
     text = read_text(folder / CARD, most=_MOST_CARD, expected="a card")
     for stands, made in other_tables(text, manifest):
         yield Problem(f"{CARD}: a table", stands, f"{made}, as the manifest counts")
@@ -372,7 +375,7 @@ def _check_claims(folder: Path, manifest: Manifest) -> Iterator[Problem]:
     try:
         said = parse_yaml(head[2], CARD) if head else None
     except InputError:
-        return  # said already
+        return  # already reported
     if not isinstance(said, dict):
         return
     licence = str(said.get("license"))
@@ -386,7 +389,7 @@ def _check_claims(folder: Path, manifest: Manifest) -> Iterator[Problem]:
 
 
 def _licence_of(path: Path) -> object:
-    """The licence that a croissant.json states; None for none, or where it cannot be read, which is said elsewhere."""
+    """The licence that a croissant.json states; None if it has none or cannot be read, which is reported elsewhere."""
     try:
         said = read_json(path, expected="the JSON that `bedside build` wrote")
     except InputError:
@@ -397,7 +400,7 @@ def _licence_of(path: Path) -> object:
 def _check_config(
     where: str, manifest: Manifest, config: Config, info: datasets.DatasetInfo, said: Mapping[str, Any], *, first: bool
 ) -> list[Problem]:
-    """What the card says of one config against what it would be made to say now."""
+    """What the card says about one config against what would be generated now."""
     expected, expected_info = config_metadata(config, first=first), config_info(manifest, config)
     problems = []
     files, expected_files = _paths(said), _paths(expected)
@@ -429,7 +432,7 @@ def _counts(info: datasets.DatasetInfo) -> dict[str, tuple[int, int]]:
 
 
 def _differences(where: str, said: object, measured: object) -> list[Problem]:
-    """Where two JSON values differ, as deep as they agree in shape."""
+    """Where two JSON values differ, as deep as their shapes agree."""
     if isinstance(said, dict) and isinstance(measured, dict):
         names = sorted(said.keys() | measured.keys())
         pairs: Iterable[tuple[str, object, object]] = ((f"{where}.{n}", said.get(n), measured.get(n)) for n in names)

@@ -50,12 +50,12 @@ from loaders.manifest import (
 
 CARD = "README.md"
 EXCLUSIONS_FILE = "exclusions.parquet"
-_AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # constants of Linux
 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What the manifest says of a release beside what is measured of its files. `configs` may name empty splits."""
+    """What the manifest says about a release besides measurements of its files. `configs` may name empty splits."""
 
     corpus: str
     key: str
@@ -86,18 +86,19 @@ def write_release(
     overwrite: bool = False,
     engine: Engine | None = None,
 ) -> Manifest:
-    """Make of `rows` the release folder `out` and return its manifest; the `engine` writes shards side by side.
+    """Write the release folder `out` from `rows` and return its manifest; the `engine` writes shards in parallel.
 
     Rows hold what is stored: `split` as a string, an image as `{"bytes": …, "path": …}` (only the last part of the
-    path is kept) or None. `croissant` gets a manifest that lists the rows' files, `card` one that lists all files but
-    the card itself. An identical release at
-    `out` is left as it is; another one is replaced only with `overwrite`.
+    path is kept) or None. `croissant` is called with a manifest that lists the rows' files, `card` with one that lists
+    all
+    files but the card itself. An identical release at `out` is left as it is; a different one is replaced only with
+    `overwrite`.
 
     Raises: InputError when `out` is taken by something else; ReleaseError when no row is left, a key comes twice or
     the counts of the stages do not add up; BuildError when a row does not fit `features`; BedsideError when the disk is
     full or another build is writing to `out`.
     """
-    out = resolved(out)  # a symlink stays one, and what it points to is replaced
+    out = resolved(out)  # a symlink is kept, and its target is replaced
     with _building(out) as (folder, made):
         parts = rows if isinstance(rows, Stored) else Held([list(rows)], facts.key)
         written = write_shards(
@@ -134,7 +135,7 @@ def write_release(
 def _manifest(
     facts: Facts, splits: dict[str, SplitFacts], excluded: ExclusionFacts, files: dict[str, FileFacts]
 ) -> Manifest:
-    """The manifest before statistics, its configs without what holds no row."""
+    """The manifest before statistics, with configs and splits that hold no row left out."""
     there = [
         config.model_copy(update={"splits": [s for s in config.splits if s in splits]}) for config in facts.configs
     ]
@@ -162,7 +163,7 @@ def _manifest(
 
 
 def _split_facts(folder: Path, made: Path, written: Mapping[str, Sequence[Written]]) -> dict[str, SplitFacts]:
-    """Give the shards their names, which tell how many there are, and add up what each split holds."""
+    """Give the shards their names, which say how many there are, and add up what each split holds."""
     (folder / "data").mkdir()
     splits: dict[str, SplitFacts] = {}
     for split in order_splits(written):
@@ -186,7 +187,7 @@ def _shard_file(split: str, number: int, shards: int) -> str:
 
 
 def _files_of(written: Mapping[str, Sequence[Written]]) -> dict[str, FileFacts]:
-    """The shards under their names in the release; who wrote one has its digest."""
+    """The shards under their names in the release; whoever wrote one already has its digest."""
     return {
         _shard_file(split, number, len(shards)): shard.file
         for split, shards in written.items()
@@ -222,7 +223,7 @@ def _write_exclusions(folder: Path, exclusions: Iterable[Row]) -> tuple[Exclusio
 
 
 def _list_files(folder: Path, known: Mapping[str, FileFacts]) -> dict[str, FileFacts]:
-    """The files of a folder; of those that are `known`, nothing is read again."""
+    """The files of a folder; those in `known` are not read again."""
     named = {path.relative_to(folder).as_posix(): path for path in files_below(folder)}
     return {
         name: known.get(name) or FileFacts(sha256=file_digest(path), size=path.stat().st_size)
@@ -232,8 +233,9 @@ def _list_files(folder: Path, known: Mapping[str, FileFacts]) -> dict[str, FileF
 
 @contextmanager
 def _building(out: Path) -> Iterator[tuple[Path, Path]]:
-    """Two empty folders beside `out`, for the release and for the shards before they belong to it, where a task that
-    was thought lost may still write; removed at the end. What a killed build left there is cleared first."""
+    """Two empty folders beside `out`, for the release and for shards that do not yet belong to it, where a task that
+    was
+    thought lost may still write; removed at the end. Leftovers of a killed build are cleared first."""
     words = ("building", "shards", "previous", "lock")
     folder, made, previous, lock = (beside(out, f".{{}}.{word}") for word in words)
     with writing(out.parent):
@@ -268,9 +270,9 @@ def _put_back(previous: Path, out: Path) -> None:
 
 
 def release_at(out: Path) -> Manifest | None:
-    """The release that lies where one is to be written; None where nothing does.
+    """The release at the place where one is to be written; None if the place is free.
 
-    Raises: InputError when the place is taken by something else, or files that are none of the release lie in it.
+    Raises: InputError if the place holds something else, or files that do not belong to the release.
     """
     if not is_there(out) or (is_folder(out) and not entries(out)):
         return None
@@ -288,16 +290,16 @@ def release_at(out: Path) -> Manifest | None:
 
 
 def occupied(out: Path, found: str) -> InputError:
-    """What is said of a place where a release lies that nobody asked to replace."""
+    """The error for a place that holds a release which nobody asked to replace."""
     return InputError(out, found=found, do="Choose another folder, or pass --overwrite to replace it")
 
 
 def _place(folder: Path, out: Path, manifest: Manifest, overwrite: bool) -> None:
-    """Give the finished release its name; at no moment is neither the old nor the new one there."""
+    """Give the finished release its name; at every moment either the old or the new one is there."""
     replace = is_there(out) and bool(entries(out))
     if replace:
         present = Manifest.read(out)
-        # Another commit that makes the same bytes makes the same release.
+        # Another commit that gives the same bytes gives the same release.
         same = present.model_copy(update={"code": manifest.code}).text() == manifest.text()
         problems = present.check_files(out)
         if same and not problems:
@@ -319,7 +321,7 @@ def _exchange(new: Path, old: Path) -> None:
     """Give `new` the name of `old` and the other way round.
 
     Linux does this in one step. Elsewhere, and on file systems that cannot, it takes two renames by way of
-    `.<old>.previous`; whoever is killed between them finds the old folder there.
+    `.<old>.previous`; if it is killed in between, the old folder is found there.
     """
     try:
         renameat2 = ctypes.CDLL(None, use_errno=True).renameat2

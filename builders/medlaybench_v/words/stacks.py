@@ -23,7 +23,7 @@ FUNCTION_WORDS = frozenset(
     "beneath alongside upon versus vs even still again already further only became becomes remained remains measures "
     "did does should must cannot just out off".split()
 )
-# Nouns that any place or thing may have: what stands before one of them is no part of a longer name.
+# Nouns that any place or thing may have: a word before one of them is not part of a longer name.
 _ANY_HEAD = frozenset(
     "blockage abnormalities abnormality anomaly area areas biopsy bleed bleeding border borders bowel "
     "calcification calcifications cancer cavity changes collection collections compartment contour damage "
@@ -46,7 +46,7 @@ _ANY_HEAD = frozenset(
     "reconstruction stump diseases contents markings "
     "formation ulcer ulcers placement replacement dilatation dilation stenosis rings teeth tooth".split()
 )
-# Whole words only: "T" of "T1-weighted" is none.
+# Whole words only: the "T" of "T1-weighted" is not one.
 _BEFORE_NEXT = frozenset(" -")
 _NEXT = re.compile(r"([ ]+|-)([^\W\d_]+(?:-[^\W\d_]+)*)(?!-?\w)")
 # Names with figures, such as sequences and levels, are parts of a noun: "T1-weighted", "C3", "L4-5", "3D", "FDG-18".
@@ -59,7 +59,7 @@ NOUNS_IN_ING = frozenset(
     "beading wasting clipping cupping notching".split()
 )
 _JOINED_BEFORE = re.compile(r"(?:\b(?:and|or|to)[ ]|[/,][ ]?)\Z")
-# What each thing has, so that a direction before it is one of its sides.
+# Parts that everything has, so that a direction before one of them is one of its sides.
 _SIDES = re.compile(
     r"[ ]+(?:(?:chest|abdominal|bladder|stomach|uterine|gastric|bowel)[ ]+)?(?:walls?|aspects?|borders?|edges?|"
     r"margins?|portions?|parts?|sides?|surfaces?|thirds?|half|halves|ends?|regions?|areas?|poles?|chest|lung|thigh)(?![\w-])",
@@ -71,7 +71,7 @@ _VESSELS = re.compile(
     r"fasci\w+|fossae?|cords?|arch(?:es)?|nucle\w+|plates?|grooves?|tubercles?|notch)(?![\w-])",
     re.IGNORECASE,
 )
-# Single words of a view, which only say how a picture was cut: "axial skeleton", "coronal suture" are names.
+# Single words of a view that only say how a picture was cut; in "axial skeleton" and "coronal suture" they are names.
 _VIEWED = re.compile(
     r"[ ]+(?:views?|images?|planes?|sections?|slices?|cuts?|scans?|films?|imaging|reformat\w*|reconstruct\w*|"
     r"sequences?|projections?|orientation|direction|axis|axes|and|or|c[ae]?ct\b|nect\b|ncct\b|hrct\b|mri?|"
@@ -92,8 +92,8 @@ _PLACING = frozenset(
 def part_of_name(text: str, start: int, end: int, heads: Set[int], adjective: bool) -> bool:
     """Whether the term at [start, end) is only a part of a longer name, such as "Baker cyst" or "femoral hernia".
 
-    `heads` are the places at which a term of the vocabulary starts that can stand behind it. An adjective that says how
-    a thing is ("dilated"), not where, is no part of a name.
+    `heads` are the places where a vocabulary term starts that can follow it. An adjective that says how a thing is
+    ("dilated"), not where, is not part of a name.
     """
     if text[start - 1 : start] == " ":
         name = text[text.rfind(" ", 0, start - 1) + 1 : start - 1].rpartition("(")[2]
@@ -111,24 +111,24 @@ def part_of_name(text: str, start: int, end: int, heads: Set[int], adjective: bo
 
 
 def is_joined(text: str, start: int) -> bool:
-    """Whether an adjective that starts there is one of several: of "intra- and extrahepatic" the second says half."""
+    """Whether the adjective starting there is one of several: in "intra- and extrahepatic" the second is only half."""
     return _JOINED_BEFORE.search(text, max(0, start - 6), start) is not None
 
 
 def is_side(text: str, end: int) -> bool:
-    """Whether a direction that ends there is one side of a thing, which any thing has: "posterior wall". Elsewhere it
-    is part of a name ("lateral mass", "posterior cerebral artery") or says whither ("posterior dislocation")."""
+    """Whether a direction that ends there is one side of a thing, which anything has: "posterior wall". Elsewhere it is
+    part of a name ("lateral mass", "posterior cerebral artery") or says where to ("posterior dislocation")."""
     return _SIDES.match(text, end) is not None
 
 
 def names_a_vessel(text: str, end: int) -> bool:
     """Whether an adjective of anatomy that ends there says which vessel, nerve or part of a bone is meant, not where it
-    is: "vertebral angiogram" is one of an artery that feeds the brain."""
+    is: a "vertebral angiogram" shows an artery that feeds the brain."""
     return _VESSELS.match(text, end) is not None
 
 
 def is_view(text: str, end: int) -> bool:
-    """Whether a word of a view that ends there speaks of a picture."""
+    """Whether a word of a view that ends there refers to a picture."""
     return _VIEWED.match(text, end) is not None or text[end : end + 1] in ("", ".", ",", ")", ":", ";")
 
 
@@ -145,7 +145,7 @@ def _starts(text: str, at: int) -> bool:
 
 
 def said_behind(term: Term) -> str:
-    """What says an adjective behind its noun, where a chain of hyphens would stand before it; "" for others."""
+    """The wording of an adjective after its noun, where it would make a chain of hyphens before it; "" for others."""
     if term.pos != "adjective":
         return ""
     words = term.lay.split("-")
@@ -154,12 +154,12 @@ def said_behind(term: Term) -> str:
     return term.lay if term.lay.split(" ")[0] in _PLACING else ""
 
 
-# What is said of the word before it: "well-defined wedge shaped", not "wedge with clear edges shaped".
+# Words that modify the word before them: "well-defined wedge shaped", not "wedge with clear edges shaped".
 _JOINED = frozenset("shaped like sized based related induced guided directed".split())
 _JOINED_ENDS = ("-shaped", "-like", "-sized")
 
 
-# A name ends before these: verbs, and what is said of a thing behind it ("a lesion typical of cancer").
+# A name ends before these: verbs, and what follows a thing to describe it ("a lesion typical of cancer").
 _NO_NOUNS = frozenset(
     "goes lies runs passes joins enters drains courses crosses extends reaches merges arises begins ends full allows "
     "confirm contributes defines depicts divides done evident exits falls forms includes indicative in-situ next note "
@@ -175,7 +175,7 @@ _NO_ENDS = frozenset(
 
 
 def noun_end(text: str, at: int, stop: int) -> int:
-    """Where the name ends whose adjective ends at `at`; 0 where that is not clear: no noun, or another one joined."""
+    """Where the name ends whose adjective ends at `at`; 0 if that is unclear: no noun, or another one joined."""
     end = at
     for count in range(6):
         following = _NEXT_IN_NOUN.match(text, end, stop)
@@ -199,7 +199,7 @@ def noun_end(text: str, at: int, stop: int) -> int:
                 return 0
             break
         if count == 5 or (end > at and following[2][:1].isupper() and word[1:] and following[2][1:].islower()):
-            return 0  # too long, or a new sentence that no full stop parts
+            return 0  # too long, or a new sentence without a full stop in between
         end = following.end()
     if end == at or text[end : end + 1] in ("-", "/", "’", "'"):
         return 0

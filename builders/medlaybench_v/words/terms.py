@@ -21,11 +21,13 @@ POS = ("noun", "adjective", "phrase")
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """An expert term and what to say instead, both as they stand inside a sentence.
+    """An expert term and what to say instead, both as they appear inside a sentence.
 
-    `expert_plural` and `lay_plural` are "" where the rule makes them and "-" where there is none; `site` is the
-    preposition that joins a place to a finding, or the noun phrase of an anatomy adjective's place; `gloss` asks for
-    "lay (expert)" at the first mention.
+    `expert_plural` and `lay_plural` are "" if the rule makes them and "-" if there is none; `site` is the preposition
+    that
+    joins a place to a finding, or the noun phrase of an anatomy adjective's place; `gloss` asks for "lay (expert)" at
+    the
+    first mention.
     """
 
     expert: str
@@ -42,15 +44,15 @@ class Term:
 
 
 def terms_digest(terms: Iterable[Term]) -> str:
-    """SHA-256 over terms: it changes when a draft could."""
-    told = [_values(term) for term in terms]  # not `astuple`, which copies each text, and takes as long as all the rest
+    """SHA-256 over terms: it changes whenever a draft could."""
+    told = [_values(term) for term in terms]  # not `astuple`: it copies each text, which takes as long as all the rest
     return hashlib.sha256(json.dumps(told, ensure_ascii=False).encode()).hexdigest()
 
 
 _values = attrgetter(*(field.name for field in fields(Term)))
 
 
-# Head nouns of radiology whose plural follows Latin or Greek; the rest is left to `inflect`.
+# Head nouns of radiology with Latin or Greek plurals; the rest is left to `inflect`.
 _CLASSICAL = {
     "acetabulum": "acetabula", "adenocarcinoma": "adenocarcinomas", "alveolus": "alveoli", "apex": "apices",
     "appendix": "appendices", "atrium": "atria", "bacterium": "bacteria", "bronchus": "bronchi", "bulla": "bullae",
@@ -68,7 +70,7 @@ _PREPOSITION = re.compile(
     r"\s(?:of|in|on|at|with|without|from|for|to|by|around|near|between|under|behind|inside|outside|through|due|after|"
     r"before|during|along|above|below|that|which)\s"
 )
-# Heads of explanations that can be counted: "(heart valves)", but "(bone behind the ear)".
+# Countable heads of explanations: "(heart valves)", but "(bone behind the ear)".
 _COUNTED = re.compile(
     r"(?!an? |the |.* that )(?:[a-z'-]+ )*?[a-z-]*(?:lump|spot|patch|cyst|tumor|growth|artery|vein|vessel|tube|"
     r"duct|device|area|part|"
@@ -83,7 +85,7 @@ _ACRONYM = re.compile(r"(?:[A-Z]|.*[A-Z].*[A-Z].*|.*\d.*)\Z")
 
 @cache
 def english() -> Any:
-    """What knows articles and plurals; made once."""
+    """The `inflect` engine, for articles and plurals; created once."""
     with _typeguard_idle():
         import inflect
 
@@ -92,11 +94,11 @@ def english() -> Any:
 
 @contextmanager
 def _typeguard_idle() -> Iterator[None]:
-    """`inflect` lets typeguard parse its 4,000 lines anew for each of 23 functions, to check what they are given: 1.7 s
-    of every process. It is given words here, and is imported without."""
+    """Import `inflect` without typeguard, which would parse its 4,000 lines for each of 23 functions to check their
+    arguments: 1.7 s in every process. Here it is only ever given words."""
     try:
         import typeguard
-    except ImportError:  # an inflect that needs it no more
+    except ImportError:  # an inflect that no longer needs it
         yield
         return
     names = vars(typeguard)
@@ -147,9 +149,9 @@ def plural(phrase: str) -> str:
 
 
 def plural_forms(term: Term) -> tuple[str, str]:
-    """Plural of the expert side and the lay text for it; two empty strings where the term has no plural of its own.
+    """Plural of the expert side and the lay text for it; two empty strings if the term has no plural of its own.
 
-    A lay side without a plural ("swelling") stands for one and for many.
+    A lay side without a plural ("swelling") serves for one and for many.
     """
     if term.pos != "noun" or term.expert_plural == "-":
         return "", ""
