@@ -8,21 +8,22 @@ from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 
 from loaders.corpus import HTTP_ERROR
 
-# How the library fails on an answer that is none of the Hub's: a reply without `url`, a list for an object, a page.
+# How the library fails on a reply that is not the Hub's: one without `url`, a list instead of an object, a web page.
 MALFORMED = (LookupError, TypeError, AttributeError, json.JSONDecodeError)
 
 _TEMPORARY = frozenset({408, 429, 500, 502, 503, 504})
 
 
-# Failures of a request that the next one meets again, by the names that all the clients give them.
+# Failures that the next request would meet again, by the names that all clients give them.
 _FINAL = frozenset(
     {"LocalProtocolError", "UnsupportedProtocol", "TooManyRedirects", "DecodingError", "HTTPStatusError"}
 )
 
 
 def http_cause(error: BaseException) -> BaseException | None:
-    """The failed request behind an error: itself, or what the library wrapped (uploads in RuntimeError, downloads in
-    LocalEntryNotFoundError)."""
+    """The failed request behind an error: itself, or what the library wrapped (for uploads in RuntimeError, for
+    downloads
+    in LocalEntryNotFoundError)."""
     seen: BaseException | None = error
     while seen is not None and not isinstance(seen, HTTP_ERROR):
         seen = seen.__cause__
@@ -30,14 +31,14 @@ def http_cause(error: BaseException) -> BaseException | None:
 
 
 def status_of(error: BaseException) -> int | None:
-    """The HTTP status behind an error; None where there was no answer."""
+    """The HTTP status behind an error; None if there was no reply."""
     cause = http_cause(error)
     return cause.response.status_code if isinstance(cause, HfHubHTTPError) else None
 
 
 def is_temporary(error: BaseException) -> bool:
-    """Whether the same request may succeed in a while: no answer or none of the Hub's, 408, 429, 5xx, or a transfer
-    that failed in any way (the next attempt is given a new place to send the object to)."""
+    """Whether the same request may succeed in a while: no reply or none of the Hub's, 408, 429, 5xx, or a transfer that
+    failed in any way (the next attempt gets a new place to send the object to)."""
     cause = http_cause(error)
     if cause is None:
         return isinstance(error, MALFORMED)
@@ -58,7 +59,7 @@ def in_words(error: BaseException) -> str:
         return f"the Hub answered {status}" + (f" ({cause.server_message})" if cause.server_message else "")
     if cause is not None:
         name = type(cause).__name__
-        if name == "LocalProtocolError":  # whose text may quote the token
+        if name == "LocalProtocolError":  # its text may quote the token
             return "the request cannot be sent: the token holds characters that HTTP does not allow"
         if "Timeout" in name:
             return "the Hub did not answer in time"

@@ -27,14 +27,14 @@ BY_CUI, BY_TEXT, BY_NOTHING = "cui", "text", "none"
 
 
 class Method(NamedTuple):
-    """The code of Table A1, and what says so: "cui", "text", or "none" where neither names a method."""
+    """The code of Table A1, and what determined it: "cui", "text", or "none" if neither names a method."""
 
     code: str
     source: str
 
 
-# UMLS concepts of the methods (the first of each is ROCOv2's), of narrower ones whose ancestor the method is, and of
-# their doubles out of other vocabularies.
+# UMLS concepts of the methods (the first of each is ROCOv2's), of narrower ones that descend from the method, and their
+# duplicates from other vocabularies.
 _CONCEPTS = {
     CT: "C0040405 C4300092 C1441526 C0202823 C0202691 C0412620 C1536105",
     XRAY: "C1306645 C0043299 C1962945 C1548003 C0034571 C0039985 C0024671 C0016356",
@@ -47,17 +47,17 @@ _CODE_OF_CUI = {cui: code for code, cuis in _CONCEPTS.items() for cui in cuis.sp
 _PET_CT = "C1699633"
 
 TABLE = Path(__file__).with_name("imaging.csv")
-"""Which words name which method (columns code, method, use, wordings), for whoever asks.
+"""Which words name which method (columns code, method, use, wordings).
 
-`use` is `names` (any case), `capitals` ("US", "TEE" and "PET" are English words or names in small letters), `implied`
-and `implied capitals` (what only this method shows or is given: "hypoechoic", "HU"; a caption in plain words need not
-keep them), or `plain` (what a lay caption may call it: "sound waves"). A wording is a word or a phrase, a hyphen counts
-as a space, and "radiogra*" is a beginning.
+`use` is `names` (any case), `capitals` ("US", "TEE" and "PET" are English words or names in lower case), `implied` and
+`implied capitals` (what only this method shows or is given: "hypoechoic", "HU"; a caption in plain words need not keep
+them), or `plain` (what a lay caption may call it: "sound waves"). A wording is a word or a phrase; a hyphen counts
+as a space, and "radiogra*" matches any word that begins so.
 """
 
 
 def wordings(*uses: str) -> Iterator[tuple[str, str, str]]:
-    """(code, method, wording) of the table's rows of these uses."""
+    """(code, method, wording) of the table's rows with these uses."""
     with TABLE.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             if row["use"] in uses:
@@ -66,15 +66,16 @@ def wordings(*uses: str) -> Iterator[tuple[str, str, str]]:
 
 
 class _Said(NamedTuple):
-    """What names the methods: by the first word of a wording, the patterns of those that begin so, with their codes."""
+    """What names the methods: for the first word of a wording, the patterns of
+    all wordings that begin so, with codes."""
 
     first_words: AhoCorasick
     patterns: list[list[tuple[str, re.Pattern[str]]]]
 
     def codes_in(self, text: str) -> set[str]:
-        """A pattern is tried only where a first word stands: most words of a text begin none."""
+        """Tries a pattern only where a first word occurs: most words of a text begin none."""
         codes: set[str] = set()
-        lower = text.replace("İ", "I").lower()  # the one letter that grows in lower case
+        lower = text.replace("İ", "I").lower()  # the only letter that grows longer in lower case
         for number, start, _ in self.first_words.find_matches_as_indexes(lower, overlapping=True):
             for code, pattern in self.patterns[number]:
                 if code not in codes and pattern.match(text, start):
@@ -104,12 +105,12 @@ def _listed(code: str, capitals: bool) -> set[str]:
 
 
 def _as_pattern(wording: str) -> str:
-    """ "x ray*" as a pattern: a plural is the same word, and letters may go on where a star stands."""
+    """ "x ray*" as a pattern: a plural is the same word, and a star allows more letters."""
     words = [re.escape(word) for word in wording.rstrip("*").split()]
     return r"[\s-]+".join(words) + (r"\w*" if wording.endswith("*") else r"(?:'?s)?(?!\w)")
 
 
-# Names of other things in which the words of a method stand.
+# Names of other things that contain the words of a method.
 _ELSEWHERE = re.compile(
     r"\b(?:optical coherence tomogra\w*(?: angiogra\w*)?|oct[- ]?(?:angiogra\w*|a\b)|single[- ]photon emission[\w ,-]*"
     r"tomogra\w*|spect(?:[-/ ]?ct)?\b|(?:fundus )?fluorescein angiogra\w*|indocyanine[\w -]*angiogra\w*|"
@@ -129,16 +130,16 @@ _PART_OF_SCAN = re.compile(
 
 
 def method_of(cuis: Sequence[str], text: str) -> Method:
-    """The method of a record (ML-G2): its CUIs' where they name one, else the one that its text names, else combined.
+    """The method of a record (ML-G2): its CUIs' if they name one, else the one that its text names, else combined.
 
-    `source` is what named it; a text or a record that names several is combined, by the same source.
+    `source` is what named it; a text or a record that names several is combined, with the same source.
     """
     named = methods_of_cuis(cuis)
     if len(named) == 1 and named != {ANGIOGRAPHY}:
         return Method(next(iter(named)), BY_CUI)
     said = methods_in(text)
     if named == {ANGIOGRAPHY}:
-        # It is an ancestor of the angiograms that a scanner makes; the text may name one of those.
+        # It is an ancestor of the angiograms made by a scanner; the text may name one of those.
         narrower = len(said) == 1 and said <= {CT, MRI} and _PART_OF_SCAN.search(text) is not None
         return Method(next(iter(said)), BY_TEXT) if narrower else Method(ANGIOGRAPHY, BY_CUI)
     if len(said) == 1 and (not named or said <= named):
@@ -149,7 +150,8 @@ def method_of(cuis: Sequence[str], text: str) -> Method:
 
 
 def methods_of_cuis(cuis: Iterable[str]) -> frozenset[str]:
-    """Codes of the methods that CUIs or their ancestors are, an angiogram of a scanner as the scanner's."""
+    """Codes of the methods that CUIs or their ancestors stand for; an angiogram made
+    by a scanner counts as the scanner's."""
     codes: set[str] = set()
     for cui in cuis:
         if cui == _PET_CT:
@@ -168,12 +170,12 @@ def methods_in(text: str) -> frozenset[str]:
     plain = _ELSEWHERE.sub(_methods_left, text)
     codes = _said().codes_in(plain)
     if codes & {CT, MRI} and _PART_OF_SCAN.search(plain):
-        codes -= {ANGIOGRAPHY, XRAY}  # what the scan is used for: "CT urography"
+        codes -= {ANGIOGRAPHY, XRAY}  # the purpose of the scan: "CT urography"
     return frozenset(codes - {XRAY} if ANGIOGRAPHY in codes else codes)
 
 
 def _methods_left(found: re.Match[str]) -> str:
-    """What stays of a name in which the words of a method stand."""
+    """What remains of a name that contains the words of a method."""
     text = found[0].lower()
     if text.startswith("positron"):
         return " PET "

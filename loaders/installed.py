@@ -26,13 +26,13 @@ MODULES = {
     "study": ("cryptography", "fastapi", "psycopg", "sqlalchemy", "uvicorn"),
     "models": ("torch", "torchvision", "open_clip", "safetensors", "timm", "transformers", "accelerate"),
 }
-"""Extra -> the modules that its packages bring."""
+"""Extra -> the modules that its packages provide."""
 
 _HOME = Path(__file__).resolve().parents[1]
 
 
 def missing(extra: str) -> str | None:
-    """The first module of an extra that is not installed; None where all are."""
+    """The first module of an extra that is not installed; None if all are."""
     return next((name for name in MODULES[extra] if find_spec(name) is None), None)
 
 
@@ -46,7 +46,7 @@ def advice(extra: str) -> str:
 
 
 def command(extra: str, origin: dict[str, object] | None, *, tool: str = "pip") -> str:
-    """The command of a tool (pip, uv, pipx, uv tool) for a copy from `origin`, as direct_url.json tells it."""
+    """The command of a tool (pip, uv, pipx, uv tool) for a copy from `origin`, as direct_url.json describes it."""
     begin = {"uv": "uv pip install", "pipx": "pipx install --force", "uv tool": "uv tool install --force"}.get(
         tool, "pip install"
     )
@@ -68,7 +68,7 @@ def command(extra: str, origin: dict[str, object] | None, *, tool: str = "pip") 
 
 
 def _origin(found: Distribution | None) -> dict[str, object] | None:
-    """Where this copy came from: what pip wrote beside it, or the checkout that it runs from; None for an index."""
+    """Where this copy came from: what pip recorded, or the checkout that it runs from; None for an index."""
     beside = (_HOME / "setup.cfg").is_file()
     told = found.read_text("direct_url.json") if found is not None else None
     if beside:  # a checkout, whatever else is installed
@@ -83,7 +83,7 @@ def _origin(found: Distribution | None) -> dict[str, object] | None:
 
 
 def _tool(found: Distribution | None) -> str:
-    """Which tool made the environment, as it wrote down."""
+    """The tool that made the environment, as it recorded there."""
     parts = Path(sys.prefix).parts
     if "pipx" in parts:
         return "pipx"

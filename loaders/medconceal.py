@@ -47,9 +47,9 @@ Category = Literal[
 # Section 2.1, labels verbatim.
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 AIMS = ("What the patient wants at first", "Target plan")
-"""Headings of a chart that say what an intervention starts from, and is to reach."""
+"""Headings of a chart for what an intervention starts from and should achieve."""
 
-# Appendix C.5: the communication families that Task 2 is kept to.
+# Appendix C.5: the communication families to which Task 2 is limited.
 SCENARIOS = (
     "Goals of Care, Prognostication, and End-of-Life Communication",
     "Misinformation, Distrust, and Alternative Belief Systems",
@@ -127,17 +127,17 @@ VALUES = (
 )
 
 Literacy = Literal["plain", "ordinary", "technical"]
-# How readily a person speaks of what troubles them: `disclosure_behavior` as an ordinal.
+# How readily a person speaks about what troubles them: `disclosure_behavior` as an ordinal.
 Openness = Literal["open", "guarded", "reserved"]
-DEEPEST = 3  # of a concern's `depth`; 0 comes out first
-# MC-G26: words in `education` that tell how a patient speaks; the first line that has one decides, else ordinary.
+DEEPEST = 3  # the maximum of a concern's `depth`; 0 comes out first
+# MC-G26: words in `education` that show how a patient speaks; the first line with a match decides, else ordinary.
 _EDUCATION: tuple[tuple[Literacy, tuple[str, ...]], ...] = (
     ("plain", ("no school", "no formal", "primary", "elementary", "middle school", "some high school", "left school")),
     ("technical", ("graduate degree", "postgraduate", "master", "doctor", "phd", "nurs", "pharmac", "paramedic")),
     ("plain", ("high school", "ged", "secondary school")),
 )
 
-# A chart that repeats this many words of a concern in a row gives it away.
+# A chart that repeats this many consecutive words of a concern gives it away.
 LEAK_WORDS = 6
 
 
@@ -364,13 +364,13 @@ def health_literacy(education: str) -> Literacy:
 
 # --- Rows of a release ------------------------------------------------------------------------------------------------
 
-# What a build did to the source of a case: identifiers masked, sentences that spoke to a machine taken out, concerns
-# dropped for want of evidence, posts edited after they were answered. Zero for a case that was written.
+# What a build did to the source of a case: identifiers masked, sentences addressed to a machine removed, concerns
+# dropped for lack of evidence, posts edited after they were answered. Zero for a written case.
 CURATION = ("identifiers_masked", "instructions_removed", "concerns_dropped", "edited_posts")
 
 _CHART = ("age", "sex", "background", "admission_reason", "medical_surgical_history")
 
-# `chart` is visible in both tasks, `intervention` in Task 2; `hidden` is for the patient simulator and the scores only.
+# `chart` is visible in both tasks, `intervention` in Task 2; `hidden` is only for the patient simulator and the scores.
 CHARTS = ["case_id", "split", "synthetic", "specialty", "chart", "intervention", "author", "licence", "attribution"]
 SCHEMA: Schema = {
     "case_id": "string",
@@ -464,7 +464,7 @@ def parse_profile(value: Mapping[str, Any], where: object) -> PatientProfile:
 def _problem(problem: Any) -> str:
     place = ".".join(map(str, problem["loc"]))
     said = str(problem["msg"]).removeprefix("Value error, ")
-    # What a literal was given is not in the message; what it may be is.
+    # The message does not show the value that a literal was given, only what it may be.
     return f"{place}: {said}" if place else said
 
 
@@ -514,7 +514,7 @@ def row_of(
 
 
 def _revealed(value: Any) -> Any:
-    """Plain data with every hidden text read."""
+    """Plain data with every hidden text revealed."""
     if isinstance(value, BaseModel):
         return {name: _revealed(getattr(value, name)) for name in type(value).model_fields}
     if isinstance(value, tuple):
@@ -532,9 +532,9 @@ _BLOCKS: dict[str, type[_Block]] = {
     "roleplay": Roleplay,
     "self_management_domains": SelfManagement,
 }
-# What a block may say, and need not.
+# Fields that a block may have, but need not.
 _OPTIONAL = ("openness", "literacy")
-# What a row may say, and need not.
+# Fields that a row may have, but need not.
 _SAID = ("case_id", "rarity", "scenarios", "synthetic", "narrative", "author", "licence", "attribution")
 FOREIGN = (
     *_SAID,
@@ -584,7 +584,7 @@ def from_foreign(
 
 
 def _foreign_blocks(given: ForeignRow, columns: Columns, where: str) -> dict[str, Any]:
-    """What every profile has to hold."""
+    """The blocks that every profile must have."""
     value: dict[str, Any] = {
         block: {field: given.find(field, block, needed=field not in _OPTIONAL) for field in kind.model_fields}
         for block, kind in _BLOCKS.items()
@@ -647,7 +647,7 @@ CORPUS = Corpus(
 
 
 def __getattr__(name: str) -> datasets.Features:
-    """`FEATURES`: the schema as `datasets` has it, for who needs it."""
+    """`FEATURES`: the schema as `datasets.Features`, for those who need it."""
     if name == "FEATURES":
         return CORPUS.features
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 KEY = "image_id"
 
 # Spans are character offsets into expert_caption; a concept of the row that is not in the text starts at -1.
-# `phrase_licences` are those of the concepts' lay phrases, one a concept, null where it has none.
+# `phrase_licences` are those of the concepts' lay phrases, one per concept, null if it has none.
 SCHEMA: Schema = {
     "image": "image",
     "image_id": "string",
@@ -109,13 +109,13 @@ CORPUS = Corpus(
 
 
 def __getattr__(name: str) -> datasets.Features:
-    """`FEATURES`: the schema as `datasets` has it, for who needs it."""
+    """`FEATURES`: the schema as `datasets.Features`, for those who need it."""
     if name == "FEATURES":
         return CORPUS.features
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-# How ROCOv2 writes its splits in identifiers.
+# How ROCOv2 abbreviates its splits in identifiers.
 _SHORT = {"validation": "valid"}
 _CUI = re.compile(r"C\d{7}\Z")
 
@@ -203,7 +203,7 @@ SPLITS = {
     **dict.fromkeys(("validation", "valid", "val", "dev"), "validation"),
     **dict.fromkeys(("test", "testing"), "test"),
 }
-"""How a table calls a split -> what it is."""
+"""What a table calls a split -> the split's name."""
 LAY_COLUMN = ("layman_caption", "layman", "lay", "lay_caption", "simplified", "target")
 PAIR_COLUMNS = (
     (("expert_caption", "expert", "caption", "source", "original"), "needed: the expert caption"),
@@ -213,7 +213,8 @@ PAIR_COLUMNS = (
     (("split", "subset"), f"{', '.join(SPLITS)}; without it, test"),
     (("article_id", "pmcid", "pmc_id", "pmc", "article"), "rows of one article are resampled together"),
 )
-"""What a table of pairs may say: the names of a column, the first that is there counting, and what it holds."""
+"""What a table of pairs may hold: the accepted names of each column, of which the
+first present counts, and its meaning."""
 
 
 def pairs_of(path: Path) -> Iterator[dict[str, Any]]:

@@ -56,9 +56,9 @@ def write_page(path: Path, template: str, **content: object) -> Path:
 
 
 def write_text(path: Path, html: str) -> Path:
-    """Write a page that was rendered, over an earlier one where there is one, and return its path.
+    """Write a rendered page, replacing an earlier one, and return its path.
 
-    Raises: InputError where another file than a page is there; BedsideError when the disk is full.
+    Raises: InputError if something other than a page is there; BedsideError if the disk is full.
     """
     refuse_other(path, (b"<!doctype html", b"<html"), what="page")
     write_whole(path, html.encode("utf-8", "backslashreplace"))
@@ -66,7 +66,7 @@ def write_text(path: Path, html: str) -> Path:
 
 
 def render(template: str, **content: object) -> Markup:
-    """The text of a template; what it is given is escaped, unless it is markup."""
+    """The text of a template; the values passed in are escaped, unless they are markup."""
     return Markup(_environment().get_template(template).render(**content))
 
 
@@ -81,12 +81,12 @@ def _environment() -> Environment:
 
 
 def part(name: str) -> Markup:
-    """A style or a script of a package, to stand in a page as it is: `baselines/report/report.css`."""
+    """A style or script of a package, to be included in a page verbatim: `baselines/report/report.css`."""
     return Markup(_text(name))
 
 
 def script_digest(script: str) -> str:
-    """What a page's content policy says of a script that alone may run there."""
+    """The entry in a page's content policy that allows only this script."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
 
 
@@ -96,7 +96,7 @@ def _text(name: str) -> str:
 
 
 def cut(text: str, length: int = 4_000) -> str:
-    """A text of at most `length` characters, and how many more there were."""
+    """A text cut to at most `length` characters, with a note on how many were left out."""
     return text if len(text) <= length else f"{text[:length]}… ({len(text) - length:,} more characters)"
 
 
@@ -110,12 +110,12 @@ def small_jpeg(source: bytes | str | Path, side: int = SIDE) -> bytes:
 
 
 def data_url(jpeg: bytes) -> str:
-    """A JPEG as the address of an image."""
+    """A JPEG as a data URL."""
     return "data:image/jpeg;base64," + base64.b64encode(jpeg).decode("ascii")
 
 
 def thumbnail(source: bytes | str | Path, side: int = SIDE) -> str:
-    """A picture, made small, as the address of an image. Raises: ImageError as `open_image`."""
+    """A picture, scaled down, as a data URL. Raises: ImageError as `open_image`."""
     return data_url(small_jpeg(source, side))
 
 
@@ -126,7 +126,7 @@ def embedded(record: object) -> Markup:
 
 
 def marks(caption: str, concepts: Sequence[Mapping[str, Any]]) -> tuple[list[tuple[int, int]], list[str]]:
-    """Where each concept stands that has a lay phrase, none in another, and those phrases by number from 1."""
+    """The span of each concept with a lay phrase, none inside another, and those phrases by number from 1."""
     places: list[tuple[int, int]] = []
     phrases: list[str] = []
     at = 0

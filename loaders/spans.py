@@ -6,12 +6,12 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-# Letters and digits of any script; an apostrophe inside a word belongs to it ("don't"), other marks end one.
+# Letters and digits of any script; an apostrophe inside a word belongs to it ("don't"), other marks end the word.
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 
 def words(text: str) -> list[str]:
-    """The words of a text as they are compared: compatibility forms folded, in lower case, underscores left out.
+    """The words of a text normalised for comparison: compatibility forms folded, lower case, underscores removed.
 
     >>> words("Don’t stop — it's 2 mg/day!")
     ["don't", 'stop', "it's", '2', 'mg', 'day']
@@ -27,7 +27,7 @@ def spans(text: str, length: int) -> set[tuple[str, ...]]:
 
 
 def shares_span(text: str, others: Iterable[str], length: int) -> bool:
-    """Whether a run of `length` words of `text` also stands in one of the other texts.
+    """Whether a run of `length` words of `text` also occurs in one of the other texts.
 
     >>> shares_span("I was so scared of it", ["She says: I was SO scared, always."], 4)
     True

@@ -63,7 +63,7 @@ TRAITS = {
     "age_group": ("scin", "ham10000", "isic"),
     "sex": ("scin", "ham10000", "isic"),
 }
-"""What some sources tell of the person in the photo, and which do; `table` does where it has these columns."""
+"""What some sources say about the person in the photo, and which do; `table` does if it has these columns."""
 
 # Rows of train and validation are for image classifiers: personality and everything about complaints is null there.
 SCHEMA: Schema = {
@@ -102,7 +102,7 @@ SPOKEN = (
 )
 """What a patient says, and how: columns that only the test split fills."""
 
-# What plain `load_dataset` gives: every split that is there; and by name the photos of one with their diagnoses alone.
+# What plain `load_dataset` gives: every existing split; and, by name, one with only photos and their diagnoses.
 _PHOTOS = [name for name in SCHEMA if name not in SPOKEN]
 CONFIGS = (
     Config(name="default", splits=["train", "validation", "test"]),
@@ -182,7 +182,7 @@ CORPUS = Corpus(
 
 
 def __getattr__(name: str) -> datasets.Features:
-    """`FEATURES`: the schema as `datasets` has it, for who needs it."""
+    """`FEATURES`: the schema as `datasets.Features`, for those who need it."""
     if name == "FEATURES":
         return CORPUS.features
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

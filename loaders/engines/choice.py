@@ -14,7 +14,7 @@ from loaders.errors import InputError, MissingExtra
 
 
 class EngineName(StrEnum):
-    """The engines."""
+    """The names of the engines."""
 
     LOCAL = "local"
     RAY = "ray"
@@ -22,7 +22,7 @@ class EngineName(StrEnum):
 
 MOST_THREADS = 16
 MOST = 4
-"""Worker processes that are started where nobody said how many."""
+"""Default number of worker processes, unless one is given."""
 
 
 @contextmanager
@@ -33,14 +33,16 @@ def opened(
     mixed_nodes: bool = False,
     threads: bool = False,
 ) -> Iterator[Engine]:
-    """The engine `local` with so many processes, or `ray` on the cluster of RAY_ADDRESS (one of this machine without).
+    """The engine `local` with `workers` processes, or `ray` on the cluster of RAY_ADDRESS (without it, on this
+    machine).
 
-    `workers` are by default one a core and at most MOST here, all of the cluster there. Nodes whose CPU or BLAS is
-    another take part in tasks with floating point only where `mixed_nodes` says so.
+    By default `workers` is one per core, at most MOST, for `local`, and the whole cluster for `ray`. Nodes with a
+    different
+    CPU or BLAS take part in tasks with floating point only if `mixed_nodes` is set.
 
-    Where `threads` are as good, `local` are these, at most MOST_THREADS.
+    If `threads` serve as well, `local` means threads, at most MOST_THREADS.
 
-    Raises: MissingExtra without Ray; InputError for a cluster that cannot be reached, or by Ray Client only.
+    Raises: MissingExtra without Ray; InputError for a cluster that cannot be reached, or only by Ray Client.
     """
     if name == EngineName.LOCAL and threads:
         yield Threads(workers or min(MOST_THREADS, os.cpu_count() or 1))
@@ -58,12 +60,12 @@ def opened(
             expected="HOST:PORT of a cluster, or auto",
             do="Run the command on a cluster node that can read the workspace",
         )
-    from loaders.engines.on_ray import OnRay  # here, as it brings Ray
+    from loaders.engines.on_ray import OnRay  # here, as it imports Ray
 
     with OnRay(address or None, workers, mixed_nodes=mixed_nodes) as cluster:
         yield cluster
 
 
 def in_threads(engine: Engine) -> Engine:
-    """The engine for work that lets go of Python's lock: threads in the place of processes of this machine."""
+    """The engine for work that releases the GIL: threads instead of processes on this machine."""
     return Threads(min(engine.slots, os.cpu_count() or 1)) if isinstance(engine, Local) else engine

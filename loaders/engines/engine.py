@@ -20,41 +20,42 @@ DoneBy = TypeVar("DoneBy", covariant=True)
 
 
 class Unsendable(Exception):
-    """A mistake in code: a task that holds what cannot be sent to another process."""
+    """A mistake in code: a task holds something that cannot be sent to another process."""
 
 
 class Task(Protocol[DoneBy]):
     """Work of one kind. Picklable; opened once in each process that takes part, and kept there.
 
-    One that costs money has an attribute `paid` that is true, and is never started twice only because it takes long.
-    One that is `anywhere` is also done on machines that do not see the folder of the command.
+    A task that costs money has a true attribute `paid`, and is never started twice just because it takes long. A task
+    that
+    is `anywhere` also runs on machines that do not see the command's folder.
     """
 
     @property
     def packages(self) -> Sequence[str]:
-        """Whose versions can change what is made."""
+        """The packages whose versions can change the result."""
 
     @property
     def floats(self) -> bool:
-        """Whether the CPU and its BLAS can, too: numbers with a point may differ in their last bits."""
+        """Whether the CPU and its BLAS can, too: floating-point numbers may differ in their last bits."""
 
     def __call__(self, name: str, unit: Any) -> DoneBy:
         """Work on one unit."""
 
     def told(self, unit: Any) -> str:
-        """The unit in words, for an error."""
+        """The unit in words, for an error message."""
 
 
 class Engine(Protocol):
-    """A way to do units of a task side by side. A context manager opens it, for as many tasks as come."""
+    """A way to run units of a task in parallel. Open it as a context manager, for any number of tasks."""
 
     @property
     def slots(self) -> int:
-        """Units that are worked on at once."""
+        """Number of units that run at once."""
 
     @property
     def grain(self) -> int:
-        """Small things (a file, a pair) that are best sent as one unit, where there are many."""
+        """How many small items (a file, a pair) are best sent as one unit, if there are many."""
 
     @property
     def machines(self) -> Sequence[str]:
@@ -65,12 +66,12 @@ class Engine(Protocol):
         """Whether other machines take part."""
 
     def narrowed(self, slots: int) -> AbstractContextManager[Engine]:
-        """The same with so many slots at most, for a while."""
+        """The same engine, temporarily limited to so many slots."""
 
     def each(self, task: Task[Done], units: Iterable[tuple[str, Any]], *, where: str) -> Generator[tuple[str, Done]]:
-        """Do the units, each under its name; the name and what came of it as each is finished, in any order.
+        """Run the units, each under its name; yields the name and the result of each as it finishes, in any order.
 
-        Raises: what the task raises, the first error; BedsideError, with `where`, when a process died too often;
-        Unsendable for a task that cannot be pickled. What was not sent then is not sent any more; what was may go on
+        Raises: what the task raises, the first error; BedsideError, with `where`, if a process died too often;
+        Unsendable for a task that cannot be pickled. Units not sent by then are no longer sent; those sent may continue
         until the engine is closed.
         """

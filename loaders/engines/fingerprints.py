@@ -31,7 +31,7 @@ class Fingerprint:
     machine: str
 
     def differences(self, expected: Fingerprint, *, machine: bool) -> Iterator[tuple[str, str]]:
-        """What differs, as found here and as expected; the `machine` only where it matters."""
+        """What differs, as found here and as expected; `machine` says whether the machine matters."""
         if self.code != expected.code:
             yield f"other code ({self.code[:12]}…)", f"{expected.code[:12]}…"
         if self.python != expected.python:
@@ -50,8 +50,9 @@ def fingerprint(task: Task[Any]) -> Fingerprint:
 
 @cache
 def machine() -> str:
-    """The kind of this machine: the family of its CPU, with the instructions by which libraries choose their way, and
-    the BLAS. Two of one kind give the same floating-point numbers; its name is no part of it."""
+    """The kind of this machine: the family of its CPU, the instruction sets by which libraries choose their code path,
+    and
+    the BLAS. Two machines of one kind give the same floating-point numbers; the machine's name is not part of it."""
     facts: dict[str, str] = {}
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(errors="replace").partition("\n\n")[0].splitlines():
@@ -63,7 +64,7 @@ def machine() -> str:
 
 
 def _blas() -> Sequence[str]:
-    np.ones((2, 2)) @ np.ones((2, 2))  # loads it
+    np.ones((2, 2)) @ np.ones((2, 2))  # loads the BLAS
     loaded = [each for each in threadpool_info() if each["user_api"] == "blas" and "numpy" in each["filepath"]]
     return sorted(f"{each['internal_api']} {each['version']} {each.get('architecture', '')}".strip() for each in loaded)
 

@@ -26,11 +26,11 @@ from loaders.files.disk import scratch, writing
 
 GRAIN = 64
 _AHEAD = 4
-"""Units sent for each worker before the first of them is asked for."""
+"""Units sent ahead for each worker, before the first result is requested."""
 
 
 class Local:
-    """So many worker processes, started as units need them and kept from one task to the next; one is this process."""
+    """So many worker processes, started on demand and kept from one task to the next; one means this process."""
 
     def __init__(self, workers: int = 1) -> None:
         if workers < 1:
@@ -49,7 +49,7 @@ class Local:
         self._end(now=kind is not None and issubclass(kind, KeyboardInterrupt))
 
     def _end(self, *, now: bool) -> None:
-        """`now`, or when the units under way are done."""
+        """Shut the workers down `now`, or once the units in flight are done."""
         pool, lifeline, self._pool, self._lifeline = self._pool, self._lifeline, None, None
         if pool is None or lifeline is None:
             return
@@ -59,7 +59,7 @@ class Local:
         lifeline.close()
 
     def narrowed(self, slots: int) -> Local:
-        """As `Engine.narrowed`: processes of their own."""
+        """As `Engine.narrowed`; it has processes of its own."""
         return Local(min(slots, self.slots))
 
     def _started(self) -> ProcessPoolExecutor:
@@ -84,7 +84,7 @@ class Local:
                 for name, unit in units:
                     if len(under_way) >= _AHEAD * self.slots:
                         yield from finished(under_way)
-                    with _interrupts_held():  # a unit that finds no worker free starts one
+                    with _interrupts_held():  # a unit that finds no free worker starts one
                         under_way[self._started().submit(_do, stage, name, unit)] = name
                 while under_way:
                     yield from finished(under_way)
@@ -95,12 +95,13 @@ class Local:
                 found="a worker process ended before its batch was done (killed, or out of memory)",
                 do="Run the same command again, with fewer workers if it repeats: finished batches are kept",
             ) from None
-        # What is under way when nobody asks any more is cancelled by the pool as it ends: one of Python 3.11 whose
-        # workers are gone falls over what others have cancelled.
+        # Units still in flight when the caller stops iterating are cancelled by the pool as it shuts down. In Python
+        # 3.11,
+        # a pool whose workers have died crashes on futures that somebody else cancelled.
 
 
 def pickled(task: Task[Any], where: str) -> bytes:
-    """The task as it is sent. Raises: Unsendable."""
+    """The task in the form in which it is sent. Raises: Unsendable."""
     try:
         return pickle.dumps(task)
     except Exception as error:
@@ -108,8 +109,9 @@ def pickled(task: Task[Any], where: str) -> bytes:
 
 
 def _kept(task: Task[Any], folder: Path, where: str) -> Path:
-    """The task in a file, never sent by a pipe: what is longer than a pipe holds waits for its reader, and for ever
-    where the worker was killed before it read (its reading end is open here too)."""
+    """The task in a file, never sent through a pipe: data longer than the pipe's buffer waits for its reader, and
+    forever
+    if the worker was killed before it read (its reading end is open here too)."""
     stage = folder / "stage.pickle"
     with writing(stage):
         stage.write_bytes(pickled(task, where))
@@ -118,8 +120,8 @@ def _kept(task: Task[Any], folder: Path, where: str) -> Path:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Start processes with Ctrl-C and SIGHUP blocked, which they inherit: a terminal sends these to all, but ending is
-    our part. Not so SIGTERM, by which the pool ends those that are left when one has died."""
+    """Start processes with Ctrl-C and SIGHUP blocked, which they inherit: a terminal sends these to all processes, but
+    shutting down is our part. SIGTERM stays open: the pool uses it to end the remaining workers when one has died."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     try:
         yield
@@ -132,7 +134,7 @@ def _start(lifeline: Connection) -> None:
 
 
 def _end_with(lifeline: Connection) -> None:
-    lifeline.poll(None)  # nothing is ever sent: it returns when the other end is gone
+    lifeline.poll(None)  # nothing is ever sent: it returns when the other end is closed
     os._exit(1)
 
 

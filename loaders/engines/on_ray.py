@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Self
 
-os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # before the import: nothing is told to others
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # before the import, so that no usage statistics are sent
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
 
 try:
@@ -29,7 +29,7 @@ try:
 except ImportError:
     if find_spec("ray"):
         raise
-    # Not installed: `choice.opened` says so before anybody comes here but those who read docstrings.
+    # Not installed: `choice.opened` has said so before this is reached, except by tools that read docstrings.
 
 from loaders.engines.engine import Done, Task
 from loaders.engines.fingerprints import Fingerprint, fingerprint, machine
@@ -39,17 +39,17 @@ from loaders.errors import BedsideError, InputError
 from loaders.files.untrusted import is_folder
 
 RETRIES = 5
-"""Times that a unit is done again whose worker or node died."""
+"""How often a unit is redone whose worker or node died."""
 SLOW = 3.0
-"""So many times the median of the others, and at least `SHORT` seconds, a unit may take before it is started once more,
-where slots are free as nothing is left to begin."""
+"""A unit that takes this many times the median of the others, and at least `SHORT` seconds, is started once more if
+slots are free because nothing is left to start."""
 SHORT = 10.0
 _LOOK = 1.0
-"""Seconds between two looks at what is slow."""
+"""Seconds between two checks for slow units."""
 
 
 class OnRay:
-    """All of a cluster, or `workers` units at a time; connected while it is open."""
+    """The whole cluster, or `workers` units at a time; connected while it is open."""
 
     def __init__(self, address: str | None, workers: int | None, *, mixed_nodes: bool) -> None:
         self._address, self._workers, self._mixed = address, workers, mixed_nodes
@@ -60,17 +60,17 @@ class OnRay:
     def __enter__(self) -> Self:
         before = signal.getsignal(signal.SIGTERM)
         try:
-            _answers(self._address)  # Ray itself would ask for minutes
+            _answers(self._address)  # Ray itself would retry for minutes
             ray.init(address=self._address, log_to_driver=False, logging_level=logging.ERROR)
         except (OSError, RuntimeError, ValueError, RayError) as error:
             told = str(error).strip().splitlines()[:1]
             found = f"no cluster answers ({' '.join(told)})"
             raise InputError(self._address or "Ray", found=found, do=_START) from error
         if signal.getsignal(signal.SIGTERM) is not before:
-            signal.signal(signal.SIGTERM, before)  # the command says what ends it, and how
+            signal.signal(signal.SIGTERM, before)  # the command decides what ends it, and how
         processors = max(1, int(ray.cluster_resources().get("CPU", 1)))
         self.slots = self._workers or processors
-        # Where the cluster itself allows no more at once, as many again wait there: none stands idle meanwhile.
+        # If the cluster allows no more at once, as many again queue there, so that no worker is idle in between.
         self._window = self.slots if self.slots < processors else 2 * self.slots
         return self
 
@@ -91,7 +91,8 @@ class OnRay:
     def each(self, task: Task[Done], units: Iterable[tuple[str, Any]], *, where: str) -> Generator[tuple[str, Done]]:
         """As `Engine.each`."""
         sent = pickled(task, where)
-        expected = fingerprint(pickle.loads(sent))  # as it will be taken there: what was opened here is no part of it
+        # as it will be unpickled there: what was opened here is not part of it
+        expected = fingerprint(pickle.loads(sent))
         place = str(Path.cwd()), getattr(task, "anywhere", False)
         at_home = [ray.put(sent)], expected, task.floats and not self._mixed, place
         do = ray.remote(num_cpus=1, max_retries=RETRIES)(_do)
@@ -107,12 +108,13 @@ class OnRay:
                 result, kind = _got(done, where, partial(task.told, sent.unit))
                 took.append(time.monotonic() - sent.at)
                 for each in [each for each, other in under_way.items() if other.name == sent.name]:
-                    del under_way[each]  # first result wins; the other goes on for nobody (see below)
+                    del under_way[each]  # the first result wins; the other one runs on unused (see below)
                 if task.floats:
                     self._machines.add(kind)
                 yield sent.name, result
 
-        # Nothing is ever cancelled: `ray.cancel` beside an answer that arrives ends the driver with a failed check of
+        # Nothing is ever cancelled: `ray.cancel` racing with an arriving result aborts the driver with a failed check
+        # of
         # Ray's own (https://github.com/ray-project/ray/pull/54785). What is left ends by itself, or with the command.
         for name, unit in units:
             if len(under_way) >= self._window:
@@ -127,7 +129,7 @@ class OnRay:
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """A unit under way, and since when."""
+    """A unit in flight, and its start time."""
 
     name: str
     unit: Any
@@ -135,7 +137,7 @@ class _Sent:
 
 
 def _slow(under_way: Sequence[_Sent], took: Sequence[float], slots: int) -> list[_Sent]:
-    """Which of the last units are to be started once more: a slow node must not hold up all others."""
+    """The last units that should be started once more, so that a slow node does not hold up all others."""
     twice = {name for name, times in Counter(sent.name for sent in under_way).items() if times > 1}
     if not took or len(under_way) >= slots:
         return []
@@ -145,14 +147,14 @@ def _slow(under_way: Sequence[_Sent], took: Sequence[float], slots: int) -> list
 
 
 def _answers(address: str | None) -> None:
-    """Raises: OSError for an address (HOST:PORT) behind which nobody listens."""
+    """Raises: OSError if nobody listens at an address (HOST:PORT)."""
     host, _, port = (address or "").rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
 
 
 def _got(done: Any, where: str, told: Any) -> Any:
-    """What came of a unit. Raises: what the task raised there; BedsideError where no process finished it."""
+    """The result of a unit. Raises: what the task raised there; BedsideError if no process finished it."""
     try:
         return ray.get(done)
     except RayTaskError as error:
@@ -179,7 +181,7 @@ _opened: dict[str, Task[Any]] = {}  # in a worker process only: the task that it
 def _do(
     stage: list[Any], expected: Fingerprint, same_machine: bool, place: tuple[str, bool], name: str, unit: Any
 ) -> tuple[Any, str]:
-    """In a worker: open the task once, refuse to work where results could be others, work."""
+    """In a worker: open the task once, refuse to work if results could differ, then work."""
     key = stage[0].hex()
     if key not in _opened:
         _opened.clear()
@@ -200,7 +202,8 @@ _ALIKE = "Install the same versions on every node, so that results do not depend
 
 
 def _enter(cwd: str, anywhere: bool) -> None:
-    """Work in the folder of the driver, from where its paths count; where nothing depends on it, only if it is here."""
+    """Work in the driver's folder, to which its relative paths refer; if nothing
+    depends on it, only if it exists here."""
     if not anywhere or is_folder(Path(cwd)):
         check_seen(Path(cwd))
         os.chdir(cwd)

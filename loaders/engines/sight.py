@@ -15,20 +15,20 @@ SHARED = "Put it on a disk that all nodes share"
 
 
 def node() -> str:
-    """This machine, in an error."""
+    """The name of this machine, for an error message."""
     return f"node {platform.node()}"
 
 
 def check_seen(folder: Path) -> None:
-    """Raises: InputError where a folder that the driver works in is none here."""
+    """Raises: InputError if a folder in which the driver works does not exist here."""
     if not is_folder(folder):
         raise InputError(node(), found=f"does not see {folder}", expected="the folder as the driver sees it", do=SHARED)
 
 
 def check_same(place: Path, data: bytes | None, content: str) -> None:
-    """That a file is here what the driver read, whose SHA-256 is `content`; None for one that is not here.
+    """Check that a file here is the one the driver read, whose SHA-256 is `content`; `data` is None if it is missing.
 
-    Raises: InputError where it is not.
+    Raises: InputError if it is not.
     """
     if data is None or hashlib.sha256(data).hexdigest() != content:
         found = f"does not see {place}" if data is None else f"{place} is another file"

@@ -10,11 +10,11 @@ from typing import Any
 from loaders.engines.engine import Done, Task
 
 _AHEAD = 4
-"""Units taken for each thread before the first of them is asked for."""
+"""Units submitted ahead for each thread, before the first result is requested."""
 
 
 class Threads:
-    """So many threads, or none where it is one; they share what the task holds, and nothing is sent anywhere."""
+    """So many threads, or none if it is one; they share what the task holds, and nothing is sent anywhere."""
 
     def __init__(self, workers: int = 1) -> None:
         if workers < 1:
@@ -29,7 +29,7 @@ class Threads:
         return nullcontext(Threads(min(slots, self.slots)))
 
     def each(self, task: Task[Done], units: Iterable[tuple[str, Any]], *, where: str) -> Generator[tuple[str, Done]]:
-        """As `Engine.each`. Closing it (or an interrupt) gives up what has not been started."""
+        """As `Engine.each`. Closing it (or an interrupt) drops what has not been started."""
         if self.slots == 1:
             for name, unit in units:
                 yield name, task(name, unit)
@@ -48,7 +48,7 @@ class Threads:
 
 
 def finished(under_way: dict[Future[Done], str]) -> Iterator[tuple[str, Done]]:
-    """What has ended of what is under way, taken out of it; waits for the first."""
+    """Waits for the first of the pending futures, and yields all that have finished, removing them."""
     done, _ = wait(under_way, return_when=FIRST_COMPLETED)
     for future in done:
         yield under_way.pop(future), future.result()

@@ -23,7 +23,7 @@ from loaders.files.lease import leased
 Done = TypeVar("Done")
 _ADDRESS = re.compile(r"(?P<scheme>s3|gs)://(?P<bucket>[a-z0-9][a-z0-9._-]+)(?P<prefix>(/[\w.=+-]+)*)/?", re.ASCII)
 _OPTIONS: dict[str, dict[str, Any]] = {
-    # One GET for a file: by two of its parts at once it would ask for the size first.
+    # One GET per file: to fetch two parts at once it would ask for the size first.
     "s3": {"max_concurrency": 1, "config_kwargs": {"connect_timeout": 10, "read_timeout": 60}},
     "gs": {},
 }
@@ -34,14 +34,14 @@ _AGAIN = "Then run the same command again: finished work is kept"
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is meant as the address of a store, and not as a path."""
+    """Whether a text is the address of a store rather than a path."""
     return re.match(r"[a-z][a-z0-9+.-]+://", text, re.IGNORECASE) is not None
 
 
 class Bucket:
     """The objects below an address.
 
-    Raises: InputError for what is no such address; MissingExtra without its library.
+    Raises: InputError for an invalid address; MissingExtra without its library.
     """
 
     anywhere = True
@@ -51,7 +51,7 @@ class Bucket:
         parts = _ADDRESS.fullmatch(address)
         if parts is None:
             expected = "a folder, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX"
-            if "@" in address or "?" in address:  # what it holds may be a key, and is not said again
+            if "@" in address or "?" in address:  # it may contain a key, so it is not repeated
                 found, do = (
                     "holds more than a bucket and a prefix",
                     "Put credentials in the environment or a profile",
@@ -81,7 +81,7 @@ class Bucket:
         self._asked(name, lambda path: self._files.pipe_file(path, data))
 
     def create(self, name: str, data: bytes) -> bool:
-        """As `Store.create`; on servers other than Amazon's and Google's, where they know `If-None-Match`."""
+        """As `Store.create`; servers other than Amazon's and Google's must support `If-None-Match`."""
 
         def write(path: str) -> bool:
             for left in reversed(range(_TRIES)):
@@ -93,7 +93,8 @@ class Bucket:
                     code = _code(error)
                     if code in ("PreconditionFailed", "412"):
                         return False
-                    if code not in ("ConditionalRequestConflict", "409") or not left:  # another writes at this moment
+                    # another writer is active at this moment
+                    if code not in ("ConditionalRequestConflict", "409") or not left:
                         raise
                 else:
                     return True
@@ -112,7 +113,7 @@ class Bucket:
         return leased(self, own)
 
     def _sought(self, name: str, ask: Callable[[str], Done]) -> Done | None:
-        """What `ask` says of an object; None where it is not there. Raises: as `_asked`."""
+        """The result of `ask` for an object; None if the object does not exist. Raises: as `_asked`."""
 
         def seek(path: str) -> Done | None:
             try:
@@ -125,7 +126,7 @@ class Bucket:
         return self._asked(name, seek)
 
     def _asked(self, name: str, ask: Callable[[str], Done]) -> Done:
-        """What `ask` says of an object. Raises: BedsideError when the store does not do it."""
+        """The result of `ask` for an object. Raises: BedsideError if the store fails."""
         try:
             return ask(f"{self._root}/{name}")
         except BedsideError:  # a node without the library
@@ -146,9 +147,9 @@ class Bucket:
 
 @cache
 def client(scheme: str) -> Any:
-    """The library's client, one in each process: to open it takes a good part of a second."""
+    """The library's client, one per process: opening it takes a good part of a second."""
     MissingExtra.check(scheme, purpose=f"{scheme}://")
-    import fsspec  # here, as it brings the libraries of the store
+    import fsspec  # here, as it imports the libraries of the store
 
     for noisy in ("s3fs", "gcsfs", "botocore", "aiobotocore", "google"):
         logging.getLogger(noisy).setLevel(logging.CRITICAL)
@@ -156,12 +157,12 @@ def client(scheme: str) -> Any:
 
 
 def _code(error: BaseException) -> str:
-    """What is wrong, in one word: the code of the store, or the kind of the error."""
+    """What is wrong, in one word: the store's error code, or the kind of the error."""
     for one in (error, error.__cause__):
         response = getattr(one, "response", None)
         told = response.get("Error", {}).get("Code") if isinstance(response, dict) else getattr(one, "code", None)
         if told is not None and _CODE.fullmatch(str(told)):
             return str(told)
-    if str(error).startswith("Forbidden:"):  # by gcsfs, which gives it no code
+    if str(error).startswith("Forbidden:"):  # from gcsfs, which gives it no code
         return "Forbidden"
     return type(error.__cause__ or error).__name__

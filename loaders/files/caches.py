@@ -20,9 +20,9 @@ _DO = "Name another place for this cache: HF_HOME=DIR"
 
 
 def refuse_cache(error: BaseException) -> None:
-    """Say what a library met where it could not write into its cache; nothing where the error is another one.
+    """Raise a clear error if a library could not write into its cache; do nothing for any other error.
 
-    Raises: BedsideError when the disk of the cache is full, InputError when the cache may not be written.
+    Raises: BedsideError if the disk of the cache is full, InputError if the cache may not be written.
     """
     for cause in _causes(error):
         if not isinstance(cause, OSError) or (place := _cache(cause)) is None:
@@ -44,7 +44,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _cache(error: OSError) -> Path | None:
-    """Where in a cache an error happened: the place that it names, if any; that of a full disk may name none."""
+    """The path in a cache where an error happened, if it names one; a full disk may name none."""
     named = error.filename if isinstance(error.filename, str) else None
     if error.errno in FORBIDDEN and named:
         place = Path(named).absolute()
@@ -59,7 +59,7 @@ def _on_the_way(place: Path, cache: Path) -> bool:
 
 
 def _caches() -> list[Path]:
-    """Where rows are laid down, if `datasets` was imported, and where files of the Hub are."""
+    """Where `datasets`, if imported, stores rows, and where files of the Hub are stored."""
     places = [constants.HF_HUB_CACHE, constants.HF_HOME]
     if library := sys.modules.get("datasets"):
         places.insert(0, library.config.HF_DATASETS_CACHE)

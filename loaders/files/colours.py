@@ -12,15 +12,16 @@ from functools import lru_cache
 import numpy as np
 from PIL import Image, ImageCms
 
-_LARGEST = 4 << 20  # bytes of a profile; those of printing presses have 2 MB
-_UNSEEN = 3  # levels of 255 by which profiles that all mean sRGB differ
+_LARGEST = 4 << 20  # bytes of a profile; those of printing presses take 2 MB
+_UNSEEN = 3  # levels of 255 by which profiles that all mean sRGB may differ
 _GREY, _COLOUR, _PRINT = "GRAY", "RGB ", "CMYK"
 _UNREADABLE = (ImageCms.PyCMSError, OSError, ValueError, TypeError, AttributeError)
 
 
 def in_srgb(image: Image.Image) -> Image.Image | None:
-    """The picture in sRGB, L, RGB or RGBA, where its profile says that its numbers mean other colours than they would
-    without; None where they mean the same, or where its profile is none, cannot be read, or is for other pictures.
+    """The picture in sRGB (L, RGB or RGBA) if its profile changes the meaning of its numbers; None if it does not, or
+    if
+    there is no profile, or it cannot be read or is for other kinds of pictures.
     """
     profile = image.info.get("icc_profile")
     if not isinstance(profile, bytes) or not 0 < len(profile) <= _LARGEST:
@@ -41,7 +42,7 @@ def in_srgb(image: Image.Image) -> Image.Image | None:
 
 @lru_cache(maxsize=64)
 def _differs(profile: bytes, mode: str) -> bool:
-    """Whether grey levels, or colours evenly spread, are others in sRGB than their numbers say."""
+    """Whether grey levels, or evenly spread colours, differ in sRGB from what their numbers say."""
     levels = np.arange(0, 256, 15 if mode == "RGB" else 1, dtype=np.uint8)
     cells = np.stack(np.meshgrid(*[levels] * len(mode), indexing="ij"), axis=-1).reshape(1, -1, len(mode))
     probe = Image.fromarray(cells if mode == "RGB" else cells[..., 0])
@@ -50,7 +51,8 @@ def _differs(profile: bytes, mode: str) -> bool:
 
 
 def _converted(image: Image.Image, profile: bytes) -> Image.Image:
-    """Black to black and white to white, as browsers do; by a transform of its own, since threads cannot share one."""
+    """Black to black and white to white, as browsers do; with a transform of
+    its own, since threads cannot share one."""
     shown = ImageCms.profileToProfile(
         image,
         ImageCms.ImageCmsProfile(io.BytesIO(profile)),
@@ -59,5 +61,5 @@ def _converted(image: Image.Image, profile: bytes) -> Image.Image:
         outputMode="RGBA" if image.mode == "RGBA" else "RGB",
         flags=ImageCms.Flags.BLACKPOINTCOMPENSATION,
     )
-    assert shown is not None  # it is None only where the picture is changed in place
+    assert shown is not None  # it is None only if the picture is changed in place
     return shown

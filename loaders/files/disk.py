@@ -30,16 +30,16 @@ HOST = re.sub(r"\W", "_", os.uname().nodename)[:40]
 _TEMPORARY = re.compile(r"\.bedside-(?P<host>\w*)-\d+-[0-9a-f]+\.tmp")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 _PATIENCE = 3600.0
-"""Seconds after which what another host wrote last, whose lock may not be seen here, is left over."""
+"""Seconds after which a file last written by another host, whose lock may be invisible here, counts as abandoned."""
 
 _swept: set[tuple[int, Path]] = set()
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn what the operating system says about a full or forbidden disk into an error that the user can act on.
+    """Turn the system's errors about a full or read-only disk into an error that the user can act on.
 
-    Raises: BedsideError when the disk is full; InputError when `path` cannot be written or is not a folder.
+    Raises: BedsideError if the disk is full; InputError if `path` cannot be written or is not a folder.
     """
     try:
         yield
@@ -54,7 +54,7 @@ def writing(path: Path) -> Iterator[None]:
             raise InputError(path, found="may not be written", expected="a place you can write to") from error
         if error.errno in (errno.ENOTDIR, errno.EEXIST):
             raise InputError(path, found="is a file, not a folder", expected="a folder") from error
-        if error.filename is None:  # nothing of the disk's
+        if error.filename is None:  # not about the disk
             raise
         found = f"cannot be written ({error.strerror or error})"
         raise InputError(path, found=found, expected="a place you can write to") from error
@@ -66,9 +66,9 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def make_folder(path: Path) -> None:
-    """The folder and those above it, where they are not there.
+    """Create the folder and its parents if missing.
 
-    Raises: as `writing`; InputError for an address, of which a path would make a folder called `s3:`.
+    Raises: as `writing`; InputError for an address, from which a path would make a folder called `s3:`.
     """
     with writing(path):
         _refuse_address(path)
@@ -76,7 +76,7 @@ def make_folder(path: Path) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """Say before long work what `make_folder` and a first file in it would say after it; nothing is made.
+    """Find out before long work whether `make_folder` and a first file in it would fail; nothing is created.
 
     Raises: as `writing`; InputError for an address.
     """
@@ -97,9 +97,10 @@ def _refuse_address(path: Path) -> None:
 
 
 def beside(path: Path, name: str) -> Path:
-    """What is called `name` in the folder of `path`; `{}` stands for the name of `path`.
+    """The path called `name` in the folder of `path`; `{}` stands for the name of `path`.
 
-    Raises: InputError for `.`, `..` and `/`: a place that names no file or folder in its folder cannot be replaced.
+    Raises: InputError for `.`, `..` and `/`, since a place that names no file or folder in its folder cannot be
+    replaced.
     """
     if path.name in ("", ".."):
         raise InputError(path, found="names no file or folder", expected="a name to write to, such as runs/new")
@@ -109,7 +110,7 @@ def beside(path: Path, name: str) -> Path:
 def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
     """Write `data` to `path` so that a reader, at any moment and after any crash, sees all of it or nothing new.
 
-    The folder is made where it is not there. A `private` file is its owner's alone from the first byte on.
+    The folder is created if missing. A `private` file is readable only by its owner from the first byte on.
 
     Raises: as `writing`.
     """
@@ -121,8 +122,9 @@ def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
 
 
 def write_first(path: Path, data: bytes) -> bool:
-    """As `write_whole` where nothing is yet; False, and nothing written, where there is: of several writers, on however
-    many machines, one is the first.
+    """Like `write_whole`, but only if the file does not exist yet; otherwise returns False and writes nothing. Of
+    several
+    writers, on any number of machines, exactly one is first.
 
     Raises: as `writing`.
     """
@@ -141,9 +143,9 @@ class _Late(Exception):
 
 @contextmanager
 def replacing(path: Path, *, private: bool = False, first: bool = False) -> Iterator[IO[bytes]]:
-    """A new file that takes the place of `path` when all is written to it; an error leaves the old one as it is.
+    """A new file that replaces `path` once everything is written to it; an error leaves the old one as it is.
 
-    `first` is for a place that is free: raises _Late where it is no more.
+    `first` requires that the place is free: raises _Late if it no longer is.
     """
     temporary, file = _held(path.parent, private)
     try:
@@ -162,8 +164,9 @@ def replacing(path: Path, *, private: bool = False, first: bool = False) -> Iter
 
 
 def _linked(temporary: Path, path: Path) -> bool:
-    """Give a file a second name if that is free, in one step; False where files have one name (FAT, some mounted
-    buckets), and that is free. Raises: _Late."""
+    """Give a file a second name if that is free, in one step; False if the file system has no hard links (FAT, some
+    mounted
+    buckets) and the name is free. Raises: _Late."""
     try:
         os.link(temporary, path)
     except FileExistsError:
@@ -179,7 +182,7 @@ def _linked(temporary: Path, path: Path) -> bool:
 
 @contextmanager
 def scratch(folder: Path | None = None) -> Iterator[Path]:
-    """A folder of one's own in `folder`, or where the system keeps what is temporary; gone at the end.
+    """A temporary folder in `folder`, or in the system's place for temporary files; removed at the end.
 
     Raises: as `writing`.
     """
@@ -194,14 +197,14 @@ def scratch(folder: Path | None = None) -> Iterator[Path]:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what killed processes left half-written in a folder and in those below it. Links are not followed."""
+    """Remove what killed processes left half-written in a folder and its subfolders. Links are not followed."""
     for place, folders, _ in os.walk(folder):
         folders[:] = [name for name in folders if not _TEMPORARY.fullmatch(name)]
         _sweep(Path(place))
 
 
 def private_folder(path: Path) -> Path:
-    """A folder that only its owner may look into, made or made so, with those above it as they come.
+    """A folder that only its owner may look into, created or restricted; missing parents get the usual permissions.
 
     Raises: as `make_folder`.
     """
@@ -214,7 +217,7 @@ def private_folder(path: Path) -> Path:
 
 
 def _held(folder: Path, private: bool) -> tuple[Path, IO[bytes]]:
-    """A new, empty file of a temporary name, and the lock on it, which lasts until the file is closed."""
+    """A new, empty file with a temporary name, locked until the file is closed."""
     _sweep_once(folder)
     while True:
         path = folder / _temporary_name()
@@ -222,16 +225,16 @@ def _held(folder: Path, private: bool) -> tuple[Path, IO[bytes]]:
         file = os.fdopen(os.open(path, flags, 0o600 if private else 0o666), "wb")
         if _locked(file.fileno()) and os.fstat(file.fileno()).st_nlink:
             return path, file
-        file.close()  # swept in the moment before it was locked
+        file.close()  # swept just before it was locked
 
 
 def _held_folder(within: Path) -> tuple[Path, int]:
-    """A new folder of a temporary name, and a number by which it is open and locked. Raises: as `writing`."""
+    """A new folder with a temporary name, and the descriptor that keeps it open and locked. Raises: as `writing`."""
     while True:
         path = within / _temporary_name()
         with writing(path):
             path.mkdir(mode=0o700)
-        with suppress(FileNotFoundError):  # swept in the moment before it was locked
+        with suppress(FileNotFoundError):  # swept just before it was locked
             number = os.open(path, os.O_RDONLY)
             with suppress(FileNotFoundError):
                 if _locked(number) and os.path.samestat(path.stat(), os.fstat(number)):
@@ -244,7 +247,7 @@ def _temporary_name() -> str:
 
 
 def _locked(number: int) -> bool:
-    """Lock what is open by that number; False where somebody who sweeps was first."""
+    """Lock what is open by that descriptor; False if a sweeping process was first."""
     try:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -255,7 +258,7 @@ def _locked(number: int) -> bool:
 
 
 def _sweep_once(folder: Path) -> None:
-    """Once in each process, as this costs a look at every name."""
+    """At most once in each process, since it looks at every name."""
     if (os.getpid(), folder) not in _swept:
         _swept.add((os.getpid(), folder))
         _sweep(folder)
@@ -270,7 +273,7 @@ def _sweep(folder: Path) -> None:
 
 
 def _remove_left(path: Path, *, ours: bool) -> None:
-    """Raises: OSError when somebody holds it, or it is another user's."""
+    """Raises: OSError if somebody holds it, or it belongs to another user."""
     is_folder = path.is_dir() and not path.is_symlink()
     number = os.open(path, os.O_NOFOLLOW | os.O_NONBLOCK | (os.O_RDONLY if is_folder else os.O_RDWR))
     try:

@@ -26,7 +26,7 @@ def read_mapping(path: Path, fields: Collection[str]) -> Columns:
     """A mapping of fields in YAML or JSON, `field: column` a line; `null` for a field that the rows do not have.
 
     Raises:
-        InputError: the file cannot be read, is no mapping of names, or names a field that there is not.
+        InputError: the file cannot be read, is not a mapping of names, or names a field that does not exist.
     """
     expected = "lines such as age: patient_age"
     read = parse_yaml(read_text(path, most=1 << 20, expected=expected), path, expected=expected)
@@ -38,7 +38,7 @@ def read_mapping(path: Path, fields: Collection[str]) -> Columns:
 
 
 class ForeignRow:
-    """A row and where its fields are; `missing` collects those that were needed and are not there."""
+    """A row with its mapping of fields; `missing` collects needed fields that were not found."""
 
     def __init__(self, row: Mapping[str, Any], columns: Columns) -> None:
         self.missing: list[str] = []
@@ -47,11 +47,11 @@ class ForeignRow:
 
     @property
     def names(self) -> list[str]:
-        """The columns that it has, those of nested objects with their path."""
+        """Its columns, those of nested objects with their path."""
         return sorted(self._values)
 
     def find(self, field: str, block: str = "", *, needed: bool = True) -> Any:
-        """The value of a field, "" where there is none: in its own block first, then the outermost of its name."""
+        """The value of a field, "" if there is none: in its own block first, then the outermost of its name."""
         column = self._columns.get(field, field)
         if column is None:
             return ""
@@ -67,7 +67,7 @@ class ForeignRow:
 
 
 def text_of(value: object) -> str:
-    """One text, several joined."""
+    """One text, several joined into one."""
     return "; ".join(texts_of(value)) if isinstance(value, list) else str(value)
 
 
@@ -79,7 +79,7 @@ def texts_of(value: object) -> list[str]:
 
 
 def _opened(value: object, depth: int = 0) -> Any:
-    """The value with the JSON texts in it read, as deep as a record goes."""
+    """The value with the JSON texts in it parsed, as deep as a record goes."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "[") and depth < 4:
         try:
             return _opened(json.loads(value), depth + 1)
@@ -93,7 +93,7 @@ def _opened(value: object, depth: int = 0) -> Any:
 
 
 def _leaves(value: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    """Each value with its path; lists are values, null is none."""
+    """Each value with its path; lists count as values, null as none."""
     for name, inner in value.items():
         if isinstance(inner, Mapping):
             yield from _leaves(inner, f"{path}{name}.")
@@ -101,6 +101,6 @@ def _leaves(value: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any
             yield f"{path}{name}", inner
 
 
-@lru_cache(maxsize=4096)  # asked of each column for each field of each row
+@lru_cache(maxsize=4096)  # called for each column, for each field of each row
 def _plain(path: str) -> str:
     return ".".join(re.sub(r"[\W_]+", "_", part).strip("_").casefold() for part in path.split("."))

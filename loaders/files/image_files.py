@@ -15,7 +15,7 @@ from loaders.files.untrusted import digest_of, is_folder, is_inside, is_text, is
 AMBIGUOUS = "image ambiguous"
 """How the `problem` begins of a name that fits several images."""
 
-# Formats that cannot be opened here are listed too: a photo in one of them is counted, not overlooked.
+# Formats that cannot be opened here are listed too, so that a photo in one of them is counted, not overlooked.
 SUFFIXES = frozenset(
     ".jpg .jpeg .jpe .jfif .png .apng .gif .bmp .dib .tif .tiff .webp .mpo .avif .avifs .heic .heif .heics .heifs .hif "
     ".jp2 .j2k .j2c .jpc .jpf .jpx .jxl .dng .cr2 .cr3 .nef .arw .orf .rw2 .raf".split()
@@ -24,9 +24,9 @@ SUFFIXES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ImageFile:
-    """A file and its name relative to the folder, with slashes; bytes that are no UTF-8 stand in it as \\xNN.
+    """A file and its name relative to the folder, with slashes; bytes that are not UTF-8 appear in it as \\xNN.
 
-    `problem`, where not empty, is why it is not used.
+    `problem`, if not empty, is why it is not used.
     """
 
     name: str
@@ -35,7 +35,7 @@ class ImageFile:
 
     @property
     def usable(self) -> Path | None:
-        """Where it lies; None where it is not used."""
+        """Its path; None if it is not used."""
         return None if self.problem else self.path
 
 
@@ -68,7 +68,7 @@ def _file(path: Path, relative: str, folder: Path) -> ImageFile:
         name = os.fsencode(relative).decode("utf-8", "backslashreplace")
         return ImageFile(name, path, "unreadable file name")
     problem = _of_link(path, folder) if path.is_symlink() else ""
-    # One spelling of accented letters, whatever the file system's.
+    # One spelling of accented letters, whatever the file system uses.
     return ImageFile(unicodedata.normalize("NFC", relative), path, problem)
 
 

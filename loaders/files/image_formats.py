@@ -28,7 +28,7 @@ _RAW = f"{_ANY} `darktable-cli PHOTO PHOTO.jpg`"
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A picture in a format that is not read: what it is, and what to do."""
+    """A picture in a format that is not read: what it is, and what to do about it."""
 
     what: str
     do: str
@@ -36,32 +36,33 @@ class Refused:
 
 @cache
 def readable() -> tuple[str, ...]:
-    """The formats that Pillow is asked for, by its names."""
+    """The formats that Pillow is asked to open, by its names."""
     there = {AVIF: features.check("avif"), JPEG2000: features.check("jpg_2000"), HEIF: _heif()}
     return (*ALWAYS, *(name for name, is_there in there.items() if is_there))
 
 
 @cache
 def decoders() -> str:
-    """The versions of what decodes pictures: it changes when a picture could become another one, or readable at all."""
+    """The versions of the decoders: they change when a picture could decode differently, or become readable at all."""
     return f"pillow {PIL.__version__} " + (f"pillow-heif {version('pillow-heif')}" if HEIF in readable() else "")
 
 
 def _heif() -> bool:
-    """Whether pillow-heif is there; Pillow then knows its format."""
+    """Whether pillow-heif is installed; Pillow then knows its format."""
     try:
         from pillow_heif import register_heif_opener
 
         version("pillow-heif")
     except (ImportError, PackageNotFoundError):
         return False
-    # No thumbnails, no other picture of the file, and what its header says of its size has to hold.
+    # No thumbnails, no other picture of the file, and the size in its header must be true.
     register_heif_opener(thumbnails=False, depth_images=False, aux_images=False)
     return True
 
 
 def refused(data: bytes) -> Refused | None:
-    """What a file is that Pillow could not open, by its first bytes; None for what looks like no picture at all."""
+    """What a file is that Pillow could not open, by its first bytes; None for
+    anything that does not look like a picture."""
     brand = data[8:12] if data[4:8] == b"ftyp" else b""
     if brand in (b"avif", b"avis"):
         return Refused("an AVIF picture", f"{_NEWER}, {_CONVERT} `avifdec PHOTO.avif PHOTO.png`")
@@ -89,7 +90,7 @@ _OTHERS = (
 
 
 def _by_place(data: bytes) -> Refused | None:
-    """What is told by bytes that do not stand first."""
+    """What can be recognised by bytes that are not at the start."""
     if data[128:132] == b"DICM":
         return Refused("a DICOM file", f"{_ANY} `dcmj2pnm +on FILE.dcm FILE.png`, and look at it for names")
     if data[4:8] == b"ftyp":
@@ -100,7 +101,8 @@ def _by_place(data: bytes) -> Refused | None:
 
 
 def raw(data: bytes, tags: Mapping[int, object]) -> Refused | None:
-    """A TIFF, by its tags, that is a camera's raw file: its first picture is a small preview, which is no photo."""
+    """Recognises a camera's raw file, which is a TIFF, by its tags: its first
+    picture is a small preview, not a photo."""
     dng, kind, others = 50706, 254, 330
     preview = tags.get(kind, 0)
     if data[8:10] == b"CR" or dng in tags or (isinstance(preview, int) and preview & 1 and others in tags):
@@ -126,7 +128,7 @@ def stated_sizes(data: bytes) -> Iterator[tuple[int, int]]:
         yield max(0, wide - left), max(0, high - top)
 
 
-_SIZE = b"\0\0\0\x14ispe\0\0\0\0"  # a box of 20 bytes, of version 0
+_SIZE = b"\0\0\0\x14ispe\0\0\0\0"  # a box of 20 bytes, version 0
 _STREAM = b"\xff\x4f\xff\x51"
 
 

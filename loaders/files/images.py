@@ -27,7 +27,7 @@ MAX_BYTES = 256 << 20
 
 _SUFFIXES = {
     "JPEG": (".jpg", ".jpeg", ".jpe", ".jfif"),
-    # Pillow turns a JPEG that holds several pictures into one by itself.
+    # Pillow would turn a JPEG that holds several pictures into an MPO by itself.
     "MPO": (".mpo", ".jpg", ".jpeg"),
     "PNG": (".png", ".apng"),
     "GIF": (".gif",),
@@ -51,7 +51,7 @@ _TURNS = {
 }
 _CONVERTED = "colours put into sRGB, which the file has in a space of its own"
 _PNG = b"\x89PNG\r\n\x1a\n"
-# What Pillow and pillow-heif raise for a file that breaks off or lies about itself, depending on where it does.
+# What Pillow and pillow-heif raise for a file that breaks off or contradicts itself, depending on where.
 _BROKEN = (
     *(OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error, IndexError, KeyError, TypeError),
     RuntimeError,
@@ -70,15 +70,15 @@ class ImageError(InputError):
 
     @property
     def detail(self) -> str:
-        """What was found and what to do, for a row that is left out."""
+        """What was found and what to do, for a row that is excluded."""
         return f"{self.found}. {self.do}" if self.do else self.found
 
 
 @dataclass(frozen=True, slots=True)
 class ImageInfo:
-    """What an image file was: its format, what `clean_bytes` made of it, size in pixels, and what had to be done.
+    """What an image file was: its format, what `clean_bytes` made of it, size in pixels, and what had to be changed.
 
-    `mode` is RGB or L. `frames` is how many pictures it holds, of which the first is taken. `notes` are sentences for a
+    `mode` is RGB or L. `frames` is how many pictures it holds, of which the first is used. `notes` are sentences for a
     log, such as "named .png but is JPEG".
     """
 
@@ -92,14 +92,15 @@ class ImageInfo:
 
 
 def open_image(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, name: str = "") -> Image.Image:
-    """Decode an image file into an upright 8-bit RGB or L picture without metadata; an animation gives its first frame.
-    Where a colour profile says that its numbers are no sRGB, they are put into it.
+    """Decode an image file into an upright 8-bit RGB or L picture without metadata; of an animation, the first frame.
+    If a colour profile says that its numbers are not sRGB, they are converted.
 
-    `name` is what errors call bytes. Pillow's own bound of 178,956,970 pixels holds whatever `max_pixels` says.
+    `name` is what errors call bytes. Pillow's own limit of 178,956,970 pixels applies whatever `max_pixels` says.
 
     Raises:
-        ImageError: the file is missing, empty, no image, of a format that is not read here, larger than `max_pixels` by
-            its header, one pixel wide or high, truncated or corrupt.
+            ImageError: the file is missing, empty, not an image, in a format that is not read here, larger than
+            `max_pixels`
+                by its header, one pixel wide or high, truncated or corrupt.
     """
     data, where = _read(source, name)
     return _upright(_decode(data, where, max_pixels), where)[0]
@@ -109,8 +110,8 @@ def clean_bytes(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, nam
     """The bytes to publish: no EXIF, comments, profiles, thumbnails or trailing data.
 
     An upright 8-bit RGB or grey JPEG or PNG in sRGB keeps its compressed pixels: only the metadata is cut out, and
-    where there is none the bytes stay as they are. Anything else (HEIC, AVIF, JPEG 2000, WEBP, another colour profile,
-    …) becomes a PNG of what `open_image` shows, without loss, since not every reader of a release opens these formats.
+    without metadata the bytes stay as they are. Anything else (HEIC, AVIF, JPEG 2000, WEBP, another colour profile,
+    …) becomes a lossless PNG of what `open_image` shows, since not every reader of a release opens these formats.
 
     Raises:
         ImageError: as `open_image`.
@@ -139,7 +140,7 @@ def clean_bytes(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, nam
         picture.save(buffer, format="PNG", compress_level=6)
         kept, form = buffer.getvalue(), "PNG"
         notes = (*notes, f"re-encoded from {original} as PNG")
-    frames = 1 if original == "MPO" else getattr(image, "n_frames", 1)  # of a phone's, the others are previews
+    frames = 1 if original == "MPO" else getattr(image, "n_frames", 1)  # a phone's other frames are previews
     return kept, ImageInfo(original, form, picture.width, picture.height, picture.mode, frames, notes)
 
 
@@ -157,7 +158,7 @@ def cell_bytes(cell: object, where: str) -> bytes | Path:
 
     A row may come from anybody, so a file that it merely names, as text, is never opened.
 
-    Raises: InputError where it holds none.
+    Raises: InputError if it holds none.
     """
     held = cell.get("bytes") if isinstance(cell, Mapping) else cell
     if isinstance(held, bytes | Path) and held:
@@ -186,7 +187,7 @@ def _read(source: bytes | str | Path, name: str) -> tuple[bytes, str]:
 
 
 def _decode(data: bytes, where: str, max_pixels: int) -> Image.Image:
-    """The first frame, decoded in full, its size checked before."""
+    """The first frame, fully decoded; its size is checked before."""
     for size in stated_sizes(data):
         _check_size(size, where, max_pixels)
     try:
@@ -242,7 +243,7 @@ def _broken(where: str, error: BaseException) -> ImageError:
 
 
 def _turn(image: Image.Image) -> Image.Transpose | None:
-    """How EXIF says to turn the picture; None where it says nothing that can be read."""
+    """How to turn the picture according to EXIF; None if that says nothing readable."""
     try:
         return _TURNS.get(image.getexif().get(_ORIENTATION, 1))
     except _BROKEN:
@@ -279,7 +280,7 @@ def _upright(image: Image.Image, where: str) -> tuple[Image.Image, tuple[str, ..
 
 
 def _eight_bits(image: Image.Image, where: str) -> Image.Image:
-    """Grey levels from the darkest to the brightest pixel: radiographs use a part of the 16 bits only."""
+    """Rescale grey levels from the darkest to the brightest pixel: radiographs use only part of the 16 bits."""
     values = np.asarray(image).astype(np.float64)
     if not np.isfinite(values).all():
         raise ImageError(
@@ -291,7 +292,8 @@ def _eight_bits(image: Image.Image, where: str) -> Image.Image:
 
 
 def _strip_png(data: bytes) -> bytes:
-    """A PNG of its critical chunks only; b"" where it has more than one picture, a palette, or not 8 bits a sample."""
+    """A PNG with only its critical chunks; b"" if it has several pictures, a
+    palette, or other than 8 bits per sample."""
     if data[24] != 8:
         return b""
     kept = [_PNG]
@@ -302,7 +304,7 @@ def _strip_png(data: bytes) -> bytes:
         place += 12 + length
         if kind in (b"acTL", b"PLTE"):
             return b""
-        # A lower-case first letter marks a chunk that a decoder may ignore.
+        # A chunk whose name begins in lower case may be ignored by a decoder.
         if kind[0] & 0x20 == 0:
             kept.append(chunk)
         if kind == b"IEND":
@@ -311,9 +313,9 @@ def _strip_png(data: bytes) -> bytes:
 
 
 def _strip_jpeg(data: bytes) -> bytes:
-    """A JPEG without application segments, comments and whatever follows its end; b"" where its structure is unusual.
+    """A JPEG without application segments, comments and whatever follows its end; b"" if its structure is unusual.
 
-    The JFIF header stays (without thumbnail), and so does Adobe's, which says how the colours are coded.
+    The JFIF header stays (without thumbnail), and so does Adobe's, which says how the colours are encoded.
     """
     kept = [b"\xff\xd8"]
     place = 2

@@ -26,17 +26,17 @@ from loaders.files.stores import IN_USE, Store, locked
 from loaders.files.untrusted import is_file, read_text
 
 LASTS = 120.0
-"""Seconds after which a lease that nobody renews has run out."""
+"""Seconds after which a lease that nobody renews expires."""
 RENEWED = 20.0
 """Seconds between two renewals."""
 FOLDER = "lease"
 OWN = "owner"
-"""The file of one's own disk that holds the name by which leases are taken from here."""
+"""The file on the local disk that holds the name under which leases are taken from here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Who works in a bucket: the name of a folder of its own disk; when it was renewed, in seconds since 1970."""
+    """Who works in a bucket: an id for a folder on its local disk, and the last renewal in seconds since 1970."""
 
     owner: str
     host: str
@@ -47,12 +47,13 @@ class Lease:
 
 @contextmanager
 def leased(store: Store, own: Path) -> Iterator[Callable[[], None]]:
-    """The lease of a store while it is worked in; what it gives raises BedsideError once another one has taken it over.
+    """Holds the lease of a store during the work; the yielded function raises BedsideError once somebody took it over.
 
-    One that was taken from the same folder `own`, whose lock is free now, is that of a process that ended, and is
-    taken over at once.
+    A lease taken from the same folder `own`, whose lock is free now, belongs to a process that ended, and is taken
+    over at
+    once.
 
-    Raises: BedsideError, with the owner, for one that has not run out.
+    Raises: BedsideError, with the owner, for one that has not expired.
     """
     with locked(own):
         if not is_file(own / OWN):
@@ -63,7 +64,7 @@ def leased(store: Store, own: Path) -> Iterator[Callable[[], None]]:
 
         def renew() -> None:
             while not stop.wait(RENEWED):
-                with suppress(BedsideError):  # the work will say so, or the next time will do
+                with suppress(BedsideError):  # the work will report it, or the next renewal will succeed
                     if store.list(FOLDER)[-1:] != [name]:
                         lost.set()
                         return
@@ -80,12 +81,12 @@ def leased(store: Store, own: Path) -> Iterator[Callable[[], None]]:
         finally:
             stop.set()
             renewing.join()
-            with suppress(BedsideError):  # it runs out, or is known by `own`
+            with suppress(BedsideError):  # it expires, or is recognised by `own`
                 store.put(name, _text(replace(lease, renewed=time.time(), ended=True)))
 
 
 def _taken(store: Store, lease: Lease) -> str:
-    """The name of the lease, which is ours. Raises: as `leased`."""
+    """The name of the lease, now ours. Raises: as `leased`."""
     names = store.list(FOLDER)
     before = _read(store, names[-1]) if names else None
     if before and not before.ended and before.owner != lease.owner:
@@ -106,7 +107,7 @@ def _number(names: list[str]) -> int:
 
 
 def _read(store: Store, name: str) -> Lease | None:
-    """A lease; None for what is none, which keeps nobody out."""
+    """A lease; None for anything invalid, which keeps nobody out."""
     data = store.read(name)
     try:
         return None if data is None else from_json(Lease, data, f"{store}/{name}")

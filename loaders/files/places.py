@@ -15,15 +15,15 @@ from loaders.files.untrusted import is_there, resolved
 
 Value = TypeVar("Value")
 
-# An absolute path inside a text: behind nothing, a space, a bracket, "=", ":" or "provider/", but not inside a word or
-# an address ("mg/day", "https://host/page").
+# An absolute path inside a text: at its start or after a space, a bracket, "=", ":" or "provider/", but not inside a
+# word or an address ("mg/day", "https://host/page").
 _ABSOLUTE = re.compile(r"(?:(?<![\w.:/~-])|(?<=[=:,])|(?<=\w/))/(?![/\s])[^\s'\"`<>|,;()\[\]{}]+")
 _ARGUMENT = re.compile(r"(?P<before>(?:[^/=]*[=:,])?(?:\w+/(?=/))?)(?P<path>/(?!/).+)", re.DOTALL)
 _SIGNED_IN = re.compile(r"(?<=://)[^/@\s]+@")
 
 
 def seen_from(place: str | Path, folder: Path) -> str:
-    """A path as it is seen from a folder, where both lie below the folder's parent or the current one; else its name.
+    """A path relative to a folder, if both are below the folder's parent or the current folder; otherwise its name.
 
     >>> seen_from("/data/runs/first/run.json", Path("/data/runs/first")), seen_from("/home/ada/photos", Path("/data/x"))
     ('run.json', '…/photos')
@@ -39,8 +39,8 @@ def seen_from(place: str | Path, folder: Path) -> str:
 
 
 def without_places(value: Value, folder: Path) -> Value:
-    """A text, or all texts of a record or of JSON: their absolute paths of this machine as they are seen from a folder,
-    and no passwords in addresses."""
+    """A text, or all texts of a record or of JSON, with this machine's absolute paths made relative to a folder, and
+    passwords removed from addresses."""
     whole: Any = value
     if isinstance(whole, str):
         whole = _text_without(whole, folder)
@@ -63,33 +63,34 @@ def _text_without(text: str, folder: Path) -> str:
 
 
 def _written(text: str) -> str:
-    """As any file takes it: a name of bytes that are no UTF-8 holds halves of surrogate pairs."""
+    """A form that any file accepts: names with bytes that are not UTF-8 contain unpaired surrogates."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _is_there(path: Path) -> bool:
     try:
         return is_there(path)
-    except InputError:  # a word that is too long for a name is none
+    except InputError:  # a word too long to be a file name
         return False
 
 
 def command_line(words: Sequence[str], folder: Path, *, typed_here: bool = True) -> str:
-    """A command of Bedside as it would be typed in a folder. What was not `typed_here` keeps its relative paths."""
+    """A command of Bedside as it would be typed in a folder. If it was not
+    `typed_here`, relative paths stay as they are."""
     return _written("bedside " + shlex.join(_argument(word, folder, typed_here) for word in words))
 
 
 def command_without_places(command: str, folder: Path) -> str:
-    """A command of a record, where earlier versions wrote absolute paths."""
+    """A command from a record; earlier versions wrote absolute paths into it."""
     try:
         words = shlex.split(command)[1:]
-    except ValueError:  # no command line
+    except ValueError:  # not a command line
         return without_places(command, folder)
     return command_line(words, folder, typed_here=False) if words else command
 
 
 def _argument(text: str, folder: Path, typed_here: bool) -> str:
-    """A word of it: paths, also those behind `NAME=` and `kind:`, are as they are seen from there."""
+    """A word of a command: paths, also those after `NAME=` and `kind:`, become relative to the folder."""
     if found := _ARGUMENT.fullmatch(text.replace("file:///", "/")):
         return found["before"] + seen_from(found["path"], folder)
     before, equals, path = text.rpartition("=")

@@ -21,7 +21,7 @@ from loaders.errors import InputError
 Record = TypeVar("Record")
 
 GROWN = Field(exclude_if=lambda value: not value)
-"""Of a field that earlier versions lack: left out where it is empty, so that an old record is written as it was."""
+"""Marks a field that earlier versions lack: left out if it is empty, so that an old record is written as it was."""
 
 _SETTINGS = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
@@ -30,13 +30,13 @@ _KINDS = {str: "a text", list: "a list", tuple: "a list", dict: "an object", byt
 
 def _adapter(kind: Any) -> TypeAdapter[Any]:
     if kind not in _ADAPTERS:
-        # pydantic takes settings for a union, and hands them down; for a dataclass itself it takes none.
+        # pydantic accepts settings for a union and passes them down; for a dataclass itself it accepts none.
         _ADAPTERS[kind] = TypeAdapter(kind | None, config=_SETTINGS)
     return _ADAPTERS[kind]
 
 
 def to_json(record: object) -> dict[str, Any]:
-    """The record as `json.dumps` takes it, its fields in their order.
+    """The record in the form that `json.dumps` takes, its fields in order.
 
     Raises: TypeError when a field holds what its type does not allow.
     """
@@ -48,7 +48,7 @@ def to_json(record: object) -> dict[str, Any]:
 
 
 def from_json(kind: type[Record], read: object, where: object, *, do: str = "") -> Record:
-    """The record that `to_json` wrote. Bytes are JSON as text; anything else is JSON already parsed.
+    """The record that `to_json` wrote. Bytes are JSON text; anything else is JSON already parsed.
 
     Raises: InputError, with the field, for anything else; `where` says which file or record, `do` what to do about it.
     """
@@ -69,8 +69,9 @@ def _validated(kind: type[Record], read: object) -> Record | None:
     try:
         record: Record | None = _adapter(kind).validate_json(text)
     except ValidationError:
-        # Half a surrogate pair, which a model may write, is JSON for Python and none for pydantic. Such a record is
-        # read less strictly, since parsed JSON has no tuples.
+        # An unpaired surrogate, which a model may write, is JSON for Python but not for pydantic. Such a record is
+        # read less
+        # strictly, since parsed JSON has no tuples.
         if b"\\ud" not in text.lower():
             raise
         record = _adapter(kind).validate_python(json.loads(text), strict=False)
@@ -78,7 +79,7 @@ def _validated(kind: type[Record], read: object) -> Record | None:
 
 
 def _wrong(error: ErrorDetails) -> tuple[str, str]:
-    """What was found and what was expected. Names of fields are identifiers; what else may be a key is not told."""
+    """What was found and what was expected. Names of fields are identifiers; other keys are not shown."""
     named = (str(part) if isinstance(part, int) or part.isidentifier() else "…" for part in error["loc"])
     field, value = ".".join(named), error["input"]
     match error["type"]:

@@ -15,26 +15,26 @@ from loaders.files.untrusted import is_there, open_file
 
 
 class SqliteStore:
-    """The base of a store; `path` None is one in memory. Use it as a context manager, one in each process.
+    """The base class of a store; `path` None means in memory. Use it as a context manager, one in each process.
 
-    Raises: InputError for a file that is no such store, is damaged (it is left as it is) or cannot be used;
-    BedsideError when the disk is full. So does all that is done within `explained`, as damage may come to light late.
+    Raises: InputError for a file that is not such a store, is damaged (it is left as it is) or cannot be used;
+    BedsideError if the disk is full. So does everything done within `explained`, as damage may come to light late.
     """
 
     KIND: ClassVar[str]
     """What the file is: "an answer store"."""
     APPLICATION: ClassVar[int]
-    """In its header: tells our files from other SQLite files."""
+    """Application id in the header, which tells our files from other SQLite files."""
     FORMAT: ClassVar[int]
     TABLE: ClassVar[str]
     WHEN_DAMAGED: ClassVar[str]
-    """What to do then."""
+    """What to do about a damaged file."""
     PRAGMAS: ClassVar[tuple[str, ...]] = ()
-    """Of a new file, beyond each connection."""
+    """Settings of a new file, beyond those of each connection."""
     PRIVATE: ClassVar[bool] = False
     """Whether the file is its owner's alone."""
     THREADS: ClassVar[bool] = False
-    """Whether several threads of one process may use it, one after the other."""
+    """Whether several threads of one process may use it in turn."""
     PATIENCE: ClassVar[float] = 60.0
     """Seconds to wait for another process to finish its commit."""
 
@@ -69,7 +69,7 @@ class SqliteStore:
         self.close()
 
     def close(self) -> None:
-        """Keep what was written and let go of the file."""
+        """Commit what was written and release the file."""
         try:
             with self.explained():
                 self.connection.commit()
@@ -77,7 +77,7 @@ class SqliteStore:
             self.connection.close()
 
     def damaged(self, detail: str) -> InputError:
-        """The error for a file that cannot be read as what it is."""
+        """The error for a file that cannot be read as what it should be."""
         found = f"is damaged ({' '.join(detail.split())})"
         return InputError(str(self.path), found=found, expected=self.KIND, do=self.WHEN_DAMAGED)
 
@@ -88,7 +88,7 @@ class SqliteStore:
         try:
             yield
         except sqlite3.Error as error:
-            # The low byte is the primary code, the rest its variant.
+            # The low byte is the primary code, the rest its extension.
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such" in str(error):
                 raise self.damaged(str(error)) from None
@@ -100,7 +100,7 @@ class SqliteStore:
             else:
                 do = "Check that the file and its folder can be written to"
             raise InputError(where, found=f"cannot be used: {error}", do=do) from None
-        except UnicodeDecodeError as error:  # SQLite names what is damaged by bytes that are no text
+        except UnicodeDecodeError as error:  # SQLite names what is damaged with bytes that are not text
             raise self.damaged(str(error)) from None
         except OSError as error:
             do = "Check that it is a file, and that its folder is writable and has space"
@@ -111,7 +111,7 @@ class SqliteStore:
         return int(version)
 
     def _upgrade(self) -> None:
-        """Bring a file of an earlier format over, whole or not at all; of several processes, one does it."""
+        """Convert a file of an earlier format, completely or not at all; of several processes, one does it."""
         self.connection.execute("BEGIN IMMEDIATE")
         try:
             if (version := self._version()) < self.FORMAT:
@@ -123,10 +123,10 @@ class SqliteStore:
             raise
 
     def _bring_over(self, version: int) -> None:
-        """Change what a file of that earlier format holds to what one of this format would; within a transaction."""
+        """Convert the content of a file of that earlier format to this one; runs within a transaction."""
 
     def _create(self, path: Path) -> None:
-        """Put a whole, empty store in place at once, so that no process ever sees half of one."""
+        """Put a complete, empty store in place in one step, so that no process ever sees half of one."""
         make_folder(path.parent)
         with scratch(path.parent) as folder:
             fresh = folder / path.name
@@ -146,13 +146,13 @@ class SqliteStore:
                     fresh.rename(path)
 
     def _keep_private(self, path: Path) -> None:
-        """SQLite gives the files that it makes beside this one the same mode."""
+        """SQLite gives the files that it creates beside this one the same mode."""
         for place in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))) if self.PRIVATE else ():
-            with suppress(FileNotFoundError, PermissionError):  # another user's
+            with suppress(FileNotFoundError, PermissionError):  # it belongs to another user
                 place.chmod(0o600)
 
     def _check_header(self, path: Path) -> None:
-        """Look at the file's first bytes before SQLite does, which may write to a file only by opening it."""
+        """Check the file's first bytes before SQLite, which may write to a file merely by opening it."""
         with open_file(path, expected=self.KIND) as file:
             header = file.read(100)
         sqlite = len(header) == 100 and header.startswith(b"SQLite format 3\0")

@@ -24,45 +24,45 @@ IN_USE = "another build is using this workspace"
 
 
 class Store(Protocol):
-    """Files by name. Picklable, as workers write side by side; each file is whole or absent. `str` is where it lies.
+    """Files by name. Picklable, as workers write in parallel; each file is whole or absent. `str` gives its location.
 
-    All raise BedsideError where the disk is full, or the store is not reached or refuses.
+    All methods raise BedsideError if the disk is full, or the store cannot be reached or refuses.
     """
 
     @property
     def anywhere(self) -> bool:
-        """Whether machines reach it that share no disk with this one."""
+        """Whether machines that share no disk with this one can reach it."""
 
     @property
     def at_once(self) -> int:
-        """How many files are best asked for at once."""
+        """How many files are best requested at once."""
 
     def read(self, name: str) -> bytes | None:
-        """The bytes of a file; None where there is none."""
+        """The bytes of a file; None if there is none."""
 
     def size(self, name: str) -> int | None:
-        """How many bytes a file has; None where there is none."""
+        """The size of a file in bytes; None if there is none."""
 
     def put(self, name: str, data: bytes) -> None:
-        """Write a file, also where one is."""
+        """Write a file, replacing an existing one."""
 
     def create(self, name: str, data: bytes) -> bool:
-        """Write a file where none is yet; False, and nothing written, where there is."""
+        """Write a file if none exists yet; otherwise return False and write nothing."""
 
     def list(self, folder: str) -> list[str]:
-        """The names of the files of a folder, in order; none where there is no such folder."""
+        """The names of the files in a folder, in order; none if there is no such folder."""
 
     def held(self, own: Path) -> AbstractContextManager[Callable[[], None]]:
-        """Keep the store for this process alone; `own` is a folder of its own disk. What it gives raises BedsideError
-        when somebody else has taken the store over.
+        """Keep the store for this process alone; `own` is a folder on the local disk. The yielded function raises
+        BedsideError once somebody else has taken the store over.
 
-        Raises: BedsideError while another one keeps it.
+        Raises: BedsideError while another process keeps it.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder, of this machine's disk or one that it shares with others."""
+    """A folder, on this machine's disk or on one shared with others."""
 
     folder: Path
     anywhere = False
@@ -72,11 +72,11 @@ class Folder:
         return str(self.folder)
 
     def path(self, name: str) -> Path:
-        """Where a file lies."""
+        """The path of a file."""
         return self.folder / name
 
     def read(self, name: str) -> bytes | None:
-        """As `Store.read`. Raises: InputError for what is no file that can be read."""
+        """As `Store.read`. Raises: InputError for anything that is not a readable file."""
         path = self.path(name)
         return read_file(path) if is_there(path) else None
 
@@ -103,7 +103,8 @@ class Folder:
 
     @contextmanager
     def held(self, own: Path) -> Iterator[Callable[[], None]]:
-        """As `Store.held`, by a lock that ends with this process; what killed ones left half-written is cleared."""
+        """As `Store.held`, by a lock that ends with this process; what killed
+        processes left half-written is removed."""
         with locked(self.folder):
             sweep(self.folder)
             yield lambda: None
@@ -111,7 +112,7 @@ class Folder:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """The lock of a folder, which ends with its process. Raises: BedsideError while another process has it."""
+    """The lock of a folder, which ends with its process. Raises: BedsideError while another process holds it."""
     with writing(folder):
         make_folder(folder)
         try:

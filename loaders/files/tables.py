@@ -45,7 +45,7 @@ from loaders.files.untrusted import (
     unusual,
 )
 
-# A caption can be long; a field this long is a quote that was never closed.
+# A caption can be long; a field this long means a quote that was never closed.
 FIELD_LIMIT = 1 << 20
 _HEAD = 1_000
 _JSON_LINES = (".jsonl", ".ndjson")
@@ -54,7 +54,7 @@ _CONVERTED = {
     **dict.fromkeys((".xlsx", ".xls", ".ods"), 'Save the sheet as "CSV UTF-8"'),
     **dict.fromkeys((".gz", ".zst", ".bz2", ".xz", ".zip"), "Unpack it first"),
 }
-_QUOTES = 1_000  # rows with broken quotes: after so many it is no CSV
+_QUOTES = 1_000  # after so many rows with broken quotes, the file is not CSV
 _BATCH_BYTES = 1 << 30
 _CELLS = (pa.ArrowException, ValueError, OverflowError, TypeError)
 _PARQUET = (*_CELLS, OSError, MemoryError, LookupError)
@@ -62,8 +62,8 @@ _PARQUET = (*_CELLS, OSError, MemoryError, LookupError)
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table in memory: its columns, its rows as (number of the row's first line, cells), those that cannot be read,
-    and its SHA-256."""
+    """A table in memory: its columns, its rows as (number of the row's first line, cells), the unreadable ones, and its
+    SHA-256."""
 
     path: Path
     columns: tuple[str, ...]
@@ -72,7 +72,7 @@ class Table:
     digest: str
 
     def column(self, *names: str, needed: bool = False) -> str | None:
-        """The table's own name for the first of `names` that it has, whatever its case.
+        """The table's own name for the first of `names` that it has, ignoring case.
 
         Raises:
             InputError: none is there and the column is `needed`.
@@ -91,15 +91,15 @@ class Table:
 
 
 def plain_name(name: str) -> str:
-    """A column's name as it is compared: "Expert term" and "expert_term" are one."""
+    """A column's name normalised for comparison: "Expert term" and "expert_term" are the same."""
     return name.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
 def read_table(path: Path) -> Table:
-    """A table of which every row counts.
+    """A table in which every row counts.
 
     Raises:
-        InputError: what `open_table` refuses, and the first row that cannot be read.
+        InputError: what `open_table` refuses, and the first unreadable row.
     """
     table = open_table(path)
     for bad in table.bad:
@@ -108,16 +108,18 @@ def read_table(path: Path) -> Table:
 
 
 def open_table(path: Path) -> Table:
-    """Read a table with a header line; tabs separate the cells of a `.tsv`, commas those of any other file, or what its
-    header line says where that holds no comma: semicolons (as spreadsheets write them in much of the world), tabs or
-    upright bars.
+    """Read a table with a header line. Tabs separate the cells of a `.tsv`, commas those of any other file; if the
+    header
+    line holds no comma, then whatever it uses: semicolons (as spreadsheets write them in much of the world), tabs or
+    vertical bars.
 
-    Columns at the end of the header that have no name are left out, with what stands in them, and so is a first one
-    (the row numbers that pandas and R write).
+    Unnamed columns at the end of the header are left out with their cells, and so is an unnamed first one (the row
+    numbers
+    that pandas and R write).
 
     Raises:
-        InputError: the file is missing, empty or too long; its header is not UTF-8, or a column name is missing or
-            doubled; it holds no rows.
+            InputError: the file is missing, empty or too long; its header is not UTF-8, or a column name is missing or
+                duplicated; it holds no rows.
     """
     data = _filled(path)
     columns, rows = _table(io.BytesIO(data), path)
@@ -134,7 +136,7 @@ def open_table(path: Path) -> Table:
 
 
 def _table(file: BinaryIO, path: Path) -> tuple[tuple[str, ...], Iterator[tuple[int, dict[str, str]] | BadRow]]:
-    """The columns that the header names, and the rows, read as they are asked for. Raises: as `open_table`."""
+    """The columns that the header names, and the rows, read on demand. Raises: as `open_table`."""
     text = io.TextIOWrapper(file, "utf-8-sig", "surrogateescape", newline="")
     before, separator = separator_of(text, tabs=path.suffix.casefold() == ".tsv")
     rows = _rows(text, separator, path, before)
@@ -185,7 +187,7 @@ def _no_row(path: Path) -> InputError:
 
 
 def _named(cells: list[str], columns: Sequence[str], more: bool, where: str) -> dict[str, str]:
-    """The cells by column. Raises: BadRow when there are too few or too many, or one is no text."""
+    """The cells by column. Raises: BadRow if there are too few or too many, or one is not text."""
     if len(cells) < len(columns) or (len(cells) > len(columns) and not more):
         raise BadRow(
             where,
@@ -202,9 +204,9 @@ def _named(cells: list[str], columns: Sequence[str], more: bool, where: str) -> 
 
 
 class _Lines(Iterator[str]):
-    """The lines of a text; those of the row that is being read can be read once more.
+    """The lines of a text; those of the current row can be read once more.
 
-    Raises: InputError for a line without end.
+    Raises: InputError for a line that never ends.
     """
 
     def __init__(self, text: TextIO, path: Path) -> None:
@@ -222,7 +224,7 @@ class _Lines(Iterator[str]):
         return line
 
     def next_row(self) -> None:
-        """A row begins here."""
+        """Mark the beginning of a row."""
         self._row.clear()
 
     def after_first(self) -> None:
@@ -232,10 +234,11 @@ class _Lines(Iterator[str]):
 
 
 def _rows(text: TextIO, delimiter: str, path: Path, before: int) -> Iterator[tuple[int, list[str]] | BadRow]:
-    """Rows with the number of their first line, blank lines left out; `before` were read already. After one that is no
-    CSV, its next line is one.
+    """Rows with the number of their first line, without blank lines; `before` lines were read already. After a row
+    that is
+    not CSV, the line after its first one begins the next row.
 
-    Raises: InputError when there is no end of such rows.
+    Raises: InputError if there are too many such rows.
     """
     csv.field_size_limit(FIELD_LIMIT)
     lines = _Lines(text, path)
@@ -280,7 +283,7 @@ def _open_filled(path: Path) -> Iterator[BufferedReader]:
 
 
 def _check_head(head: bytes, path: Path) -> None:
-    """Raises: InputError for a file that is empty, or of a kind that its name does not say."""
+    """Raises: InputError for a file that is empty, or of another kind than its name says."""
     if not head:
         raise InputError(path, found="is empty", expected="at least one row")
     suffix = path.suffix.casefold()
@@ -299,14 +302,14 @@ def _check_head(head: bytes, path: Path) -> None:
 
 Record = Mapping[str, Any]
 Placed = tuple[str, Record]
-"""Where a record stands, and the record."""
+"""The place of a record, and the record."""
 
 
 @dataclass(frozen=True)
 class Records:
-    """The records of a file: its columns, a way to go through them as often as needed, and its SHA-256.
+    """The records of a file: its columns, a function to iterate over them as often as needed, and its SHA-256.
 
-    `each(None)` yields (where, record) or a BadRow; `each("id")` may leave the other columns out.
+    `each(None)` yields (where, record) or a BadRow; `each("id")` may omit the other columns.
     """
 
     path: Path
@@ -319,8 +322,9 @@ def read_records(path: Path) -> Records:
     """Open a file by its suffix: CSV, TSV, JSON, JSON lines, YAML or Parquet.
 
     Raises:
-        InputError: missing, empty, too long, of another type, or without the structure of its type; as its rows are
-            read, if the file changes meanwhile.
+            InputError: missing, empty, too long, of another type, or without the structure of its type; while its rows
+            are
+                read, if the file changes meanwhile.
     """
     suffix = path.suffix.casefold()
     if suffix in (".csv", ".tsv"):
@@ -348,7 +352,8 @@ def read_records(path: Path) -> Records:
 
 
 def _streamed(path: Path, columns: tuple[str, ...], each: Callable[[str | None], Iterator[Placed | BadRow]]) -> Records:
-    """Records that are read anew each time. What was read must be what the digest names: an error at the end, else."""
+    """Records that are read from disk on each iteration; an error at the end
+    unless what was read matches the digest."""
     digest = digest_of(path)
 
     def rows(only: str | None) -> Iterator[Placed | BadRow]:
@@ -365,7 +370,7 @@ def _streamed(path: Path, columns: tuple[str, ...], each: Callable[[str | None],
 
 
 def _columns_of_table(path: Path) -> tuple[str, ...]:
-    """The columns of a table that has a row. Raises: as `open_table`."""
+    """The columns of a table with at least one row. Raises: as `open_table`."""
     with _open_filled(path) as file:
         columns, rows = _table(file, path)
         if next(rows, None) is None:
@@ -381,7 +386,7 @@ def _table_rows(path: Path) -> Iterator[Placed | BadRow]:
 
 
 def _names_in(rows: Iterable[Placed | BadRow], path: Path) -> tuple[str, ...]:
-    """The names in any of the records. Raises: InputError where there is no record."""
+    """The names in any of the records. Raises: InputError if there is no record."""
     columns: dict[str, None] = {}
     bad: BadRow | None = None
     for row in rows:
@@ -395,7 +400,7 @@ def _names_in(rows: Iterable[Placed | BadRow], path: Path) -> tuple[str, ...]:
 
 
 def _lines_in(path: Path) -> Iterator[Placed | BadRow]:
-    """The records of a file of JSON lines, read as they are asked for; blank lines are none."""
+    """The records of a JSON lines file, read on demand; blank lines are skipped."""
     name = name_of(path)
     with _open_filled(path) as file:
         for number, line in stream_lines(blocks_of(file), path, LONGEST_ROW, skip=True):
@@ -407,7 +412,7 @@ def _lines_in(path: Path) -> Iterator[Placed | BadRow]:
 
 
 def json_record(line: bytes, where: str) -> dict[str, Any]:
-    """The object that a line holds. Raises: BadRow when it holds none."""
+    """The object in a line. Raises: BadRow if there is none."""
     text = line_text(line, where)
     try:
         value = parse_json(text, where)
@@ -423,7 +428,7 @@ def _json_list(data: bytes, path: Path) -> Iterator[Placed | BadRow]:
 
 
 def _yaml_list(data: bytes, path: Path) -> Iterator[Placed | BadRow]:
-    """What YAML holds beyond JSON (dates, sets) is no value here."""
+    """What YAML holds beyond JSON (dates, sets) is not accepted as a value here."""
     value = parse_yaml(decode(data, path), path)
     try:
         json.dumps(value)
@@ -463,13 +468,13 @@ def _object(value: Any, where: str) -> dict[str, Any]:
 
 @contextmanager
 def open_parquet(path: Path, data: bytes | None = None) -> Iterator[pq.ParquetFile]:
-    """A Parquet file, or one that was read already.
+    """A Parquet file, or the bytes of one that was read already.
 
-    Raises: InputError when it is none, was cut off, names a column twice, or asks for too much memory, at once or while
+    Raises: InputError if it is not one, was cut off, names a column twice, or needs too much memory, at once or while
     it is read.
     """
     try:
-        # Not pq.read_table: its thread may let go of the bytes only as the interpreter ends, which aborts the process.
+        # Not pq.read_table: its thread may release the bytes only as the interpreter exits, which aborts the process.
         with _parquet_source(path, data) as source, pq.ParquetFile(source) as file:
             names = file.schema_arrow.names
             if len(set(names)) < len(names):
@@ -483,7 +488,7 @@ def open_parquet(path: Path, data: bytes | None = None) -> Iterator[pq.ParquetFi
 
 @contextmanager
 def _parquet_source(path: Path, data: bytes | None) -> Iterator[Any]:
-    """What pyarrow reads from: the path itself, which is fastest, unless bytes in it are no UTF-8."""
+    """What pyarrow reads from: the path itself, which is fastest, unless it contains bytes that are not UTF-8."""
     if data is not None:
         yield pa.BufferReader(data)
     elif is_text(str(path)):
@@ -496,7 +501,7 @@ def _parquet_source(path: Path, data: bytes | None) -> Iterator[Any]:
 
 
 def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Placed | BadRow]:
-    """The rows of a Parquet file, of all columns unless some are named, in little memory.
+    """The rows of a Parquet file, with all columns unless some are named, in little memory.
 
     Raises: InputError as `open_parquet`.
     """
@@ -514,7 +519,7 @@ def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[P
 
 
 def _batch_rows(file: pq.ParquetFile) -> int:
-    """Few at a time: a row may carry an image, and what a few bytes say once may be repeated in every row."""
+    """Few rows at a time: a row may hold an image, and a few encoded bytes may be repeated in every row."""
     facts = file.metadata
     largest = max(
         (
@@ -528,7 +533,7 @@ def _batch_rows(file: pq.ParquetFile) -> int:
 
 
 def _batch(batch: pa.RecordBatch) -> Iterator[dict[str, Any] | None]:
-    """The rows; None for one that holds a cell that cannot be read."""
+    """The rows; None for a row with an unreadable cell."""
     try:
         yield from batch.to_pylist()
         return

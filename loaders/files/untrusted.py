@@ -33,13 +33,13 @@ import yaml
 from loaders.errors import BedsideError, InputError
 
 MOST_BYTES = 256 << 20
-"""Of a file that is held in memory whole."""
+"""Size limit of a file that is held in memory as a whole."""
 MAX_BAD = 1.0
-"""Of the rows of a source, in percent, may be bad unless the user says otherwise."""
+"""Percentage of a source's rows that may be bad unless the user says otherwise."""
 MOST_LINE = 4 << 20
 LONGEST_ROW = 64 << 20
 MOST_DEPTH = 100
-"""Of JSON: what nests deeper is no record of anybody's."""
+"""Depth limit of JSON: no real record nests deeper."""
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _OF_POINTER = "is a pointer of Git LFS, not the file that it stands for (`git lfs pull` fetches that)"
@@ -70,7 +70,7 @@ _PAGE = re.compile(rb"\s*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE)
 _HEAD = 1_000
 _SHOWN = 5
 _BLOCK = 1 << 20
-_MARK = b"\xef\xbb\xbf"  # of the byte order, as some editors put it in front of UTF-8
+_MARK = b"\xef\xbb\xbf"  # the byte-order mark that some editors put in front of UTF-8
 _MARKS = ("\\ud", "\\uD", "\\u0000")
 _QUOTED = re.compile('"[^"]*"')
 _NOTHING = frozenset("nan -nan none null na n/a <na> #n/a #na nat".split())
@@ -79,13 +79,13 @@ _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 
 
 class TooLong(InputError):
-    """A file of more bytes than anybody should need."""
+    """A file with more bytes than anybody should need."""
 
 
 class BadRow(InputError):
-    """A row that cannot be read: `reason` is the same words for the same cause, `found` is about this row.
+    """A row that cannot be read: `reason` is worded the same for the same cause, `found` is about this row.
 
-    Readers yield one in the place of the row; who cannot do without the row raises it.
+    Readers yield one in place of the row; callers that need every row raise it.
     """
 
     def __init__(self, where: object, *, reason: str, found: str = "", expected: str = "", do: str = "") -> None:
@@ -94,7 +94,7 @@ class BadRow(InputError):
 
     @classmethod
     def of(cls, error: InputError) -> BadRow:
-        """What a row raised, as that row's."""
+        """An error raised for a row, as that row's BadRow."""
         if isinstance(error, BadRow):
             return error
         reason = "an unusable value"
@@ -102,7 +102,7 @@ class BadRow(InputError):
 
     @property
     def detail(self) -> str:
-        """What an exclusion tells beside the reason."""
+        """What an exclusion says in addition to the reason."""
         found = "" if self.found == self.reason else self.found
         return f"{found} (expected {self.expected})".strip() if self.expected else found
 
@@ -110,11 +110,11 @@ class BadRow(InputError):
 def check_bad(
     shown: Sequence[object], records: int, where: object, *, most: float = MAX_BAD, do: str = "Fix these rows"
 ) -> None:
-    """Refuse a source of which more than `most` percent of the records are bad; each is `shown` in a few words.
+    """Refuse a source in which more than `most` percent of the records are bad; each is `shown` in a few words.
 
     Raises: InputError that lists the first of them.
     """
-    if not len(shown) <= records * most / 100:  # no percentage is none that is met
+    if not len(shown) <= records * most / 100:  # written so that NaN, as `most`, also refuses
         first = "; ".join(map(str, shown[:_SHOWN])) + "; …" * (len(shown) > _SHOWN)
         found = f"{len(shown):,} of {records:,} rows cannot be read: {first}"
         raise InputError(where, found=found, expected=f"at most {most:g} %", do=do)
@@ -151,7 +151,7 @@ def open_file(path: Path, *, expected: str = "a file", do: str = "") -> Iterator
 
 @contextmanager
 def open_by_number(path: Path, *, expected: str = "a file", do: str = "") -> Iterator[str]:
-    """As `open_file`, and the name by which libraries that take no other names than UTF-8 open that very file.
+    """As `open_file`, but yields a name by which libraries that only take UTF-8 names can open that very file.
 
     Raises: as `open_file`.
     """
@@ -164,12 +164,12 @@ def _unreadable(path: Path, error: OSError, expected: str = "", do: str = "") ->
 
 
 def _is_of_path(error: ValueError) -> bool:
-    """Whether it says that a name cannot be one: it holds NUL, or what this locale has no letters for."""
+    """Whether the error says that this cannot be a name: it holds NUL, or characters that this locale lacks."""
     return isinstance(error, UnicodeEncodeError) or "null byte" in str(error)
 
 
 def mistaken(head: bytes) -> tuple[str, str] | None:
-    """What a file is, by its first bytes, that was taken for a table, a text or a picture, and what to do.
+    """What a file really is, by its first bytes, if it is not a table, text or picture, and what to do about it.
 
     >>> mistaken(b"<!DOCTYPE html><title>404")[0]
     'is a web page, as servers send instead of a file'
@@ -180,10 +180,10 @@ def mistaken(head: bytes) -> tuple[str, str] | None:
 
 
 def is_there(path: Path) -> bool:
-    """Whether something is there when links are followed.
+    """Whether something exists at the path once links are followed.
 
-    Raises: InputError, as `is_file` and `is_folder` do, where the system will not say: a folder above may not be
-    entered, a name is too long. (`Path.exists` and its like let such errors through as they are.)
+    Raises: InputError, like `is_file` and `is_folder`, if the system will not say: a folder above may not be
+    entered, a name is too long. (`Path.exists` and the like let such errors through.)
     """
     return _mode(path) is not None
 
@@ -216,7 +216,7 @@ def _mode(path: Path) -> int | None:
 
 
 def entries(folder: Path) -> list[Path]:
-    """What a folder holds, by name. Raises: InputError when it is none or cannot be read."""
+    """The content of a folder, sorted by name. Raises: InputError if it is not a folder or cannot be read."""
     try:
         return sorted(folder.iterdir())
     except OSError as error:
@@ -224,9 +224,9 @@ def entries(folder: Path) -> list[Path]:
 
 
 def files_below(folder: Path) -> list[Path]:
-    """The regular files at any depth, by name; no link to a folder is followed.
+    """The regular files at any depth, by name; links to folders are not followed.
 
-    Raises: InputError when a folder cannot be read: what lies in it would be missing without a word.
+    Raises: InputError if a folder cannot be read, since its content would silently be missing.
     """
 
     def refuse(error: OSError) -> None:
@@ -246,7 +246,7 @@ def _check_regular(mode: int, path: Path, expected: str) -> None:
 def read_file(path: Path, *, most: int = MOST_BYTES, expected: str = "a file", do: str = "") -> bytes:
     """The bytes of a regular file.
 
-    Raises: InputError as `open_file`; TooLong for one of more than `most` bytes, of which no more is read.
+    Raises: InputError as `open_file`; TooLong for one of more than `most` bytes, without reading on.
     """
     with open_file(path, expected=expected, do=do) as file:
         size = os.fstat(file.fileno()).st_size
@@ -258,7 +258,8 @@ def read_file(path: Path, *, most: int = MOST_BYTES, expected: str = "a file", d
 
 
 def read_text(path: Path, *, most: int = MOST_BYTES, expected: str = "a text") -> str:
-    """The text of a file, its lines ended by line feeds alone. Raises: InputError as `read_file` and `decode`."""
+    """The text of a file, with every line ending turned into a line feed. Raises:
+    InputError as `read_file` and `decode`."""
     return decode(read_file(path, most=most, expected=expected), path).replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -269,12 +270,12 @@ def digest_of(path: Path) -> str:
 
 
 def name_of(path: Path) -> str:
-    """The name of a file as text; bytes that are no UTF-8 stand in it as \\xNN."""
+    """The name of a file as text; bytes that are not UTF-8 appear in it as \\xNN."""
     return os.fsencode(path.name).decode("utf-8", "backslashreplace")
 
 
 def resolved(path: Path) -> Path:
-    """The place itself, without links, whether something is there or not. Raises: InputError for links in a circle."""
+    """The path with all links resolved, whether or not it exists. Raises: InputError for a circle of links."""
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError) as error:
@@ -283,8 +284,9 @@ def resolved(path: Path) -> Path:
 
 
 def refuse_other(path: Path, begins: Sequence[bytes], *, what: str) -> None:
-    """Say before a file is written that what stands there is another one than an earlier `what`, which begins in one of
-    these ways (in small letters or capitals), or nothing at all: a `-o` meant for it would destroy it.
+    """Check before writing that an existing file is an earlier `what`, which begins in one of these ways (ignoring
+    case),
+    or empty: a mistyped `-o` would destroy anything else.
 
     Raises: InputError for such a file, and as `open_file`.
     """
@@ -300,7 +302,7 @@ def refuse_other(path: Path, begins: Sequence[bytes], *, what: str) -> None:
 
 
 def is_inside(path: Path, folder: Path) -> bool:
-    """Whether a path leads to something in the folder when all links are resolved."""
+    """Whether a path leads to something in the folder once all links are resolved."""
     try:
         return resolved(path).is_relative_to(resolved(folder))
     except InputError:
@@ -318,7 +320,7 @@ def decode(data: bytes, path: object) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        # With a byte-order mark the offset counts from behind it.
+        # With a byte-order mark the offset counts from after it.
         offset = error.start + (3 if data.startswith(_MARK) else 0)
         raise _not_text(data, offset, path) from None
     if "\x00" in text:
@@ -339,7 +341,7 @@ def _not_text(data: bytes, offset: int, path: object) -> InputError:
 
 
 def lines_of(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank, with their numbers from 1; no character but a line feed ends one."""
+    """The lines that are not blank, with their numbers from 1; only a line feed ends one."""
     for number, line in enumerate(data.removeprefix(_MARK).split(b"\n"), start=1):
         if line.strip():
             yield number, line.removesuffix(b"\r")
@@ -348,9 +350,9 @@ def lines_of(data: bytes) -> Iterator[tuple[int, bytes]]:
 def stream_lines(
     blocks: Iterable[bytes], path: object, most: int = MOST_LINE, *, skip: bool = False
 ) -> Iterator[tuple[int, bytes]]:
-    """The same out of blocks that are read one after the other.
+    """Like `lines_of`, from blocks that are read one after another.
 
-    Raises: InputError for a line of more bytes; with `skip` an empty line stands for it, and no more of it is held.
+    Raises: InputError for a line of more bytes; with `skip` it becomes an empty line, and no more of it is held.
     """
     number, rest, over = 0, b"", False
     for block in blocks:
@@ -377,21 +379,21 @@ def stream_lines(
 
 
 def blocks_of(file: BufferedReader) -> Iterator[bytes]:
-    """The bytes of a file, a part at a time."""
+    """The bytes of a file, block by block."""
     while block := file.read(_BLOCK):
         yield block
 
 
 def line_text(line: bytes, where: object) -> str:
-    """A line as text. Raises: BadRow when it is none."""
+    """A line as text. Raises: BadRow if it is not text."""
     return check_text(line.decode("utf-8", "surrogateescape"), where)
 
 
 def separator_of(text: TextIO, *, tabs: bool = False) -> tuple[int, str]:
-    """How many lines stand before the table, and what separates its cells; the text is then where the table begins.
+    """How many lines precede the table, and what separates its cells; the text is then positioned at the table.
 
-    A first line `sep=;` says it, as Excel has it. Else it is what separates the names of the header line: `tabs`;
-    commas; if it holds none, semicolons, tabs or upright bars, whichever are more.
+    A first line `sep=;` states it, as in Excel. Otherwise it is what separates the names of the header line: `tabs`;
+    commas; if it holds none, semicolons, tabs or vertical bars, whichever are more frequent.
     """
     line = text.readline(LONGEST_ROW)
     if stated := _STATED.fullmatch(line.rstrip("\r\n")):
@@ -404,7 +406,7 @@ def separator_of(text: TextIO, *, tabs: bool = False) -> tuple[int, str]:
 
 
 def cell_text(cell: str) -> str:
-    """What a cell says, without white space around it; "" also for a word by which programs write that it says nothing.
+    """The text of a cell, stripped of white space; "" also for the words by which programs mark a missing value.
 
     >>> cell_text(" left lung "), cell_text("NaN"), cell_text("None"), cell_text("#N/A")
     ('left lung', '', '', '')
@@ -414,12 +416,12 @@ def cell_text(cell: str) -> str:
 
 
 def is_text(text: str) -> bool:
-    """Whether it holds neither bytes that were no UTF-8, nor halves of surrogate pairs, nor NUL."""
+    """Whether it is free of bytes that were not UTF-8, of unpaired surrogates and of NUL."""
     return _NO_TEXT.search(text) is None
 
 
 def check_text(text: str, where: object, name: str = "") -> str:
-    """The text, if it is one. Raises: BadRow for bytes that were no UTF-8, halves of surrogate pairs, and NUL."""
+    """The text, if it is valid. Raises: BadRow for bytes that were not UTF-8, unpaired surrogates, and NUL."""
     wrong = _NO_TEXT.search(text)
     if wrong is None:
         return text
@@ -433,7 +435,7 @@ def check_text(text: str, where: object, name: str = "") -> str:
 
 
 def parse_json(data: bytes | str, where: object, *, expected: str = "JSON", do: str = "") -> Any:
-    """JSON in UTF-8, as RFC 8259 has it: no NaN, no halves of characters, nesting at most `MOST_DEPTH` deep.
+    """JSON in UTF-8, as RFC 8259 defines it: no NaN, no unpaired surrogates, nested at most `MOST_DEPTH` deep.
 
     Raises: InputError for anything else.
     """
@@ -448,7 +450,7 @@ def parse_json(data: bytes | str, where: object, *, expected: str = "JSON", do: 
     except (ValueError, RecursionError) as error:
         found = "is not JSON (nested too deep)" if isinstance(error, RecursionError) else f"is not JSON ({error})"
         raise InputError(where, found=found, expected=expected, do=do) from None
-    # Looked at piece by piece only where it could be wrong.
+    # Checked piece by piece only if it could be wrong.
     doubtful = text.count("[") + text.count("{") > MOST_DEPTH or any(mark in text for mark in _MARKS)
     if doubtful and (found := unusual(value)):
         raise InputError(where, found=found, expected=expected, do=do)
@@ -464,13 +466,13 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number")
 
 
-_LEAVES = frozenset((str, bytes, int, float, bool, type(None)))  # most of what a row holds
+_LEAVES = frozenset((str, bytes, int, float, bool, type(None)))  # the types of most values in a row
 
 
 def unusual(value: Any) -> str:
-    """What JSON, or a row, may not hold, or ""."""
+    """What in a value JSON, or a row, may not hold; "" if nothing."""
     texts: list[str] = []
-    names: set[Any] = set()  # a row's structs have the same ones
+    names: set[Any] = set()  # remembered, since the structs of a row share their names
     level = [value]
     for _ in range(MOST_DEPTH):
         texts += [item for item in level if isinstance(item, str)]
@@ -489,12 +491,13 @@ def unusual(value: Any) -> str:
 
 
 def parse_yaml(text: str, where: object, *, expected: str = "YAML", do: str = "") -> Any:
-    """YAML that nests as deep as JSON may, and whose references are not to what refers further: a few bytes of such
-    could unfold without end.
+    """YAML that nests no deeper than JSON may, and whose references do not lead to other references: a few bytes of
+    such
+    references could expand without end.
 
     Raises: InputError for anything else.
     """
-    named: list[bool] = []  # of the collections that are open, from outside in
+    named: list[bool] = []  # for the collections that are open, from the outside in
     try:
         for event in yaml.parse(text, yaml.SafeLoader):
             if isinstance(event, yaml.CollectionStartEvent):
@@ -513,9 +516,10 @@ def parse_yaml(text: str, where: object, *, expected: str = "YAML", do: str = ""
 
 @contextmanager
 def understood(where: object, *, expected: str, do: str = "") -> Iterator[None]:
-    """What is made here of content that was parsed; another shape of it than the code assumes is one error.
+    """Within this context, parsed content of another shape than the code assumes becomes one clear error.
 
-    Raises: InputError for whatever Python raises when a field is missing or of another type; other errors of ours, and
+    Raises: InputError for whatever Python raises if a field is missing or of another type; our own errors, and those
+    of the disk, pass unchanged.
     of the disk, as they are.
     """
     try:

@@ -27,7 +27,7 @@ _MOST_LINE = 64 << 20
 
 
 class LogWriter:
-    """A new log of a unit. Raises: BedsideError when the disk is full; InputError when it may not be written."""
+    """A new log of a unit. Raises: BedsideError if the disk is full; InputError if it may not be written."""
 
     def __init__(self, unit: Path) -> None:
         self.path = private_folder(unit) / f"{HOST}-{secrets.token_hex(6)}.jsonl"
@@ -38,7 +38,7 @@ class LogWriter:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def write(self, rows: Sequence[Row]) -> None:
-        """Append answers, and wait for the disk."""
+        """Append answers and wait until they are on disk."""
         data = "".join(f"{json.dumps(row)}\n" for row in rows).encode("ascii")
         with writing(self.path):
             while data:
@@ -46,12 +46,12 @@ class LogWriter:
             os.fsync(self._file)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         os.close(self._file)
 
 
 def rows_of(unit: Path) -> Iterator[Row]:
-    """The answers in the logs of a unit, in order. Raises: InputError for a line that is none and not the last."""
+    """The answers in the logs of a unit, in order. Raises: InputError for an invalid line that is not the last."""
     for path in sorted(entries(unit)) if is_folder(unit) else ():
         with open_file(path) as file:
             torn: InputError | None = None
@@ -65,7 +65,7 @@ def rows_of(unit: Path) -> Iterator[Row]:
 
 
 def row_of(line: bytes, where: str) -> Row:
-    """An answer from its line. Raises: InputError for what is none."""
+    """An answer from its line. Raises: InputError for an invalid one."""
     row = parse_json(line, where)
     if not isinstance(row, list) or len(row) != len(_SHAPE) or not all(map(isinstance, row, _SHAPE)):
         raise InputError(where, found="no stored answer", expected="a line as a build wrote it", do="Delete the line")
@@ -79,12 +79,12 @@ def units_of(folder: Path) -> list[Path]:
 
 
 def ended(unit: Path) -> list[Path]:
-    """The logs of a unit to which nobody writes any more; a log that has ended is never taken up again."""
+    """The logs of a unit to which nobody writes any more; a log that has ended is never continued."""
     return [path for path in entries(unit) if not _written(path)]
 
 
 def _written(path: Path) -> bool:
-    """Whether its writer still lives; true where that cannot be told."""
+    """Whether its writer is still alive; true if that cannot be known."""
     try:
         number = os.open(path, os.O_RDWR)
     except OSError:
@@ -99,7 +99,7 @@ def _written(path: Path) -> bool:
 
 
 def forget(logs: Sequence[Path], unit: Path) -> None:
-    """Remove logs of a unit, which had ended before they were read: what was written meanwhile would be lost."""
+    """Remove logs of a unit. They must have ended before they were read, or what was written since would be lost."""
     for path in logs:
         with suppress(OSError):
             path.unlink()

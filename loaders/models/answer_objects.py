@@ -21,7 +21,7 @@ from loaders.models.messages import Answer
 
 
 class AnswerObjects(Answers):
-    """The answers of a bucket. All that it does raises BedsideError where that is not reached or refuses."""
+    """The answers in a bucket. All methods raise BedsideError if the bucket cannot be reached or refuses."""
 
     def __init__(self, store: Store) -> None:
         super().__init__()

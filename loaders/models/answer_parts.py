@@ -25,7 +25,7 @@ from loaders.models.messages import Answer
 
 
 class AnswerPart(AnswerStore):
-    """The answers of one unit of work, beside all that the file at `path` holds, which is there and is not changed.
+    """The answers of one unit of work, in addition to those in the file at `path`, which exists and is not changed.
 
     Raises: as `AnswerStore`; InputError while somebody writes to the file.
     """

@@ -47,7 +47,7 @@ from loaders.models.messages import Answer, ChatModel, Decoding, Message, read_i
 
 STORE = "answers.sqlite"
 PRIVATE = "private"
-"""The folder of a run for what only its owner may look into: paid answers, and logs, which hold whole records."""
+"""The folder of a run for what only its owner may see: paid answers, and logs, which hold whole records."""
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -57,7 +57,7 @@ _INSERT = "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 
 @dataclass(slots=True)
 class Usage:
-    """What a run has cost so far: requests asked (and paid), requests replayed, tokens of those asked."""
+    """What a run has cost so far: requests sent (and paid), requests replayed, tokens of those sent."""
 
     asked: int = 0
     replayed: int = 0
@@ -66,9 +66,9 @@ class Usage:
 
 
 class Answers:
-    """Asks models, and keeps what they answer before anybody uses it; `usage` counts what this process did.
+    """Asks models, and stores their answers before anybody uses them; `usage` counts what this process did.
 
-    A store says how it finds an answer (`_stored`), and how it makes sure of some (`_commit`, in a thread).
+    A subclass defines how an answer is found (`_stored`), and how some are made durable (`_commit`, in a thread).
     """
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class Answers:
         self._writing: asyncio.Task[None] | None = None
         self._writer = ThreadPoolExecutor(
             1, "answers"
-        )  # not the loop's, in which pictures are read and names looked up
+        )  # not the loop's own threads, in which pictures are read and names looked up
 
     def __enter__(self) -> Self:
         return self
@@ -100,16 +100,17 @@ class Answers:
     ) -> Answer:
         """The stored answer to this request, or the model's, which is stored first.
 
-        The namespace (a case id, a repetition) keeps apart requests that are equal otherwise; so does the encounter,
-        which names one talk of several that are had over the same case, such as those of two people. Equal requests
-        under way at once are asked once in one process; of two processes, both return what was stored first.
+        The namespace (a case id, a repetition) separates requests that are otherwise equal. So does the encounter,
+        which
+        identifies one of several talks about the same case, such as those of two people. Within one process, equal
+        concurrent requests are sent once; of two processes, both return what was stored first.
 
         Raises what `ChatModel.ask` raises, and what opening the store raises.
         """
         request, digest = request_of(
             model, messages, decoding, json_schema, namespace=namespace, encounter=encounter, dialogue=self._dialogue
         )
-        while digest in self._in_flight:  # someone asks this very question; when that fails or is cancelled, we do
+        while digest in self._in_flight:  # the same request is in flight; if that fails or is cancelled, we send it
             await self._in_flight[digest].wait()
         done = self._in_flight[digest] = asyncio.Event()
         try:
@@ -136,7 +137,7 @@ class Answers:
         raise NotImplementedError
 
     async def _write(self, digest: str, model: str, request: str, answer: Answer) -> bool:
-        """Keep an answer; True where it is known that no other process had kept one before."""
+        """Store an answer; True if it is known that no other process had stored one before."""
         row = _row_of(digest, model, request, answer)
         written = asyncio.get_running_loop().create_future()
         self._waiting.append((row, written))
@@ -146,14 +147,14 @@ class Answers:
         return False
 
     async def _write_waiting(self) -> None:
-        """Commit what is waiting, again and again: the disk is waited for in a thread, once for all that came in."""
+        """Commit waiting answers, again and again: the disk is waited for in a thread, once for all that came in."""
         while self._waiting:
             answered, self._waiting = self._waiting, []
             try:
                 rows = [row for row, _ in answered]
                 await asyncio.get_running_loop().run_in_executor(self._writer, self._commit, rows)
             except asyncio.CancelledError:
-                self._waiting = answered + self._waiting  # `close` makes sure of them
+                self._waiting = answered + self._waiting  # `close` will commit them
                 raise
             except Exception as error:
                 for _, written in answered:
@@ -165,7 +166,7 @@ class Answers:
                         written.set_result(None)
 
     def close(self) -> None:
-        """Keep what was written, or was answered when all was stopped."""
+        """Commit what was written, or was answered when everything was stopped."""
         answered, self._waiting = self._waiting, []
         self._writer.shutdown()
         if answered:
@@ -173,7 +174,7 @@ class Answers:
 
 
 class AnswerStore(Answers, SqliteStore):
-    """The answers of one file. For errors see the base."""
+    """The answers in one file. For errors see the base class."""
 
     KIND = "an answer store"
     APPLICATION = 0x42454453  # "BEDS"
@@ -190,7 +191,7 @@ CREATE TABLE answers (
     PRAGMAS = ("journal_mode = WAL",)
     PRIVATE = True
     OWNED: ClassVar[bool] = True
-    """Whether this process may write to the file, and so takes in what others were answered."""
+    """Whether this process may write to the file, and so merges the logs of other writers."""
     WHEN_DAMAGED = (
         "The file is unchanged: move it away to start over, or recover its answers with `sqlite3 FILE .recover`"
     )
@@ -200,9 +201,9 @@ CREATE TABLE answers (
         Answers.__init__(self)
         self._dialogue = dialogue
         with self.explained():
-            # A power cut may undo a commit in WAL mode, unless each one is synced.
+            # A power cut may undo a commit in WAL mode, unless each commit is synced.
             self.connection.execute(f"PRAGMA synchronous = {'NORMAL' if dialogue else 'FULL'}")
-            if dialogue:  # in pages of 4 kB; each checkpoint waits for the disk, a hundred times a commit's time
+            if dialogue:  # pages of 4 kB; each checkpoint waits for the disk, a hundred times as long as a commit
                 self.connection.execute("PRAGMA wal_autocheckpoint = 10000")
         try:
             if self.OWNED:
@@ -232,7 +233,7 @@ CREATE TABLE answers (
             return self.connection.execute(_INSERT, _row_of(digest, model, request, answer)).rowcount == 1
 
     def _take_in(self, parts: Path) -> None:
-        """Keep what writers on other machines left in their logs (`AnswerPart`): of equal requests, the first."""
+        """Merge what writers on other machines left in their logs (`AnswerPart`): of equal requests, the first wins."""
         for unit in units_of(parts):
             logs = ended(unit)
             with self.explained(), self.connection:
@@ -249,24 +250,24 @@ CREATE TABLE answers (
                 connection.executemany(_INSERT, rows)
 
     def close(self) -> None:
-        """Keep what was written, or was answered when all was stopped, and let go of the file."""
+        """Commit what was written, or was answered when everything was stopped, and release the file."""
         try:
             Answers.close(self)
         finally:
             SqliteStore.close(self)
 
     def _bring_over(self, version: int) -> None:
-        """Of format 1: every key anew, without the address."""
+        """From format 1: compute every key again, without the address."""
         rows = self.connection.execute("SELECT rowid FROM answers ORDER BY rowid").fetchall()
         for (row,) in rows:
             found = self.connection.execute("SELECT digest, request FROM answers WHERE rowid = ?", (row,))
             digest = f"in row {row}"
             try:
-                digest, request = found.fetchone()  # a damaged index may name a row that is not there
+                digest, request = found.fetchone()  # a damaged index may name a row that does not exist
                 plain = _plain(_without_address(json.loads(request)))
             except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
                 raise self.damaged(f"the request {digest} cannot be read") from None
-            # What another server answered to the same request stays under its old key, and is not asked for any more.
+            # Another server's answer to the same request stays under its old key, and is no longer used.
             self.connection.execute(
                 "UPDATE OR IGNORE answers SET digest = ?, request = ? WHERE rowid = ?", (_digest(plain), plain, row)
             )
@@ -280,19 +281,20 @@ def _row_of(digest: str, model: str, request: str, answer: Answer) -> Row:
 
 
 def parts_of(path: Path) -> Path:
-    """The folder beside a file of answers where writers on other machines keep theirs."""
+    """The folder beside a file of answers in which writers on other machines store theirs."""
     return path.with_suffix(".parts")
 
 
 def store_of(run: Path) -> Path:
-    """The place of a run's answers in its private folder, where those of an earlier version are brought first.
+    """The place of a run's answers in its private folder; those of an earlier version are moved there first.
 
-    Raises: what opening the store raises; InputError while another process uses it where it was, and for a folder that
-    may not be made.
+    Raises: what opening the store raises; InputError while another process uses it in its old place, and for a folder
+    that
+    may not be created.
     """
     old, new = run / STORE, private_folder(run / PRIVATE) / STORE
     if is_there(old) and not is_there(new):
-        AnswerStore(old).close()  # takes in what was written last, and so leaves one file
+        AnswerStore(old).close()  # merges the write-ahead log, so that one file is left
         if is_there(old.with_name(f"{STORE}-wal")):
             raise InputError(old, found="another run uses it", expected="one run at a time", do="Wait for it to end")
         old.rename(new)
@@ -308,8 +310,9 @@ async def gather_bounded(
 ) -> list[Result]:
     """`function` of every item, in the items' order, at most `limit` at a time; `progress(done, total)` after each.
 
-    The first error, or Ctrl-C, ends it: nothing more starts, what is under way is cancelled and waited for, and the
-    error is raised. What an AnswerStore has stored by then stays stored.
+    The first error, or Ctrl-C, ends it: nothing more starts, what is in flight is cancelled and awaited, and the error
+    is
+    raised. What an AnswerStore has stored by then stays stored.
     """
     if limit < 1:
         raise ValueError("limit must be at least 1")
@@ -318,7 +321,8 @@ async def gather_bounded(
 
     async def work() -> None:
         for index, item in queue:
-            await asyncio.sleep(0)  # a replayed answer never waits: without this, nothing could cancel a row of them
+            # a replayed answer never waits: without this, a series of them could not be cancelled
+            await asyncio.sleep(0)
             results[index] = await function(item)
             if progress is not None:
                 progress(len(results), len(items))
@@ -347,7 +351,7 @@ def request_of(
     encounter: str | None,
     dialogue: bool,
 ) -> tuple[str, str]:
-    """A request as it is stored, JSON, and the digest by which it is known; `dialogue` as in the store."""
+    """A request as it is stored, in JSON, and the digest that identifies it; `dialogue` as in the store."""
     told = f"[{','.join(map(_told, messages))}]"
     request = _plain(
         {
@@ -364,13 +368,14 @@ def request_of(
 
 
 def _told(message: Message) -> str:
-    """A message as `_plain` has it, in a tenth of its time: each request tells all that its dialogue said before."""
+    """A message in the form of `_plain`, in a tenth of its time: each request
+    repeats all that its dialogue said before."""
     images = _plain([_image_digest(image) for image in message.images]) if message.images else "[]"
     return f'{{"images":{images},"role":"{message.role}","text":{encode_basestring_ascii(message.text)}}}'
 
 
 def _drawn(decoding: Mapping[str, Any]) -> dict[str, Any]:
-    """What is sent of a decoding, one way to write each value."""
+    """The part of a decoding that is sent, with one spelling for each value."""
     return {
         name: float(value) if name in ("temperature", "top_p") else value
         for name, value in decoding.items()
@@ -379,7 +384,7 @@ def _drawn(decoding: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_address(request: Mapping[str, Any]) -> dict[str, Any]:
-    """A request of format 1 as it is written now."""
+    """A request of format 1 in today's form."""
     decoding = {name: request[name] for name in ("temperature", "max_tokens", "seed")}
     same = {name: request[name] for name in ("messages", "json_schema", "namespace")}
     return {"model": request["model"]["name"], "decoding": _drawn(decoding), "encounter": None, **same}
@@ -393,7 +398,7 @@ def _image_digest(image: Path | bytes) -> str:
     return hashlib.sha256(read_image(image)[0]).hexdigest() if isinstance(image, Path) else _bytes_digest(image)
 
 
-@lru_cache(maxsize=32)  # a dialogue shows its image again in each request
+@lru_cache(maxsize=32)  # a dialogue repeats its image in each request
 def _bytes_digest(image: bytes) -> str:
     return hashlib.sha256(read_image(image)[0]).hexdigest()
 

@@ -20,15 +20,15 @@ from typing import Any, Generic, Protocol, TypeVar
 from loaders.models.messages import Answer, Message
 
 LONGEST_ANSWER = 20_000
-"""Characters; what a model writes within its limit of tokens is shorter."""
+"""Characters; a model's answer within its limit of tokens is shorter."""
 
-# The template of a model may hold the start of its thought. What begins as an answer is none.
+# A model's template may contain the start of its thought. What begins like an answer is not a thought.
 _THOUGHTS_IN_FRONT = re.compile(
     r"\A(?:\s*+(?:<think(?:ing)?>.*?|(?!\{|```)(?:(?!<think).)*?)</think(?:ing)?>)+", re.IGNORECASE | re.DOTALL
 )
 _FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.IGNORECASE | re.DOTALL)
 _THOUGHT = re.compile(r"<think(?:ing)?>(.*?)(?:</think(?:ing)?>|\Z)", re.IGNORECASE | re.DOTALL)
-_THOUGHT_END = re.compile(r"\A(.*?)</think(?:ing)?>", re.IGNORECASE | re.DOTALL)  # a template may hold its start
+_THOUGHT_END = re.compile(r"\A(.*?)</think(?:ing)?>", re.IGNORECASE | re.DOTALL)  # the template may hold its start
 _SPEAKER = r"\W*(?:patient|clinician|doctor|physician|assistant|user)\s*:"
 _LABEL = re.compile(rf"^{_SPEAKER}\s*", re.IGNORECASE)
 _OTHER_LABEL = re.compile(rf"\n{_SPEAKER}.*", re.IGNORECASE | re.DOTALL)
@@ -37,19 +37,20 @@ Value = TypeVar("Value")
 
 
 class Ask(Protocol):
-    """Asks a model, with settings of its own for each attempt, from 0."""
+    """Asks a model; its settings may differ between attempts, counted from 0."""
 
     def __call__(self, messages: Sequence[Message], /, *, attempt: int) -> Awaitable[Answer]:
         """The model's answer."""
 
 
 class Unfit(ValueError):
-    """Why an answer cannot be used. It is sent back, so a text of others that the answer holds has no place in it."""
+    """Why an answer cannot be used. It is sent back, so it must not contain other people's text from the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked(Generic[Value]):
-    """What was made of an answer, of how many, or None and why the last one cannot be used; `answer` is that text."""
+    """The value read from an answer and the number of attempts, or None and why
+    the last failed; `answer` is its text."""
 
     value: Value | None
     answer: str
@@ -58,7 +59,7 @@ class Asked(Generic[Value]):
 
 
 def mended(failure: str) -> str:
-    """What a model is told whose answer cannot be used."""
+    """What to tell a model whose answer cannot be used."""
     return f"That answer cannot be used: {failure}. Answer again in the form that was asked for, with nothing else."
 
 
@@ -70,10 +71,11 @@ async def ask_until(
     attempts: int,
     again: Callable[[str], str] | None = mended,
 ) -> Asked[Value]:
-    """What `read` makes of the first answer that it takes, asked for `attempts` times at most.
+    """What `read` returns for the first answer that it accepts, asked for `attempts` times at most.
 
-    `read` raises Unfit for an answer that it does not take. The next request then holds that answer and what `again`
-    makes of the reason; with None it is the same request, for who asks at another temperature or seed.
+    `read` raises Unfit for an answer that it rejects. The next request then contains that answer and what `again`
+    makes of
+    the reason. If `again` is None, the same request is sent, for callers that change the temperature or seed.
 
     Raises:
         ModelError: the model cannot be reached, or whatever else `ask` raises.
@@ -94,14 +96,14 @@ async def ask_until(
 
 
 def read_object(text: str) -> dict[str, Any]:
-    """The answer as one JSON object: all of it, or all of its one code fence, behind the thoughts in front of it.
+    """The answer as one JSON object: all of it, or all of its one code fence, after any thoughts in front of it.
 
     >>> read_object('<think>easy</think>```json\\n{"a": 1}\\n```')
     {'a': 1}
 
     Raises:
-        Unfit: anything else, prose around the object included; a field twice, a number that is not finite, half of a
-            character, or more than `LONGEST_ANSWER` characters.
+            Unfit: anything else, including prose around the object; a duplicate field, a number that is not finite, an
+                unpaired surrogate, or more than `LONGEST_ANSWER` characters.
     """
     text = _THOUGHTS_IN_FRONT.sub("", text).strip()
     if len(text) > LONGEST_ANSWER:
@@ -123,7 +125,7 @@ def read_object(text: str) -> dict[str, Any]:
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON Schema of an answer that `read_object` reads: an object with these fields, all of them and no other."""
+    """JSON Schema of an answer that `read_object` reads: an object with all of these fields and no other."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -147,7 +149,7 @@ def _number(text: str) -> float:
 
 
 def without_thoughts(text: str) -> tuple[str, str | None]:
-    """What a reasoning model says, and what it thought; None where it marks no thought."""
+    """What a reasoning model says, and what it thought; None if it marks no thought."""
     if "think" not in text.casefold():
         return text, None
     thoughts: list[str] = []
@@ -161,7 +163,7 @@ def without_thoughts(text: str) -> tuple[str, str | None]:
 
 
 def said_by(answer: str) -> str:
-    """What a model says in its role: its thoughts, a label in front, and the lines it writes for the other side go.
+    """What a model says in its role, without its thoughts, a label in front, and lines it writes for the other side.
 
     >>> said_by("<think>hm</think>Doctor: How are you?\\nPatient: Fine.")
     'How are you?'
@@ -171,7 +173,7 @@ def said_by(answer: str) -> str:
 
 
 def fenced(name: str, text: str) -> str:
-    """The text of somebody else between delimiters, which nothing within can close or open.
+    """Somebody else's text between delimiters, which nothing in it can close or open.
 
     >>> fenced("turn", "Hello.</turn> <turn>")
     '<turn>\\nHello.‹/turn> ‹turn>\\n</turn>'
@@ -181,5 +183,5 @@ def fenced(name: str, text: str) -> str:
 
 
 def writable(text: str) -> str:
-    """The text without halves of characters, which no file can hold; servers do send them."""
+    """The text without unpaired surrogates, which no file can hold; servers do send them."""
     return text.encode("utf-8", "replace").decode("utf-8")

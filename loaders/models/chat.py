@@ -38,7 +38,7 @@ from loaders.models.servers import Servers
 from loaders.models.tries import REFUSED, Tries
 
 THOUGHTS = 8192
-"""Tokens that a reasoning model may think for, beside those of its answer."""
+"""Tokens that a reasoning model may use for thinking, in addition to those of its answer."""
 
 _NO_LIMIT = 1_000_000
 
@@ -77,21 +77,21 @@ def open_model(
     if provider == "scripted":
         return open_scripted(rest)
     if provider in ("mockllm", "none"):
-        # Not marked as stand-ins, their answers would pass for a model's.
+        # If they were not marked as stand-ins, their answers would pass for a model's.
         raise ModelError(name, found="is a provider for inspect_ai's own tests", do="Use scripted/... instead")
     with MissingExtra.needed("dialogue", purpose=f"the chat model {name}"):
         from inspect_ai import model as models
     # In one process, hf/ answers one prompt at a time: its batches depend on timing, and padding changes answers.
-    # Elsewhere who asks says how many at a time; inspect_ai would begin with 20 and never go beyond 100.
+    # Elsewhere the caller limits concurrency; inspect_ai would begin with 20 and never exceed 100.
     config = models.GenerateConfig(max_connections=1 if provider == "hf" else _NO_LIMIT)
     try:
         model = models.get_model(name, config=config, base_url=base_url, memoize=False)
     except Exception as error:
         raise unusable(name, error, secrets_of()) from None
-    if provider == "vllm":  # which says on the screen what is told by an error
+    if provider == "vllm":  # it prints to the screen what an error says anyway
         logging.getLogger("inspect_ai.model._providers.vllm").setLevel(logging.CRITICAL)
     if base_url is not None and hasattr(model.api, "_server"):
-        # inspect_ai has one server for each model of vLLM in a process, and its address is the first that was named.
+        # inspect_ai has one server per vLLM model in a process, at the first address that was given.
         model.api._server = type(model.api._server)()
     key = getattr(model.api, "api_key", None) or ""
     if key != key.strip() or not key.isascii() or not key.isprintable():
@@ -105,7 +105,7 @@ def open_model(
 
 
 def _parted(name: str) -> tuple[str, str]:
-    """Provider and model. Raises: ModelError where one of them is missing."""
+    """Provider and model. Raises: ModelError if one of them is missing."""
     provider, _, rest = name.partition("/")
     if not provider or not rest:
         raise ModelError(
@@ -127,9 +127,9 @@ def of_inspect(
     base_url: str | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> _InspectModel:
-    """An `inspect_ai.model.Model`, such as the one of a role in an evaluation, as a chat model of ours.
+    """An `inspect_ai.model.Model`, such as that of a role in an evaluation, as a `ChatModel`.
 
-    It is asked with our bounded retries and tells its errors our way; in an evaluation its requests are in the log.
+    It is asked with our bounded retries and reports errors our way; in an evaluation its requests are in the log.
     """
     import inspect_ai
 
@@ -138,7 +138,7 @@ def of_inspect(
 
 
 class _InspectModel(ChatModel):
-    """A model of inspect_ai, with retries of our own around single tries."""
+    """A model of inspect_ai, with our own retries around single tries."""
 
     stand_in = False
 
@@ -169,12 +169,12 @@ class _InspectModel(ChatModel):
         self._again: Callable[[], ChatModel] | None = None
 
     def opened_by(self, again: Callable[[], ChatModel]) -> Self:
-        """This model, which another process opens by `again`: a client with its connections cannot be sent."""
+        """This model, which another process opens by calling `again`: a client with its connections cannot be sent."""
         self._again = again
         return self
 
     def directly(self) -> Self:
-        """This model, asked without inspect_ai in between wherever that is the same."""
+        """This model, asked without inspect_ai in between wherever the result is the same."""
         self._direct = Direct(self._model, self._tries.timeout)
         return self
 
@@ -210,9 +210,10 @@ class _InspectModel(ChatModel):
     ) -> Answer:
         if not messages:
             raise ValueError("no messages")
-        # No name says which model reasons. A thought shows it, and so may the first answer that is cut off, once it has
-        # room: a template that holds the start of the thought leaves its end alone in the text. The tokens are those of
-        # the answer that is given, so that a run that was stopped counts like another.
+        # No name says which model reasons. A thought shows it, and so may the first truncated answer, once it gets more
+        # room: if the template holds the start of the thought, only its end is in the text. Only the tokens of the
+        # answer
+        # that is returned count, so that an interrupted run counts like any other.
         cut = None
         if not self._thinks:
             cut = await self._asked(messages, json_schema, decoding)
@@ -221,7 +222,7 @@ class _InspectModel(ChatModel):
                 return cut
         try:
             answer = await self._asked(messages, json_schema, decoding, room=THOUGHTS)
-        except ModelError as error:  # such as of a server whose context has not that much room
+        except ModelError as error:  # for instance from a server whose context is too small for that
             if not error.found.startswith(REFUSED):
                 raise
             answer = None
@@ -261,7 +262,7 @@ class _InspectModel(ChatModel):
         request: str,
         model: Any,
     ) -> Any:
-        """What inspect_ai's `model` puts out, asked once."""
+        """The output of inspect_ai's `model`, asked once."""
         from inspect_ai.model import GenerateConfig
 
         temperature = decoding["temperature"]
@@ -283,13 +284,13 @@ class _InspectModel(ChatModel):
             attempt_timeout=self._tries.timeout,
             extra_headers={"Idempotency-Key": request} if request else None,
         )
-        # Kits of providers retry by themselves too, which would multiply the tries; vLLM's appears only in use.
+        # Providers' clients retry by themselves too, which would multiply the tries; vLLM's is created on first use.
         client: Any = getattr(model.api, "client", None)
         if hasattr(client, "max_retries"):
             client.max_retries = 0
         asked = model.generate([to_inspect(message) for message in messages], config=config, cache=False)
         # inspect_ai appends each prompt to a transcript that lives as long as the context: in an evaluation the
-        # sample's, elsewhere that of a task made for it.
+        # sample's, elsewhere that of a task created for it.
         output = await (asked if self._logged else asyncio.create_task(asked))
         if not output.choices:
             raise ValueError("it holds no choice")
@@ -297,7 +298,7 @@ class _InspectModel(ChatModel):
 
 
 def _retry_after(model: Any, cause: BaseException) -> float:
-    """Seconds that the server asked to be left alone (Retry-After); 0 when it asked for nothing."""
+    """Seconds that the server asked us to wait (Retry-After); 0 if it did not."""
     return getattr(model.api.should_retry(cause), "retry_after", None) or 0.0
 
 
@@ -326,11 +327,11 @@ _HOSTS = {
     "mistral": "api.mistral.ai",
     "openrouter": "openrouter.ai",
 }
-"""Provider -> where its models answer."""
+"""Provider -> the address of its models."""
 
 
 def at_its_provider(identity: Mapping[str, str]) -> bool:
-    """Whether a model of this identity is asked where its provider answers, and not at an address that was named.
+    """Whether a model of this identity is asked at its provider's own address, not at one that the user gave.
 
     A model that runs in this process is its own provider.
     """

@@ -33,19 +33,19 @@ if TYPE_CHECKING:
     import httpx2
 
 PROVIDERS = ("openai", "openai-api", "vllm")
-"""Those of inspect_ai whose requests to a server are chat completions, or may be."""
+"""inspect_ai's providers whose requests to a server are chat completions, or may be."""
 _SETTINGS = ("INSPECT_HTTP_", "INSPECT_TELEMETRY", "INSPECT_API_KEY_OVERRIDE", "INSPECT_DISABLE_MODEL_API")
 _NOT_KEPT = {"host", "content-length", "accept-encoding", "connection", "idempotency-key", "x-irid"}
-"""Headers that belong to one request or to a client; `x-irid` is inspect_ai's own number of a request."""
+"""Headers that belong to one request or to a client; `x-irid` is inspect_ai's own request number."""
 _NOT_GIVEN = {"content-encoding", "content-length", "transfer-encoding", "connection"}
-"""Headers of a body as it was sent, which is unpacked when it is given to inspect_ai."""
-_CONNECT = 60.0  # seconds, inspect_ai's own
-_IDLE = 5.0  # seconds that a connection is kept for the next request, httpx's own
+"""Headers about the encoding of a body, which is already decoded when it is passed to inspect_ai."""
+_CONNECT = 60.0  # seconds, the same as inspect_ai's
+_IDLE = 5.0  # seconds that a connection is kept for the next request, the same as httpx's
 _LONGEST_HEADER = 1 << 16
 _STOPS = {"stop": "stop", "length": "max_tokens"}
 
 Generate = Callable[[Any], Awaitable[Any]]
-"""Has a model of inspect_ai make the request, and gives its output."""
+"""Has a model of inspect_ai make the request, and returns its output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a server said, unpacked."""
+    """A server's reply, decompressed."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -85,20 +85,22 @@ class Direct:
         self._lines: dict[asyncio.AbstractEventLoop, _Line] = {}
 
     async def ask(self, messages: Sequence[Message], drawn: Hashable, name: str, generate: Generate) -> Answer | None:
-        """The answer, asked for once; None where inspect_ai has to ask, and nothing was sent.
+        """The answer from a single try; None if inspect_ai has to ask, in which case nothing was sent.
 
-        `drawn` stands for all that makes the form but the messages, `name` is sent as `Idempotency-Key` unless empty.
+        `drawn` stands for everything but the messages that determines the form; `name` is sent as `Idempotency-Key`
+        unless
+        empty.
 
         Raises: what `generate` raises for such a reply or error; TimeoutError.
         """
-        # vLLM's client appears as it is used first.
+        # vLLM's client is created on first use.
         if not hasattr(self._model.api, "client") or any(message.images for message in messages):
             return None
         line = await self._line()
         form = await self._form(line, messages, drawn, generate)
         try:
             told = _told(messages)
-        except UnicodeEncodeError:  # half of a character
+        except UnicodeEncodeError:  # an unpaired surrogate
             return None
         if form is None:
             return None
@@ -117,7 +119,7 @@ class Direct:
         return line
 
     async def _form(self, line: _Line, messages: Sequence[Message], drawn: Hashable, generate: Generate) -> Form | None:
-        """The form of a request; None where inspect_ai makes it otherwise than is known here, or could not make it."""
+        """The form of a request; None if inspect_ai makes it in a way that is unknown here, or could not make it."""
         kind = (self._model.api.api_key, drawn, tuple(message.role for message in messages))
         if kind not in self._forms:
             async with line.learning:
@@ -138,12 +140,12 @@ class Direct:
             written.append(request)
             raise httpx2.ConnectError("not sent")
 
-        with suppress(Exception):  # whatever it is, inspect_ai meets it again as it asks
+        with suppress(Exception):  # whatever it is, inspect_ai meets it again when it asks
             await generate(self._over(keep))
         return written[0] if len(written) == 1 else None
 
     def _given(self, reply: Reply | Exception) -> Any:
-        """The model, over a client to which every server gives that reply."""
+        """The model, with a client to which every server gives that reply."""
         import httpx2
 
         def give(request: httpx2.Request) -> httpx2.Response:
@@ -154,7 +156,7 @@ class Direct:
         return self._over(give)
 
     def _over(self, handle: Callable[[httpx2.Request], httpx2.Response]) -> Any:
-        """The model, over a client that gives its requests to a function."""
+        """The model, with a client that passes its requests to a function."""
         import httpx2
 
         client = httpx2.AsyncClient(transport=httpx2.MockTransport(handle), trust_env=False)
@@ -166,7 +168,7 @@ class Direct:
     async def _replied(
         self, session: aiohttp.ClientSession, url: str, headers: dict[str, str], body: bytes
     ) -> Reply | Exception:
-        """What the server says, or why there is nothing. Raises: TimeoutError when it takes too long."""
+        """The server's reply, or why there is none. Raises: TimeoutError if it takes too long."""
         import aiohttp
 
         try:
@@ -180,7 +182,7 @@ class Direct:
 
 
 async def _sessions() -> AsyncIterator[aiohttp.ClientSession]:
-    """One session, closed as its event loop ends, which closes all such iterators."""
+    """One session, closed when its event loop ends, which closes all such iterators."""
     import aiohttp
     import httpx2
 
@@ -191,7 +193,7 @@ async def _sessions() -> AsyncIterator[aiohttp.ClientSession]:
 
 
 def _form_of(request: httpx2.Request, messages: Sequence[Message], api: Any) -> Form | None:
-    """The form of a request; None where it is no chat completion, its key is not fixed, or it has to go by the kit."""
+    """The form of a request; None if it is no chat completion, its key is not fixed, or only the client can send it."""
     from openai import AsyncOpenAI
 
     url = str(request.url)
@@ -215,7 +217,7 @@ def _proxied(url: str) -> bool:
 
 
 def _told(messages: Sequence[Message]) -> bytes:
-    """Messages as the kit writes them."""
+    """Messages in the form in which the OpenAI client writes them."""
     told = [{"role": message.role, "content": message.text} for message in messages]
     return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -249,7 +251,7 @@ def plain(reply: Reply) -> Answer | None:
                 text.encode()
             case _:
                 return None
-    except (ValueError, RecursionError):  # no JSON; half of a character
+    except (ValueError, RecursionError):  # not JSON; an unpaired surrogate
         return None
     if told.get("error") or told.get("prompt_logprobs") or any(message.values()) or choice.get("logprobs"):
         return None

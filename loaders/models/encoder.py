@@ -18,8 +18,9 @@ Vectors = NDArray[np.float32]
 class Encoder(ABC):
     """An image tower and a text tower that share a space of `dim` dimensions.
 
-    `context_length` is the longest text in tokens, special ones included. `stand_in` is True where the weights are
-    random, so that nothing computed with it is a result.
+    `context_length` is the longest text in tokens, special ones included. `stand_in` is True if the weights are
+    random, so
+    that nothing computed with it is a result.
     """
 
     name: str
@@ -30,7 +31,8 @@ class Encoder(ABC):
     @property
     @abstractmethod
     def identity(self) -> dict[str, str]:
-        """All that an embedding depends on besides the item: digests of weights, architecture, transform and tokenizer,
+        """Everything that an embedding depends on besides the item: digests of weights, architecture, transform and
+        tokenizer,
         the Hub revision, precision, kind of device, and the versions of the libraries."""
 
     @property
@@ -41,7 +43,8 @@ class Encoder(ABC):
 
     @abstractmethod
     def prepare(self, image: Image.Image) -> Any:
-        """What `encode_prepared` takes of an RGB or L picture. Safe to call from many threads, next to encoding."""
+        """The form of an RGB or L picture that `encode_prepared` takes. Safe to
+        call from many threads, while encoding."""
 
     @abstractmethod
     def encode_prepared(self, prepared: Sequence[Any]) -> Vectors:
@@ -49,22 +52,22 @@ class Encoder(ABC):
 
     @abstractmethod
     def encode_texts(self, texts: Sequence[str]) -> tuple[Vectors, list[bool]]:
-        """Unit vectors (texts, dim), and for each text whether its end was cut off at `context_length`.
+        """Unit vectors (texts, dim), and for each text whether it was truncated at `context_length`.
 
-        Raises ModelError when the device's memory does not suffice.
+        Raises ModelError if the device runs out of memory.
         """
 
     def encode_images(self, images: Sequence[Image.Image]) -> Vectors:
         """Unit vectors (images, dim) of RGB or L pictures, as `loaders.files.images.open_image` gives them.
 
         A vector that is not finite or has no length is returned as it is, for the caller to find. Raises InputError for
-        a picture of another mode, ModelError when the device's memory does not suffice.
+        a picture of another mode, ModelError if the device runs out of memory.
         """
         return self.encode_prepared([self.prepare(image) for image in images])
 
 
 def unit(vectors: Vectors) -> Vectors:
-    """Each row divided by its length; a row that has none stays zero, and one that is not finite stays so."""
+    """Each row divided by its length; a zero row stays zero, and one that is not finite stays so."""
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
     lengths[lengths == 0] = 1.0
     with np.errstate(invalid="ignore"):

@@ -54,12 +54,13 @@ def open_encoder(
 ) -> Encoder:
     """The encoder of that name; see the module for the names.
 
-    `device` is a torch device ("cpu", "cuda:0"); by default this process's GPU where there is one. `precision` bf16 or
-    fp16 computes what is safe in it, and keeps weights and embeddings in float32. `cache_dir` is a Hub cache to use
+    `device` is a torch device ("cpu", "cuda:0"); by default this process's GPU if there is one. `precision` bf16 or
+    fp16
+    uses that type wherever it is safe, and keeps weights and embeddings in float32. `cache_dir` is a Hub cache to use
     instead of the usual one.
 
     Raises ModelError for an unknown name, for weights that are missing or do not fit their architecture, and for an
-    architecture whose activation is not the one that the weights were trained with; MissingExtra for a package that is
+    architecture whose activation differs from the one used in training; MissingExtra for a package that is
     not installed; InputError for a precision or device that does not exist.
     """
     if precision not in PRECISIONS:
@@ -140,7 +141,7 @@ def _read_array(path: Path, tensor: str | None) -> NDArray[Any]:
             return np.asarray(
                 np.load(path, mmap_mode="r", allow_pickle=False)
             )  # nothing is read before its shape is known
-        except Exception as problem:  # a header is read as Python, and may be anything
+        except Exception as problem:  # the header is evaluated as Python, and may be anything
             raise InputError(path, found=f"cannot be read as .npy ({problem})") from None
     if path.suffix != ".safetensors":
         raise InputError(path, found=f"is a {path.suffix or 'nameless'} file", expected="a .npy or .safetensors file")

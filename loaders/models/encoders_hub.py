@@ -16,7 +16,7 @@ SMALL_FILES = ("*.json", "*.txt", "*.model")  # configurations and tokenizers, n
 FETCH_SMALL = " ".join(f"--include '{pattern}'" for pattern in SMALL_FILES)
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model")
 
-# Missing files, refusals and lost connections; a name that no repository can have is a ValueError.
+# Missing files, refusals and lost connections; an impossible repository name is a ValueError.
 _ABSENT = (EntryNotFoundError, HfHubHTTPError, OSError, ValueError)
 
 
@@ -29,7 +29,7 @@ def hub_file(
     repo_type: str = "model",
     fetch: str = "",
 ) -> Path:
-    """The first of `names` that the repository has; `fetch` is what a user who lacks it is told to add to hf download.
+    """The first of `names` that the repository has; `fetch` is what to add to `hf download` to get it.
 
     Raises ModelError with the file, where it was looked for, and the command that fetches it.
     """
@@ -71,9 +71,9 @@ def missing(
     repo_type: str = "model",
     fetch: str = "",
 ) -> ModelError:
-    """The error for a file that is neither in the cache nor to be had.
+    """The error for a file that is neither in the cache nor available.
 
-    Raises: as `refuse_cache`, where it was the cache that failed.
+    Raises: as `refuse_cache`, if it was the cache that failed.
     """
     if problem is not None:
         refuse_cache(problem)

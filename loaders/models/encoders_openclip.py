@@ -90,7 +90,7 @@ def open_open_clip(name: str, source: str, setting: Setting, cache_dir: Path | N
 
 
 def open_random(name: str, rest: str, setting: Setting) -> TorchEncoder:
-    """`rest` is tiny or an architecture, with @SEED or without: random weights, the same for the same seed."""
+    """`rest` is tiny or an architecture, optionally with @SEED: random weights, the same for the same seed."""
     architecture, _, seed = rest.partition("@")
     config = TINY if architecture == "tiny" else _architecture(name, architecture)
     if config.get("custom_text") or "hf_model_name" in config["text_cfg"]:
@@ -129,12 +129,12 @@ def _encoder(
     if getattr(tokenizer, "reduction_fn", None) or getattr(tokenizer, "tokenizer_mode", ""):
         raise ModelError(name, found="its tokenizer truncates long texts in its own way, which cannot be counted")
     model = ready(model, setting)
-    # Not the model's own, which is the number of its positions: BiomedCLIP has 512 and was trained with 256.
+    # Not the model's own value, which is its number of positions: BiomedCLIP has 512 and was trained with 256.
     context_length = int(tokenizer.context_length)
 
     def tokens(texts: list[str]) -> tuple[dict[str, Any], NDArray[np.bool_]]:
         ids = tokenizer(texts)
-        # A text was cut exactly where one more place would have changed what stands in the others.
+        # A text was truncated exactly if one more position would have changed the content of the others.
         longer = tokenizer(texts, context_length=context_length + 1)
         return {"text": ids}, (ids != longer[:, :context_length]).any(dim=1).numpy()
 
@@ -163,7 +163,7 @@ def _encoder(
 
 
 def _config(name: str, path: Path) -> dict[str, Any]:
-    """The configuration in a file. Raises ModelError for none."""
+    """The configuration in a file. Raises ModelError if there is none."""
     try:
         with understood(path, expected="a configuration of open_clip"):
             config: dict[str, Any] = read_json(path)["model_cfg"]
@@ -172,7 +172,7 @@ def _config(name: str, path: Path) -> dict[str, Any]:
         raise ModelError(
             name, found=f"cannot be loaded: {error.found}", expected=error.expected, do=f"Check {path}"
         ) from None
-    for tower in towers:  # each is made before the weights are looked at
+    for tower in towers:  # each is built before the weights are looked at
         layers = tower.get("layers")
         if isinstance(layers, int) and layers > _MOST_LAYERS:
             raise ModelError(
@@ -196,7 +196,7 @@ def _architecture(name: str, architecture: str) -> dict[str, Any]:
 def _weights(
     name: str, architecture: str, config: dict[str, Any], tag: str, cache_dir: Path | None
 ) -> tuple[list[Path], str]:
-    """The weights file, and what open_clip is to be told: a tag it knows, or that file."""
+    """The weights file, and what to pass to open_clip: a tag it knows, or that file."""
     if tag.startswith("hf-hub:"):
         repo, _, file = tag.removeprefix("hf-hub:").rpartition("/")
         path = hub_file(name, repo, [file], cache_dir=cache_dir)
@@ -242,7 +242,7 @@ def _repository(name: str, repo: str, cache_dir: Path | None) -> tuple[Path, lis
 
 
 def _folder(name: str, folder: Path) -> tuple[Path, list[Path]]:
-    """Configuration of a local folder in open_clip's format, and every file there that may be taken for the weights."""
+    """Configuration of a local folder in open_clip's format, and every file there that may be the weights."""
     weights = [path for path in entries(folder) if path.suffix in (".safetensors", ".bin", ".pth")]
     if not weights:
         raise ModelError(name, found="the folder holds no weights", expected=f"{WEIGHTS} or a .safetensors file")
@@ -255,7 +255,8 @@ def _text_tower(
     """The text tower's configuration for open_clip, and the digest of what it takes from another repository.
 
     A text tower of transformers has its own configuration and tokenizer, often in another repository, which open_clip
-    would look for in the usual cache only. Its weights are part of the whole model's.
+    would
+    look for only in the usual cache. Its weights are part of the whole model's.
     """
     tower, tokenizer = text_cfg.get("hf_model_name"), text_cfg.get("hf_tokenizer_name")
     if tokenizer and local is None:

@@ -47,10 +47,10 @@ CONTEXT_LENGTH = 77
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the two ways differ in."""
+    """How the two readings differ."""
 
     bert: str  # whose configuration and tokenizer are used
-    heads: int | None  # of the attention pooling; None: one per 64 dimensions
+    heads: int | None  # in the attention pooling; None: one per 64 dimensions
     pooled: bool  # whether a text is BERT's pooled output
 
 
@@ -107,7 +107,7 @@ def open_pmc_clip(name: str, reading: str, setting: Setting, cache_dir: Path | N
 
 
 def _image_tower(weights: Mapping[str, Any], heads: int | None) -> Any:
-    """CLIP's ResNet in the shape of the weights; the number of heads alone cannot be seen in them."""
+    """CLIP's ResNet in the shape of the weights; only the number of heads cannot be read off them."""
     width = weights["conv3.weight"].shape[0]
     layers = [len({key.split(".")[1] for key in weights if key.startswith(f"layer{stage}.")}) for stage in range(1, 5)]
     side = round((weights["attnpool.positional_embedding"].shape[0] - 1) ** 0.5)

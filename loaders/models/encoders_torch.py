@@ -33,9 +33,9 @@ class Setting:
 
     @classmethod
     def of(cls, device: str | None, precision: str) -> Setting:
-        """With the GPU of this process as the default. Raises InputError for a device that does not exist."""
+        """The default device is this process's GPU. Raises InputError for a device that does not exist."""
         if device is None:
-            # Where several processes were launched, each has a GPU of its own.
+            # If several processes were launched, each has a GPU of its own.
             device = f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if torch.cuda.is_available() else "cpu"
         try:
             torch.empty(0, device=device)
@@ -51,12 +51,12 @@ class Towers:
 
     pixels: Callable[[Image.Image], Any]  # an RGB picture -> a tensor (3, height, width)
     images: Callable[[Any], Any]  # (n, 3, height, width) -> (n, dim)
-    tokens: Callable[[list[str]], tuple[dict[str, Any], NDArray[np.bool_]]]  # texts -> tensors, which were cut
+    tokens: Callable[[list[str]], tuple[dict[str, Any], NDArray[np.bool_]]]  # texts -> tensors, whether truncated
     texts: Callable[[dict[str, Any]], Any]  # those tensors -> (n, dim)
 
 
 class TorchEncoder(Encoder):
-    """An encoder out of `towers` whose modules are on the device already, in evaluation mode."""
+    """An encoder made of `towers` whose modules are already on the device, in evaluation mode."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class TorchEncoder(Encoder):
     def prepare(self, image: Image.Image) -> Any:
         if image.mode not in ("RGB", "L"):
             raise InputError("image", found=f"a picture of mode {image.mode}", expected="RGB or L, as open_image gives")
-        # Some transforms take three channels for granted.
+        # Some transforms assume three channels.
         return self._towers.pixels(image.convert("RGB"))
 
     def encode_prepared(self, prepared: Sequence[Any]) -> Vectors:
@@ -129,7 +129,7 @@ def ready(module: Any, setting: Setting) -> Any:
 
 
 def versions(*packages: str) -> str:
-    """Names and versions of what every encoder computes with, and of `packages`."""
+    """Names and versions of the libraries that every encoder computes with, and of `packages`."""
     return ", ".join(f"{package} {version(package)}" for package in (*LIBRARIES, *packages))
 
 
@@ -168,12 +168,12 @@ def revision(path: Path) -> str:
 
 
 def loaded(model: str, load: Callable[[], Any], *, do: str) -> Any:
-    """What `load` gives; whatever a library meets in damaged or unfit files becomes a ModelError."""
+    """The result of `load`; any error of a library on damaged or unsuitable files becomes a ModelError."""
     try:
         return load()
     except (ModelError, InputError, ModuleNotFoundError):
         raise
-    except Exception as problem:  # each library has its own
+    except Exception as problem:  # each library has its own errors
         lines = str(problem).strip().splitlines() or [""]
         found = f"cannot be loaded: {type(problem).__name__}: {' '.join(line.strip() for line in lines[:3])[:400]}"
         raise ModelError(model, found=found, do=do) from problem

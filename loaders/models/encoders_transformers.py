@@ -32,7 +32,7 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.b
 PREPROCESSOR = ("preprocessor_config.json", "processor_config.json")
 FETCH = f"{FETCH_SMALL} --include 'model*.safetensors' --include 'pytorch_model*.bin'"
 
-_NO_LIMIT = 10**9  # a tokenizer without a greatest length reports 10**30
+_NO_LIMIT = 10**9  # a tokenizer without a maximum length reports 10**30
 
 
 def open_transformers(name: str, source: str | Path, setting: Setting, cache_dir: Path | None) -> TorchEncoder:
@@ -46,7 +46,7 @@ def open_transformers(name: str, source: str | Path, setting: Setting, cache_dir
         ),
         do=do,
     )
-    # The library only warns and fills what the file lacks with random numbers.
+    # The library only warns, and fills in random numbers for what the file lacks.
     if lacking := [*report["missing_keys"], *report["mismatched_keys"]]:
         found = f"its weights lack {len(lacking):,} tensors of its architecture, such as {min(map(str, lacking))}"
         raise ModelError(name, found=found, expected="weights of all of the model")
@@ -54,7 +54,7 @@ def open_transformers(name: str, source: str | Path, setting: Setting, cache_dir
         found = f"{type(model).__name__} is not an encoder of both images and texts"
         raise ModelError(name, found=found, expected="a model such as CLIPModel or SiglipModel")
     tokenizer = loaded(name, lambda: transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True), do=do)
-    # With Pillow, as CLIP's own transform; torchvision's resizing differs by a grey value here and there.
+    # With Pillow, like CLIP's own transform; torchvision's resizing differs by a grey value here and there.
     processor = loaded(
         name,
         lambda: transformers.AutoImageProcessor.from_pretrained(folder, local_files_only=True, backend="pil"),
@@ -83,7 +83,7 @@ def open_transformers(name: str, source: str | Path, setting: Setting, cache_dir
 
 def _towers(model: Any, tokenizer: Any, processor: Any, context_length: int) -> Towers:
     def tokens(texts: list[str]) -> tuple[dict[str, Any], NDArray[np.bool_]]:
-        # Padded to the full length: SigLIP was trained so, and for the others it changes nothing.
+        # Padded to the full length: SigLIP was trained that way, and for the others it changes nothing.
         batch = tokenizer(texts, padding="max_length", truncation=True, max_length=context_length, return_tensors="pt")
         whole = tokenizer(texts, verbose=False)["input_ids"]
         return dict(batch), np.array([len(ids) > context_length for ids in whole])
@@ -129,7 +129,7 @@ def _check_end_of_text(name: str, config: Any, tokenizer: Any) -> None:
     if config.model_type != "clip":
         return
     wanted = config.text_config.eos_token_id
-    if wanted not in (2, tokenizer.eos_token_id):  # 2 is the mark of early files, for which the largest id is searched
+    if wanted not in (2, tokenizer.eos_token_id):  # 2 marks early files, for which the largest id is searched
         found = f"its configuration ends texts with token {wanted}, its tokenizer with {tokenizer.eos_token_id}"
         raise ModelError(name, found=found, do="Correct text_config.eos_token_id in config.json")
 

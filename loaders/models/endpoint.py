@@ -27,7 +27,7 @@ from loaders.models.messages import Answer, ChatModel, Decoding, Message, read_i
 
 PREFIX = "endpoint:"
 TALK: ContextVar[str] = ContextVar("talk", default="")
-"""Which talk a request belongs to: set by whoever plays it, as two talks may begin with the same words."""
+"""Which talk a request belongs to: set by whoever plays it, since two talks may begin with the same words."""
 
 Reply = Callable[..., Awaitable[str]]
 _EXPECTED = "async def reply(session: str, text: str) -> str"
@@ -37,7 +37,7 @@ _SPEAKERS = {"system": "Instructions", "user": "They said", "assistant": "You sa
 
 @dataclass
 class Product:
-    """What a file holds: its function, how many parameters that takes, and the digest of its text."""
+    """What a file provides: its function, its number of parameters, and the digest of its text."""
 
     name: str
     reply: Reply
@@ -46,9 +46,9 @@ class Product:
 
 
 def read_product(path: Path) -> Product:
-    """Runs a file of the user and takes its function. Raises InputError for a file that has none, or that fails."""
+    """Runs a user's file and takes its function. Raises InputError for a file that has none, or that fails."""
     text = read_file(path, most=1_000_000, expected="a Python file")
-    name = f"bedside_endpoint_{uuid.uuid4().hex}"  # a module of its own each time, as after a restart
+    name = f"bedside_endpoint_{uuid.uuid4().hex}"  # a new module each time, as after a restart
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise InputError(path, found="is no Python file", expected=f"one with {_EXPECTED}")
@@ -75,14 +75,14 @@ def open_endpoint(name: str, *, timeout: float = 120) -> ChatModel:
 
 @dataclass
 class _Session:
-    """A session of the product, and the digests of what it was told in it."""
+    """A session of the product, and the digests of what it was sent in it."""
 
     name: str = field(default_factory=lambda: uuid.uuid4().hex)
     said: tuple[str, ...] = ()
 
 
 class Endpoint(ChatModel):
-    """A product behind a function."""
+    """A product reached through a function."""
 
     stand_in = False
 
@@ -97,7 +97,7 @@ class Endpoint(ChatModel):
 
     @property
     def answers_as(self) -> str:
-        """With the file's digest: a name says neither which folder it lies in nor what was changed in it since."""
+        """Includes the file's digest: a name says neither which folder it is in nor what was changed in it since."""
         return f"{self.name} {self.product.digest}"
 
     async def ask(
@@ -107,10 +107,10 @@ class Endpoint(ChatModel):
         json_schema: Mapping[str, Any] | None = None,
         **decoding: Unpack[Decoding],
     ) -> Answer:
-        """The product's reply; decoding and schema are its own affair."""
+        """The product's reply; decoding and schema are left to the product."""
         if not messages:
             raise ValueError("no messages")
-        # Its own words reach it cleaned, and it knows them. What stands first tells a talk from a question about it.
+        # Its own words come back cleaned, and it knows them. The first message tells a talk from a question about it.
         digests = tuple(_digest(message) for message in messages if message.role != "assistant")
         key = (TALK.get(), _digest(messages[0]))
         session = self._sessions.pop(key, None)
@@ -133,7 +133,7 @@ class Endpoint(ChatModel):
             answer = await asyncio.wait_for(self.product.reply(*given), self.timeout)
         except TimeoutError:
             raise ModelError(self.name, found=f"gave no answer in {self.timeout:g} s") from None
-        except Exception as error:  # whatever a function of somebody else meets; its text may repeat the prompt
+        except Exception as error:  # a user's function may raise anything; the text may repeat the prompt
             raise ModelError(self.name, found=f"its reply ended with {type(error).__name__}") from None
         if not isinstance(answer, str) or len(answer) > _LONGEST:
             found = f"its reply was {type(answer).__name__}" if not isinstance(answer, str) else "its reply has no end"
@@ -146,7 +146,7 @@ def _digest(message: Message) -> str:
 
 
 def _whole(messages: Sequence[Message]) -> str:
-    """All that was said, for a session that knows nothing of it; two messages need no names."""
+    """All that was said, for a session that knows nothing of it; two messages need no speakers' names."""
     if len(messages) == 1 or [message.role for message in messages] == ["system", "user"]:
         return "\n\n".join(message.text for message in messages)
     return "\n\n".join(f"{_SPEAKERS[message.role]}:\n{message.text}" for message in messages)

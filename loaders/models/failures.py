@@ -11,12 +11,12 @@ from loaders.errors import BedsideError, MissingExtra, ModelRefused
 
 
 def passing(error: Exception) -> bool:
-    """Whether another try can help: inspect_ai wraps the errors that it knows to be passing in tenacity's."""
+    """Whether another try can help: inspect_ai wraps the errors that it knows to be transient in tenacity's."""
     return type(error).__name__ == "RetryError" or garbled(error) or late(error) or unreached(error)
 
 
 def unreached(error: BaseException) -> bool:
-    """Whether there was no connection. inspect_ai takes a vLLM of this machine for dead then, which may be starting."""
+    """Whether there was no connection. inspect_ai then takes a local vLLM for dead, although it may be starting."""
     return type(error).__name__ == "APIConnectionError"
 
 
@@ -26,14 +26,14 @@ def late(error: BaseException) -> bool:
 
 
 def garbled(error: BaseException) -> bool:
-    """Whether it comes of a body with status 200 that is no chat completion: broken JSON, an error of a proxy, null."""
+    """Whether the cause is a body with status 200 that is no chat completion: broken JSON, a proxy's error, null."""
     return isinstance(error, ValueError | TypeError | AttributeError | LookupError) and not isinstance(
         error, UnicodeError
     )
 
 
 def cause_of(error: BaseException) -> BaseException:
-    """The provider's error behind tenacity's RetryError and behind inspect_ai's own, whose text holds the prompt."""
+    """The provider's error inside tenacity's RetryError and inside inspect_ai's own, whose text contains the prompt."""
     while True:
         behind = None
         if type(error).__name__ == "RetryError":
@@ -76,12 +76,12 @@ def secrets_of(*known: str | None) -> list[str]:
     values |= {
         value for name, value in os.environ.items() if re.search(r"KEY|TOKEN|SECRET|PASSWORD", name, re.IGNORECASE)
     }
-    # Shorter ones are placeholders such as "none"; striking them out would only garble texts.
+    # Shorter ones are placeholders such as "none"; removing them would only garble texts.
     return sorted({value.strip() for value in values if len(value.strip()) >= 8}, key=len, reverse=True)
 
 
 def cleaned(text: str, secrets: Iterable[str]) -> str:
-    """A text on one line of 300 characters at most, without secrets and what looks like a key."""
+    """A text on one line of at most 300 characters, without secrets or anything that looks like a key."""
     for secret in secrets:
         text = text.replace(secret, "***")
     text = re.sub(r"\bsk-[\w*-]{8,}|\bhf_\w{8,}|(?<=Bearer )\S+", "***", text)

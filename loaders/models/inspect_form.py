@@ -13,14 +13,14 @@ from typing import Any
 from loaders.models.messages import Answer, Message, read_image
 
 TOLD: ContextVar[dict[Message, Any] | None] = ContextVar("told", default=None)
-"""What was sent in a dialogue, in inspect_ai's form: whoever plays one begins with nothing, and it ends with that."""
+"""What was sent in a dialogue, in inspect_ai's form: empty at the start of each dialogue, and dropped at its end."""
 
 
 def to_inspect(message: Message) -> Any:
-    """The message in inspect_ai's form: of a dialogue the same object for the same one, which its log holds once."""
+    """The message in inspect_ai's form; within a dialogue always the same object, so that its log stores it once."""
     told = TOLD.get()
     if told is None or (message.images and any(isinstance(image, Path) for image in message.images)):
-        return inspect_message(message)  # a file may have changed
+        return inspect_message(message)  # not cached, as a file may have changed
     known = told.get(message)
     if known is None:
         known = told[message] = inspect_message(message)
@@ -28,7 +28,7 @@ def to_inspect(message: Message) -> Any:
 
 
 def inspect_message(message: Message) -> Any:
-    """The message in inspect_ai's form, for a log; images are in it, never their paths. Raises InputError."""
+    """The message in inspect_ai's form, for a log; it contains images, never their paths. Raises InputError."""
     from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, ContentImage, ContentText
 
     if message.role == "system":
@@ -63,17 +63,18 @@ def _parsed_schema(text: str) -> Any:
 
 @cache
 def _shared(kind: Any) -> Any:
-    """The class, with copies that are the thing itself: inspect_ai copies a schema, which nobody changes, node by node
-    for each request, in a seventh of the time that the request takes it."""
+    """The class, with copying disabled: inspect_ai copies a schema, which nobody changes, node by node for each
+    request,
+    which takes a seventh of its time per request."""
     return type(kind.__name__, (kind,), {"__module__": __name__, "__deepcopy__": lambda schema, memo: schema})
 
 
 def answer_of(output: Any) -> Answer:
-    """What an output of inspect_ai says."""
+    """The answer in an output of inspect_ai."""
     stop = str(output.stop_reason)
     usage = output.usage
     if usage is None:
-        # A rejected prompt: inspect_ai hands on the provider's error as if the model had said it.
+        # A rejected prompt: inspect_ai returns the provider's error as if the model had said it.
         refused = stop in ("model_length", "content_filter")
         return Answer("" if refused else output.completion, None, None, stop)
     cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
@@ -81,13 +82,13 @@ def answer_of(output: Any) -> Answer:
 
 
 def _thought(output: Any) -> str | None:
-    """What the model thought, as far as the provider tells it; None where nothing speaks for a thought."""
+    """What the model thought, as far as the provider says; None if nothing suggests a thought."""
     content = output.message.content
     parts = [part for part in content if part.type == "reasoning"] if isinstance(content, list) else []
     if parts:
         return "\n".join(part.reasoning for part in parts if not part.redacted).strip()
     hidden = output.usage.reasoning_tokens or (
-        # All tokens are gone and no word was said: they went somewhere.
+        # All tokens are used up and no word was said: they went somewhere.
         not output.completion.strip() and str(output.stop_reason) == "max_tokens" and output.usage.output_tokens
     )
     return "" if hidden else None

@@ -14,10 +14,10 @@ from loaders.files.images import MAX_BYTES
 from loaders.files.untrusted import read_file
 
 REQUEST: ContextVar[str] = ContextVar("request", default="")
-"""The name of the request that is made now, which it has again when it is sent again; none where it is "".
+"""The name of the current request, kept when the request is sent again; "" for none.
 
-It is sent as `Idempotency-Key`: a provider that honours it answers a request of that name once, and is paid once. Who
-keeps the names sets it, and takes it back as the answer comes.
+It is sent as `Idempotency-Key`: a provider that honours it answers a request of that name once, and charges once.
+Whoever keeps the names sets it, and resets it when the answer arrives.
 """
 _IMAGE_KINDS = ((b"\x89PNG\r\n\x1a\n", "png"), (b"\xff\xd8\xff", "jpeg"), (b"GIF8", "gif"))
 
@@ -38,10 +38,10 @@ class Message:
 
 
 class Decoding(TypedDict):
-    """How an answer is drawn. What is None or left out is not sent: the provider's own default holds.
+    """How an answer is sampled. What is None or left out is not sent, so the provider's own default holds.
 
-    `max_tokens` is the length of the answer; what a reasoning model thinks has room of its own (`chat.THOUGHTS`).
-    `seed` is no promise: providers without one do not get it.
+    `max_tokens` is the length of the answer; a reasoning model's thoughts have room of their own (`chat.THOUGHTS`).
+    `seed` is no guarantee: providers without one do not get it.
     """
 
     temperature: float | None
@@ -52,17 +52,18 @@ class Decoding(TypedDict):
 
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-"""What `reasoning_effort` can be, of the models that take it."""
+"""The values of `reasoning_effort`, for models that accept it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a model said.
 
-    `stop` is the reason the text ends: stop, max_tokens, content_filter (refused by the provider's filter),
-    model_length (the prompt does not fit the model), or unknown. Token counts are None where the provider gives none.
-    `thought` is what a reasoning model thought before, kept apart by the provider: "" where it only says that the model
-    did, None where it says nothing. Thoughts that stand in the text are still in the text.
+    `stop` is the reason why the text ends: stop, max_tokens, content_filter (refused by the provider's filter),
+    model_length (the prompt does not fit the model), or unknown. Token counts are None if the provider gives none.
+    `thought` is what a reasoning model thought before, if the provider separates it: "" if it only says that the model
+    did,
+    None if it says nothing. Thoughts inside the text are still in the text.
     """
 
     text: str
@@ -73,7 +74,7 @@ class Answer:
 
 
 class ChatModel(ABC):
-    """A chat model; `stand_in` is True where no model is behind it and its answers are no results."""
+    """A chat model; `stand_in` is True if no model is behind it and its answers are no results."""
 
     name: str
     stand_in: bool
@@ -85,7 +86,7 @@ class ChatModel(ABC):
 
     @property
     def answers_as(self) -> str:
-        """What its stored answers are known by: no other model may have the same."""
+        """The name under which its answers are stored: no other model may have the same."""
         return self.identity["name"]
 
     @abstractmethod
@@ -98,20 +99,21 @@ class ChatModel(ABC):
     ) -> Answer:
         """The model's next turn.
 
-        `json_schema` (a JSON Schema of the wanted answer) is passed on to providers that take it; it is no promise, so
+        `json_schema` (a JSON Schema of the wanted answer) is passed to providers that accept it; it is no guarantee, so
         callers check what comes back.
 
-        Raises ModelError when the model cannot be reached or refuses the request (ModelRefused where it would refuse
-        any other too); InputError for an image that cannot be read.
+        Raises ModelError if the model cannot be reached or refuses the request (ModelRefused if it would refuse any
+        other
+        too); InputError for an image that cannot be read.
         """
 
     def in_role(self, role: str) -> tuple[ChatModel, Any]:
-        """This model for one role of an evaluation, and the inspect_ai model behind it (None where there is none)."""
+        """This model for one role of an evaluation, and the inspect_ai model behind it (None if there is none)."""
         return self, None
 
 
 def read_image(image: Path | bytes) -> tuple[bytes, str]:
-    """The bytes of an image and its kind (png, jpeg, gif, webp), told from its first bytes. Raises InputError."""
+    """The bytes of an image and its kind (png, jpeg, gif, webp), by its first bytes. Raises InputError."""
     where = "image of a message" if isinstance(image, bytes) else image
     data = image if isinstance(image, bytes) else read_file(image, most=MAX_BYTES, expected="an image file")
     for start, kind in _IMAGE_KINDS:

@@ -31,16 +31,17 @@ class Prompts:
 
     @property
     def words(self) -> dict[str, str]:
-        """Name -> digest of the words alone, to tell whether a text is another one in other clothes."""
+        """Name -> digest of the words alone, to tell whether a text differs in more than layout."""
         return {name: words_digest(text) for name, text in sorted(self.texts.items())}
 
     def fill(self, name: str, values: Mapping[str, str] | None = None) -> str:
-        """The text of a prompt with its placeholders replaced, each once: what a value holds is never a placeholder."""
+        """The text of a prompt with its placeholders replaced in one pass: a
+        value is never searched for placeholders."""
         return _PLACEHOLDER.sub(lambda match: (values or {})[match[1]], self.texts[name]).strip()
 
 
 def words_digest(text: str) -> str:
-    """SHA-256 of a text's letters and digits in small letters, in their order; placeholders do not count.
+    """SHA-256 of a text's letters and digits, lower-cased and in order; placeholders do not count.
 
     >>> words_digest("Say {{what}}: hello!") == words_digest("say  HELLO")
     True
@@ -52,7 +53,7 @@ def words_digest(text: str) -> str:
 def read_prompts(shipped: Path, known: Mapping[str, frozenset[str]], folder: Path | None = None) -> Prompts:
     """The texts of `known` (name -> placeholders that it may hold) in the folder `shipped`.
 
-    Each is replaced by the file of the same name in `folder` where there is one.
+    Each is replaced by the file of the same name in `folder`, if there is one.
 
     Raises InputError: `folder` is missing or holds none of the files, a text is empty or not UTF-8, a placeholder is
     unknown.

@@ -24,7 +24,7 @@ def scripted(function: Script, *, name: str) -> ChatModel:
 
 
 def open_scripted(name: str) -> ChatModel:
-    """The shipped model `scripted/<name>`. Raises ModelError for a name that is not there."""
+    """The shipped model `scripted/<name>`. Raises ModelError for an unknown name."""
     if name not in _SCRIPTS:
         known = ", ".join(f"scripted/{known}" for known in _SCRIPTS)
         raise ModelError(f"scripted/{name}", found="is not a scripted model", expected=f"one of {known}")

@@ -28,7 +28,7 @@ _BATCH = 32
 
 
 class SentenceEncoder(ABC):
-    """A function from texts to unit vectors; `stand_in` is True where no model is behind it."""
+    """A function from texts to unit vectors; `stand_in` is True if no model is behind it."""
 
     name: str
     revision: str | None
@@ -40,7 +40,7 @@ class SentenceEncoder(ABC):
 
 
 def open_sentence_encoder(name: str, *, device: str | None = None) -> SentenceEncoder:
-    """The encoder of that name. Raises ModelError where it cannot be had, MissingExtra without transformers."""
+    """The encoder of that name. Raises ModelError if it is not available, MissingExtra without transformers."""
     if name == "words":
         return _Words()
     if name.startswith("hf:"):
@@ -66,7 +66,7 @@ class _Words(SentenceEncoder):
 
 
 def _place(word: str, size: int) -> int:
-    """A place for a word that no hash seed changes (FNV-1a)."""
+    """A position for a word that does not depend on the hash seed (FNV-1a)."""
     value = 2166136261
     for byte in word.encode():
         value = (value ^ byte) * 16777619 & 0xFFFFFFFF
@@ -87,7 +87,7 @@ class _Transformer(SentenceEncoder):
             self._pooling = _pooling(source, revision)
         except InputError:
             raise
-        except Exception as error:  # each library has its own
+        except Exception as error:  # each library has its own errors
             text = " ".join(str(error).split())[:200]
             raise ModelError(
                 name,
@@ -123,7 +123,7 @@ def _pooled(states: Any, mask: Any, pooling: str) -> Any:
     if pooling == "cls":
         return states[:, 0]
     if pooling == "last":
-        # The last token that is no padding, on whichever side the padding is.
+        # The last token that is not padding, on whichever side the padding is.
         places = (mask * torch.arange(mask.shape[1], device=mask.device)).argmax(dim=1)
         return states[torch.arange(len(states), device=states.device), places]
     weights = mask.unsqueeze(-1).to(states.dtype)

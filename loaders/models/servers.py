@@ -13,7 +13,8 @@ from loaders.models.messages import Answer, ChatModel, Decoding, Message
 class Servers(ChatModel):
     """The same model at several addresses, opened once each; its name and identity are those of the first.
 
-    Which server is asked follows from how a conversation begins, so that each finds its own prefixes again. One that
+    Which server is asked depends on how a conversation begins, so that each finds its cached prefixes again. A server
+    that
     fails is asked last from then on.
     """
 
@@ -44,7 +45,7 @@ class Servers(ChatModel):
         json_schema: Mapping[str, Any] | None = None,
         **decoding: Unpack[Decoding],
     ) -> Answer:
-        """The model's next turn. Raises ModelError where all servers fail, and what `ChatModel.ask` raises."""
+        """The model's next turn. Raises ModelError if all servers fail, and what `ChatModel.ask` raises."""
         failure: ModelError | None = None
         for at in self._order(messages):
             try:

@@ -15,8 +15,8 @@ from loaders.models.failures import cause_of, cleaned, garbled, late, passing, u
 from loaders.models.messages import REQUEST, Answer, Message
 from loaders.models.waiting import waiting
 
-LONGEST_BACKOFF = 60.0  # seconds between two tries when the server does not say how long
-RATE_LIMIT = 300.0  # seconds that a request waits for a server that says "too many requests" and not how long
+LONGEST_BACKOFF = 60.0  # seconds between two tries if the server does not say how long
+RATE_LIMIT = 300.0  # seconds that a request waits for a server that says "too many requests" and not for how long
 LONGEST_RETRY_AFTER = 600.0  # seconds; a server that asks for more is treated as down
 REFUSED = "refused the request or failed"
 _log = logging.getLogger(__name__)
@@ -24,10 +24,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Tries:
-    """How often a model is asked, and how its failures are told.
+    """How often a model is asked, and how its failures are reported.
 
-    `retry_after` gives the seconds that a server asked to be left alone, told by its error, 0 for none; `secrets` are
-    never shown.
+    `retry_after` returns the seconds that a server asked us to wait, read from its error, 0 for none; `secrets` are
+    never
+    shown.
     """
 
     name: str
@@ -40,22 +41,22 @@ class Tries:
     async def until_answered(
         self, ask: Callable[[str], Awaitable[Answer]], messages: Sequence[Message], part: str
     ) -> Answer:
-        """What `ask` answers at the first try that does not fail; it is given the name of the request, "" for none.
+        """The result of `ask` at the first try that does not fail; it is passed the name of the request, "" for none.
 
-        `part` tells the requests apart that are sent under one name (`REQUEST`).
+        `part` distinguishes the requests that are sent under one name (`REQUEST`).
 
         Raises: ModelError after the last try, or when another cannot help; ModelRefused, MissingExtra.
         """
         attempt, waited, refused, name = 0, 0.0, 0, REQUEST.get()
         while True:
             try:
-                # what was answered, if only with an error, is another request when it is sent again
+                # a request that was answered, if only with an error, gets a new name when it is sent again
                 return await ask(f"{name}-{part}-{refused}" if name else "")
-            except BedsideError:  # such as a picture that cannot be read
+            except BedsideError:  # such as for a picture that cannot be read
                 raise
             except Exception as error:
                 cause, wait = cause_of(error), self._wait(error, attempt, waited)
-                # 409: an equal request is on its way there; the next try is still the same one
+                # 409: an equal request is in progress there; the next try is still the same one
                 refused += garbled(error) or getattr(cause, "status_code", 409) != 409
                 text = self._describe(cause, messages)
                 if wait is None:
@@ -67,10 +68,11 @@ class Tries:
             attempt, waited = attempt + 1, waited + wait
 
     def _wait(self, error: Exception, attempt: int, waited: float) -> float | None:
-        """Seconds to wait before the next try; None when there is none, or when it could not help.
+        """Seconds to wait before the next try; None if there is none, or if it could not help.
 
-        The tries are counted, but for a rate limit, which passes with time: where tries are allowed at all, it is
-        waited for until `RATE_LIMIT` seconds are spent.
+        All tries count except for a rate limit, which passes with time: if retries are allowed at all, it is waited
+        for until
+        `RATE_LIMIT` seconds are spent.
         """
         cause = cause_of(error)
         limited = getattr(cause, "status_code", None) == 429 and getattr(cause, "code", None) != "insufficient_quota"
@@ -81,7 +83,7 @@ class Tries:
         return None if asked > LONGEST_RETRY_AFTER else max(asked, min(2.0 ** min(attempt, 10), LONGEST_BACKOFF))
 
     def _failure(self, error: Exception, text: str, tries: int) -> BedsideError:
-        if type(error).__name__ == "PrerequisiteError":  # vLLM looks for its package at the first request
+        if type(error).__name__ == "PrerequisiteError":  # vLLM looks for its package only at the first request
             return unusable(self.name, error, self.secrets)
         cause = cause_of(error)
         status = getattr(cause, "status_code", None)
@@ -103,7 +105,7 @@ class Tries:
         )
 
     def _reason(self, cause: BaseException) -> str:
-        """A few words about a passing failure, in which nothing of what the provider said stands."""
+        """A few words about a transient failure, without anything that the provider said."""
         status = getattr(cause, "status_code", None)
         if status is not None:
             return "rate limit" if status == 429 else f"server error {status}"

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-# Of the whole process, since who shows progress and who asks a model do not know each other.
+# Global to the process, since whoever shows progress and whoever asks a model do not know each other.
 _watchers: list[Callable[[str], None]] = []
 _waits: list[str] = []
 
 
 @contextmanager
 def watched(tell: Callable[[str], None]) -> Iterator[None]:
-    """Has `tell` told what is waited for, the wait that began last, and an empty text when nothing is."""
+    """Calls `tell` with what is being waited for (the latest wait), and with an empty text once nothing is."""
     _watchers.append(tell)
     try:
         yield
@@ -26,7 +26,7 @@ def watched(tell: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def waiting(reason: str, seconds: float) -> Iterator[None]:
-    """A wait of so many seconds, while it lasts."""
+    """Registers a wait of so many seconds while it lasts."""
     said = f"waiting {seconds:.0f} s: {reason}"
     _waits.append(said)
     _tell()
