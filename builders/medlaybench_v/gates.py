@@ -34,6 +34,7 @@ from builders.medlaybench_v.facts import (
     read,
     sides,
 )
+from builders.medlaybench_v.facts.binding import CLOSE, share_kept
 from builders.medlaybench_v.facts.outcome import Outcome
 
 SHORTEST, LONGEST = 0.4, 3.0
@@ -101,13 +102,13 @@ class _Known:
 def check(expert: Reading, lay: Reading, context: Context) -> tuple[Verdict, ...]:
     """Run the gates (ML-G14), in the order of GATES, and add the remark on abbreviations, which never fails."""
     known = _known(context)
-    verdicts = [_verdict(name, gate(expert, lay, known)) for name, gate in GATES.items()]
+    verdicts = [_verdict(name, expert, lay, known) for name in GATES]
     return (*verdicts, Verdict("abbreviations", True, _abbreviations(expert, lay)))
 
 
 def verdict_of(gate: str, expert: Reading, lay: Reading, context: Context) -> Verdict:
     """The verdict of one of GATES."""
-    return _verdict(gate, GATES[gate](expert, lay, _known(context)))
+    return _verdict(gate, expert, lay, _known(context))
 
 
 @lru_cache(maxsize=8)
@@ -117,9 +118,12 @@ def _known(context: Context) -> _Known:
     return _Known(allowed, context.modalities, context.simplifiable)
 
 
-def _verdict(name: str, outcome: Outcome | str) -> Verdict:
+def _verdict(name: str, expert: Reading, lay: Reading, known: _Known) -> Verdict:
+    outcome = GATES[name](expert, lay, known)
     if isinstance(outcome, str):
         return Verdict(name, False, outcome) if outcome else _passed(name)
+    if outcome.readings and share_kept(expert, lay) >= CLOSE:
+        outcome.settle()
     if outcome.failed:
         return Verdict(name, False, outcome.reason)
     return Verdict(name, True, f"{DOUBTFUL}{outcome.reason}") if outcome.doubts else _passed(name)

@@ -8,7 +8,7 @@ other and the reverse, they were exchanged.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -153,6 +153,13 @@ def likeness(one: dict[str, float], other: dict[str, float]) -> float:
     return sum(min(weight, other[key]) for key, weight in one.items() if key in other)
 
 
+CLOSE = 0.6
+"""The share that captions keep which tell the same in the same words, so that what differs was changed.
+
+Of 1,265 broken and 1,314 faithful pairs of fifteen writers 39 and 4 have a contradiction of free sentences there, and
+nothing surer."""
+
+
 def share_kept(expert: Reading, lay: Reading) -> float:
     """Which share of the words and things of the expert caption the lay one names: 1 for a copy, below a half where
     somebody tells all in words of their own."""
@@ -181,8 +188,14 @@ class Exchange(NamedTuple):
     sure: bool
 
 
-def exchanged(expert: Reading, here: Sequence[Placed], lay: Reading, there: Sequence[Placed]) -> Exchange | None:
-    """Two values that changed places between the texts, or None.
+def exchanged(
+    expert: Reading,
+    here: Sequence[Placed],
+    lay: Reading,
+    there: Sequence[Placed],
+    apart: Callable[[str, str], bool] = lambda one, other: True,
+) -> Exchange | None:
+    """Two values that changed places between the texts, or None; only two that are told `apart`.
 
     What tells two values apart is what stands nearer to one than to the other.
     """
@@ -197,6 +210,8 @@ def exchanged(expert: Reading, here: Sequence[Placed], lay: Reading, there: Sequ
     perhaps = None
     for i, one in enumerate(values):
         for other in values[i + 1 :]:
+            if not apart(one, other):
+                continue
             kept, turned = _crossing(
                 _difference(at_here[one], at_here[other]), _difference(at_there[one], at_there[other])
             )

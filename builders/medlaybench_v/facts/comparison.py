@@ -8,7 +8,7 @@ are compared changed places ("A is larger than B" = "B is smaller than A").
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from itertools import pairwise
 
@@ -16,10 +16,11 @@ from builders.medlaybench_v.facts.binding import Placed, Turn, anchors, exchange
 from builders.medlaybench_v.facts.binding import turned as turned_at
 from builders.medlaybench_v.facts.crossing import crossed
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
+from builders.medlaybench_v.facts.phrases import TISSUES, phrases
 from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
 from builders.medlaybench_v.facts.quantities import quantities
 from builders.medlaybench_v.facts.scan import Reading
-from builders.medlaybench_v.facts.senses import kind_of, senses
+from builders.medlaybench_v.facts.senses import ANATOMY, implied, kind_of, senses
 from builders.medlaybench_v.facts.sides import sides
 from builders.medlaybench_v.facts.than import turned_round
 from builders.medlaybench_v.facts.wordings import Sense
@@ -116,32 +117,66 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             swap = exchanged(expert, one, lay, other) if several and not turned(expert, lay) else None
             if swap:
                 outcome.moved(" and ".join(sorted({_at(expert, p) for p in one})), sure=swap.sure)
-    if not outcome.decided and (findings := _findings_exchanged(expert, lay)):
-        outcome.moved(findings, sure=False)
+    for things in (_findings, _parts):
+        if not outcome.decided and (swapped := _exchanged(expert, lay, things)):
+            outcome.moved(swapped, sure=False)
     if not outcome.decided and (partners := crossed(expert, lay)):
         outcome.moved(partners, sure=False)
     return outcome
 
 
-def _findings_exchanged(expert: Reading, lay: Reading) -> str:
-    """Two findings that changed places: each stands by what the other stood by."""
-    here, there = expert.get(_findings), lay.get(_findings)
-    ours, theirs = (dict.fromkeys(concept for concept, _, _ in found) for found in (here, there))
+def _exchanged(expert: Reading, lay: Reading, things: Callable[[Reading], list[Placed]]) -> str:
+    """Two findings, or two body parts, that changed places: each stands by what the other stood by."""
+    here, there = expert.get(things), lay.get(things)
+    ours, theirs = (dict.fromkeys(place.value for place in found) for found in (here, there))
     shared = [concept for concept in ours if concept in theirs]
     if len(shared) < 2 or shared == [concept for concept in theirs if concept in ours]:
         return ""
-    swap = exchanged(expert, [Placed(*place) for place in here], lay, [Placed(*place) for place in there])
+    if things is _findings:
+        swap = exchanged(expert, here, lay, there)
+    else:
+        spans, told = _phrases_of(expert, here), _phrases_of(lay, there)
+
+        def apart(one: str, other: str) -> bool:
+            """Whether no phrase holds both: of "the bile duct of the liver" either may be told first."""
+            same = one in implied(other) or other in implied(one)
+            return not same and spans[one].isdisjoint(spans[other]) and told[one].isdisjoint(told[other])
+
+        swap = exchanged(expert, here, lay, there, apart)
     return f"{swap.one} and {swap.other}" if swap and swap.sure else ""
 
 
-def _findings(reading: Reading) -> list[tuple[str, int, int]]:
-    """What a caption finds or tells of as done, each with the first and last word that name it."""
-    return [(concept, s.first, s.last) for s in reading.get(senses) for concept in _told(s.senses)]
+def _findings(reading: Reading) -> list[Placed]:
+    """What a caption finds or tells of as done, with its place."""
+    return [Placed(concept, s.first, s.last) for s in reading.get(senses) for concept in _told(s.senses)]
+
+
+def _parts(reading: Reading) -> list[Placed]:
+    """The body parts of a caption with their places; tissues and regions are named of almost anything."""
+    return [Placed(concept, s.first, s.last) for s in reading.get(senses) for concept in _located(s.senses)]
+
+
+@lru_cache(maxsize=4096)
+def _located(named: tuple[Sense, ...]) -> tuple[str, ...]:
+    return tuple(sense.concept for sense in named if kind_of(sense.concept) == ANATOMY and sense.concept not in _WIDE)
+
+
+_WIDE = TISSUES | frozenset("abdomen chest head body pelvis septum".split())
+
+
+def _phrases_of(reading: Reading, found: list[Placed]) -> dict[str, set[int]]:
+    """The phrases that name each thing."""
+    spans = reading.get(phrases)
+    named: dict[str, set[int]] = {}
+    for place in found:
+        at = next(n for n, (start, end) in enumerate(spans) if start <= place.first < end)
+        named.setdefault(place.value, set()).add(at)
+    return named
 
 
 @lru_cache(maxsize=4096)
 def _told(named: tuple[Sense, ...]) -> tuple[str, ...]:
-    return tuple(sense.concept for sense in named if kind_of(sense.concept) in _TOLD)
+    return tuple(x.concept for x in named if kind_of(x.concept) in _TOLD and x.concept != "pregnancy")
 
 
 _TOLD = frozenset("finding disease symptom treatment device outcome".split())

@@ -101,7 +101,7 @@ _PICTURED = frozenset(
     "ct mri scan scans ultrasound ray rays image images picture pictures dye contrast artefact".split()
 )
 _UNKNOWN = frozenset("known unknown unclear clear knows tell told certain said".split())
-_NEGATED = frozenset("not unknown unclear cannot no nobody".split())
+_NEGATED = frozenset("not unknown unclear cannot no nobody nothing none".split())
 _VERBS = frozenset("is are was were has have had lies lie sits sit shows show can could will does do".split())
 
 
@@ -126,8 +126,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         *_one_more(expert, lay, unfamiliar),
     ):
         outcome.add("new", text, Basis.UNMET)
-    if organs := _organ_replaced(expert, lay, unfamiliar, allowed):
-        outcome.add("changed", organs, Basis.CONTRADICTED)
+    if replaced := _place_replaced(expert, lay, unfamiliar, allowed):
+        outcome.add("changed", *replaced)
     for text in (*_taken_away(expert, lay), *_replaced(expert, lay, unfamiliar, allowed)):
         outcome.add("changed", text, Basis.READ)
     strong = (_STRONG & lay.bag) - expert.bag
@@ -164,6 +164,10 @@ def _claims(expert: Reading, lay: Reading, allowed: Reading, outcome: Outcome) -
         if denials and any(cue.start <= said.first < cue.end for cue in denials) and expert.get(polarity).cues:
             continue  # what an expert denies may be told by what it would be: "free of stones or other gaps"
         if _is_simile(lay, said) and not any(kind_of(c) == "disease" or c == "cancer" for c in concepts):
+            continue
+        if any(kind_of(c) in _TOLD_BESIDE for c in concepts) and (beside := _put_beside(expert, lay, said, known)):
+            open_to_doubt = concepts <= _GENERAL or expert.get(_unknown_terms)
+            outcome.add("new", beside, Basis.READ if open_to_doubt else Basis.MISSING)
             continue
         start, end = lay.words[said.first].start, lay.words[said.last].end
         explained = any(a <= start and end <= b for a, b in lay.get(_definitions))
@@ -202,6 +206,9 @@ def _tells_of_more(lay: Reading, first: int, end: int, unfamiliar: list[Said], k
 
 
 _STOPS = frozenset(".;")
+_TOLD_BESIDE = frozenset(
+    "finding disease symptom outcome".split()
+)  # a device or a deed may tell how something was done
 _OF_THE_CASE = frozenset("finding disease treatment symptom outcome cause device advice".split())
 
 
@@ -269,20 +276,38 @@ _ORGANS = frozenset(
     "stomach esophagus shoulder elbow wrist hip knee ankle foot hand spine eye ear nose tongue jaw testicle placenta "
     "tooth bowel colon".split()
 )
+# Parts that another one may be told by, in a caption told anew: the iliac vein by "the pelvis".
+_PLACES = (
+    _ORGANS
+    | frozenset(
+        "abdomen chest pelvis neck groin armpit arm leg thigh calf forearm skull rib sternum collarbone femur tibia "
+        "fibula humerus radius ulna kneecap duodenum appendix vagina aorta throat finger toe thumb sacrum "
+        "pituitary".split()
+    )
+    | {"shoulder blade", "small bowel", "lymph node"}
+)
 
 
-def _organ_replaced(expert: Reading, lay: Reading, unfamiliar: list[Said], allowed: Reading) -> str:
-    """An organ that gave way to another one, in the whole caption or where the same is said of both."""
-    new = {x.concept for said in unfamiliar for x in said.senses if x.concept in _ORGANS}
+def _place_replaced(
+    expert: Reading, lay: Reading, unfamiliar: list[Said], allowed: Reading
+) -> tuple[str, Basis] | None:
+    """A body part that gave way to another one, in the whole caption or where the same is said of both."""
+    new = {x.concept for said in unfamiliar for x in said.senses if x.concept in _PLACES}
     new -= _concepts(expert) | allowed.get(_allowed) if new else frozenset()
     if not new or _organs_explained(lay, new):
-        return ""
-    lost = (expert.get(_named) & _ORGANS) - _concepts(lay)
-    if lost:
-        return f"{min(lost)} became {min(new)}"
-    here, there = expert.get(_placed_organs), lay.get(_placed_organs)
-    turn = turned(expert, here, lay, [place for place in there if place.value in new | expert.get(_named)])
-    return f"{turn.ours.value} became {turn.theirs.value}" if turn and turn.theirs.value in new else ""
+        return None
+    here = expert.get(_named)
+    lost = (here & _PLACES) - _concepts(lay)
+    pairs = [(one, other) for one in sorted(lost) for other in sorted(new)]
+    turn = turned(expert, expert.get(_placed), lay, [place for place in lay.get(_placed) if place.value in new | here])
+    if turn and turn.theirs.value in new:
+        pairs.append((turn.ours.value, turn.theirs.value))
+    replaced = [
+        (f"{one} became {other}", Basis.CONTRADICTED if {one, other} <= _ORGANS else Basis.READ)
+        for one, other in pairs
+        if one not in implied(other) and other not in implied(one)
+    ]
+    return min(replaced, key=lambda found: found[1] is Basis.READ, default=None)
 
 
 def _organs_explained(lay: Reading, organs: set[str]) -> bool:
@@ -295,9 +320,9 @@ def _organs_explained(lay: Reading, organs: set[str]) -> bool:
     return False
 
 
-def _placed_organs(reading: Reading) -> list[Placed]:
-    """The organs that a caption names, each with its place."""
-    said = ((x.concept, s.first, s.last) for s in reading.get(senses) for x in s.senses if x.concept in _ORGANS)
+def _placed(reading: Reading) -> list[Placed]:
+    """The body parts that a caption names, each with its place."""
+    said = ((x.concept, s.first, s.last) for s in reading.get(senses) for x in s.senses if x.concept in _PLACES)
     return [Placed(*place) for place in said]
 
 
@@ -392,7 +417,7 @@ def _taken_away(expert: Reading, lay: Reading) -> list[str]:
     for said in lay.get(senses):
         devices = {s.concept for s in said.senses if kind_of(s.concept) == "device"} & known
         behind = lay.texts[said.last + 1 : said.last + 9]
-        gone = next((i for i, word in enumerate(behind) if word in _GONE), -1)
+        gone = next((i for i, word in enumerate(behind) if word in _GONE and behind[i - 1] not in _SEEN_OUT), -1)
         told = behind[max(0, gone - 3) : gone] if gone > 0 else []
         if devices and not _AUXILIARIES.isdisjoint(told) and "not" not in told:
             found.append(f"{sorted(devices)[0]} became {' '.join(behind[: gone + 1])}")
@@ -421,6 +446,7 @@ def _put_in(expert: Reading, lay: Reading) -> list[str]:
 _WAS = (["was"], ["were"], ["has"], ["have"], ["had"])
 _FITTED = frozenset("fitted inserted placed implanted prescribed given put applied".split())
 _GONE = frozenset("removed out off withdrawn gone".split())
+_SEEN_OUT = frozenset("picked points pointed made stands laid".split())  # "is picked out by the arrow"
 _AUXILIARIES = frozenset("was were been is are had has came come taken pulled".split())
 
 
@@ -524,6 +550,41 @@ def _describes(lay: Reading, said: Said) -> bool:
 
 def _is_past(lay: Reading, said: Said) -> bool:
     return not _WAS_DONE.isdisjoint(lay.texts[max(0, said.first - 3) : said.first])
+
+
+def _put_beside(expert: Reading, lay: Reading, said: Said, known: frozenset[str]) -> str:
+    """A phrase of its own that tells of one more thing, and of nothing else: ", with a small cyst nearby."; or "".
+
+    Of 1,265 broken and 1,314 faithful pairs of fifteen writers 4 and 1 have one; of 460 findings that a program put in
+    so, 308 more are seen.
+    """
+    texts, gaps = lay.texts, lay.gaps
+    first = said.first
+    while first > max(0, said.first - 4) and gaps[first] == " " and texts[first] not in _WITH:
+        first -= 1
+    end = said.last + 1
+    while end < min(said.last + 5, len(texts)) and gaps[end] == " ":
+        end += 1
+    if texts[first] not in _WITH or (end < len(texts) and _STOPS_PHRASE.isdisjoint(gaps[end])):
+        return ""
+    new = texts[first + 1] in _SOME and texts[first + 2] not in ("half", "quarter")
+    if not new and gaps[first] == " " and texts[first - 1] != "along":
+        return ""
+    words = set(texts[first:end])
+    if not _NEGATED.isdisjoint(words) or not expert.bag.isdisjoint(words - STOP_WORDS - _SOME - _NEARBY):
+        return ""
+    if any(first < s.first < end and any(x.concept in known for x in s.senses) for s in lay.get(senses)):
+        return ""
+    start = lay.words[first].start
+    if any(a <= start < b for a, b in lay.get(_definitions)):
+        return ""
+    return f"“{lay.text[start : lay.words[end - 1].end]}”"
+
+
+_STOPS_PHRASE = frozenset(",;.:!?")
+_WITH = frozenset("and with plus".split())
+_SOME = frozenset("a an some several many few small tiny".split())
+_NEARBY = frozenset("nearby too also around it them beside next to this as well there".split())
 
 
 def _is_one_more(lay: Reading, said: Said) -> bool:

@@ -22,19 +22,22 @@ class Basis(Enum):
 
 
 FAILS = frozenset((Basis.CONTRADICTED, Basis.MISSING))
-"""What an alarm may rest on. All else is for a reader to decide."""
+"""What an alarm may rest on. All else is for a reader to decide, what was READ only where a caption is told anew."""
 
 
 @dataclass(slots=True)
 class Outcome:
-    """Facts lost, changed, new or exchanged, in words that name both values; `doubts` are for a reader to decide."""
+    """Facts lost, changed, new or exchanged, in words that name both values; `doubts` are for a reader to decide.
+
+    `readings` are those of the doubts that rest on how free sentences were read, each as (what, text).
+    """
 
     lost: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
     swapped: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
-    read: bool = False
+    readings: list[tuple[str, str]] = field(default_factory=list)
 
     def add(self, what: str, text: str, basis: Basis) -> None:
         """A claim; a doubt if its basis is not among `FAILS`.
@@ -45,16 +48,22 @@ class Outcome:
             getattr(self, what).append(text)
         else:
             self.doubts.append(f"{what}: {text}")
-            self.read |= basis is Basis.READ
+            if basis is Basis.READ:
+                self.readings.append((what, text))
 
     def moved(self, text: str, *, sure: bool) -> None:
         """Two values that changed places, or seem to."""
-        self.add("swapped", text, Basis.CONTRADICTED if sure else Basis.UNMET)
+        self.add("swapped", text, Basis.CONTRADICTED if sure else Basis.READ)
+
+    def settle(self) -> None:
+        """Take contradictions of free sentences as they were read: the captions share their words."""
+        for what, text in self.readings:
+            getattr(self, what).append(text)
 
     @property
     def decided(self) -> bool:
         """Whether a contradiction was found, sure or not: to look for finer ones would only tell it twice."""
-        return self.failed or self.read
+        return bool(self.failed or self.readings)
 
     @property
     def failed(self) -> bool:

@@ -85,10 +85,10 @@ def replaced(expert: Reading, ours: frozenset[str], lay: Reading, theirs: frozen
 
 
 def _parts_of_body(concepts: frozenset[str]) -> frozenset[str]:
-    return frozenset(c for c in concepts if kind_of(c) == ANATOMY and c not in _TISSUES)
+    return frozenset(c for c in concepts if kind_of(c) == ANATOMY and c not in TISSUES)
 
 
-_TISSUES = frozenset("wall cavity fat bone body muscle joint vessel gland duct nerve skin lobe".split())
+TISSUES = frozenset("wall cavity fat bone body muscle joint vessel gland duct nerve skin lobe".split())
 
 
 def _closed(concepts: frozenset[str]) -> frozenset[str]:

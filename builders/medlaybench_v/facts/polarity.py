@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.binding import anchors, keys, likeness, share_kept
+from builders.medlaybench_v.facts.binding import CLOSE, anchors, keys, likeness, share_kept
 from builders.medlaybench_v.facts.certainty import OPEN, POSSIBLE, PROBABLE, UNLIKELY, degrees
 from builders.medlaybench_v.facts.order import moments
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
@@ -267,6 +267,8 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
         return Cue(i, i, i, _reach(reading, i + 1, end))  # "an ultrasound that excluded a clot"
     if word in ("went", "goes", "go") and following == "away":
         return Cue(i, i + 1, _back(reading, i, start), i + 2)
+    if word == "absent" and texts[i - 1] in _TELLING:
+        return Cue(i, i, i, min(end, i + 3))  # "a patient with headache shows absent flow" denies no headache
     if word in _BACKWARD:
         return Cue(i, i, _back(reading, i, start), min(end, i + 3) if word in ("absent", "missing") else i + 1)
     return None
@@ -290,10 +292,13 @@ def _not(reading: Reading, i: int, last: int, start: int, end: int) -> Cue | Non
         return None  # "air that does not belong there", "where it should not be"
     if following == "as" and texts[i] == "not":
         return None
+    if following in ("pathognomonic", "specific", "diagnostic", "typical") and texts[last + 2 : last + 3] in _OF_IT:
+        return None  # what a sign does not prove may be there
     seen = bool(_SEEN & set(texts[last + 1 : last + 4]))
     return Cue(i, last, _back(reading, i, start) if seen else i, _reach(reading, last + 1, end, short=True))
 
 
+_OF_IT = (["of"], ["for"])
 _BEEN = frozenset("is are was were been be being and or clearly reliably".split())
 _OF_NOW = _CONTRACTED | frozenset(("not", "no"))
 _FORMERLY = frozenset("before previously earlier beforehand formerly".split())
@@ -307,6 +312,8 @@ def _reach(reading: Reading, i: int, end: int, *, short: bool = False) -> int:
         gap = text[words[j - 1].end : words[j].start]
         if texts[i - 1] == "without" and j > i and texts[j] in _TELLING:
             return j  # "a scan without dye shows a stone"
+        if texts[j] == "in" and not _DYE.isdisjoint(texts[i:j]):
+            return j  # "without dye in a child with a fracture"
         goes_on = texts[j] in ("on", "by") and j - i < 4
         goes_on = goes_on or (texts[j] == "where" and bool(_OBLIGED & set(texts[j + 1 : j + 4])))
         if texts[j] in _STOPS and not goes_on:  # "has not stopped where it should"
@@ -315,7 +322,7 @@ def _reach(reading: Reading, i: int, end: int, *, short: bool = False) -> int:
             rest = texts[j:end]
             if short or _VERBS & set(rest) or not ({"or", "nor", "and"} & set(rest)):
                 return j
-        if j > i and "(" in gap:
+        if j > i and ("(" in gap or ")" in gap) and not _is_aside(reading, i, j):
             return j
         if short and texts[j] == "and" and _tells_anew(reading, j + 1):  # "does not cross it and spares the rest"
             return j
@@ -326,6 +333,16 @@ def _reach(reading: Reading, i: int, end: int, *, short: bool = False) -> int:
         ):
             return j
     return end
+
+
+def _is_aside(reading: Reading, i: int, j: int) -> bool:
+    """Whether a short bracket that opens or closes before word j stands within what begins at word i, and what is said
+    goes on behind it: "no gastric (stomach) lesion"."""
+    gaps = reading.gaps
+    if ")" in gaps[j]:
+        return gaps[j] == ") " and any("(" in gap for gap in gaps[i + 1 : j])
+    closing = next((gap for gap in gaps[j + 1 : j + 6] if gap != " "), "")
+    return gaps[j] == " (" and closing == ") "
 
 
 def _tells_anew(reading: Reading, i: int) -> bool:
@@ -410,7 +427,38 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             outcome.add("lost", _shown(expert, here), Basis.READ)
     if not outcome.decided:
         _by_place(expert, lay, outcome)
+    if not outcome.doubts and not outcome.failed and not expert.get(_may_deny) and _IF.isdisjoint(lay.bag):
+        for text in lay.get(_denials)[:1]:
+            outcome.add("new", text, Basis.READ)
     return outcome
+
+
+def _denials(reading: Reading) -> list[str]:
+    """The things that a caption says with "no" are not there now; "no change", "no bigger" deny nothing that is shown.
+
+    Of 1,265 broken and 1,314 faithful pairs of fifteen writers 9 and 8 have one where the expert caption has no denial.
+    """
+    found = []
+    for start, end in reading.get(clauses):
+        for cue in reading.get(polarity).cues:
+            behind = reading.texts[cue.last + 1 : min(cue.end, cue.last + 5)]
+            if not start <= cue.first < end or reading.texts[cue.last] != "no" or not behind:
+                continue
+            if _NO_FINDING.isdisjoint(behind) and _NOT_NOW.isdisjoint(reading.texts[start:end]):
+                words = reading.words
+                found.append(f"“{reading.text[words[cue.first].start : words[cue.last + len(behind)].end]}”")
+    return found
+
+
+_NO_FINDING = (
+    _CHANGE
+    | _DYE
+    | frozenset(
+        "different other longer more less bigger larger smaller wider higher lower shift arrow arrows marker spread "
+        "signal reason cause explanation matter one".split()
+    )
+)
+_NOT_NOW = frozenset("should normally usually before earlier until yet when once code stands ago".split())
 
 
 def _turned_outright(expert: Reading, lay: Reading, outcome: Outcome) -> None:
@@ -423,7 +471,7 @@ def _turned_outright(expert: Reading, lay: Reading, outcome: Outcome) -> None:
         return
     here, there = expert.get(_outright), lay.get(_outright)
     # In a caption told anew much else may deny, or tell what would be.
-    close = _CLOSE if more > 0 or lay.get(_may_deny) else _ALIKE
+    close = CLOSE if more > 0 or lay.get(_may_deny) else _ALIKE
     basis = Basis.CONTRADICTED if share_kept(expert, lay) >= close else Basis.READ
     if more < 0:
         for key in _turned_keys(here.signs, there.signs):
@@ -433,7 +481,7 @@ def _turned_outright(expert: Reading, lay: Reading, outcome: Outcome) -> None:
             outcome.add("changed", f"{key} became no {key}", basis)
 
 
-_CLOSE, _ALIKE = 0.6, 0.5
+_ALIKE = 0.5
 _IF = frozenset(("if", "whether", "unless"))
 _AT_A_TIME = frozenset("before once earlier previously yet longer".split())
 
