@@ -202,6 +202,13 @@ def test_a_chart_that_repeats_a_concern_is_refused_without_telling_it() -> None:
         ("Graduate degree", "technical"),
         ("Registered nurse", "technical"),
         ("Doctorate", "technical"),
+        ("Undergraduate degree in business", "ordinary"),
+        ("Bachelor's degree, managed a restaurant", "ordinary"),
+        ("College; engaged in adult education", "ordinary"),
+        ("Ran a nursery; some college", "ordinary"),
+        ("Post-secondary school", "ordinary"),
+        ("Primary care nurse", "technical"),
+        ("GED", "plain"),
     ],
 )
 def test_health_literacy(said: str, level: str) -> None:
