@@ -248,12 +248,13 @@ def _pair(where: str, record: Mapping[str, Any], columns: Sequence[str | None]) 
     if named not in SPLITS:
         raise InputError(where, found=f"split {split!r}", expected="train, validation or test")
     image = record.get("image")
+    name, paper = (cell_text("" if value is None else str(value)) for value in (identifier, article))
     return {
         **_unbuilt(captions, parse_cuis(cuis, where)),
         "image": image if isinstance(image, dict) and isinstance(image.get("bytes"), bytes) else None,
-        "image_id": where if identifier is None else str(identifier),
+        "image_id": name or where,
         "split": SPLITS[named],
-        "article_id": str(article) if article else None,
+        "article_id": paper or None,
     }
 
 

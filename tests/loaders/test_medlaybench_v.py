@@ -1,6 +1,7 @@
 """The schema of MedLayBench-V, its modalities, and rows of the authors' release."""
 
 import json
+from pathlib import Path
 
 import datasets
 import numpy as np
@@ -8,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from loaders.errors import InputError
-from loaders.medlaybench_v import CORPUS, FEATURES, MODALITIES, from_official, parse_cuis
+from loaders.medlaybench_v import CORPUS, FEATURES, MODALITIES, from_official, pairs_of, parse_cuis
 from tests.parts.places import shared_data
 
 
@@ -114,3 +115,11 @@ def test_real_rows_of_the_official_release() -> None:
         assert row["image_id"] == official["image_id"]
     codes = [from_official(official, split="test", position=0)["modality"] for official in rows]
     assert codes[:3] == ["DRCT", "DRCT", "DRAN"]
+
+
+def test_a_cell_of_a_table_that_says_nothing_is_no_identifier_and_no_article(tmp_path: Path) -> None:
+    table = tmp_path / "pairs.csv"
+    table.write_text("id,expert,lay,pmcid\na,x,y,PMC1\n,x,y,NA\nNaN,x,y,nan\n", encoding="utf-8")
+    rows = list(pairs_of(table))
+    assert [row["image_id"] for row in rows] == ["a", "pairs.csv:3", "pairs.csv:4"]
+    assert [row["article_id"] for row in rows] == ["PMC1", None, None], "else all of them were resampled as one article"
