@@ -263,15 +263,15 @@ def _upright(image: Image.Image, where: str) -> tuple[Image.Image, tuple[str, ..
     if (shown := in_srgb(image)) is not None:
         notes.append(_CONVERTED)
         image = shown
-    if transparent or image.mode in ("RGBA", "LA", "PA", "RGBa", "La"):
+    if image.mode.startswith(("I", "F")):  # before transparency, which Pillow applies to what it cuts off at 255
+        image = _eight_bits(image, where)
+        notes.append("grey values beyond 8 bits scaled to 0-255")
+    elif transparent or image.mode in ("RGBA", "LA", "PA", "RGBa", "La"):
         notes.append(f"{image.mode} laid on white")
         grey = image.mode in ("L", "LA", "La", "1")
         layered = image.convert("RGBA")
         ground = Image.new("RGBA", layered.size, "white")
         image = Image.alpha_composite(ground, layered).convert("L" if grey else "RGB")
-    elif image.mode.startswith(("I", "F")):
-        image = _eight_bits(image, where)
-        notes.append("grey values beyond 8 bits scaled to 0-255")
     elif image.mode not in ("RGB", "L"):
         notes.append(f"{image.mode} converted")
         image = image.convert("L" if image.mode == "1" else "RGB")
@@ -280,15 +280,18 @@ def _upright(image: Image.Image, where: str) -> tuple[Image.Image, tuple[str, ..
 
 
 def _eight_bits(image: Image.Image, where: str) -> Image.Image:
-    """Rescale grey levels from the darkest to the brightest pixel: radiographs use only part of the 16 bits."""
+    """Rescale grey levels from the darkest to the brightest pixel: radiographs use only part of the 16 bits. The one
+    level that is transparent, if any, becomes white."""
     values = np.asarray(image).astype(np.float64)
     if not np.isfinite(values).all():
         raise ImageError(
             where, reason="corrupt", found="holds pixels that are no numbers", expected="finite grey values"
         )
-    low, high = values.min(), values.max()
-    scaled = (values - low) * (255.0 / (high - low)) if high > low else np.zeros_like(values)
-    return Image.fromarray(np.round(scaled).astype(np.uint8))
+    unseen = values == image.info.get("transparency", np.nan)
+    shown = values[~unseen]
+    low, high = (shown.min(), shown.max()) if shown.size else (0.0, 0.0)
+    scaled = (np.where(unseen, low, values) - low) * (255.0 / (high - low)) if high > low else np.zeros_like(values)
+    return Image.fromarray(np.where(unseen, 255, np.round(scaled)).astype(np.uint8))
 
 
 def _strip_png(data: bytes) -> bytes:

@@ -215,6 +215,14 @@ def test_every_kind_of_pixel_becomes_rgb_or_grey() -> None:
     assert (wide.min(), wide.max()) == (0, 255)
 
 
+def test_a_transparent_level_of_sixteen_bits_is_white_and_the_others_are_scaled() -> None:
+    rows = b"".join(b"\x00" + struct.pack(">HHHH", 9, 1000, 1500, 2000) for _ in range(4))
+    header = struct.pack(">IIBBBBB", 4, 4, 16, 0, 0, 0, 0)
+    body = chunk(b"IHDR", header) + chunk(b"tRNS", struct.pack(">H", 9)) + chunk(b"IDAT", zlib.compress(rows))
+    kept, info = clean_bytes(b"\x89PNG\r\n\x1a\n" + body + chunk(b"IEND", b""))
+    assert decoded(kept)[0].tolist() == [255, 0, 128, 255] and info.mode == "L"
+
+
 def test_sixteen_bit_colour_is_brought_to_eight() -> None:
     rows = b"".join(b"\x00" + struct.pack(">HHH", 0xC8C8, 0, 0x1010) * 4 for _ in range(4))
     header = struct.pack(">IIBBBBB", 4, 4, 16, 2, 0, 0, 0)
