@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from unicodedata import normalize
 
 from loaders.errors import InputError
 from loaders.files.images import image_bytes
@@ -63,8 +64,12 @@ def files_of(
     if table is None:
         listed = [_from_layout(name, path) for name, path in paths.items()]
     else:
-        told = _told(table, folder, label, group)
-        listed = [told.pop(name, File(name, path)) for name, path in paths.items()]
+        # One spelling of accented letters: a table has that of its program, a name that of its file system.
+        told = {normalize("NFC", name): file for name, file in _told(table, folder, label, group).items()}
+        listed = [
+            replace(told.pop(normalize("NFC", name), File(name, path)), name=name, path=path)
+            for name, path in paths.items()
+        ]
         listed += told.values()
     if not listed:
         raise InputError(folder, found="holds no file", expected="images")

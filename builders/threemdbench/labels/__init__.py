@@ -64,7 +64,9 @@ class LabelMap:
         """What the label means; None where the table does not hold it."""
         if self.entries:
             return self.entries.get(plain(label))
-        named = diagnosis_of(label.replace("_", " ").replace("-", " "))
+        named = diagnosis_of(label) or diagnosis_of(
+            label.replace("-", " ")
+        )  # "HSV-1" is a name, "contact-dermatitis" none
         return Entry(named.name, "exact", "") if named else None
 
 

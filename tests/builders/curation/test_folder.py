@@ -287,6 +287,14 @@ def test_a_report_into_the_folder_of_images_itself_is_refused(tmp_path: Path) ->
     assert [path.name for path in tmp_path.iterdir()] == ["a.jpg"]
 
 
+def test_a_table_names_a_file_in_either_spelling_of_its_accents(tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "e\u0301cze\u0301ma.png").write_bytes(b"")
+    (tmp_path / "table.csv").write_text("file,label\n\u00e9cz\u00e9ma.png,eczema\n", encoding="utf-8")
+    (file,) = files_of(tmp_path / "photos", table=tmp_path / "table.csv")
+    assert (file.label, file.path.exists()) == ("eczema", True)
+
+
 def test_a_table_that_names_a_file_twice_is_refused(tmp_path: Path) -> None:
     save(tmp_path, {"a.jpg": drawn(1)})
     (tmp_path / "table.csv").write_text("file,split\na.jpg,train\na.jpg,test\n")

@@ -11,7 +11,7 @@ from builders.threemdbench import labels
 from builders.threemdbench.labels import BY_NAME, Entry, LabelMap, assign, bundled, read_label_map
 from builders.threemdbench.sources import KINDS
 from loaders.errors import InputError
-from loaders.threemdbench import NAMES
+from loaders.threemdbench import DIAGNOSES, NAMES
 from tests.parts.places import shared_data
 
 TABLES = sorted(path.stem for path in Path(labels.__file__).parent.glob("*.csv"))
@@ -93,6 +93,9 @@ def test_mixed_classes_are_used_where_a_build_asks_for_them() -> None:
 def test_without_a_table_labels_have_to_name_the_diagnoses() -> None:
     assert assign([("Contact-Dermatitis", 1.0)], BY_NAME).diagnosis == "contact dermatitis"
     assert assign([("pink_eye", 1.0)], BY_NAME).diagnosis == "conjunctivitis"
+    for diagnosis in DIAGNOSES:  # hyphens of a name, as in "HSV-1", are none of a folder's
+        for name in (diagnosis.name, *diagnosis.synonyms):
+            assert assign([(name, 1.0)], BY_NAME).diagnosis == diagnosis.name, name
     assert assign([("rash", 1.0)], BY_NAME).reason == "unknown label"
 
 
