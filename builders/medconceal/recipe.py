@@ -194,12 +194,13 @@ def _from_cases(source: Written) -> Plan:
     return Plan(
         rows=source.rows,
         schema=pa.schema([*FINISHED, *PLACED, *([] if source.invented else [("refused", WHY)])]),
-        identity=source.digest,
+        # Which of somebody else's cases are refused is for those that know identifiers to say.
+        identity=source.digest if source.invented else f"{source.digest} {_scanners()}",
         steps=[] if source.invented else [admit()],
         sources=lambda rows: [facts],
         settings={"source": source.name, "model": None, **({} if source.invented else {KEPT: WHY_KEPT})},
         card=_invented_card if source.invented else _own_card,
-        packages=_PACKAGES,
+        packages=_PACKAGES if source.invented else (*_PACKAGES, *_PRIVACY),
         stand_in=[source.caution] if source.caution else [],
     )
 
@@ -279,7 +280,7 @@ def _unusual(admission: Admission) -> tuple[str, ...]:
 
 
 def _thread_steps(options: Options, chat: Chat, invented: bool) -> Iterator[Step]:
-    packages = {name: version(name) for name in _PRIVACY}
+    packages = _scanners()
     yield admit()
     yield author()
     yield clean(packages)
@@ -292,6 +293,11 @@ def _thread_steps(options: Options, chat: Chat, invented: bool) -> Iterator[Step
     yield profile(chat)
     yield plan(chat)
     yield finish(chat.model.name, invented, packages)
+
+
+def _scanners() -> dict[str, str]:
+    """The versions of the packages that know identifiers."""
+    return {name: version(name) for name in _PRIVACY}
 
 
 def _key(path: Path, *, own: bool) -> bytes:

@@ -14,6 +14,7 @@ import yaml
 
 from builders.medconceal import recipe
 from builders.medconceal.own import add, asked, problems, read_filled, template
+from builders.medconceal.sources import Written
 from builders.publish.run import publish
 from builders.release.verify import verify
 from builders.samples.medconceal import profiles
@@ -121,6 +122,16 @@ def test_profiles_of_somebody_elses_become_a_release(kind: str, tmp_path: Path) 
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert f"those of `profiles.{kind}`" in card and "forum" not in card
     assert "whether they agreed, is not stated by the maintainer" in card
+
+
+def test_cases_are_read_anew_with_other_versions_of_what_knows_identifiers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = Written("ours.yaml", [], "0" * 64, invented=False)
+    before = recipe._from_cases(source)
+    assert "phonenumbers" in before.packages
+    monkeypatch.setattr(recipe, "version", lambda name: "another")
+    assert recipe._from_cases(source).identity != before.identity
 
 
 def test_a_case_that_cannot_be_used_is_excluded_with_its_reason(tmp_path: Path) -> None:
