@@ -130,8 +130,8 @@ Literacy = Literal["plain", "ordinary", "technical"]
 # How readily a person speaks about what troubles them: `disclosure_behavior` as an ordinal.
 Openness = Literal["open", "guarded", "reserved"]
 DEEPEST = 3  # the maximum of a concern's `depth`; 0 comes out first
-# MC-G26: words, or their beginnings, in `education` that show how a patient speaks; the first line with a match decides,
-# else ordinary.
+# MC-G26: words, or their beginnings, in `education` that show how a patient speaks; the first line with a match
+# decides, else ordinary.
 _EDUCATION: tuple[tuple[Literacy, re.Pattern[str]], ...] = tuple(
     (level, re.compile(rf"(?<![\w-])(?:{marks})"))
     for level, marks in (
