@@ -132,13 +132,10 @@ Openness = Literal["open", "guarded", "reserved"]
 DEEPEST = 3  # the maximum of a concern's `depth`; 0 comes out first
 # MC-G26: words, or their beginnings, in `education` that show how a patient speaks; the first line with a match
 # decides, else ordinary.
-_EDUCATION: tuple[tuple[Literacy, re.Pattern[str]], ...] = tuple(
-    (level, re.compile(rf"(?<![\w-])(?:{marks})"))
-    for level, marks in (
-        ("plain", "no school|no formal|primary(?! care)|elementary|middle school|some high school|left school"),
-        ("technical", r"graduate degree|postgraduate|master|doctor|phd|nurs(?!ery)|pharmac|paramedic"),
-        ("plain", r"high school|ged(?!\w)|secondary school"),
-    )
+_EDUCATION: tuple[tuple[Literacy, str], ...] = (
+    ("plain", "no school|no formal|primary(?! care)|elementary|middle school|some high school|left school"),
+    ("technical", "graduate degree|postgraduate|master|doctor|phd|nurs(?!ery)|pharmac|paramedic"),
+    ("plain", r"high school|ged(?!\w)|secondary school"),
 )
 
 # A chart that repeats this many consecutive words of a concern gives it away.
@@ -363,7 +360,7 @@ def health_literacy(education: str) -> Literacy:
     ('plain', 'technical', 'ordinary')
     """
     said = education.casefold()
-    return next((level for level, marks in _EDUCATION if marks.search(said)), "ordinary")
+    return next((level for level, marks in _EDUCATION if re.search(rf"(?<![\w-])(?:{marks})", said)), "ordinary")
 
 
 # --- Rows of a release ------------------------------------------------------------------------------------------------
