@@ -28,6 +28,7 @@ from loaders.models.answers import AnswerStore
 from loaders.models.chat import open_model
 from loaders.models.messages import ChatModel
 from scripts.terminal.console import output, table
+from scripts.terminal.options import file_outside_releases
 
 _COLUMNS = ("image_id", "gate", "outcome", "evidence", "reason", "expert_caption", "layman_caption")
 """Of the list that `--write` makes."""
@@ -44,7 +45,11 @@ def command(
     ),
     show: int = typer.Option(20, min=0, help="Failing and doubtful pairs to print; 0 prints only the summary."),
     write: Path | None = typer.Option(
-        None, "--write", metavar="FILE", help="Write all failing and doubtful pairs to a CSV file."
+        None,
+        "--write",
+        metavar="FILE",
+        help="Write all failing and doubtful pairs to a CSV file.",
+        callback=file_outside_releases,
     ),
     strict: bool = typer.Option(False, "--strict", help="Exit with code 1 if a pair fails."),
     judge: str | None = typer.Option(

@@ -24,13 +24,18 @@ from loaders.errors import InputError
 from loaders.files.untrusted import resolved
 from scripts.terminal.console import errors, output, table
 from scripts.terminal.finish import finish
-from scripts.terminal.options import LAST_SEED, All
+from scripts.terminal.options import LAST_SEED, All, outside_releases
 
 
 def command(
     runs: list[Path] = typer.Argument(..., metavar="RUN RUN…", help="Folders of finished dialogue runs."),
     out: Path | None = typer.Option(
-        None, "--out", "-o", metavar="RUN", help="Also save the numbers as a run (MedConceal: Tables 7 to 11)."
+        None,
+        "--out",
+        "-o",
+        metavar="RUN",
+        help="Also save the numbers as a run (MedConceal: Tables 7 to 11).",
+        callback=outside_releases,
     ),
     seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random seed for bootstrap and permutations."),
     everything: All = False,

@@ -24,12 +24,19 @@ from loaders.models.chat import open_model
 from loaders.models.messages import ChatModel
 from loaders.opened import open_data
 from scripts.terminal.console import output, table
-from scripts.terminal.options import LAST_SEED
+from scripts.terminal.options import LAST_SEED, file_outside_releases
 from scripts.terminal.progress import Bars
 
 
 def command(
-    out: Path = typer.Option(..., "--out", "-o", metavar="FILE", help="Policy file to write (JSON), for `--policy`."),
+    out: Path = typer.Option(
+        ...,
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Policy file to write (JSON), for `--policy`.",
+        callback=file_outside_releases,
+    ),
     labels: Path | None = typer.Option(None, metavar="FILE", help="Labelled turns (JSONL or Parquet) to fit on."),
     judge: str | None = typer.Option(
         None, metavar="MODEL", help="Model that labels the turns first; `scripted` calls none."

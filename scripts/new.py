@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from importlib.resources import files
+from keyword import iskeyword
 from pathlib import Path
 from string import Template
 
@@ -50,6 +51,8 @@ def corpus(name: str = _NAME, out: Path | None = _OUT) -> None:
     names = _names("corpus", name, taken=corpora())
     room, module, build = names["room"], names["module"], f"bedside build {name} --rows sample --out runs/{name}"
     if out is None and all(is_file(Path(path)) for path in ("loaders/registry.py", "builders/recipe.py")):
+        if iskeyword(room) or is_there(Path("loaders", room)) or is_there(Path("builders", room)):
+            raise InputError("NAME", found=f"{name!r} cannot be the name of a module here", expected="another name")
         names |= {"loader": f"loaders.{room}", "recipe": f"builders.{room}.recipe", "template": ""}
         written = _fill("corpus", Path(), _IN_A_CHECKOUT, names)
         _say(*written)

@@ -11,12 +11,18 @@ from baselines.pack.archive import pack
 from baselines.results.run import read_run
 from loaders.files.untrusted import resolved
 from scripts.terminal.console import output
+from scripts.terminal.options import file_outside_releases
 
 
 def command(
     run: Path = typer.Argument(..., metavar="RUN", help="Folder of a finished run."),
     out: Path | None = typer.Option(
-        None, "--out", "-o", metavar="FILE", help="Archive to write. [RUN.zip beside the run]"
+        None,
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Archive to write. [RUN.zip beside the run]",
+        callback=file_outside_releases,
     ),
     without: list[str] = typer.Option([], metavar="NAME", help="Also leave out this file or folder. May be repeated."),
 ) -> None:

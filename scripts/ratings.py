@@ -12,13 +12,15 @@ from baselines.results.run import Result, write_run
 from baselines.results.sheets import read_sheet
 from baselines.threemdbench.relevance_sheets import MARK, evaluate_relevance, read_relevance_sheets
 from scripts.terminal.console import output, table
-from scripts.terminal.options import LAST_SEED
+from scripts.terminal.options import LAST_SEED, outside_releases
 from scripts.terminal.tables import Table
 
 
 def command(
     sheets: list[Path] = typer.Argument(..., metavar="SHEET…", help="Filled-in sheets of all raters."),
-    out: Path | None = typer.Option(None, "--out", "-o", metavar="RUN", help="Also save the results as a run."),
+    out: Path | None = typer.Option(
+        None, "--out", "-o", metavar="RUN", help="Also save the results as a run.", callback=outside_releases
+    ),
     seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random seed for the bootstrap."),
 ) -> None:
     """Score filled-in sheets: the paper's table beside yours, and inter-rater agreement.

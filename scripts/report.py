@@ -14,12 +14,14 @@ from loaders.files.untrusted import resolved
 from loaders.plugins import BASELINES, brought
 from scripts.commands import RUN
 from scripts.terminal.console import output
-from scripts.terminal.options import LAST_SEED
+from scripts.terminal.options import LAST_SEED, file_outside_releases
 
 
 def command(
     runs: list[Path] = typer.Argument(..., metavar="RUN…", help="Folders of finished runs."),
-    out: Path = typer.Option(Path("report.html"), "--out", "-o", metavar="FILE", help="HTML file to write."),
+    out: Path = typer.Option(
+        Path("report.html"), "--out", "-o", metavar="FILE", help="HTML file to write.", callback=file_outside_releases
+    ),
     release: str | None = typer.Option(None, metavar="DIR|REPO[@TAG]", help="Show pairs of this release."),
     pairs: int = typer.Option(6, min=1, metavar="N", help="Pairs on the page that are shown without JavaScript."),
     seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random seed for choosing these pairs."),

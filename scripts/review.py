@@ -13,11 +13,14 @@ from builders.pipeline.image_store import ImageStore
 from loaders.files.stores import Folder
 from loaders.files.untrusted import is_file
 from scripts.terminal.console import output
+from scripts.terminal.options import file_outside_releases
 
 
 def command(
     work: Path = typer.Argument(..., metavar="WORK", help="Workspace of a build (OUT.work), or its release."),
-    out: Path = typer.Option(Path("review.html"), "--out", "-o", metavar="FILE", help="HTML file to write."),
+    out: Path = typer.Option(
+        Path("review.html"), "--out", "-o", metavar="FILE", help="HTML file to write.", callback=file_outside_releases
+    ),
 ) -> None:
     """Write one self-contained HTML page for accepting or rejecting a build's doubtful photos by keyboard.
 

@@ -15,14 +15,16 @@ from loaders.errors import InputError
 from loaders.files.untrusted import is_file
 from loaders.manifest import Manifest
 from scripts.terminal.console import output
-from scripts.terminal.options import LAST_SEED
+from scripts.terminal.options import LAST_SEED, base_of_sheets
 
 
 def command(
     release: str = typer.Argument(
         ..., metavar="DIR|REPO[@TAG]|FILE", help="A release of MedLayBench-V or 3MDBench, or a table of caption pairs."
     ),
-    out: Path = typer.Option(Path("sheet.csv"), "--out", "-o", metavar="FILE", help="Base name of the sheets."),
+    out: Path = typer.Option(
+        Path("sheet.csv"), "--out", "-o", metavar="FILE", help="Base name of the sheets.", callback=base_of_sheets
+    ),
     pairs: int | None = typer.Option(None, min=2, metavar="N", help="Caption pairs to rate [100]."),
     raters: int | None = typer.Option(
         None, min=1, metavar="N", help="Number of raters; each gets a sheet in a different order [3]."

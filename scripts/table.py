@@ -14,7 +14,7 @@ from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.untrusted import refuse_other
 from scripts.terminal.console import errors
-from scripts.terminal.options import one_of
+from scripts.terminal.options import file_outside_releases, one_of
 
 _FORMATS = ("latex", "md", "csv")
 _BEGINS = (b"% \\usepackage{booktabs}\n\\begin{table}", b"**", b"paper,table,row,column,source,run,")
@@ -29,7 +29,12 @@ def command(
         [], "--table", metavar="NAME", help='Only this table, as "Table 3". May be repeated.'
     ),
     out: Path | None = typer.Option(
-        None, "--out", "-o", metavar="FILE", help="Write to this file instead of printing."
+        None,
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Write to this file instead of printing.",
+        callback=file_outside_releases,
     ),
     different_data: bool = typer.Option(
         False, "--different-data", help="Allow runs over different data in one table, as for an ablation."

@@ -35,6 +35,7 @@ from loaders.files.untrusted import (
 from loaders.models.answers import PRIVATE, STORE
 
 LEFT_OUT = (HIDDEN_PART, PRIVATE, STORE, f"{STORE}-wal", f"{STORE}-shm", "logs")
+_NEEDED = ("run.json", "results.jsonl")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _BLOCK, _LOOKED_AT = 1 << 20, 16 << 20
 
@@ -61,16 +62,14 @@ def pack(run: Path, archive: Path, *, opened: Concealed | None = None, without: 
     if is_inside(archive, run):
         raise InputError(archive, found="lies in the run itself", expected="a place outside")
     refuse_other(archive, (b"PK",), what="archive")
-    for name in without:
-        if not is_there(run / name):
-            raise InputError(f"--without {name}", found="no such file", expected=f"one of {run}")
+    without = [_name_in(run, name) for name in without]
     made = {"run.json": _run_json(run)}
     texts: list[str] = []
     if opened is not None and is_there(run / DIALOGUES):
         made[DIALOGUES], texts = public_part(run, opened)
     texts += [text for part in read_hidden(run) for text in part.texts]
     sweep(run)
-    left_out, kept = _sorted_out(run, [Path(name).as_posix() for name in without])
+    left_out, kept = _sorted_out(run, without)
     _look_through(run, kept, made, Secrets(texts))
     root = f"{record.baseline}-{record.run_id}"
     with writing(archive):
@@ -79,6 +78,23 @@ def pack(run: Path, archive: Path, *, opened: Concealed | None = None, without: 
         for name in kept:
             _add(target, f"{root}/{name}", made.get(name), run / name)
     return Packed(tuple(kept), tuple(left_out), tuple(_placed(run, kept, made)))
+
+
+def _name_in(run: Path, given: str) -> str:
+    """The name below the run of a file or folder to leave out, which may be given with the path of the run before it.
+
+    Raises: InputError when it is not there, or no run would be left.
+    """
+    name = ""
+    for place in (Path(given), run / given):
+        if os.path.lexists(place) and place.name != "..":
+            at = resolved(place.parent) / place.name  # a link is left out itself, wherever it leads
+            name = at.relative_to(resolved(run)).as_posix() if at.is_relative_to(resolved(run)) else name
+    if name in ("", "."):
+        raise InputError(f"--without {given}", found="no such file", expected=f"one of {run}")
+    if name in _NEEDED:
+        raise InputError(f"--without {given}", found="a file that every run has", expected="one that it can do without")
+    return name
 
 
 def _run_json(run: Path) -> bytes:

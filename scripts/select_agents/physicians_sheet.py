@@ -11,12 +11,14 @@ from baselines.threemdbench.consultation.physicians import one_a_diagnosis, writ
 from scripts.run.consultation import Data
 from scripts.select_agents.candidates import Split, cases_of
 from scripts.terminal.console import output
-from scripts.terminal.options import LAST_SEED
+from scripts.terminal.options import LAST_SEED, base_of_sheets
 
 
 def command(
     data: Data,
-    out: Path = typer.Option(Path("physicians.csv"), "--out", "-o", metavar="FILE", help="Base name of the sheets."),
+    out: Path = typer.Option(
+        Path("physicians.csv"), "--out", "-o", metavar="FILE", help="Base name of the sheets.", callback=base_of_sheets
+    ),
     setting: str = typer.Option("image+basic", metavar="NAME", help="image+basic, or image+all with every complaint."),
     raters: int = typer.Option(
         2, min=1, metavar="N", help="Number of physicians; recruit others for the other setting."

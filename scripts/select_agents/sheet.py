@@ -14,12 +14,14 @@ from baselines.threemdbench.consultation.selection_raters import dialogues_of, d
 from loaders.files.disk import make_folder
 from loaders.files.untrusted import is_there
 from scripts.terminal.console import output
-from scripts.terminal.options import LAST_SEED
+from scripts.terminal.options import LAST_SEED, base_of_sheets
 
 
 def command(
     runs: list[Path] = typer.Argument(..., metavar="RUN…", help="Finished consultation runs to draw from."),
-    out: Path = typer.Option(Path("sheet.csv"), "--out", "-o", metavar="FILE", help="Base name of the sheets."),
+    out: Path = typer.Option(
+        Path("sheet.csv"), "--out", "-o", metavar="FILE", help="Base name of the sheets.", callback=base_of_sheets
+    ),
     count: int = typer.Option(100, min=2, metavar="N", help="Number of dialogues to annotate."),
     raters: int = typer.Option(
         5, min=1, metavar="N", help="Number of annotators; each gets a sheet in a different order."

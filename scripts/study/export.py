@@ -9,11 +9,12 @@ import typer
 from baselines.study.export import export
 from scripts.study.folder import Database, Folder, opened
 from scripts.terminal.console import output
+from scripts.terminal.options import outside_releases
 
 
 def command(
     study: Folder,
-    out: Path = typer.Option(..., "--out", "-o", metavar="RUN", help="New folder to write."),
+    out: Path = typer.Option(..., "--out", "-o", metavar="RUN", help="New folder to write.", callback=outside_releases),
     database: Database = None,
 ) -> None:
     """Export a study's data: dialogues for `--transcripts`, sheets for `ratings` and `select`, people and times.

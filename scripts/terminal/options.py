@@ -11,7 +11,7 @@ import typer
 
 from loaders.errors import InputError
 from loaders.files.disk import check_folder
-from loaders.files.untrusted import is_text, is_there
+from loaders.files.untrusted import is_folder, is_text, is_there, resolved
 
 EMBEDDINGS = Path("runs/embeddings")
 Word = TypeVar("Word")
@@ -27,17 +27,41 @@ Data = Annotated[
 ]
 
 
-def outside_releases(path: Path) -> Path:
-    """A folder to write to, which can be made, and is no release nor in one: a release holds what its manifest lists.
+def outside_releases(path: Path | None) -> Path | None:
+    """A folder to write to, if any, which can be made, and is no release nor in one.
 
     Raises: InputError, and as `check_folder`.
     """
-    check_folder(path)
-    for folder in (path, *path.absolute().parents):
-        if is_there(folder / "manifest.json") and is_there(folder / "exclusions.parquet"):
-            found = "is a release" if folder == path else f"lies in the release {folder}"
-            raise InputError(path, found=found, expected="a folder of its own")
+    if path is not None:
+        check_folder(path)
+        _refuse_releases(path, "a folder of its own")
     return path
+
+
+def file_outside_releases(path: Path | None) -> Path | None:
+    """A file to write, if any, that lies in no release. Raises: InputError, also for a folder."""
+    if path is not None:
+        if is_folder(path):
+            raise InputError(path, found="is a folder", expected="the name of a file")
+        _refuse_releases(path, "a file outside")
+    return path
+
+
+def base_of_sheets(path: Path) -> Path:
+    """The base name of sheets, which are CSV, with or without the `.csv`. Raises: as `file_outside_releases`."""
+    file_outside_releases(path)
+    if path.suffix.casefold() not in ("", ".csv"):
+        raise InputError(path, found=f"file type {path.suffix}", expected=".csv")
+    return path if path.suffix else path.with_name(f"{path.name}.csv")
+
+
+def _refuse_releases(path: Path, expected: str) -> None:
+    """A release holds what its manifest lists, and nothing else."""
+    place = resolved(path)
+    for folder in (place, *place.parents):
+        if is_there(folder / "manifest.json") and is_there(folder / "exclusions.parquet"):
+            found = "is a release" if folder == place else f"lies in the release {folder}"
+            raise InputError(path, found=found, expected=expected)
 
 
 Out = Annotated[

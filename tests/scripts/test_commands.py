@@ -90,13 +90,46 @@ def test_a_file_of_another_kind_is_not_replaced(
     assert files(tmp_path) == before
 
 
-def test_runs_are_not_written_into_a_release(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "language", "medlaybench-v", "-o", "data/x"],
+        ["curate", "official", "-o", "data/x"],
+        ["contrast", "a", "b", "-o", "x"],
+        ["report", "run", "-o", "x.html"],
+        ["preview", "x", "-o", "x.html"],
+        ["audit", "x.csv", "--write", "x.csv"],
+        ["table", "run", "-o", "x.md"],
+        ["pack", "run", "-o", "x.zip"],
+        ["sheet", "x", "-o", "data/sheet.csv"],
+    ],
+)
+def test_nothing_is_written_into_a_release(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    release = tmp_path / "release"
+    release.mkdir()
     for name in ("manifest.json", "exclusions.parquet"):
-        (tmp_path / name).touch()
-    for command in (["run", "language", "medlaybench-v"], ["curate", "official"]):
-        assert execute([*command, "-o", str(tmp_path / "data" / "x")]) == 2
+        (release / name).touch()
+    for place in (release, release / ".." / "release"):
+        assert execute([*words[:-1], str(place / words[-1])]) == 2
         assert "lies in the release" in capsys.readouterr().err
     assert len(files(tmp_path)) == 2
+    execute([*words[:-1], str(release / ".." / words[-1])])  # beside it
+    assert "lies in the release" not in capsys.readouterr().err
+
+
+def test_sheets_are_csv_whatever_their_base_name_says(
+    captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`ratings` reads a sheet by what its name ends in."""
+    line = ["sheet", str(captions), "--pairs", "2", "--raters", "1", "-o"]
+    assert execute([*line, str(tmp_path / "sheet.md")]) == 2
+    assert "found    file type .md" in capsys.readouterr().err
+    assert execute([*line, str(tmp_path)]) == 2
+    assert "found    is a folder" in capsys.readouterr().err
+    assert execute([*line, str(tmp_path / "sheet")]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["sheet-R1.csv", "sheet.md"]
 
 
 def _imported(*words: str) -> set[str]:

@@ -116,6 +116,20 @@ def test_a_new_corpus_in_a_checkout_is_four_files_and_a_line(tmp_path: Path) -> 
         _python("-m", "scripts", "new", "corpus", "wards", folder=checkout, path=[checkout])
 
 
+@pytest.mark.parametrize("name", ["class", "files", "sentences"])
+def test_in_a_checkout_a_name_that_no_module_can_have_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for file in ("loaders/registry.py", "builders/recipe.py", "loaders/files/__init__.py", "builders/sentences/x.py"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+    monkeypatch.chdir(tmp_path)
+    before = _files(tmp_path)
+    assert execute(["new", "corpus", name]) == 2
+    assert f"found    '{name}' cannot be the name of a module here" in capsys.readouterr().err
+    assert _files(tmp_path) == before
+
+
 def _files(folder: Path) -> set[str]:
     return {
         path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"

@@ -15,7 +15,7 @@ Mark = str | Callable[[re.Match[str]], str]
 
 # Upper-case letters of Latin with its accents, Greek and Cyrillic, for patterns.
 UPPER = "".join(chr(code) for block in (range(0x250), range(0x370, 0x530)) for code in block if chr(code).isupper())
-CAPITAL = rf"[{UPPER}][^\W\d_]*+(?:['’\-][^\W\d_]++){{0,4}}+(?![\d_])"
+CAPITAL = rf"[{UPPER}][^\W\d_]*+(?>(?:['’\-][^\W\d_]++){{0,4}})(?![\d_])"
 """A word that begins with a capital; hyphens, apostrophes and what follows them belong to it."""
 
 

@@ -40,7 +40,7 @@ _CREDIT = re.compile(
     r"|\b(?:from|after|by|in)\s+(?-i:[A-Z][a-z]+\s[A-Z]{1,2})\b",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W\d_]++(?:-[^\W\d_]++)*+")
+_WORD = re.compile(r"[^\W\d_]++(?:-[^\W\d_]++)*")
 _ASCII_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
 

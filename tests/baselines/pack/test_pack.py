@@ -271,6 +271,9 @@ def test_a_file_with_a_hidden_text_is_refused_or_left_out(
     [
         (["RUN", "-o", "RUN/run.zip"], "lies in the run itself"),
         (["RUN", "--without", "nothing"], "no such file"),
+        (["RUN", "--without", "RUN/.."], "no such file"),
+        (["RUN", "--without", "/etc"], "no such file"),
+        (["RUN", "--without", "run.json"], "a file that every run has"),
         (["RUN/private"], "no run.json"),
     ],
 )
@@ -279,8 +282,22 @@ def test_mistakes(arguments: list[str], said: str, run: Path, capsys: pytest.Cap
     assert said in " ".join(capsys.readouterr().err.split())
 
 
-def test_a_link_out_of_the_run_is_refused(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("target", ["secret.txt", "nowhere"])
+def test_a_link_out_of_the_run_is_refused_or_left_out(
+    target: str, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "secret.txt").write_text("mine")
-    (run / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (run / "link.txt").symlink_to(tmp_path / target)
     assert execute(["pack", str(run)]) == 2
-    assert "leads out of the folder" in capsys.readouterr().err
+    assert "--without link.txt" in " ".join(capsys.readouterr().err.split())
+    assert execute(["pack", str(run), "-o", str(tmp_path / "run.zip"), "--without", "link.txt"]) == 0
+    assert "link.txt" in capsys.readouterr().out
+
+
+def test_what_is_left_out_may_be_named_with_the_path_of_the_run(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It went in without a word: the file that is there was none of the names below the run."""
+    (run / "notes.txt").write_text("mine")
+    assert execute(["pack", str(run), "-o", str(tmp_path / "run.zip"), "--without", str(run / "notes.txt")]) == 0
+    assert "notes.txt" in capsys.readouterr().out
