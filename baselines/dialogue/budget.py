@@ -19,7 +19,7 @@ from baselines.dialogue.planned import asked, tokens
 from loaders.errors import BedsideError, InputError
 from loaders.models.messages import Answer, ChatModel, Message
 
-_LOOK = 0.05  # seconds between two looks at what has come back
+_LOOK = 0.05  # seconds between two checks of what has come back
 
 
 class BudgetSpent(BedsideError):
@@ -28,7 +28,7 @@ class BudgetSpent(BedsideError):
 
 @dataclass
 class Budget:
-    """At most so many dollars, for models by their prices in dollars per million tokens in and out."""
+    """A limit in dollars, for models by their prices in dollars per million tokens in and out."""
 
     most: float
     prices: Mapping[str, tuple[float, float]]
@@ -36,7 +36,7 @@ class Budget:
     aside: float = 0.0
 
     def check(self, models: Sequence[str]) -> None:
-        """Raises InputError for a model whose price nobody gave: what it costs could not be counted."""
+        """Raises InputError for a model without a price, since its cost could not be counted."""
         for name in models:
             if name not in self.prices:
                 expected = "a price for every paid model"
@@ -46,7 +46,7 @@ class Budget:
     async def paying(
         self, player: ChatModel, messages: Sequence[Message], max_tokens: int
     ) -> AsyncIterator[Callable[[Answer], None]]:
-        """Sets aside what a request may cost, and counts what it did. Raises BudgetSpent where too little is left."""
+        """Sets aside what a request may cost, and counts what it did cost. Raises BudgetSpent if too little is left."""
         given, said = (0.0, 0.0) if player.stand_in else self.prices[player.name]
         bound = (asked(messages) * given + max_tokens * said) / 1e6
         while self.spent + self.aside + bound > self.most:

@@ -46,7 +46,7 @@ class InvalidCase(Exception):
 
 
 class _Abort(BaseException):
-    """Ends the whole evaluation; no Exception, which inspect_ai would take for the error of one sample."""
+    """Ends the whole evaluation; not an Exception, which inspect_ai would take for the error of one sample."""
 
 
 def evaluate(
@@ -60,11 +60,11 @@ def evaluate(
     prices: Mapping[str, tuple[float, float]] | None = None,
     progress: Progress | None = None,
 ) -> tuple[list[PlayedCase[Record]], Path]:
-    """Plays all cases in an evaluation; their outcomes, epoch by epoch, and the log's file in `log_dir`.
+    """Plays all cases in an evaluation; returns their outcomes, epoch by epoch, and the log's file in `log_dir`.
 
     `prices` are US dollars per million tokens of input and output, by model name, for the log's costs.
 
-    Raises what `Playing.play` raises; BedsideError when the disk is full, also while a log is written;
+    Raises what `Playing.play` raises; BedsideError if the disk is full, also while a log is written;
     KeyboardInterrupt on Ctrl-C; MissingExtra without inspect_ai.
     """
     inspect = _inspect()
@@ -112,10 +112,11 @@ def evaluate(
 
 @contextmanager
 def _lean() -> Iterator[None]:
-    """Spares an evaluation what it has no use for, a sixth of its time.
+    """Turns off what an evaluation does not need, which saves a sixth of its time.
 
-    Garbage is looked for a third as often: nearly all that is made stays until its dialogue has ended. inspect_ai's
-    traces, two lines a request in a file in the user's home, tell of requests that never end; ours do end
+    Garbage is collected a third as often: nearly everything created stays until its dialogue has ended. inspect_ai's
+    traces,
+    two lines per request in a file in the user's home, help to find requests that never end; ours always end
     (`loaders.models.chat`).
     """
     traces, often = logging.getLogger("inspect_ai.model._model"), gc.get_threshold()
@@ -141,8 +142,8 @@ def dialogue_task(
 ) -> Any:
     """The task of a game for `inspect eval`: roles come from `--model-role`, scripted agents from `agents` by name.
 
-    A role without a model is an InputError before the first request; the only role of a game is also played by the
-    model of --model. Answers are kept in the file `answers`, if named.
+    A role without a model is an InputError before the first request; if a game has only one role, the model of --model
+    plays it too. Answers are stored in the file `answers`, if named.
     """
     playing: list[Playing[Case, Record]] = []
 
@@ -163,7 +164,8 @@ def _task(
     max_invalid: float,
     progress: Progress | None,
 ) -> Any:
-    """`begun` gives the run that the samples are part of; it is called inside the evaluation, which knows the roles."""
+    """`begun` returns the run that the samples are part of; it is called inside
+    the evaluation, which knows the roles."""
     inspect = _inspect()
     from inspect_ai.dataset import MemoryDataset, Sample
 
@@ -188,12 +190,12 @@ def _task(
             solver=_solver(game, by_id, begun, scores, ended),
             scorer=_scorer(scores),
             epochs=epochs,
-            # inspect_ai takes a share for exceeded where it is just reached, and 1 for a count.
+            # inspect_ai counts a share as exceeded when it is just reached, and reads 1 as a count.
             fail_on_error=max_invalid + 1e-9 if max_invalid < 1 else False,
             continue_on_fail=True,
         )
 
-    # What identifies a task in an eval set is its name, arguments and version: not its prompts, nor any code.
+    # A task in an eval set is identified by its name, arguments and version, not by its prompts or code.
     return of_game({**game.settings, "decoding": game.decoding}, settings_digest(game))
 
 
@@ -204,7 +206,7 @@ def _solver(
     scores: dict[tuple[str, int], dict[str, float]],
     ended: Callable[[], None],
 ) -> Any:
-    """Plays the case of a sample; leaves its scores, and tells when it has ended."""
+    """Plays the case of a sample; leaves its scores, and reports when it has ended."""
     from inspect_ai.log import transcript
     from inspect_ai.solver import solver
 
@@ -222,7 +224,7 @@ def _solver(
             if outcome.record is not None:
                 said = game.transcript(case, outcome.record)
                 state.messages = [inspect_message(message) for message in said]
-                # The viewer opens on events, of which replayed and scripted answers leave none.
+                # The viewer opens on events, and replayed and scripted answers leave none.
                 transcript().info(
                     "\n\n".join(f"**{message.role}** {message.text}" for message in said), source="dialogue"
                 )
@@ -238,7 +240,7 @@ def _solver(
 
 
 def _scorer(scores: dict[tuple[str, int], dict[str, float]]) -> Any:
-    """Hands over what the solver left."""
+    """Returns the scores that the solver left."""
     from inspect_ai.scorer import Score, metric, scorer
 
     @metric(name="mean")  # type: ignore[untyped-decorator]
@@ -267,10 +269,11 @@ def _scorer(scores: dict[tuple[str, int], dict[str, float]]) -> Any:
 
 
 def of_no_package(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function under its own name: inspect_ai would put that of an installed top package before it, here `scripts`.
+    """The function under its own name: inspect_ai would put its installed top-level package before it, here `scripts`.
 
-    It looks for the package in the module, which this leads to none; it also spares it reading the metadata of every
-    package, a second in all.
+    inspect_ai looks for the package by the module, which this makes unfindable. That also saves it reading the
+    metadata of
+    every package, a second in all.
     """
     function.__module__ = "of no package"
     return function
@@ -307,7 +310,7 @@ def settings_digest(game: Game[Any, Any]) -> str:
 
 
 def _scripted_model(name: str) -> Any:
-    """The model that stands for a scripted agent in the head of a log."""
+    """The model that represents a scripted agent in the header of a log."""
     from inspect_ai.model import get_model
 
     import baselines.dialogue.provider  # noqa: F401 - registers `scripted/...`, installed or not
@@ -316,7 +319,7 @@ def _scripted_model(name: str) -> Any:
 
 
 def _set_prices(prices: Mapping[str, tuple[float, float]]) -> None:
-    """Tells inspect_ai what models cost; of those that it does not know, it would log no costs."""
+    """Passes inspect_ai the prices of models; for those that it does not know, it would log no costs."""
     from inspect_ai.model import ModelCost, ModelInfo, set_model_info
 
     for name, (given, said) in prices.items():

@@ -34,9 +34,9 @@ class Ask(Protocol):
         attempt: int = 0,
         **decoding: Unpack[Decoding],
     ) -> Answer:
-        """The role's answer to these messages; `attempt` tells a repetition of the same request from the first.
+        """The role's answer to these messages; `attempt` distinguishes a repetition of a request from the first one.
 
-        Raises ModelError when the model cannot be reached or refuses, which ends the case and not the run.
+        Raises ModelError if the model cannot be reached or refuses, which ends the case but not the run.
         """
 
 

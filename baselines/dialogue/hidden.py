@@ -24,13 +24,13 @@ _FEWEST_WORDS, _FEWEST_CHARACTERS = 3, 12
 _NO_SPACES = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_NO_SPACES}]|[^\W_{_NO_SPACES}]+(?:['’][^\W_{_NO_SPACES}]+)*")
 
-_END = ""  # no word
+_END = ""  # marks the end of a text in the tree; never a word
 Words = tuple[str, ...]
 Place = tuple[str | int, ...]
 
 
 class Secrets:
-    """Hidden texts, ready to be looked for: as a tree of words, so that a look takes no longer where they are many."""
+    """Hidden texts to look for, as a tree of words, so that a search takes no longer if there are many."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._tree: dict[str, Any] = {}
@@ -45,11 +45,11 @@ class Secrets:
         return bool(self._tree)
 
     def stands_in(self, text: str) -> bool:
-        """Whether one of them stands in the text."""
+        """Whether one of them appears in the text."""
         return bool(self._tree) and next(self._places(list(_words(text))), None) is not None
 
     def taken_out(self, text: str) -> str:
-        """The text with a mark in the place of each; the same text where there is none."""
+        """The text with each of them replaced by a mark; the same text if there are none."""
         if not self._tree:
             return text
         composed = _composed(text)
@@ -61,7 +61,7 @@ class Secrets:
         return "".join([*parts, composed[at:]]) if parts else text
 
     def without(self, value: Any) -> Any:
-        """JSON with them taken out of each of its texts; names of fields stay."""
+        """JSON with them removed from all its texts; names of fields stay."""
         if isinstance(value, str):
             return self.taken_out(value)
         if isinstance(value, list):
@@ -71,7 +71,7 @@ class Secrets:
         return value
 
     def _places(self, found: Sequence[tuple[str, int, int]]) -> Iterator[tuple[int, int]]:
-        """Where they stand, from the first character to behind the last, by where they begin."""
+        """Their places, each from the first character to after the last, sorted by start."""
         for at, (word, start, _) in enumerate(found):
             node, last, behind = self._tree.get(word), None, at
             while node is not None:
@@ -84,12 +84,12 @@ class Secrets:
 
 
 def _composed(text: str) -> str:
-    """Letters and their marks as one character, where there is one."""
+    """Letters and their marks combined into one character, where one exists."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def _words(text: str) -> Iterator[tuple[str, int, int]]:
-    """The words of a text as `loaders.spans` has them, each with where it stands."""
+    """The words of a text as in `loaders.spans`, each with its place."""
     for found in _WORD.finditer(_composed(text)):
         for word in _as_compared(found[0]):
             yield word, found.start(), found.end()
@@ -104,7 +104,7 @@ def _as_compared(word: str) -> Words:
 
 
 def differences(shown: Any, whole: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
-    """Where two pieces of JSON differ, with what the second one holds there."""
+    """Where two pieces of JSON differ, with the second one's value there."""
     if isinstance(shown, dict) and isinstance(whole, dict) and shown.keys() == whole.keys():
         for name in shown:
             yield from differences(shown[name], whole[name], (*place, name))
@@ -116,7 +116,8 @@ def differences(shown: Any, whole: Any, place: Place = ()) -> Iterator[tuple[Pla
 
 
 def put_back(shown: Any, values: Iterable[tuple[Place, Any]]) -> Any:
-    """The whole of which `differences` told. Raises: LookupError, TypeError for a place that is not there."""
+    """The whole, restored from what `differences` found. Raises: LookupError,
+    TypeError for a place that does not exist."""
     whole = {"": shown}
     for place, value in values:
         holder: Any = whole

@@ -20,15 +20,15 @@ from baselines.dialogue.played import Spent
 from loaders.models.messages import Answer, Decoding, Message
 
 FEW = 3
-CHARACTERS = 4  # of English text, a token; JSON has more tokens
-FRAME = 4  # tokens around a message
+CHARACTERS = 4  # of English text per token; JSON has more tokens
+FRAME = 4  # tokens added around a message
 IMAGE = 800  # tokens of a picture
 _PIECE = re.compile(r"_?[^\W\d_]+|\d{1,3}|[^\w\s]+")
 _SENTENCE = "This is what the patient said about it, and what I would say of it myself."
 
 
 def tokens(text: str) -> int:
-    """About how many tokens a text has: by its characters, or, as JSON is mostly signs and short words, by these."""
+    """About how many tokens a text has: by its characters or, since JSON is mostly signs and short words, by these."""
     return max(-(-len(text.encode()) // CHARACTERS), len(_PIECE.findall(text)))
 
 
@@ -45,9 +45,9 @@ def estimate(
     epochs: int = 1,
     few: int = FEW,
 ) -> dict[str, Spent]:
-    """What each role would take over all cases, from `few` of them, spread over the list.
+    """What each role would take over all cases, estimated from `few` of them, spread over the list.
 
-    A role whose agent is None is played by what its schema asks for.
+    A role whose agent is None gives the answers that its schema asks for.
     """
     chosen = [cases[at * (len(cases) - 1) // max(1, few - 1)] for at in range(min(few, len(cases)))]
     taken = {role: Spent() for role in game.roles}
@@ -85,7 +85,7 @@ async def _play(
 
 
 def _filled(schema: Mapping[str, Any]) -> Any:
-    """The plainest value that a schema takes."""
+    """The plainest value that a schema accepts."""
     if "enum" in schema:
         return schema["enum"][0]
     kind = schema.get("type")

@@ -29,9 +29,9 @@ Record = TypeVar("Record")
 
 @dataclass(slots=True)
 class Spent:
-    """What a role's answers of a case took, replayed ones included, so that a resumed run counts like another.
+    """What a role's answers in a case took, including replayed ones, so that a resumed run counts like any other.
 
-    `uncounted` are answers of which the provider gave no token counts; a scripted agent's are all uncounted.
+    `uncounted` are answers without token counts from the provider; a scripted agent's are all uncounted.
     """
 
     requests: int = 0
@@ -52,9 +52,9 @@ def _written(record: object) -> dict[str, Any] | None:
 
 @dataclass(frozen=True)
 class PlayedCase(Generic[Record]):
-    """What became of a case: a record, `invalid` if it cannot be scored (the reason), or the error that ended it.
+    """The outcome of a case: a record, `invalid` if it cannot be scored (the reason), or the error that ended it.
 
-    It holds no time, so that a resumed run writes the same bytes as an undisturbed one.
+    It holds no time, so a resumed run writes the same bytes as an undisturbed one.
     """
 
     case_id: Annotated[str, Field(alias="case")]
@@ -71,9 +71,9 @@ class PlayedCase(Generic[Record]):
 
 
 def read_played(run: Path, kind: type[PlayedCase[Record]]) -> list[PlayedCase[Record]]:
-    """The cases of a run folder in the order of its file; none where it has no such file.
+    """The cases of a run folder in the order of its file; empty if it has no such file.
 
-    Raises: InputError, with file, line and field, for what no run wrote.
+    Raises: InputError, with file, line and field, for anything that no run wrote.
     """
     hidden = {(one.case_id, one.epoch): one for one in read_hidden(run)}
     return [_read(kind, line, where, hidden) for where, line in _lines(run / DIALOGUES)]
@@ -81,7 +81,7 @@ def read_played(run: Path, kind: type[PlayedCase[Record]]) -> list[PlayedCase[Re
 
 @dataclass(frozen=True, slots=True)
 class HiddenPart:
-    """What a case hides, and what its public line, of which `public` is the digest, lacks."""
+    """What a case hides, and what its public line lacks; `public` is the digest of that line."""
 
     case_id: Annotated[str, Field(alias="case")]
     epoch: int
@@ -91,7 +91,7 @@ class HiddenPart:
 
 
 def read_hidden(run: Path) -> list[HiddenPart]:
-    """The hidden parts of the cases of a run; none where it has none. Raises: InputError as `read_played`."""
+    """The hidden parts of the cases of a run; empty if it has none. Raises: InputError as `read_played`."""
     return [from_json(HiddenPart, line, where) for where, line in _lines(run / HIDDEN_PART)]
 
 
@@ -116,12 +116,12 @@ def write_played(
 
 
 Concealed = tuple[type[PlayedCase[Any]], Callable[[Any], Any], Callable[[Any], Sequence[str]]]
-"""How dialogues that hide something are read: their kind, a record without its hidden fields, the texts that it hides.
+"""How to read dialogues that hide something: their kind, a record without its hidden fields, and the hidden texts.
 """
 
 
 def public_part(run: Path, concealed: Concealed) -> tuple[bytes, list[str]]:
-    """What anybody may read of the dialogues of a run, of whatever version, and the texts that their cases hide.
+    """What anybody may read of the dialogues of a run, of any version, and the texts that their cases hide.
 
     Raises: InputError as `read_played`.
     """

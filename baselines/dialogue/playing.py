@@ -32,7 +32,7 @@ from loaders.spans import shares_span
 PATIENCE = 16
 """Cases in a row that a model may fail before the run stops: it is down, and every further case costs minutes."""
 
-_REPEATED = 5  # words of a hidden text in a row: a message may be cut off
+_REPEATED = 5  # consecutive words of a hidden text: a message may be truncated
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,18 @@ class Scripted:
 
 Player = ChatModel | Scripted
 Progress = Callable[[int, int], None]
-"""Told how many cases are done, of how many."""
+"""Called with how many cases are done, and of how many."""
 
 
 @dataclass
 class Playing(Generic[Case, Record]):
     """A run of a game. `players` names one for every role; without a store, answers are not kept.
 
-    `seed` is sent to providers that take one, whatever seed the game says, plus one for every further epoch. `patience`
-    is the number of cases in a row that may end with a ModelError. With a `budget`, no request is asked that could cost
-    more than is left of it.
+    `seed` is sent to providers that accept one, in place of the game's own, plus one for every further epoch.
+    `patience`
+    is the number of consecutive cases that may end with a ModelError. With a `budget`, no request is sent that could
+    cost
+    more than what is left.
 
     Raises InputError for a role without a player, and for a player without a role.
     """
@@ -73,13 +75,15 @@ class Playing(Generic[Case, Record]):
         check_roles(self.game, self.players)
 
     async def play(self, case: Case, epoch: int = 1, *, encounter: str | None = None) -> PlayedCase[Record]:
-        """Plays a case; its outcome is also kept in `outcomes`.
+        """Plays a case; its outcome is also stored in `outcomes`.
 
-        `encounter` names one of several talks that are had over the case, which never share an answer.
+        `encounter` names one of several talks about the same case, which never share an answer.
 
         A model that fails ends the case. What would end every other case too is raised, and raised again by every
-        further call: ModelRefused (wrong key, name or address), ModelError after `patience` cases in a row, and what
-        the store raises (disk full).
+        further
+        call: ModelRefused (wrong key, name or address), ModelError after `patience` cases in a row, and what the store
+        raises
+        (disk full).
         """
         case_id = self.game.case_id(case)
         asking = _Asking(self, case, case_id, epoch, encounter)
@@ -167,7 +171,7 @@ class _Asking:
         name: str,
         drawn: Decoding,
     ) -> Answer:
-        """The model's answer: the stored one of that name, or asked for and kept."""
+        """The model's answer: the stored one of that name, or a new one, which is then stored."""
         TALK.set(json.dumps([self._playing.game.name, self._case_id, self._epoch, self._encounter]))
         store = self._playing.store
         if store is None:
@@ -206,7 +210,7 @@ def total(outcomes: Sequence[PlayedCase[Any]], roles: Sequence[str]) -> dict[str
 
 
 def check_cases(game: Game[Case, Any], cases: Sequence[Case]) -> None:
-    """Raises InputError for no case, and for two cases with one id: their answers could not be told apart."""
+    """Raises InputError if there is no case, or two cases have one id: their answers could not be told apart."""
     if not cases:
         raise InputError(game.name, found="no case", expected="at least one")
     seen: set[str] = set()

@@ -17,7 +17,7 @@ from loaders.models.messages import Message
 
 @modelapi(name="scripted")
 class ScriptedProvider(ModelAPI):  # type: ignore[misc]
-    """An agent by its name."""
+    """A scripted agent by its name."""
 
     def __init__(
         self,

@@ -32,12 +32,12 @@ from loaders.models.answers import PRIVATE, AnswerStore, Usage, store_of
 from loaders.models.chat import at_its_provider
 
 Prices = Mapping[str, tuple[float, float]]
-"""Name of a model -> US dollars per million tokens of input, and of output."""
+"""Name of a model -> US dollars per million tokens of input and of output."""
 
 
 @dataclass(frozen=True)
 class Played(Generic[Record]):
-    """A finished run. `usage` counts what this process asked and replayed; `spent` what the dialogues took in all."""
+    """A finished run. `usage` counts what this process sent and replayed; `spent` what the dialogues took in all."""
 
     game: Game[Any, Record]
     outcomes: tuple[PlayedCase[Record], ...]
@@ -50,7 +50,7 @@ class Played(Generic[Record]):
 
     @property
     def records(self) -> list[Record]:
-        """The records in the order of the cases, epoch by epoch; of cases that a model's error ended, there is none."""
+        """The records in the order of the cases, epoch by epoch; cases that a model's error ended have none."""
         return [outcome.record for outcome in self.outcomes if outcome.record is not None]
 
     @property
@@ -60,7 +60,7 @@ class Played(Generic[Record]):
 
     @property
     def problems(self) -> Counter[str]:
-        """Why cases cannot be scored, with counts."""
+        """The reasons why cases cannot be scored, with counts."""
         return Counter(outcome.problem for outcome in self.outcomes if outcome.problem)
 
     @property
@@ -85,7 +85,7 @@ class Played(Generic[Record]):
         return "scripted " + ", ".join(f"{role} {self.players[role].name}" for role in acted) if acted else None
 
     def cost(self, role: str) -> float | None:
-        """US dollars that the role's answers cost, cached input at full price; None where that cannot be known."""
+        """US dollars that the role's answers cost, cached input at full price; None if that is unknown."""
         player, spent = self.players[role], self.spent[role]
         if stands_in(player):
             return 0.0
@@ -96,7 +96,7 @@ class Played(Generic[Record]):
 
     @property
     def usage_rows(self) -> dict[str, dict[str, Any]]:
-        """Role -> its model, requests, tokens and cost; None for what the provider did not count, or has no price."""
+        """Role -> its model, requests, tokens and cost; None for what the provider did not count or has no price."""
         return {
             role: {"model": self.players[role].name, **asdict(spent), "cost_usd": self.cost(role)}
             for role, spent in self.spent.items()
@@ -104,7 +104,7 @@ class Played(Generic[Record]):
 
     @property
     def taken(self) -> dict[str, Any]:
-        """Tokens and cost of the run for its record; None for what cannot be known of every role."""
+        """Tokens and cost of the run for its record; None for anything that is not known for every role."""
         roles = [role for role, player in self.players.items() if not isinstance(player, Scripted)]
         counted = [self.spent[role] for role in roles]
         costs = [self.cost(role) for role in roles]
@@ -121,7 +121,7 @@ def stands_in(player: Player) -> bool:
 
 
 def _source(player: Player) -> str | None:
-    """Who answers in the name of a model; None for an agent, which has no other."""
+    """Who answers under a model's name; None for an agent, which has no one else behind it."""
     if stands_in(player) or isinstance(player, Scripted):
         return None
     return PROVIDER if at_its_provider(player.identity) else ELSEWHERE
@@ -145,12 +145,12 @@ def play_run(
     """Plays every case `epochs` times and leaves the files of the run in `out`.
 
     `bare` plays without inspect_ai, and so without a log. `max_invalid` is the share of cases that may end without a
-    record that can be scored; `Played.failure` says whether more did. `seed` goes to the providers that take one.
-    `max_cost` is how many US dollars the run may cost, counted by `prices`.
+    record that can be scored; `Played.failure` says whether more did. `seed` goes to the providers that accept one.
+    `max_cost` is the limit in US dollars, counted by `prices`.
 
-    Raises BudgetSpent where the next request could cost more; InputError for a role without a player and for cases
-    without distinct ids; ModelError when a model cannot be used (at once) or fails case after case; BedsideError
-    when the disk is full; KeyboardInterrupt on Ctrl-C. All of them leave every answer in the store, and say so;
+    Raises BudgetSpent if the next request could cost more; InputError for a role without a player and for cases
+    without distinct ids; ModelError if a model cannot be used (at once) or fails case after case; BedsideError
+    if the disk is full; KeyboardInterrupt on Ctrl-C. All of them leave every answer in the store, and say so;
     files of an earlier run stay as they are.
     """
     check_cases(game, cases)
@@ -191,7 +191,7 @@ def play_run(
 
 @contextmanager
 def _said_what_is_kept(playing: Playing[Case, Record], cases: Sequence[Case], epochs: int, out: Path) -> Iterator[None]:
-    """What ends a run says what of it is kept."""
+    """Adds to whatever ends a run a sentence on what is kept."""
     try:
         yield
     except KeyboardInterrupt:
@@ -203,12 +203,12 @@ def _said_what_is_kept(playing: Playing[Case, Record], cases: Sequence[Case], ep
 
 
 def _move_logs(old: Path, new: Path) -> None:
-    """Logs of an earlier version lay where everybody could look into them."""
+    """Earlier versions left logs where everybody could read them."""
     if is_folder(old) and not old.is_symlink():
         make_folder(new)
         for log in old.glob("*.eval"):
             log.rename(new / log.name)
-        with suppress(OSError):  # somebody keeps other things there
+        with suppress(OSError):  # the folder holds other things too
             old.rmdir()
 
 

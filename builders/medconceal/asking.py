@@ -43,7 +43,7 @@ class Asker:
         max_tokens: int,
         **values: str,
     ) -> Value:
-        """What `read` makes of the first answer about a thread that it accepts; `values` fill the prompt beside it.
+        """What `read` returns for the first answer about a thread that it accepts; `values` also fill the prompt.
 
         Raises:
             Unfit: no answer passed; the text is about the last one.
@@ -76,7 +76,7 @@ class Asker:
 
 
 def as_data(row: Row) -> str:
-    """A thread for a prompt, between marks that name its own digest, which no text within can hold.
+    """A thread for a prompt, between marks that contain its own digest, so that no text in it can imitate them.
 
     Quotes and line breaks within a text are escaped as in JSON, so that a post cannot end its line and begin another.
     """
@@ -102,7 +102,7 @@ def text_of(value: Mapping[str, Any], name: str, *, most: int = 600, empty: bool
     """A text of an answer, on one line.
 
     Raises:
-        Unfit: it is missing, of another type, too long, or empty where it may not be.
+        Unfit: it is missing, of another type, too long, or empty without permission.
     """
     text = value.get(name)
     if not isinstance(text, str):
@@ -116,7 +116,7 @@ def text_of(value: Mapping[str, Any], name: str, *, most: int = 600, empty: bool
 
 
 def one_of(value: object, allowed: Sequence[str], name: str) -> str:
-    """The allowed label that a text names, whatever its case and marks.
+    """The allowed label that a text names, ignoring case and punctuation.
 
     Raises:
         Unfit: it names none.

@@ -19,7 +19,7 @@ ADULT = 18
 _GONE = frozenset({"", "[deleted]", "[removed]", "[ removed by reddit ]", "[unavailable]"})
 _BOTS = frozenset({"automoderator", "remindmebot", "sneakpeekbot", "wikisummarizerbot", "haikubot-1911"})
 _BOT_NAME = re.compile(r"(?:^|[-_])bot(?:$|[-_\d])|[a-z]Bot$|_bot$", re.ASCII)
-# What somebody adds below a text after it was answered.
+# Marks with which people add something below a text after it was answered.
 _LATER = re.compile(r"(?:^|\n)\W{0,6}(?:edit|update|eta)\s?\d{0,2}\s?(?:\([^)\n]{0,40}\))?\s?[:\-–—].*", re.I | re.S)
 
 # Age of the poster: "16F", "[16 F]", "f/16", "I'm 16", "Age: 16", "16 years old".
@@ -29,7 +29,7 @@ _AGES = (
     re.compile(r"\b(?:i am|i'm|i’m|im|age[d:]?|age is)\s{0,2}:?\s{0,2}(\d{1,2})(?![\w.,/%])", re.I),
     re.compile(r"(?<![\w.])(\d{1,2})[- ]?(?:years?[- ]old|yrs?[- ]old|y/?o)\b", re.I),
 )
-# The age is somebody else's when one of these stands shortly before it.
+# The age is somebody else's if one of these stands shortly before it.
 _OTHERS = re.compile(
     r"\b(?:son|daughter|child|baby|toddler|infant|kid|boy|girl|niece|nephew|brother|sister|grandson|granddaughter|"
     r"stepson|stepdaughter|twins?|when i was|since i was|at age|from age|until age|since age)\b",
@@ -39,7 +39,7 @@ _OTHERS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment of a thread; `edited` when its text was changed after it was written."""
+    """A comment of a thread; `edited` if its text was changed after it was written."""
 
     id: str
     parent: str
@@ -52,7 +52,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """The post that a thread begins with; `removed` and `crosspost` as the archive says."""
+    """The post that begins a thread; `removed` and `crosspost` are the archive's own flags."""
 
     id: str
     author: str
@@ -89,10 +89,10 @@ def is_clinician(flair: str) -> bool:
 
 
 def refusal(post: Post, comments: int) -> tuple[str, str] | None:
-    """Why a thread is left out before its comments are looked at, as (reason, detail); None when it is not."""
+    """Why a thread is excluded before its comments are looked at, as (reason, detail); None if it is not."""
     if is_gone(post.author):
         return "post by a deleted account", ""
-    # A title alone is a post; what was taken away leaves a mark.
+    # A title alone is a post; removed text leaves a mark.
     if post.removed or (is_gone(post.text) and (post.text.strip() or is_gone(post.title))):
         return "post deleted or removed", ""
     if is_bot(post.author):
@@ -108,7 +108,7 @@ def refusal(post: Post, comments: int) -> tuple[str, str] | None:
 
 
 def is_gone(text: str) -> bool:
-    """Whether an author or a text is a mark that something was taken away."""
+    """Whether an author or a text is a mark that something was removed."""
     return text.strip().casefold() in _GONE
 
 
@@ -122,7 +122,7 @@ def is_bot(author: str) -> bool:
 
 
 def stated_age(text: str) -> int | None:
-    """The lowest age that a poster states of themselves in the first 600 characters; None where there is none.
+    """The lowest age that posters state of themselves in the first 600 characters; None if there is none.
 
     >>> stated_age("[16F] rash"), stated_age("My son is 6 years old. I'm 34F"), stated_age("5mg, 120/80")
     (16, 34, None)
@@ -180,7 +180,8 @@ def longest_chain(post: Post, comments: Sequence[Comment]) -> list[Comment]:
 
 
 def _rooted(by_id: Mapping[str, Comment]) -> set[str]:
-    """The comments that reply in the end to the post, or to what the dump lacks; a forged ring replies to itself."""
+    """The comments that lead back to the post, or to something that the dump
+    lacks; a forged ring leads only to itself."""
     found: set[str] = set()
     looked: set[str] = set()
     for name in by_id:
@@ -195,7 +196,7 @@ def _rooted(by_id: Mapping[str, Comment]) -> set[str]:
 
 
 def _lengths(fits: Mapping[str, str], replies: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Length of the longest alternating chain from each comment on; deep threads need no deep recursion."""
+    """Length of the longest alternating chain from each comment on; iterative, as threads can be deep."""
     best: dict[str, int] = {}
     under_way: set[str] = set()
     for start in fits:

@@ -98,11 +98,11 @@ def _bank() -> Mapping[str, Sequence[Sequence[Any]]]:
 def _compose(
     kit: Mapping[str, Any], wanted: Sequence[str], primaries: Counter[str], draw: random.Random
 ) -> dict[str, Any]:
-    """A case of the kit's condition and person, with the wanted categories of concerns.
+    """A case with the kit's condition and person, and the wanted categories of concerns.
 
-    Age, sex, marriage, schooling and work are the kit's, with which its own concerns agree; a concern of the bank is
-    taken only where it fits them. So no case can contradict itself. `primaries` counts the categories of primary
-    concerns so far: the one that is furthest behind its share comes next.
+    Age, sex, marriage, schooling and work are the kit's, and its own concerns agree with them; a concern of the bank is
+    used only if it fits them. So no case can contradict itself. `primaries` counts the categories of primary
+    concerns so far: the one furthest behind its share comes next.
     """
     values = values_of(kit)
     own = {code: [c for c in values["hidden_concerns"] if c["category"] == CATEGORY_OF[code]] for code in "MECF"}
@@ -126,7 +126,7 @@ def _compose(
 
 
 def _made_primary(concerns: Sequence[dict[str, Any]], place: int) -> int:
-    """The place, once the concern that stands there has the greatest confidence of all."""
+    """Swap confidences so that the concern at `place` has the greatest; returns the place."""
     first = max(range(len(concerns)), key=lambda at: concerns[at]["confidence"])
     concerns[place]["confidence"], concerns[first]["confidence"] = (
         concerns[first]["confidence"],

@@ -26,10 +26,10 @@ _BLOCK = 1 << 20  # bytes read at a time
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a dump may ask for. A post has at most 40,000 characters; real dumps unpack to 5-20 times their size."""
+    """Limits on a dump. A post has at most 40,000 characters; real dumps unpack to 5-20 times their size."""
 
     line_bytes: int = 4 << 20
-    window_log: int = 31  # 2 GiB, the most that `zstd --long=31` makes, and that the archives use
+    window_log: int = 31  # 2 GiB, the most that `zstd --long=31` produces, and what the archives use
     ratio: int = 250
     patience: int = 64 << 20  # bytes that any file may unpack to
 
@@ -43,9 +43,10 @@ def records(
 ) -> Iterator[Placed | BadRow]:
     """Records with their place: those whose line is `wanted`, or all rows of a Parquet file.
 
-    `wanted` looks at a line before it is parsed and may be wrong in one way only, by letting too much through. Of
-    Parquet only `columns` are read. A line that does not begin and end as a record does is bad, wanted or not. In
-    `lines` all that were read are counted under LINES.
+    `wanted` looks at a line before it is parsed, and may only err by letting too much through. From Parquet only
+    `columns`
+    are read. A line that does not begin and end like a record is bad, wanted or not. `lines` counts all that were read,
+    under LINES.
 
     Raises:
         InputError: the file is missing, cut off, damaged, dangerous or of another kind.
@@ -80,9 +81,9 @@ def _record(line: bytes, where: str, limits: Limits) -> Placed | BadRow:
 
 
 def window_of(path: Path) -> int:
-    """Bytes of memory that the largest window of a Zstandard file takes as it is unpacked; 0 for any other file.
+    """Bytes of memory for the largest window needed to unpack a Zstandard file; 0 for any other file.
 
-    Only the heads of its frames and blocks are read. What is no whole frame is left to the unpacker to name.
+    Only the headers of its frames and blocks are read. An incomplete frame is left for the decompressor to report.
 
     Raises: InputError as `open_file`.
     """
@@ -105,7 +106,7 @@ _FRAME, _SKIPPABLE = 0xFD2FB528, 0x184D2A50  # RFC 8878, 3.1
 
 
 def _window(file: BufferedReader) -> int | None:
-    """The window that a frame asks for, with the file set behind the frame; None where it is cut off."""
+    """The window that a frame needs, with the file positioned after the frame; None if it is cut off."""
     told = file.read(1)
     if not told:
         return None
@@ -131,7 +132,7 @@ def _window(file: BufferedReader) -> int | None:
 
 
 def _unpacked(packed: BufferedReader, path: Path, limits: Limits) -> Iterator[bytes]:
-    """What a Zstandard file holds, a part at a time, while it is no more than a dump can hold."""
+    """The content of a Zstandard file, part by part, as long as it is no more than a dump can hold."""
     zstd = _zstd()
     size = path.stat().st_size
     most, read = max(limits.patience, limits.ratio * size), 0
@@ -169,7 +170,7 @@ def _read(file: IO[bytes], path: Path, limits: Limits) -> bytes:
 
 
 def _zstd() -> Any:
-    """The standard library's module, which Python has from 3.14 on, or its backport."""
+    """The standard library's module, which exists from Python 3.14 on, or its backport."""
     for name in ("compression.zstd", "backports.zstd"):
         try:
             return import_module(name)

@@ -17,12 +17,12 @@ from loaders.errors import InputError
 from loaders.medconceal import CATEGORIES, CURATION, SCENARIOS, SPECIALTIES, SPECIALTY_CASES, leaks, profile_of
 
 RULES = 4
-"""The version of what `check_row` holds rows to and `measure` counts; 1 was all that came before it had a number."""
+"""The version of what `check_row` requires and `measure` counts; 1 covers everything before versions were numbered."""
 
-# What the row of a case does not say of a person: labels, pseudonyms, who wrote it and its terms, the made-up name.
+# Fields of a case's row that reveal nothing about a person: labels, pseudonyms, author and terms, the made-up name.
 _NOT_SCANNED = ("case_id", "split", "thread", "specialty", "scenarios", "author", "licence", "attribution", "curation")
 _LABELS = re.compile(r"hidden\.(?:name|hidden_concerns\.\d+\.category|roleplay\.(?:openness|literacy))|chart\.sex")
-# Of a patient who was made up, who also has an aunt, a town and a birthday.
+# For a made-up patient, who may also have an aunt, a town and a birthday.
 _MADE_UP = frozenset({"name", "place", "institution", "date", "age"})
 
 # Table 1 implies the number of concerns.
@@ -32,7 +32,7 @@ CONCERNS_PER_CASE = {2: 31, 3: 84, 4: 105, 5: 60, 6: 20}
 
 
 def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
-    """Counts of cases and concerns by specialty, category and size, beside the paper's; none of one case alone."""
+    """Counts of cases and concerns by specialty, category and size, beside the paper's; nothing about a single case."""
     specialty: Counter[str] = Counter()
     category: Counter[str] = Counter()
     size: Counter[int] = Counter()
@@ -76,7 +76,7 @@ def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
 
 
 def against_paper(counts: Mapping[str, int]) -> dict[str, JsonValue]:
-    """Table 5 beside these cases: label -> {this release, the paper}; labels the paper does not use come last."""
+    """Table 5 beside these cases: label -> {this release, the paper}; labels that the paper does not use come last."""
     others = sorted(set(counts) - set(SPECIALTY_CASES))
     return {
         label: {"this release": counts.get(label, 0), "the paper": SPECIALTY_CASES.get(label, 0)}
@@ -85,7 +85,7 @@ def against_paper(counts: Mapping[str, int]) -> dict[str, JsonValue]:
 
 
 def check_row(row: dict[str, Any]) -> list[str]:
-    """What is wrong with a row of a release, without a word of it: its schema, its chart, its evidence."""
+    """What is wrong with a row of a release, without quoting it: its schema, its chart, its evidence."""
     try:
         profile = profile_of(row)
     except InputError as error:
@@ -112,7 +112,8 @@ def check_row(row: dict[str, Any]) -> list[str]:
 
 
 def identifiers(row: Mapping[str, Any], *, made_up: bool) -> list[str]:
-    """Which fields of a row hold an identifier, and of what kind; of a patient who was `made_up`, ways to reach one."""
+    """Which fields of a row hold an identifier, and of what kind; for a `made_up`
+    patient, only ways to reach somebody."""
     scanned = {name: value for name, value in row.items() if name not in _NOT_SCANNED}
     found = [
         (field, kind)

@@ -24,9 +24,9 @@ from loaders.files.untrusted import BadRow, is_there
 from loaders.medconceal import CATEGORIES, DEEPEST, SCENARIOS, SPECIALTIES, from_foreign
 
 Ask = Callable[[str], str]
-"""Puts a question and returns the answer, stripped; an empty one leaves the field empty."""
+"""Asks a question and returns the answer, stripped; an empty one leaves the field empty."""
 
-# What a question names: the labels that stand elsewhere.
+# The lists of labels that questions refer to.
 _NAMED = {
     "scenarios": " | ".join(SCENARIOS),
     "categories": ", ".join(f"{at} {name}" for at, name in enumerate(CATEGORIES, start=1)),
@@ -40,12 +40,12 @@ _CONCERN = {field: question for (block, field), question in _ASKED.items() if bl
 SOURCE_COLUMNS = tuple(
     ((f"{block}.{field}" if block else field,), question) for (block, field), question in _ASKED.items()
 )
-"""What a table of profiles may say: each field, with its block, and what it holds."""
+"""The fields that a table of profiles may hold: each with its block and its meaning."""
 _OPTIONAL = {row["field"] for row in _TABLE if row["may_be_empty"]}
 
 
 def asked(ask: Ask) -> dict[str, Any]:
-    """A case from the answers to every question; a field that has to be filled is asked for again."""
+    """A case from the answers to every question; a required field is asked for again until it is filled."""
     case: dict[str, Any] = {}
     for (block, field), question in _QUESTIONS.items():
         if (block, field) == ("intervention", "original_preference"):
@@ -77,7 +77,7 @@ def _answer(ask: Ask, field: str, question: str) -> str:
 
 
 def _value(field: str, answer: str) -> Any:
-    """What an answer means; one that means nothing stays a text, which is refused when the case is read."""
+    """What an answer means; an unreadable one stays a text, which is refused when the case is read."""
     if field in ("evidence", "scenarios"):
         return [part.strip() for part in answer.split("|") if part.strip()]
     if field == "topics":
@@ -124,7 +124,7 @@ def read_filled(path: Path) -> list[dict[str, Any]]:
 
 
 def _meant(value: Any, field: str = "") -> Any:
-    """A filled-in value as the answer to its question would be."""
+    """A filled-in value in the form that the answer to its question would have."""
     if isinstance(value, Mapping):
         return {str(name): _meant(inner, str(name)) for name, inner in value.items()}
     if field == "hidden_concerns" and isinstance(value, list):
@@ -135,7 +135,7 @@ def _meant(value: Any, field: str = "") -> Any:
 
 
 def problems(case: Mapping[str, Any], where: str) -> list[str]:
-    """What keeps a case out of a release, without a word of it: fields that lack, and rules that it breaks."""
+    """What keeps a case out of a release, without quoting it: missing fields, and rules that it breaks."""
     try:
         row = from_foreign(case, {}, where=where, case_id="case", author="own", attribution="own")
     except InputError as error:
@@ -144,10 +144,10 @@ def problems(case: Mapping[str, Any], where: str) -> list[str]:
 
 
 def add(path: Path, *cases: Mapping[str, Any]) -> None:
-    """Put cases at the end of a file, which is made where there is none; its owner's alone, as patients hide things.
+    """Append cases to a file, which is created if missing, readable only by its owner since patients hide things.
 
     Raises:
-        InputError: a case is not whole or breaks a rule, or its id stands in the file; nothing is written then.
+        InputError: a case is incomplete or breaks a rule, or its id is already in the file; nothing is written then.
     """
     before = read_filled(path) if is_there(path) else []
     ids = {str(case.get("case_id")) for case in before}

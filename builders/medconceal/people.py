@@ -13,7 +13,7 @@ SEXES = ("female", "male")
 
 @cache
 def people() -> dict[str, list[str]]:
-    """What there is to draw from: first names under the sex, and last names."""
+    """The names to draw from: first names under the sex, and last names."""
     parts: dict[str, list[str]] = {}
     for _, cells in read_table(Path(__file__).with_name("people.csv")).rows:
         parts.setdefault(cells["part"], []).append(cells["value"])
@@ -21,7 +21,7 @@ def people() -> dict[str, list[str]]:
 
 
 def made_up_name(key: str, sex: str) -> str:
-    """A name that nobody chose and nothing gives away, the same for the same key."""
+    """A name that nobody chose and that reveals nothing, always the same for the same key."""
     draw = random.Random(f"name {key}")
     kind = sex if sex in SEXES else draw.choice(SEXES)
     return f"{draw.choice(people()[kind])} {draw.choice(people()['last'])}"

@@ -28,7 +28,7 @@ CRITERIA = {
     "intervention": "Does the plan turn on the primary concern, so that naming the plan alone would not do?",
     "other": "Anything else that makes the case implausible or unsafe.",
 }
-"""Short name of a criterion, as an exclusion gives it, and the question to the reviewer."""
+"""Short name of a criterion, as used in an exclusion, and the question to the reviewer."""
 
 
 def read_plausibility(paths: Sequence[Path]) -> Decisions:

@@ -31,8 +31,8 @@ from loaders.spans import words
 MIN_CONCERNS = 2  # the task tells clinicians that each patient has several
 MOST_CONCERNS = 8
 MIN_CONFIDENCE = 0.5  # MC-G30
-MIN_QUOTED = 3  # words: fewer prove nothing
-MOST_TOPICS, LONGEST_TOPIC = 12, 5  # terms of a concern; words of a term
+MIN_QUOTED = 3  # words; fewer prove nothing
+MOST_TOPICS, LONGEST_TOPIC = 12, 5  # terms per concern; words per term
 TOKENS = 3_500
 
 _DEMOGRAPHICS = ("sex", "marital_status", "education", "background")
@@ -43,7 +43,7 @@ _BLOCKS: dict[str, tuple[str, ...]] = {
     "self_management_domains": (*SelfManagement.model_fields,),
 }
 _NEEDED = ("sex", "admission_reason", "response_style", "disclosure_behavior")
-# Other words that a model uses for a category, beside the four labels.
+# Other words that models use for a category, besides the four labels.
 _MONEY = ("financial", "financial concern", "insurance related concern", "financial or insurance related concerns")
 _ALIASES: dict[str, Category] = {
     **dict.fromkeys(("misinformation", "misconception", "misconceptions"), CATEGORIES[0]),
@@ -82,7 +82,7 @@ SCHEMA = object_schema(
 
 @dataclass(frozen=True)
 class Extracted:
-    """The blocks of a profile that come of its thread, plain, and the concerns dropped by reason."""
+    """The blocks of a profile that come from its thread, as plain data, and the concerns dropped by reason."""
 
     blocks: dict[str, Any]
     dropped: dict[str, int]
@@ -92,8 +92,8 @@ async def extract(row: Row, asker: Asker) -> Extracted:
     """Ask for the blocks and concerns of a thread.
 
     Raises:
-        Unfit: no answer fits the schema, or none keeps at least two concerns that quote the patient; or it copies the
-            conversation, or gives a concern away on the chart.
+            Unfit: no answer fits the schema, or keeps at least two concerns that quote the patient; or it copies the
+                conversation, or gives a concern away on the chart.
     """
 
     def read(answer: dict[str, Any]) -> Extracted:
@@ -122,7 +122,7 @@ def _blocks(answer: Mapping[str, Any]) -> dict[str, Any]:
     for block, names in {"demographics": _DEMOGRAPHICS, **_BLOCKS}.items():
         value = _block(answer, block)
         blocks[block] = {name: text_of(value, name, empty=name not in _NEEDED) for name in names}
-    # An ordinal that was not given, or is none of its steps, is unknown; it costs no thread.
+    # An ordinal that is missing or out of range is unknown; it does not cost the thread.
     said = _block(answer, "roleplay")
     blocks["roleplay"] |= {
         name: said.get(name) if said.get(name) in steps else None for name, steps in _ORDINALS.items()
@@ -193,7 +193,8 @@ def _concern(value: object, said: list[list[str]]) -> dict[str, Any]:
 
 
 def _topics(value: object) -> list[str]:
-    """Words and short phrases, names masked, each once; a list that is none is empty, as the policy then falls back."""
+    """Words and short phrases, names masked, without duplicates; anything but a
+    list is empty, and the policy falls back."""
     said = [mask_names(term.strip()) for term in value if isinstance(term, str)] if isinstance(value, list) else []
     fit = (term for term in said if 0 < len(term.split()) <= LONGEST_TOPIC and "[" not in term)
     return list(dict.fromkeys(fit))[:MOST_TOPICS]
@@ -222,7 +223,7 @@ def publishable(quotation: str) -> str:
 
 
 def _stands(quoted: list[str], said: list[list[str]]) -> bool:
-    """Whether the words stand in a row in one of the texts."""
+    """Whether the words appear consecutively in one of the texts."""
     length = len(quoted)
     if length < MIN_QUOTED:
         return False

@@ -42,7 +42,7 @@ async def rarity_of(row: Row, asker: Asker) -> float:
 
 
 async def specialty_of(row: Row, asker: Asker) -> str:
-    """The best-fit label of the 26 roles; the two "Other" roles under the names that cases are reported by (C.4).
+    """The best-fitting label of the 26 roles; the two "Other" roles under the names that cases are reported by (C.4).
 
     Raises:
         Unfit: the model names none of them.
@@ -57,7 +57,7 @@ async def specialty_of(row: Row, asker: Asker) -> str:
 
 
 async def scenarios_of(row: Row, asker: Asker) -> list[str]:
-    """The families that a thread belongs to, in the paper's order; several are possible, none too.
+    """The families that a thread belongs to, in the paper's order; there may be several, or none.
 
     Raises:
         Unfit: the model gives no list of these labels.
@@ -75,11 +75,12 @@ async def scenarios_of(row: Row, asker: Asker) -> list[str]:
 
 
 async def plan_of(row: Row, concerns: Sequence[Mapping[str, Any]], asker: Asker) -> Row:
-    """The block of an intervention: the index from 0 of the concern that the plan turns on, what the patient wanted at
+    """The block of an intervention: the index from 0 of the concern that the plan depends on, what the patient wanted
+    at
     first, and the plan to which the clinician led.
 
     Raises:
-        Unfit: the number is none of the concerns, a text is missing, copies the conversation or repeats a concern.
+        Unfit: the number is not a concern's, or a text is missing, copies the conversation or repeats a concern.
     """
 
     def read(answer: dict[str, Any]) -> Row:

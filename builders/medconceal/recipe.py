@@ -67,10 +67,10 @@ from loaders.manifest import KEPT, Config, Manifest, Source
 from loaders.medconceal import CHARTS, CORPUS, SPLIT
 from loaders.reached import code_digest
 
-CASES = 300  # of the paper
+CASES = 300  # in the paper
 REVIEW = "review.html"
 KEY_FILE = "pseudonyms.key"
-_TOLD = 64 << 20  # bytes of a window that nobody needs to be told of
+_TOLD = 64 << 20  # bytes of a window up to which no notice is needed
 CONFIGS = (
     Config(name="charts", splits=[SPLIT], columns=CHARTS),
     Config(name="cases", splits=[SPLIT]),
@@ -161,10 +161,10 @@ class Options(ModelOptions):
 
 
 def from_source(build: Build[Options]) -> Plan:
-    """What the options come to: threads or whole cases, then the steps that both take."""
+    """What the options amount to: threads or whole cases, then the steps that both share."""
     options = build.options
     decisions = read_plausibility(options.decisions)
-    # It will hold what people posted, or what patients hide; a workspace of an earlier version was open to all.
+    # It will hold what people posted, or what patients hide; earlier versions left workspaces open to all.
     workspace = private_folder(build.workspace)
     source = open_source(
         options.source,
@@ -210,7 +210,7 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
     if options.model is None:
         do = f"Name one with --model, or build the bundled cases: --source {SAMPLE}"
         raise InputError("--model", found="none", expected="a chat model that reads the threads", do=do)
-    scrub("")  # a package that is missing is said now, not after hours
+    scrub("")  # report a missing package now, not after hours
     chat = build.chat(read_prompts)
     assert chat is not None
     key = _PUBLIC_KEY if source.invented else _key(options.key or workspace / KEY_FILE, own=options.key is None)
@@ -257,14 +257,16 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
 
 
 def _tell_needs(paths: Iterable[Path], tell: Callable[[str], None]) -> None:
-    """Say, before anything is unpacked, what memory it takes: a window of up to 2 GiB is the packer's choice."""
+    """Report, before anything is unpacked, how much memory it takes: the
+    compressor may have chosen a window of 2 GiB."""
     for path in paths:
         if (window := window_of(path)) >= _TOLD:
             tell(f"Unpacking {name_of(path)} takes {window / 2**20:,.0f} MiB of memory for its window, and 250 besides")
 
 
 def _seconds(option: str, day: str | None, after: int = 0) -> int | None:
-    """The first second of a day, or of the one that comes `after` it less one. Raises: InputError for no date."""
+    """The first second of a day or, with `after`, the last second of the day.
+    Raises: InputError for an invalid date."""
     if day is None:
         return None
     try:
@@ -275,7 +277,7 @@ def _seconds(option: str, day: str | None, after: int = 0) -> int | None:
 
 
 def _unusual(admission: Admission) -> tuple[str, ...]:
-    """What the name of a source says besides its files, where it is not the paper's community as a whole."""
+    """What the name of a source says besides its files, if it is not the paper's community as a whole."""
     return () if admission == Admission() else (admission.identity,)
 
 
@@ -301,9 +303,9 @@ def _scanners() -> dict[str, str]:
 
 
 def _key(path: Path, *, own: bool) -> bytes:
-    """The secret behind the pseudonyms; one of this workspace is made on its first build and kept.
+    """The secret behind the pseudonyms; a workspace's own is made in its first build and kept.
 
-    Raises: InputError when a file that the user names is missing or shorter than 32 bytes.
+    Raises: InputError if a file that the user names is missing or shorter than 32 bytes.
     """
     if own and not is_there(path):
         write_whole(path, secrets.token_bytes(32), private=True)

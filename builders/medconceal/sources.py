@@ -50,7 +50,8 @@ _COMMENTS = re.compile(r"comment|^RC[_-]", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Written:
-    """Cases that are whole already; `invented` by this project, or somebody else's, each with why it is refused.
+    """Cases that are complete already; `invented` by this project, or somebody else's, each with why it is refused, if
+    so.
 
     `caution` says why numbers over them are no results.
     """
@@ -64,7 +65,8 @@ class Written:
 
 @dataclass(frozen=True)
 class Dumps:
-    """Files of submissions and of comments; `digests` are those of the files, `invented` is True for the bundled."""
+    """Files of submissions and of comments; `digests` are those of the files,
+    `invented` is True for the bundled ones."""
 
     name: str
     submissions: tuple[Path, ...]
@@ -76,10 +78,10 @@ class Dumps:
 def open_source(
     text: str | None, *, synthetic: int | None, seed: int, workspace: Path, fields: Path | None = None
 ) -> Written | Dumps:
-    """The source that the options name; `fields` is a mapping of fields to the columns of `cases=FILE`.
+    """The source that the options name; `fields` maps fields to the columns of `cases=FILE`.
 
     Raises:
-        InputError: none or two are named, its files are not there or cannot be read, or no case in them is whole.
+        InputError: none or two are named, its files do not exist or cannot be read, or no case in them is complete.
     """
     if (text is None) == (synthetic is None):
         found = "neither" if text is None else "both"
@@ -112,7 +114,7 @@ def _written(title: str, profiles: Iterable[PatientProfile], caution: str) -> Wr
 
 
 def _own_cases(path: Path, fields: Path | None) -> Written:
-    """Somebody else's profiles. Those that are not whole, or break a rule of the corpus, are refused one by one."""
+    """Somebody else's profiles. Those that are incomplete, or break a rule of the corpus, are refused one by one."""
     columns = read_mapping(fields, FOREIGN) if fields else {}
     records = read_records(path)
     rows: list[Row] = []
@@ -143,7 +145,7 @@ def _own_cases(path: Path, fields: Path | None) -> Written:
 
 
 def _own_case(where: str, record: Record, columns: Columns, case_id: str, name: str) -> Row:
-    """A row from a profile of somebody else's. Raises: InputError, of this row."""
+    """A row from somebody else's profile. Raises: InputError, about this row."""
     with understood(where, expected="a patient profile (Appendix C.3)"):
         row = from_foreign(record, columns, where=where, case_id=case_id, author="unknown", attribution=name)
     if wrong := unusual(row):

@@ -31,7 +31,7 @@ from loaders.models.answers import Answers
 from loaders.models.asking import Unfit
 
 _TEXTS = pa.list_(pa.string())
-# What a thread is when it leaves the dumps.
+# A thread as it leaves the dumps.
 SOURCE = pa.schema(
     [
         *((name, pa.string()) for name in ("case_id", "thread", "author", "title", "text")),
@@ -47,7 +47,7 @@ FINISHED = pa.schema(list(FEATURES.arrow_schema))
 
 @step(takes="all", reads=("author", "created", "turns"))
 def author(rows: Collection[Row]) -> Iterable[Row | Excluded]:
-    """Keep one thread of each poster: the longest, of equals the earliest."""
+    """Keep one thread per poster: the longest, of equals the earliest."""
     best: dict[str, tuple[int, int, str]] = {}
     for row in rows:
         rank = (-len(row["turns"]), row["created"], row["case_id"])
@@ -57,12 +57,12 @@ def author(rows: Collection[Row]) -> Iterable[Row | Excluded]:
         yield {} if row["case_id"] in chosen else Excluded("another thread of its poster is kept")
 
 
-# `raw` holds the texts as they were posted, for the check that nothing of them is published.
+# `raw` holds the texts as posted, to check that none of them is published.
 @step(adds=pa.schema([("raw", _TEXTS), ("masked", pa.int64()), ("injected", pa.int64())]), drops=("names",))
 def clean(row: Row, packages: Mapping[str, str]) -> Row:
-    """Take identifiers, and sentences that speak to a machine, out of every text, before any model reads it.
+    """Remove identifiers, and sentences that address a machine, from every text, before any model reads it.
 
-    `packages` are the versions of those that know identifiers.
+    `packages` are the versions of the packages that recognise identifiers.
     """
     masked = injected = 0
 
@@ -86,7 +86,8 @@ Question = Callable[[Row, Asker], Awaitable[Row]]
 
 
 def _asked(reason: str, **columns: pa.DataType) -> Callable[[Question], StepFunction[[Chat]]]:
-    """Declares a question to the model about each thread, whose answer fills `columns`; without one, `reason`."""
+    """Declares a question to the model about each thread, whose answer fills `columns`; without
+    one, the row is excluded for `reason`."""
 
     def declare(question: Question) -> StepFunction[[Chat]]:
         def ask(rows: list[Row], chat: Chat) -> Iterable[Row | Excluded]:
@@ -98,7 +99,7 @@ def _asked(reason: str, **columns: pa.DataType) -> Callable[[Question], StepFunc
 
             return chat.each(ask_one, rows)
 
-        # Requests to a model already run side by side within a batch.
+        # Requests to a model already run in parallel within a batch.
         declared = step(name=question.__name__, takes="batch", adds=pa.schema(columns.items()), parallel=False)(ask)
         update_wrapper(declared, question, updated=())
         return declared
@@ -120,7 +121,7 @@ async def scenarios(row: Row, asker: Asker) -> Row:
 
 @step()
 def family(row: Row) -> Row | Excluded:
-    """Exclude threads of neither communication family (C.5)."""
+    """Exclude threads that belong to neither communication family (C.5)."""
     return {} if row["scenarios"] else Excluded("of neither communication family")
 
 
@@ -136,7 +137,7 @@ def select(rows: Collection[Row], count: int | None) -> Iterable[Row | Excluded]
 
 @_asked("no specialty", specialty=pa.string())
 async def specialty(row: Row, asker: Asker) -> Row:
-    """The specialty that fits best (C.4)."""
+    """The best-fitting specialty (C.4)."""
     return {"specialty": await specialty_of(row, asker)}
 
 
@@ -157,7 +158,7 @@ async def plan(row: Row, asker: Asker) -> Row:
 
 @step(writes=pa.schema([*FINISHED, *PLACED]))
 def finish(row: Row, author: str, invented: bool, packages: Mapping[str, str]) -> Row | Excluded:
-    """Make the row of the release, or exclude what would give a concern or the thread away.
+    """Make the row of the release, or exclude it if it would give a concern or the thread away.
 
     `author` is who wrote the profile; `invented` says that nobody posted the thread; `packages` as for `clean`.
     """
@@ -199,7 +200,7 @@ _LABELS = frozenset({"category", "sex"})
 
 
 def _scrubbed(value: Any, counts: Counter[str]) -> Any:
-    """The values with identifiers out of every text but the labels."""
+    """The values with identifiers removed from every text except the labels."""
     if isinstance(value, str):
         scrubbed = scrub(value)
         counts.update(scrubbed.counts)

@@ -63,7 +63,7 @@ class Admission:
     until: int | None = None
 
     def refuses(self, record: Record) -> str:
-        """Why a submission may not; nothing where it may. One that does not say whose it is may."""
+        """Why a submission may not, or "" if it may. One that does not name its community may."""
         community = _text(record.get("subreddit"))
         if community and community.casefold() != self.community.casefold():
             return _ELSEWHERE
@@ -73,13 +73,13 @@ class Admission:
 
     @property
     def identity(self) -> str:
-        """The same for the same admission."""
+        """Equal for equal admissions."""
         return f"{self.community.casefold()} {self.since} {self.until}"
 
 
 @dataclass(frozen=True)
 class Threads:
-    """The spooled threads of a pair of dumps; `counts` are records by what became of them."""
+    """The spooled threads of a pair of dumps; `counts` are records by outcome."""
 
     spool: Path
     counts: dict[str, int]
@@ -96,7 +96,7 @@ def spool_threads(
     spool: Path,
     admission: Admission | None = None,
 ) -> Threads:
-    """Read the dumps into the file `spool`, unless a finished one is there already. Of an id the newest version counts.
+    """Read the dumps into the file `spool`, unless a finished one exists. For each id the newest version counts.
 
     Raises:
         InputError, MissingExtra: see `dumps.records`; InputError when no submission has the flair.
@@ -106,7 +106,7 @@ def spool_threads(
         with writing(spool), scratch(spool.parent) as folder:
             half = folder / spool.name
             with closing(sqlite3.connect(half, isolation_level=None)) as base:
-                # A spool that was not finished is thrown away, so nothing needs to survive a crash.
+                # An unfinished spool is thrown away, so nothing needs to survive a crash.
                 base.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768;")
                 base.executescript(_TABLES)
                 _fill(base, submissions, comments, admission or Admission())
@@ -145,9 +145,10 @@ def _fill_posts(
     admission: Admission,
     counts: Counter[str],
 ) -> set[str]:
-    """Spool the submissions with the flair, and give their ids.
+    """Spool the submissions with the flair, and return their ids.
 
-    A later version of one that had it is read, too: what was deleted or lost its flair since is no thread any more.
+    A later version of such a submission is read too: if it was since deleted or lost its flair, it is no longer a
+    thread.
     """
     flair, seen = FLAIR.encode(), set[bytes]()
 
@@ -190,7 +191,7 @@ def _each(
     wanted: Callable[[Record], bool],
     values: Callable[[Record, str], tuple[Any, ...]],
 ) -> Iterator[tuple[Any, ...]]:
-    """The values of the records that are wanted; what cannot be read is kept to be told."""
+    """The values of the wanted records; what cannot be read is collected to be reported."""
     for line in lines:
         try:
             if isinstance(line, BadRow):
@@ -203,10 +204,10 @@ def _each(
 
 
 def _of_posts(posts: frozenset[bytes]) -> Any:
-    """Whether a line may be a comment of one of the posts, by its bytes: no comment of one is ever let go.
+    """Whether a line may be a comment on one of the posts, by its bytes; it never rejects a comment on one.
 
-    Inside a text the quotes are escaped, so the pattern is found at a key only. A line that writes it with spaces, or
-    more than once, is let through.
+    Inside a text quotes are escaped, so the pattern only matches a key. A line that writes it with spaces, or more than
+    once, is let through.
     """
 
     def wanted(line: bytes) -> bool:
@@ -220,7 +221,7 @@ def _of_posts(posts: frozenset[bytes]) -> Any:
 
 
 def _insert(base: sqlite3.Connection, table: str, width: int, rows: Iterable[tuple[Any, ...]]) -> None:
-    """Insert rows that end with their version: of those with the same key the newest stays, of equals the last."""
+    """Insert rows that end with their version: for each key the newest stays, of equals the last."""
     names = [row[1] for row in base.execute(f"PRAGMA table_info({table})")]
     keys = "id" if table == "posts" else "post, id"
     changes = ", ".join(f"{name} = excluded.{name}" for name in names)
@@ -235,7 +236,7 @@ def _insert(base: sqlite3.Connection, table: str, width: int, rows: Iterable[tup
 
 
 def _version(record: Record) -> int:
-    """When a record was written down, as far as it says: when it was fetched, else last changed, else made."""
+    """When a record was written, as far as it says: when it was fetched, else last changed, else created."""
     times = ("retrieved_on", "retrieved_utc", "edited", "created_utc")
     return max(_whole(value) for name in times if not isinstance(value := record.get(name), bool))
 
@@ -296,8 +297,8 @@ def _whole(value: object) -> int:
 def thread_rows(threads: Threads, key: bytes) -> Iterator[Row | BadRow]:
     """A row for each thread with the flair, in the order of their pseudonyms, with its chain or why it is refused.
 
-    Before them, the lines that could not be read. `key` is the secret behind the pseudonyms: without it nobody finds
-    the thread of a case, not even one by one.
+    The lines that could not be read come first. `key` is the secret behind the pseudonyms: without it nobody can find
+    the thread of a case, not even by trying them one by one.
     """
     with closing(sqlite3.connect(threads.spool)) as base:
         for place, reason, found in base.execute("SELECT place, reason, found FROM bad ORDER BY rowid"):
@@ -308,7 +309,7 @@ def thread_rows(threads: Threads, key: bytes) -> Iterator[Row | BadRow]:
 
 
 def pseudonym(key: bytes, kind: str, name: str) -> str:
-    """What stands for a name outside the workspace: 32 hex digits that only the key can tie to it."""
+    """What replaces a name outside the workspace: 32 hex digits that only the key can link to it."""
     return hmac.new(key, f"{kind} {name}".encode(), hashlib.sha256).hexdigest()[:32]
 
 

@@ -15,7 +15,7 @@ from loaders.spans import shares_span
 
 
 def texts_of(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Every text in nested values with the name of its field.
+    """Every text in nested values with the path of its field.
 
     >>> list(texts_of({"a": {"b": "x"}, "c": ["y", 1]}))
     [('a.b', 'x'), ('c.0', 'y')]
@@ -31,13 +31,13 @@ def texts_of(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def check_retold(value: Any, thread: Iterable[str]) -> None:
-    """Raises Unfit when a text in the value shares eight words in a row with the thread; it names the fields."""
+    """Raises Unfit if a text in the value shares eight consecutive words with the thread; it names the fields."""
     if repeated := survivors(dict(texts_of(value)), thread):
         raise Unfit(f"{', '.join(repeated)}: {SPAN} words in a row or more are copied from the conversation")
 
 
 def check_chart(visible: Mapping[str, str], concerns: Iterable[Mapping[str, Any]]) -> None:
-    """Raises Unfit when a text of the chart shares six words in a row with a concern; it names the fields."""
+    """Raises Unfit if a text of the chart shares six consecutive words with a concern; it names the fields."""
     hidden = [text for concern in concerns for text in (concern["content"], *concern["evidence"])]
     if telling := [name for name, text in visible.items() if shares_span(text, hidden, LEAK_WORDS)]:
         raise Unfit(f"{', '.join(telling)}: repeats a hidden concern")

@@ -17,7 +17,7 @@ from builders.threemdbench.validators import check_facts
 
 SOURCE = "authored, not clinician-reviewed"
 _PATH = Path(__file__).with_name("authored_complaints.csv")
-# How many complaints a case draws of each kind, in the order in which a patient is asked for them.
+# How many complaints of each kind a case draws, in the order in which a patient is asked for them.
 _DRAWN = {"symptom": 3, "place": 1, "duration": 1, "intensity": 1, "trigger": 1, "history": 1}
 
 
@@ -29,8 +29,8 @@ def authored_basic(diagnosis: str) -> str:
 def authored_facts(diagnosis: str, *, key: str, seed: int, basic: str | None = None) -> list[str]:
     """Eight additional complaints for the case `key`.
 
-    They go with the authored basic complaint. Beside another one, given as `basic`, what it holds already is left out
-    for the next complaint of its kind, or for none.
+    They fit the authored basic complaint. With another one, given as `basic`, a complaint that it already covers is
+    replaced by the next of its kind, or left out.
     """
     chosen: list[str] = []
     for slot, wanted in _DRAWN.items():
@@ -39,13 +39,13 @@ def authored_facts(diagnosis: str, *, key: str, seed: int, basic: str | None = N
         for fact in shuffled(there, seed=seed, purpose=f"authored {slot} {key}"):
             if len(drawn) < wanted and (basic is None or _fits(basic, [*chosen, *drawn, fact])):
                 drawn.append(fact)
-        # In the order in which they were written, which goes from the usual to the rarer.
+        # In the order in which they were written, from the usual to the rarer.
         chosen += [fact for fact in there if fact in drawn]
     return chosen
 
 
 def _fits(basic: str, facts: list[str]) -> bool:
-    """Whether the facts pass every check but that of their number."""
+    """Whether the facts pass every check except that of their number."""
     return {failure.check for failure in check_facts(basic, facts)} <= {"count"}
 
 

@@ -17,7 +17,7 @@ from loaders.threemdbench import DIAGNOSES
 
 
 def card(manifest: Manifest, origins: Sequence[tuple[str, str]], chat: Chat | None) -> dict[str, JsonValue]:
-    """The facts that the template asks for; `origins` are name and origin of each source."""
+    """The facts that the template needs; `origins` are name and origin of each source."""
     statistics = cast(dict[str, Any], manifest.statistics)
     return {
         **licence_facts(statistics["licence"], "photos", "each one's"),
@@ -33,7 +33,7 @@ def card(manifest: Manifest, origins: Sequence[tuple[str, str]], chat: Chat | No
 
 
 def _provenance(origins: Sequence[tuple[str, str]]) -> dict[str, JsonValue]:
-    """Where the photos come from and whom they show, as far as that is known of each kind of source."""
+    """Where the photos come from and whom they show, as far as that is known for each kind of source."""
     names = {kind: ", ".join(f"`{name}`" for name, origin in origins if origin == kind) for kind in (PUBLISHED, OWN)}
     published, own, drawn = names[PUBLISHED], names[OWN], any(origin == DRAWN for _, origin in origins)
     collection = [
@@ -65,7 +65,7 @@ def _provenance(origins: Sequence[tuple[str, str]]) -> dict[str, JsonValue]:
 
 
 def _usage(manifest: Manifest) -> str:
-    """Lines of Python that load each config that is there."""
+    """Lines of Python that load each existing config."""
     lines = []
     for config in manifest.configs[:1]:
         for split in order_splits(config.splits):
@@ -75,7 +75,7 @@ def _usage(manifest: Manifest) -> str:
 
 
 def _private(manifest: Manifest) -> str:
-    """What of the splits is not in this release."""
+    """Which splits are not in this release."""
     planned = order_splits(cast(dict[str, float], manifest.settings["ratios"]))
     away = [split for split in planned if split not in manifest.splits]
     if not away:
@@ -84,7 +84,7 @@ def _private(manifest: Manifest) -> str:
 
 
 def _classes(manifest: Manifest) -> list[JsonValue]:
-    """A line for each diagnosis: its photos by split, and what it lacks of what was wanted."""
+    """A line for each diagnosis: its photos by split, and how far it falls short of the target."""
     counts = cast(dict[str, Any], manifest.statistics)["diagnosis_by_split"]
     targets = cast(dict[str, int] | None, manifest.settings["targets"])
     floor = cast(int, manifest.settings["floor"])

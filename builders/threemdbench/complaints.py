@@ -63,7 +63,7 @@ def facts_by_hand(diagnosis: Diagnosis, *, key: str, seed: int) -> Facts:
 
 
 async def basic_by_model(diagnosis: Diagnosis, ask: Ask, *, name: str, prompts: Prompts) -> Basic:
-    """Ask a model for the basic complaint of a diagnosis; its answer is of `BASIC_SCHEMA`."""
+    """Ask a model for the basic complaint of a diagnosis; its answer follows `BASIC_SCHEMA`."""
     question = Message("user", prompts.fill("basic", {"diagnosis": diagnosis.name}))
 
     def complaint(field: object) -> str:
@@ -82,7 +82,7 @@ async def basic_by_model(diagnosis: Diagnosis, ask: Ask, *, name: str, prompts: 
 async def facts_by_model(
     diagnosis: Diagnosis, basic: str, image: bytes, ask: Ask, *, name: str, prompts: Prompts, key: str, seed: int
 ) -> Facts:
-    """Ask a model that sees the photo for the additional complaints of a case; its answer is of `FACTS_SCHEMA`."""
+    """Ask a model that sees the photo for the additional complaints of a case; its answer follows `FACTS_SCHEMA`."""
     others = ", ".join(others_of_domain(diagnosis))
     text = prompts.fill("facts", {"diagnosis": diagnosis.name, "basic": basic, "others": others})
 

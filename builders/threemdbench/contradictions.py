@@ -48,12 +48,12 @@ _SIDE = re.compile(
 )
 _BOTH = re.compile(r"\bboth (?:of )?(?:the |your )?(?P<part>[a-z]+)")
 _ONLY = re.compile(r"\b(?:only|just)\b")
-# What a fact may be about without naming it.
+# Subjects that a fact may be about without naming them.
 _ANYTHING = frozenset("this it these those they symptom condition problem issue trouble complaint everything".split())
 
 
 def contradictions(facts: Sequence[str], topic: frozenset[str] = frozenset()) -> Iterator[str]:
-    """A sentence for each pair of facts that contradict each other; `topic` are content words of what all is about.
+    """A sentence for each pair of facts that contradict each other; `topic` are content words of what all are about.
 
     >>> list(contradictions(["You have had the rash for two days.", "Your rash appeared three weeks ago."]))
     ['since when: "two days" and "three weeks ago"']
@@ -80,7 +80,7 @@ def contradictions(facts: Sequence[str], topic: frozenset[str] = frozenset()) ->
 
 
 def _times(text: str) -> list[tuple[float, str]]:
-    """How many days ago the fact says that something began, with its words."""
+    """How many days ago, according to the fact, something began, with the words that say so."""
     return [
         (_value(match) * _DAYS[match["unit"]], _shown(match)) for one in _SINCE_WHEN for match in one.finditer(text)
     ]

@@ -28,7 +28,7 @@ class FullCuration:
     identity: str = "builders.curation"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return FullCuration, (self.index,)  # who does the work is no part of what a judgement depends on
+        return FullCuration, (self.index,)  # a judgement does not depend on who does the work
 
     def __call__(self, photos: Sequence[Candidate]) -> list[Finding]:
         """A finding for each photo, in their order."""

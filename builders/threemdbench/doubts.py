@@ -43,7 +43,7 @@ _TOLD = {
 
 
 class Judged:
-    """The photos of a build as they are judged: `out` has the reason and detail of each one that is left out."""
+    """The photos of a build while they are judged: `out` has the reason and detail for each one that is left out."""
 
     def __init__(self, photos: Sequence[Candidate], first: Curation) -> None:
         self.photos = photos
@@ -65,7 +65,7 @@ class Judged:
                 self.out[photo.key] = f"review: {why.reason}", of_class or self.out.get(photo.key, ("", ""))[0]
 
     def compare(self, second: Curation | None) -> None:
-        """Leave out the copies among the photos that are fit, and note what is still in doubt."""
+        """Leave out copies among the photos that are fit, and note what remains in doubt."""
         if second is not None:
             for one, decision in zip(second.files, second.decisions, strict=True):
                 if not decision.kept:
@@ -100,7 +100,7 @@ class Judged:
             self.out[photo.key] = f"quality: {faults[0].replace('_', ' ')}", ", ".join(flags)
 
     def _settle_diagnosis(self, members: Sequence[Candidate]) -> None:
-        """Copies under several diagnoses: none stands, unless a person accepted one or rejected the others.
+        """Copies under several diagnoses: all are left out, unless a person accepted one or rejected the others.
 
         Raises: InputError when copies under two diagnoses were accepted.
         """
@@ -140,7 +140,7 @@ class Judged:
 
 
 def _decided(photo: Candidate, decision: str) -> bool:
-    """Whether a person did; who rejects a class rejects each photo that was not decided on alone."""
+    """Whether a person decided so; rejecting a class rejects each of its photos without a decision of its own."""
     if photo.decision is None and photo.of_class is not None:
         return decision == REJECT == photo.of_class.decision
     return photo.decision is not None and photo.decision.decision == decision

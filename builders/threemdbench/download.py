@@ -37,14 +37,14 @@ __all__ = ["Downloads", "Fetched", "Limits", "Wanted"]
 
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 _MAX_REDIRECTS = 5
-_LONGEST_WAIT = 120.0  # seconds; a server that asks for more is asked again by the next build
+_LONGEST_WAIT = 120.0  # seconds; if a server asks for more, the next build tries again
 _ROBOTS_FAILED = "robots.txt cannot be read"
 _UNREACHABLE = ("no answer", "cannot be reached", "the proxy refuses it", _ROBOTS_FAILED)
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A photo to fetch, and the MD5 of its bytes where the source states it."""
+    """A photo to fetch, with the MD5 of its bytes if the source states it."""
 
     url: str
     md5: str | None = None
@@ -52,9 +52,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What became of an address: the SHA-256 of the bytes kept, or the reason and detail of why there are none.
+    """The outcome for an address: the SHA-256 of the stored bytes, or the reason and detail of why there are none.
 
-    `final` is False where another try may end otherwise.
+    `final` is False if another try may succeed.
     """
 
     sha256: str
@@ -79,7 +79,7 @@ class Downloads:
     sleep: Callable[[float], None] = time.sleep
 
     def fetch(self, wanted: Sequence[Wanted], progress: Callable[[int, int], None] | None = None) -> dict[str, Fetched]:
-        """The outcome of every address, after fetching what is not there yet; `progress(done, total)` now and then.
+        """The outcome of every address, after fetching what is missing; `progress(done, total)` is called now and then.
 
         Raises:
             BedsideError: the disk is full, or the folder cannot be written to.
@@ -106,7 +106,7 @@ class Downloads:
                 for future in running:
                     future.result()
             except BaseException:
-                # What is queued is dropped; what is under way ends within its deadline.
+                # What is queued is dropped; what is in flight ends within its deadline.
                 for queue in by_host.values():
                     queue.clear()
                 pool.shutdown(cancel_futures=True)
@@ -114,11 +114,11 @@ class Downloads:
         return outcomes
 
     def path(self, url: str) -> Path:
-        """Where the bytes of an address lie once they are fetched."""
+        """Where the bytes of an address are stored once they are fetched."""
         return self._place(url, "files")
 
     def _fetch_host(self, queue: list[Wanted], robots: Robots, report: Callable[[Wanted, Fetched], None]) -> None:
-        """Fetch the photos of one host, one after the other, until it has not answered too often."""
+        """Fetch the photos of one host, one after another, until it has failed to answer too often."""
         pace = _Pace(self.limits.pause, self.sleep)
         silent = 0
         while queue:
@@ -141,7 +141,7 @@ class Downloads:
                 if refused.final or refused.wait > _LONGEST_WAIT:
                     break
                 if attempt + 1 < self.limits.tries:
-                    # Not in step with everyone else who was turned away at the same moment; never part of an output.
+                    # Random, so as not to retry in step with every other refused client; it never affects an output.
                     self.sleep(max(refused.wait, 2.0**attempt * random.uniform(1.0, 1.5)))
                 continue
             found = hashlib.md5(data, usedforsecurity=False).hexdigest()
@@ -153,7 +153,7 @@ class Downloads:
         return Fetched("", last.reason, last.detail, last.final)
 
     def _get(self, url: str, robots: Robots, pace: _Pace) -> bytes:
-        """The bytes at an address, redirects followed by hand so that each address is checked.
+        """The bytes at an address; redirects are followed here, so that each address is checked.
 
         Raises: Refused.
         """
@@ -170,7 +170,7 @@ class Downloads:
     def _permitted(self, url: str, robots: Robots, pace: _Pace) -> float:
         """The pause that robots.txt asks for before the address is fetched.
 
-        Raises: Refused when it forbids the address, asks for more patience than a build has, or cannot be read.
+        Raises: Refused if it forbids the address, asks for a longer pause than a build accepts, or cannot be read.
         """
         rules = robots.rules(url, lambda place: self._robots(place, pace))
         if rules is None:
@@ -182,7 +182,7 @@ class Downloads:
         return rules.delay
 
     def _robots(self, url: str, pace: _Pace) -> tuple[int, bytes]:
-        """The status and bytes of a robots.txt. Raises: Refused where its host does not answer for photos either."""
+        """The status and bytes of a robots.txt. Raises: Refused if its host would not answer for photos either."""
         for hop in range(_MAX_REDIRECTS + 1):
             pace.wait()
             try:
@@ -194,7 +194,7 @@ class Downloads:
             if answer.target is None:
                 return answer.status, answer.data
             url = urljoin(url, answer.target)
-        return 404, b""  # RFC 9309: what cannot be had through redirects is not there
+        return 404, b""  # RFC 9309: what redirects do not lead to counts as missing
 
     def _check_head(self, status: int, headers: Mapping[str, str]) -> None:
         if status != 200:
@@ -210,7 +210,7 @@ class Downloads:
     # --- What is known from earlier runs ------------------------------------------------------------------------------
 
     def _known(self, one: Wanted) -> Fetched | None:
-        """What an earlier run found; None where it is to be done anew, or where its file is gone or damaged."""
+        """What an earlier run found; None if it must be done again, or its file is gone or damaged."""
         try:
             path = self._place(one.url, "outcomes")
             record = from_json(_Record, read_file(path), path)
@@ -239,14 +239,14 @@ class Downloads:
 
 @dataclass
 class _Pace:
-    """Keeps the starts of two requests apart, by `pause` seconds at least."""
+    """Keeps at least `pause` seconds between the starts of two requests."""
 
     pause: float
     sleep: Callable[[float], None]
     last: float = field(default=float("-inf"))
 
     def wait(self, asked: float = 0.0) -> None:
-        """Wait for the next request, as long as the host asks for."""
+        """Wait before the next request, as long as the host asks for."""
         left = self.last + max(self.pause, asked) - time.monotonic()
         if left > 0:
             self.sleep(left)
@@ -261,7 +261,7 @@ def _check_body(data: bytes, headers: Mapping[str, str]) -> None:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:
-    """Seconds that a server asks for; a date is taken for a minute."""
+    """Seconds that a server asks us to wait; a date counts as a minute."""
     text = headers.get("retry-after", "").strip()
     if not text:
         return 0.0

@@ -28,7 +28,7 @@ class Earlier:
 
     @property
     def identity(self) -> str:
-        """The same for the same photos in the same splits with the same temperaments; "" for no release."""
+        """Equal for the same photos in the same splits with the same temperaments; "" without releases."""
         known = canonical_json([dict(self.splits), dict(self.temperaments)])
         return hashlib.sha256(known).hexdigest() if self.splits else ""
 
@@ -37,10 +37,10 @@ NONE = Earlier()
 
 
 def read_earlier(releases: Iterable[str]) -> Earlier:
-    """What releases of 3MDBench, folders or REPO@TAG, say of their photos.
+    """What releases of 3MDBench, folders or REPO@TAG, say about their photos.
 
-    Raises: ReleaseError for what is none, is of another corpus, or is damaged; HubError as `resolve`; InputError where
-    two of them have a photo in two splits.
+    Raises: ReleaseError for anything that is not a release, is of another corpus, or is damaged; HubError as `resolve`;
+    InputError if a photo is in different splits of two of them.
     """
     splits: dict[str, str] = {}
     temperaments: dict[str, str] = {}

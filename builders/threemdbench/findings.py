@@ -7,7 +7,7 @@ from pathlib import Path
 
 from builders.curation.review import Decision, Doubt
 
-# What a photo is left out for, the gravest first. A border is no reason: it can be cut off.
+# Reasons for leaving a photo out, the gravest first. A border is not one: it can be cut off.
 FAULTS = ("near_uniform", "small", "dark", "overexposed", "blurred", "text_overlay")
 
 
@@ -32,7 +32,8 @@ class Candidate:
 class Finding:
     """What was found out about a photo.
 
-    `cluster` names all that show the same thing. Where `reason` is not empty, the photo is to be left out. `doubts` are
+    `cluster` names all photos that show the same thing. If `reason` is not empty, the photo is to be left out.
+    `doubts` are
     what makes it borderline.
     """
 

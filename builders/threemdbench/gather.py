@@ -23,7 +23,7 @@ from builders.threemdbench.sources import Photo, PhotoSource
 from loaders.errors import InputError
 from loaders.files.untrusted import BadRow, digest_of
 
-# Licences that are no Creative Commons ones, but that were read and allow a photo to be shared and adapted.
+# Licences other than Creative Commons that were read, and allow a photo to be shared and adapted.
 SHAREABLE = frozenset({"SCIN Data Use License"})
 _VOUCHED = "whoever built this release (--licence)"
 _Why = dict[str, str]
@@ -38,7 +38,7 @@ class Admission:
     mixed: bool = False
 
     def vouch(self, photo: Photo) -> Photo:
-        """The photo, under the licence that the builder vouches for where its source states none."""
+        """The photo, with the licence that the builder vouches for if its source states none."""
         licence = (self.vouched or {}).get(photo.source, "")
         if photo.licence or not licence:
             return photo
@@ -53,10 +53,10 @@ def gather(
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[list[Row], list[BadRow]]:
-    """A row for each photo of the sources, in their order, and what could not be read; the first `limit` of them.
+    """A row for each photo of the sources, in their order, and what could not be read; only the first `limit` of them.
 
     Raises:
-        InputError: what a source meets when it is read.
+        InputError: whatever a source raises when it is read.
         BedsideError: the disk is full.
     """
     read = list(islice(_photos(sources, admission), limit))
@@ -82,7 +82,7 @@ def gather(
 
 
 def rows_digest(rows: Iterable[Row]) -> str:
-    """SHA-256 over all that the rows say but where they stand, and where their files lie on this machine."""
+    """SHA-256 over everything in the rows except their place in the source and their files' paths on this machine."""
     digest = hashlib.sha256()
     for row in rows:
         digest.update(repr([(name, row[name]) for name in sorted(row) if name not in ("image_path", "where")]).encode())
@@ -104,7 +104,7 @@ def _row(photo: Photo, labels: LabelMap, admission: Admission) -> Row:
     elif assigned.reason:
         refused = _why(assigned.reason, assigned.detail)
     else:
-        # A photo without its metadata is an altered one: it takes a licence that allows that.
+        # A photo stripped of its metadata is altered, so its licence must allow that.
         _, problem = allows_rewriting(photo.licence, admission.licences | SHAREABLE)
         reason, _, detail = problem.partition(": ")
         refused = _why(reason, detail) if problem else None
@@ -129,7 +129,7 @@ def _row(photo: Photo, labels: LabelMap, admission: Admission) -> Row:
 
 
 def _dispute(rows: Sequence[Row]) -> None:
-    """Refuse a photo that a table lists under several diagnoses: else the first of them would stand, by its place."""
+    """Refuse a photo that a table lists under several diagnoses; otherwise the first would win, merely by its place."""
     named: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         named[row["image_id"]].update(filter(None, [row["diagnosis"]]))
@@ -159,7 +159,7 @@ def _fetch(downloads: Downloads, wanted: Sequence[Wanted], progress: Progress | 
 
 
 def _digest(path: Path) -> str | None:
-    """SHA-256 of a file; None for one that cannot be read, which the stage of images tells with its reason."""
+    """SHA-256 of a file; None if it cannot be read, for which the `images` step reports the reason."""
     try:
         return digest_of(path)
     except InputError:

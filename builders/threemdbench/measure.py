@@ -17,7 +17,7 @@ from loaders.manifest import order_splits
 from loaders.threemdbench import DIAGNOSES, DOMAINS, PERSONALITIES, SPOKEN
 
 RULES = 3
-"""The version of what `check_row` holds rows to and `measure` counts; 1 was all that came before it had a number."""
+"""The version of what `check_row` requires and `measure` counts; 1 covers everything before versions were numbered."""
 
 FLOOR = 64  # photos of a class in the test split (Section 3.1)
 # What the paper states: sizes of the splits, the largest class, the floor, and how many classes are exactly at it.
@@ -45,7 +45,7 @@ class Tally:
         self.split_of: dict[tuple[str, str], str] = {}
 
     def add(self, row: Row) -> None:
-        """Take in a row."""
+        """Count a row."""
         split = row["split"]
         self.by["split"][split] += 1
         for column in ("diagnosis", "domain", "source"):
@@ -61,7 +61,7 @@ class Tally:
                 self._keep_together(kind, row[kind], split)
 
     def merge(self, other: Tally) -> None:
-        """Take in what was counted of other rows."""
+        """Add the counts of other rows."""
         for name, counts in other.by.items():
             self.by[name].update(counts)
         for (kind, name), split in other.split_of.items():

@@ -19,7 +19,7 @@ from builders.threemdbench.labels import plain
 from loaders.manifest import canonical_json
 
 SHOWN = 12
-"""Photos of a class that are shown."""
+"""Number of photos of a class that are shown."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -33,7 +33,7 @@ class MixedClass:
 
     @property
     def key(self) -> str:
-        """What a decision names it by."""
+        """The name that a decision refers to."""
         return f"class of {self.source}: {self.label}"
 
     @property
@@ -43,14 +43,14 @@ class MixedClass:
 
 
 def class_of(row: Row) -> MixedClass | None:
-    """The mixed class of a photo; None where its label means one diagnosis."""
+    """The mixed class of a photo; None if its label means one diagnosis."""
     if not row["mixed"] or not row["diagnosis"]:
         return None
     return MixedClass(row["source"], plain(row["source_label"] or ""), row["diagnosis"], row["mixed"])
 
 
 def class_keys(rows: Iterable[Row]) -> list[tuple[str, str]]:
-    """The key and content of each mixed class, as `Decisions.matching` takes those of photos."""
+    """The key and content of each mixed class, in the form in which `Decisions.matching` takes those of photos."""
     return sorted({(one.key, one.content) for row in rows if (one := class_of(row)) is not None})
 
 

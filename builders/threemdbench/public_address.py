@@ -15,8 +15,8 @@ import socket
 _MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")  # RFC 4291
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052
 
-# All addresses of IPv6 that are given out for the world. Loopback, ::127.0.0.1, other NAT64 prefixes, discard, segment
-# routing, unique and link local, site local and multicast lie outside.
+# All IPv6 addresses assigned for global use. Loopback, ::127.0.0.1, other NAT64 prefixes, discard, segment routing,
+# unique and link local, site local and multicast lie outside.
 _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
 
 # An interface identifier that holds an IPv4 address (ISATAP, RFC 5214): 0:5efe or 200:5efe, behind any prefix.
@@ -49,8 +49,8 @@ _SPECIAL = tuple(
 
 
 def is_public(address: str, *, allow_loopback: bool = False) -> bool:
-    """Whether an IP address is reachable by everyone. IPv4 written as IPv6 counts as what it leads to (mapped, NAT64);
-    every other form that hides an IPv4 address is refused. `allow_loopback` lets the loopback itself in, for tests.
+    """Whether an IP address is publicly reachable. IPv4 written as IPv6 counts as what it leads to (mapped, NAT64);
+    every other form that hides an IPv4 address is refused. `allow_loopback` allows the loopback itself, for tests.
 
     >>> [is_public(a) for a in ("8.8.8.8", "127.0.0.1", "10.1.2.3", "169.254.169.254", "::ffff:10.0.0.1", "fe80::1%2")]
     [True, False, False, False, False, False]
@@ -71,7 +71,7 @@ def is_public(address: str, *, allow_loopback: bool = False) -> bool:
 
 
 def literal_address(host: str) -> str | None:
-    """The address that a host name is in itself, however spelled (127.1, 0x7f000001); None where it is a name.
+    """The address that a host name itself spells, in any notation (127.1, 0x7f000001); None if it is a name.
 
     >>> [literal_address(h) for h in ("127.1", "0x7f000001", "[::1]", "example.org")]
     ['127.0.0.1', '127.0.0.1', '::1', None]

@@ -24,9 +24,9 @@ class ForbiddenAddress(httpcore2.ConnectError):
 
 
 class PublicNetwork(httpcore2.NetworkBackend):
-    """A backend for `httpcore2.ConnectionPool`; all that happens on its connections ends within `seconds`.
+    """A backend for `httpcore2.ConnectionPool`; everything on its connections ends within `seconds`.
 
-    Without `checked` any address will do: for the way to a proxy, which is a private one as a rule.
+    Without `checked` any address is allowed: for the connection to a proxy, whose address is usually private.
     """
 
     def __init__(self, seconds: float, *, allow_loopback: bool = False, checked: bool = True) -> None:
@@ -47,7 +47,7 @@ class PublicNetwork(httpcore2.NetworkBackend):
 
         Raises:
             ForbiddenAddress: one of its addresses is not public.
-            httpcore2.ConnectError, httpcore2.ConnectTimeout: the name is unknown, or none answers in time.
+            httpcore2.ConnectError, httpcore2.ConnectTimeout: the name is unknown, or no address answers in time.
         """
         addresses = _addresses(host, port, self.left(timeout))
         for address in addresses:
@@ -72,7 +72,7 @@ class PublicNetwork(httpcore2.NetworkBackend):
 
 
 def _addresses(host: str, port: int, seconds: float) -> list[str]:
-    """The addresses of a host. The system's resolver knows no deadline: one that hangs is left behind in its thread.
+    """The addresses of a host. The system's resolver has no deadline: one that hangs is abandoned in its thread.
 
     Raises: httpcore2.ConnectError for a name that is unknown; httpcore2.ConnectTimeout after so many seconds.
     """
@@ -96,7 +96,8 @@ def _addresses(host: str, port: int, seconds: float) -> list[str]:
 
 
 class _Timed(httpcore2.NetworkStream):
-    """A connection whose every step also counts towards the deadline: a server that drips bytes cannot hold it open."""
+    """A connection on which every step counts towards the deadline, so a server
+    that drips bytes cannot hold it open."""
 
     def __init__(self, stream: httpcore2.NetworkStream, network: PublicNetwork) -> None:
         self._stream = stream

@@ -57,8 +57,8 @@ from loaders.manifest import Manifest, Source, order_splits
 from loaders.threemdbench import CONFIGS, CORPUS, DOMAINS, NAMES
 
 PAPER_PREVALENCE = "paper"
-LEFT_OUT = "left-out.jsonl"  # of a workspace: which files, by name
-"""Names the bundled table: a curve that meets all counts that the paper states. Which class is which is not published;
+LEFT_OUT = "left-out.jsonl"  # in the workspace: which files were left out, by name
+"""Names the bundled table: a curve that fits all counts that the paper states. Which class is which is not published;
 the order is that of the paper's list (3M-G2)."""
 # 2,396 : 596 : 2,996 of the paper (3M-G6).
 RATIOS = {"train": 0.4, "validation": 0.1, "test": 0.5}
@@ -172,7 +172,7 @@ class Options(ModelOptions):
 
 
 def plan(build: Build[Options]) -> Plan:
-    """What the options come to. Photos are fetched here, so that the build's rows name what was read."""
+    """What the options amount to. Photos are fetched here, so that the build's rows name what was read."""
     MissingExtra.check("curation", purpose="curating photos")
     options, workspace = build.options, build.workspace
     targets = _targets(options)
@@ -239,14 +239,14 @@ def _steps(
 
 
 def _rows(rows: Iterable[Row]) -> Iterator[Row]:
-    """The photos in the shape of the first step."""
+    """The photos in the form that the first step expects."""
     for row in rows:
         missing = None if row["image_path"] else {"reason": "image missing", "detail": "no such file in its source"}
         yield {**{name: row.get(name) for name in SOURCE.names}, "no_image": row["not_fetched"] or missing}
 
 
 def _leave_queue(queue: Path, workspace: Path, finished: Run) -> Iterator[str]:
-    """Make the queue of this build the one to review, even where an earlier build had curated these very photos."""
+    """Make the queue of this build the one to review, even if an earlier build had curated these very photos."""
     curated = next(stage.rows_in for stage in finished.stages if stage.name == "curate")
     if not curated:
         write_queue(workspace / review.NAME, [])
@@ -264,7 +264,7 @@ def _leave_queue(queue: Path, workspace: Path, finished: Run) -> Iterator[str]:
 
 
 def _followed(earlier: Earlier, finished: Run) -> Iterator[str]:
-    """How many photos of the releases that this one follows are here: a source of another name gives all other keys."""
+    """How many photos of the releases that this one follows are here; if a source was renamed, all keys differ."""
     if earlier.splits:
         rows = finished.workspace.rows(finished.batches, (CORPUS.key,))
         here = sum(row[CORPUS.key] in earlier.splits for row in rows)
@@ -274,8 +274,8 @@ def _followed(earlier: Earlier, finished: Run) -> Iterator[str]:
 
 
 def _left_out(rows: Iterable[Row], workspace: Path, finished: Run) -> Iterator[str]:
-    """Leaves beside the build which files were left out, which a release tells by their keys alone; says where, and
-    which labels no table knows: a folder of one's own has names of its own."""
+    """Record beside the build which files were left out, since a release only has their keys. Returns where, and which
+    labels no table knows: a folder of one's own has names of its own."""
     files = {row["image_id"]: row["source_file"] for row in rows}
     labels: Counter[str] = Counter()
     lines = []
@@ -311,7 +311,7 @@ def _targets(options: Options) -> dict[str, int] | None:
 def _open(options: Options, licences: Mapping[str, str]) -> list[PhotoSource]:
     """The sources by name.
 
-    Raises: InputError when there is none, two have one name, or an option names a source that is not there.
+    Raises: InputError if there is none, two have one name, or an option names a source that does not exist.
     """
     names = [_name(text) for text in options.sources]
     labels = {name: Path(path) for name, path in _pairs("--labels", options.labels).items()}
@@ -371,7 +371,7 @@ def _settings(
 
 
 def _counted(decisions: Decisions, applied: Mapping[str, Decision]) -> dict[str, JsonValue]:
-    """A review: its digest, and how many of its decisions were applied, or are about photos that are not there."""
+    """A review: its digest, and how many of its decisions were applied, or are about photos that do not exist here."""
     accepted = sum(decision.decision == review.ACCEPT for decision in applied.values())
     return {
         "sha256": decisions.digest,

@@ -26,9 +26,9 @@ _SAFE = "/%:@!$&'()*+,;=~"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How a host is treated. Seconds: `pause` between two requests, `timeout` of a step, `deadline` of an answer.
+    """How a host is treated. In seconds: `pause` between two requests, `timeout` of a step, `deadline` of an answer.
 
-    `give_up_after` is how many photos in a row a host may leave without an answer.
+    `give_up_after` is how many photos in a row a host may leave unanswered.
     """
 
     pause: float = 1.0
@@ -43,7 +43,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server answered. `target` is where it redirects to; then there are no bytes."""
+    """A server's answer. `target` is where it redirects to; then there are no bytes."""
 
     status: int
     headers: Mapping[str, str]
@@ -52,13 +52,13 @@ class Answer:
 
 
 Head = Callable[[int, Mapping[str, str]], int | None]
-"""Looks at status and headers before the body is read; how many bytes of it are wanted, or None for all."""
+"""Looks at status and headers before the body is read; returns how many bytes of it are wanted, or None for all."""
 
 
 class Refused(Exception):
-    """An address that gave nothing this time, and whether another try may end otherwise (`final` is False).
+    """An address that gave nothing this time; `final` is False if another try may succeed.
 
-    `wait` is how many seconds its server asks to be left alone.
+    `wait` is how many seconds its server asks us to wait.
     """
 
     def __init__(self, reason: str, detail: str, *, final: bool = True, wait: float = 0.0) -> None:
@@ -70,7 +70,7 @@ class Refused(Exception):
 
 
 def request(url: str, limits: Limits, *, accept: str, head: Head) -> Answer:
-    """Ask for an address, as `web_address` gives it.
+    """Request an address, in the form that `web_address` returns.
 
     Raises:
         Refused: an address that is not public, no answer in time, a broken one, or more bytes than the limit.
@@ -96,12 +96,13 @@ def request(url: str, limits: Limits, *, accept: str, head: Head) -> Answer:
         ):
             said = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
             if proxy is not None and url.startswith("http:") and response.status in (403, 407):
-                # What a proxy forbids today, another network may allow tomorrow.
+                # What this proxy forbids today, another network may allow tomorrow.
                 raise Refused("the proxy refuses it", f"HTTP {response.status}", final=False)
             if response.status in _REDIRECTS and "location" in said:
                 return Answer(response.status, said, b"", said["location"])
             if _COMPRESSED.intersection(re.findall(r"\w+", said.get("content-encoding", "").lower())):
-                raise Refused("compressed answer", said["content-encoding"], final=False)  # unasked, and maybe a bomb
+                # not asked for, and maybe a bomb
+                raise Refused("compressed answer", said["content-encoding"], final=False)
             wanted = head(response.status, said)
             for part in response.iter_stream():
                 data += part
@@ -135,7 +136,7 @@ def web_address(url: str) -> str:
     >>> web_address("http://example.org/a b/é.jpg?q=1#top")
     'http://example.org/a%20b/%C3%A9.jpg?q=1'
 
-    Raises: Refused for what is no address, is not http or https, or holds a password.
+    Raises: Refused for anything that is not an address, is not http or https, or holds a password.
     """
     try:
         parts = urlsplit(url.strip())

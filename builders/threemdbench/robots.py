@@ -13,7 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 from urllib.robotparser import RobotFileParser
 
 AGENT = "bedside"
-MOST_BYTES = 500 << 10  # what RFC 9309 asks a crawler to read at least; the rest is not looked at
+MOST_BYTES = 500 << 10  # the minimum that RFC 9309 asks a crawler to read; the rest is ignored
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class Robots:
     _known: dict[str, RobotFileParser | None] = field(default_factory=dict)
 
     def rules(self, url: str, fetch: Callable[[str], tuple[int, bytes]]) -> Rules | None:
-        """The rules for an address; None where its server failed on robots.txt, which is asked again next time.
+        """The rules for an address; None if its server failed on robots.txt, which is requested again next time.
 
-        `fetch` gives the status and bytes at an address, redirects followed.
+        `fetch` returns the status and bytes at an address, redirects followed.
         """
         place = urlsplit(url)
         origin = urlunsplit((place.scheme, place.netloc, "/robots.txt", "", ""))

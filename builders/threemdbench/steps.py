@@ -44,8 +44,8 @@ from loaders.threemdbench import DIAGNOSES, NAMES, PERSONALITIES
 TEST = "test"
 _BY_NAME = {diagnosis.name: diagnosis for diagnosis in DIAGNOSES}
 
-# What a row is when it leaves its source: `content` is the SHA-256 of the file, so that another file of the same name
-# is never taken for the one that was read before; `mixed` says what else its class holds, if anything.
+# A row as it leaves its source: `content` is the SHA-256 of the file, so that another file with the same name is never
+# taken for the one that was read before; `mixed` says what else its class holds, if anything.
 SOURCE = pa.schema(
     [
         *((name, pa.string()) for name in ("image_id", "diagnosis", "source", "source_label", "source_file")),
@@ -69,16 +69,16 @@ _COMPLAINTS = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Where curation leaves what is borderline."""
+    """Where curation writes the borderline photos."""
 
     path: Path
 
     @property
     def identity(self) -> None:
-        """Where it lies decides nothing."""
+        """None, since its location affects no result."""
 
 
-# `kin` names everything that a photo is linked with through patients and clusters, left-out photos included.
+# `kin` names everything that a photo is linked with through patients and clusters, including excluded photos.
 @step(
     takes="all",
     reads=("image", "source", "source_label", "diagnosis", "mixed", "group_id", "content"),
@@ -88,9 +88,9 @@ class Queue:
 def curate(
     rows: Collection[Row], store: ImageStore, curator: FullCuration, decisions: Decisions, queue: Queue
 ) -> Iterable[Row | Excluded]:
-    """Exclude what is unfit, copies but the best, and photos that stand under two diagnoses; link what is kin.
+    """Exclude what is unfit, all copies but the best, and photos under two diagnoses; link what is kin.
 
-    `decisions` of a person go before the curator's own. What is borderline is written to `queue`.
+    `decisions` of a person override the curator's own. What is borderline is written to `queue`.
     """
     photos = [
         Candidate(
@@ -120,7 +120,8 @@ def curate(
 def _borderline(
     rows: Collection[Row], photos: Sequence[Candidate], findings: Sequence[Finding], decisions: Decisions
 ) -> list[Item]:
-    """What a person is asked about: disputed diagnoses, quality, copies, mixed classes; and all decided earlier."""
+    """What a person is asked about: disputed diagnoses, quality, copies, mixed
+    classes; and everything decided earlier."""
     shown = {row["image_id"]: Shown(row["image_id"], row["image"].split(".")[0], row["diagnosis"]) for row in rows}
     items = []
     for row, photo, finding in zip(rows, photos, findings, strict=True):
@@ -142,7 +143,7 @@ def _borderline(
 
 
 def _place(item: Item) -> tuple[int, str, str]:
-    """Photos that are to be looked at together stand together."""
+    """A sort key that puts photos together which should be looked at together."""
     kind = item.doubts[0].kind if item.doubts else ""
     key = item.picture.key
     return _RANK.get(kind, len(_RANK)), min(key, *(other.key for other in item.beside), key), key
@@ -172,20 +173,20 @@ def draw(
 def split(
     rows: Collection[Row], ratios: Mapping[str, float], splits: frozenset[str], seed: int, earlier: Earlier
 ) -> Iterable[Row | Excluded]:
-    """The split of each photo, stratified by diagnosis, kin together; photos of splits not asked for are excluded.
+    """The split of each photo, stratified by diagnosis, kin together; photos of unwanted splits are excluded.
 
-    What an `earlier` release holds keeps its split. Every diagnosis of at least three kinships has a photo in test.
+    What an `earlier` release holds keeps its split. Every diagnosis with at least three kin groups has a photo in test.
     """
     split_of = split_groups(_members(rows), ratios, seed=seed, everywhere=TEST, before=earlier.splits)
     for row in rows:
         own = split_of[row["image_id"]]
-        # Which split it is in is not told: a split may be kept private.
+        # It is not said which split it is in: a split may be kept private.
         yield {"split": own} if own in splits else Excluded("of a split that is not in this release")
 
 
 @step(takes="all", reads=("diagnosis", "split"), adds=pa.schema([("personality", pa.string())]))
 def temperament(rows: Collection[Row], seed: int, earlier: Earlier) -> Iterable[Row]:
-    """A temperament for each photo of the test split, that of an `earlier` release where it had one."""
+    """A temperament for each photo of the test split, that of an `earlier` release if it had one."""
     cases = {row["image_id"]: row["diagnosis"] for row in rows if row["split"] == TEST}
     dealt = temperaments(cases, seed=seed, before=earlier.temperaments)
     return [{"personality": dealt.get(row["image_id"])} for row in rows]
@@ -194,8 +195,8 @@ def temperament(rows: Collection[Row], seed: int, earlier: Earlier) -> Iterable[
 def temperaments(
     diagnosis_of: Mapping[str, str], *, seed: int, before: Mapping[str, str] = NONE.temperaments
 ) -> dict[str, str]:
-    """The temperament of each case, given its diagnosis; counts differ by one at most in each class, and over all
-    (3M-G10), or by as little as those that cases keep from `before` allow.
+    """The temperament of each case, given its diagnosis; counts differ by at most one in each class and overall
+    (3M-G10), or as little as the temperaments that cases keep from `before` allow.
 
     >>> sorted(temperaments({"a": "acne", "b": "acne", "c": "acne", "d": "acne", "e": "warts"}, seed=1).values())[:2]
     ['choleric', 'choleric']
@@ -223,7 +224,7 @@ def complaints(row: Row, seed: int, authored: str) -> Row:
 
 @step(name="complaints", takes="batch", adds=_COMPLAINTS, drops=("kin",), parallel=False)
 def complaints_by_model(rows: list[Row], seed: int, authored: str, chat: Chat, store: ImageStore) -> Iterable[Row]:
-    """Complaints by a chat model that sees the photo; the authored ones stand in where it fails."""
+    """Complaints by a chat model that sees the photo; if it fails, the authored ones are used."""
     names = sorted({row["diagnosis"] for row in rows if row["split"] == TEST})
 
     async def begin(name: str, answers: Answers) -> Basic:
@@ -268,7 +269,7 @@ def _asking(chat: Chat, answers: Answers, namespace: str, schema: Mapping[str, A
 
 
 def _told(row: Row, basic: Basic, facts: Facts | None) -> Row:
-    """What the row's patient says; one of another split than test says nothing."""
+    """What the row's patient says; nothing outside the test split."""
     return {
         "label": NAMES.index(row["diagnosis"]),
         "domain": _BY_NAME[row["diagnosis"]].domain,

@@ -28,13 +28,13 @@ _MARKUP = re.compile(r"[{}\[\]<>|\\_#*`~^=@]|https?:|www\.|\s-\s-|&\w+;")
 _END = re.compile(r"[.!?]+(?=\s|$)")
 _ADDRESS = frozenset(("you", "your", "yours", "yourself", "you've", "you're", "you'd"))
 _OTHERS = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself|we|our|us|he|she|(?:the|this) patient(?:'s)?)\b")
-# A second clause of its own is a second fact.
+# A second main clause is a second fact.
 _SECOND_CLAUSE = re.compile(r"\b(?:and|also) (?:you|your|it|they|there|this|these|that)\b|\bbut (?:you|your|there)\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A check that failed, and why, in words for whoever writes the complaint anew."""
+    """A check that failed, and why, in words for whoever rewrites the complaint."""
 
     check: str
     reason: str
@@ -54,7 +54,7 @@ def check_basic(text: str) -> list[Failure]:
 
 
 def check_facts(basic: str, facts: Sequence[str]) -> list[Failure]:
-    """What is wrong with the additional complaints of a case, given its basic complaint; empty when nothing is."""
+    """What is wrong with the additional complaints of a case, given its basic complaint; empty if nothing is."""
     failures: list[Failure] = []
     for fact in facts:
         failures += [*_form(fact, _LONGEST), *_person(fact), *_diagnosis(fact), *_atomic(fact)]

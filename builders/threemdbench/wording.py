@@ -13,7 +13,7 @@ _EMPTY = frozenset(
     "what which who whose how feel felt feels feeling notice noticed notices see saw seen sees look looks looked "
     "seem seems get gets got become becomes became like as well recently still always often sometimes".split()
 )
-# What is said of nearly everything tells two complaints apart no better than no word.
+# Words said about nearly everything do not help to tell two complaints apart.
 _ENDINGS = (("ies", "y"), *((ending, "") for ending in "ings ing edly ed es s ly y e".split()))
 
 

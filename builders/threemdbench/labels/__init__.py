@@ -23,7 +23,7 @@ from loaders.threemdbench import NAMES, diagnosis_of
 
 MATCHES = ("exact", "narrower", "mixed")
 SHARE = 0.5
-"""The least share of a photo's label weight that its diagnosis must have."""
+"""The smallest share of a photo's label weight that its diagnosis must have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,14 @@ class Entry:
 
 
 UNKNOWN = "unknown label"
-"""Why a photo is left out whose label stands in no label table."""
+"""The reason for leaving out a photo whose label is in no label table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """The diagnosis of a photo and the label it was read from; or, where `reason` is not empty, why it has none.
+    """The diagnosis of a photo and the label it was read from or, if `reason` is not empty, why it has none.
 
-    `mixed`, where not empty, says what else the label's class holds.
+    `mixed`, if not empty, says what else the label's class holds.
     """
 
     diagnosis: str
@@ -55,13 +55,13 @@ class Assigned:
 
 @dataclass(frozen=True, slots=True)
 class LabelMap:
-    """The labels of a source, in any case. Without entries it knows the diagnoses by their own names and synonyms."""
+    """The labels of a source, ignoring case. Without entries it knows the diagnoses by their own names and synonyms."""
 
     entries: Mapping[str, Entry]
     digest: str
 
     def entry(self, label: str) -> Entry | None:
-        """What the label means; None where the table does not hold it."""
+        """What the label means; None if the table does not have it."""
         if self.entries:
             return self.entries.get(plain(label))
         named = diagnosis_of(label) or diagnosis_of(
@@ -74,7 +74,7 @@ BY_NAME = LabelMap({}, hashlib.sha256("\n".join(NAMES).encode()).hexdigest())
 
 
 def plain(label: str) -> str:
-    """A label as it is compared.
+    """A label normalised for comparison.
 
     >>> plain("Mouth_Ulcer "), plain("mouth ulcer")
     ('mouth ulcer', 'mouth ulcer')
@@ -83,15 +83,15 @@ def plain(label: str) -> str:
 
 
 def bundled(name: str) -> LabelMap:
-    """The table that comes with the project for the source of that name."""
+    """The table that is shipped for the source of that name."""
     return read_label_map(Path(__file__).with_name(f"{name}.csv"))
 
 
 def read_label_map(path: Path) -> LabelMap:
-    """A table of labels: columns `label` and `diagnosis`, and optionally `match` (exact where missing) and `note`.
+    """A table of labels: columns `label` and `diagnosis`, and optionally `match` (exact if missing) and `note`.
 
     Raises:
-        InputError: no readable table, a label without a name or given twice, or a diagnosis or match that is unknown.
+        InputError: no readable table, a label that is empty or given twice, or an unknown diagnosis or match.
     """
     table = read_table(path)
     label_column, diagnosis_column = table.column("label", needed=True), table.column("diagnosis", needed=True)
@@ -132,7 +132,7 @@ def assign(labels: Sequence[tuple[str, float]], known: LabelMap, *, mixed: bool 
     ranked = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))
     best, share = ranked[0]
     _, label = heaviest[best]
-    # Weights in the wild are rounded to two digits.
+    # Published weights are rounded to two digits.
     if share < SHARE - 0.005 or (len(ranked) > 1 and ranked[1][1] > share - 0.005):
         shown = ", ".join(f"{name} {weight:.2f}" for (_, name), weight in ranked[:3])
         return Assigned("", label, "labels disagree", shown)

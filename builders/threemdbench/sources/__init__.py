@@ -31,14 +31,14 @@ from loaders.files.tables import read_table
 __all__ = ["DRAWN", "KINDS", "OWN", "PUBLISHED", "SAMPLE", "Facts", "Photo", "PhotoSource", "open_source", "origin_of"]
 
 SAMPLE = "sample"
-DRAWN, PUBLISHED, OWN = "drawn", "published", "own"  # for this project, by others, of the user
+DRAWN, PUBLISHED, OWN = "drawn", "published", "own"  # for this project, by others, by the user
 _OWN_KINDS = ("folder", "table")
 Opener = Callable[[Path, Facts, LabelMap], PhotoSource]
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of source: how it is opened, what is known of it, and the name of its label table (empty: none)."""
+    """A kind of source: how it is opened, what is known about it, and the name of its label table (empty: none)."""
 
     open: Opener
     facts: Facts
@@ -61,9 +61,9 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_]*\Z")
 
 
 def open_source(text: str, *, labels: Path | None = None) -> PhotoSource:
-    """Open a source written as `KIND=PATH`, as `KIND:NAME=PATH` where a build has several of a kind, or as `sample`.
+    """Open a source written as `KIND=PATH`, as `KIND:NAME=PATH` if a build has several of a kind, or as `sample`.
 
-    `labels` is a label table to use instead of the bundled one. Without any, labels have to name the diagnoses.
+    `labels` is a label table to use instead of the bundled one. Without either, labels must name the diagnoses.
 
     Raises:
         InputError: the text has another form, the kind is unknown, or the source or table cannot be used.

@@ -12,9 +12,9 @@ from loaders.files.image_files import image_files
 
 
 def open_class_folders(folder: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
-    """The images below `folder`; a photo's label is the outermost folder on its way that the label table knows.
+    """The images below `folder`; a photo's label is the outermost folder on its path that the label table knows.
 
-    Publishers nest their classes (`train/Caries/…`, `Data caries/caries augmented/…`). Where the table knows none of
+    Publishers nest their classes (`train/Caries/…`, `Data caries/caries augmented/…`). If the table knows none of
     the folders, the innermost one is the label, so that it can be counted as unknown.
 
     Raises:

@@ -20,7 +20,7 @@ _WRONG = "3 Wrongly labelled"
 def open_fitzpatrick17k(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     """The photos of fitzpatrick17k.csv. One that lies below its folder, named by its MD5, need not be fetched.
 
-    The table knows no patients, so photos have no group.
+    The table has no patients, so photos have no group.
 
     Raises:
         InputError: the table or one of its columns (md5hash, label, url) is missing.

@@ -28,7 +28,7 @@ NO_CLASS = "none of the classes"
 def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     """The photos of a metadata table, or of the only CSV in a folder; images are looked for below its folder.
 
-    The group is the patient, also where only another photo of the same lesion says who that is, else the lesion.
+    The group is the patient, even if only another photo of the same lesion says who that is, else the lesion.
 
     Raises:
         InputError: no such table, no column for images, or neither a diagnosis column nor classes of 0 and 1.
@@ -76,7 +76,7 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
 
 
 def _classes(columns: Sequence[str], records: Sequence[Record], known: Collection[str | None]) -> list[str]:
-    """The columns that hold nothing but 0 and 1, but for those of which it is known what they tell."""
+    """The columns that hold nothing but 0 and 1, except those with a known other meaning."""
     candidates = [column for column in columns if column not in known]
     return [column for column in candidates if all(record[column] in _ONE_HOT for record in records)]
 

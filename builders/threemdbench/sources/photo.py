@@ -14,7 +14,7 @@ from loaders.files.untrusted import BadRow
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a source as a whole; `licence` is empty where its publisher states none that we could read."""
+    """What is known about a source as a whole; `licence` is empty if its publisher states none that we could read."""
 
     name: str
     title: str
@@ -29,9 +29,11 @@ class Photo:
     """A photo as its source describes it; none of this has been checked against the image yet.
 
     `labels` are the source's own words with their weights. `group` names the lesion, case or patient that other photos
-    may share. `file` says where the photo is in its source; it lies at `path`, or is to be fetched from `url`. `where`
-    is for errors. `problem`, where not empty, is why it cannot be used: "reason" or "reason: detail". `source`, the
-    licence and the attribution are those of the source as a whole where its reader does not say otherwise.
+    may
+    share. `file` is the photo's name in its source; it is at `path`, or to be fetched from `url`. `where` is for
+    errors.
+    `problem`, if not empty, is why it cannot be used: "reason" or "reason: detail". `source`, the licence and the
+    attribution are those of the source as a whole unless its reader says otherwise.
     """
 
     image_id: str
@@ -52,7 +54,7 @@ class Photo:
 
 @dataclass(frozen=True)
 class PhotoSource:
-    """A source, opened and checked: its facts, label table, and a way to go through its photos."""
+    """A source, opened and checked: its facts, label table, and a way to iterate over its photos."""
 
     facts: Facts
     labels: LabelMap
@@ -64,7 +66,7 @@ class PhotoSource:
             yield photo if isinstance(photo, BadRow) else self._told(photo)
 
     def _told(self, photo: Photo) -> Photo:
-        """The photo, with what is known of its source where its reader says nothing."""
+        """The photo, completed with what is known about its source where its reader says nothing."""
         return replace(
             photo,
             source=self.facts.name,
@@ -75,5 +77,5 @@ class PhotoSource:
 
 
 def opaque_id(source: str, name: str) -> str:
-    """An identifier that does not give away the folder a photo lay in, which is often named after its diagnosis."""
+    """An identifier that does not reveal the photo's folder, which is often named after its diagnosis."""
     return f"{source}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"

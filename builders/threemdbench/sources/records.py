@@ -12,7 +12,7 @@ from loaders.files.untrusted import cell_text, files_below, is_folder, is_inside
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One row: where it stands (`file:line`) and its cells by column, as `cell_text` has them."""
+    """One row: its place (`file:line`) and its cells by column, as in `cell_text`."""
 
     where: str
     cells: dict[str, str]
@@ -22,7 +22,7 @@ class Record:
 
 
 def read_records(path: Path) -> tuple[Table, list[Record]]:
-    """A table and those of its rows that can be read.
+    """A table and its readable rows.
 
     Raises:
         InputError: what `open_table` refuses.

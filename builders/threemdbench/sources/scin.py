@@ -26,7 +26,7 @@ _GRADABLE = tuple(f"dermatologist_gradable_for_skin_condition_{n}" for n in (1, 
 def open_scin(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     """The photos of all cases, each once, with the labels of its case.
 
-    Some photos stand in several cases, not always with the same labels: such a photo has the labels of all its cases,
+    Some photos are in several cases, not always with the same labels: such a photo has the labels of all its cases,
     and cases that share a photo are one group. `place` is the folder that holds both tables, and the images at any
     depth.
 
@@ -84,7 +84,7 @@ def open_scin(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
 
 
 def _by_photo(cases: Mapping[str, Record], paths: Sequence[str]) -> dict[str, dict[str, Record]]:
-    """The cases in which each photo stands."""
+    """The cases that each photo is in."""
     found: dict[str, dict[str, Record]] = {}
     for number, record in cases.items():
         for name in filter(None, (record[column] for column in paths)):
@@ -93,7 +93,8 @@ def _by_photo(cases: Mapping[str, Record], paths: Sequence[str]) -> dict[str, di
 
 
 def _by_case(table: Table, records: Sequence[Record], bad: list[BadRow]) -> dict[str, Record]:
-    """The first row of each case; later ones and those of no case are `bad`. Raises InputError: no column of cases."""
+    """The first row of each case; later ones and those without a case are `bad`.
+    Raises InputError: no column of cases."""
     column = table.column("case_id", needed=True)
     found: dict[str, Record] = {}
     for record in records:

@@ -39,14 +39,14 @@ SOURCE_COLUMNS = (
     (_AGE, "age in years, or age group"),
     (_SEX, "sex"),
 )
-"""What a table may say: the names of a column, the first that is there counting, and what it holds."""
+"""What a table may hold: the accepted names of each column, of which the first present counts, and its meaning."""
 _MD5 = re.compile(r"[0-9a-f]{32}\Z")
 
 
 def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     """The photos of a table with a column of labels, and one of files (below the table's folder) or addresses.
 
-    SOURCE_COLUMNS says which else may be there.
+    SOURCE_COLUMNS lists the other columns that it may have.
 
     Raises:
         InputError: the table cannot be read, or has no column for labels, or none for photos.
@@ -98,7 +98,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
 
 
 def _traits(skin: str, by: str, age: str, sex: str) -> Traits:
-    """A skin type may name its scale ("Monk 7"), and an age group be one as the corpus writes it."""
+    """A skin type may name its scale ("Monk 7"), and an age group may be in the corpus's own notation."""
     scale, _, number = skin.rpartition(" ")
     told = traits((scale.capitalize() or "Fitzpatrick", number, by), age=age, sex=sex)
     return replace(told, age_group=age) if age in AGE_GROUPS else told

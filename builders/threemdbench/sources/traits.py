@@ -14,7 +14,7 @@ _SEXES = {"f": "female", "female": "female", "m": "male", "male": "male", "inter
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """Skin type ("Fitzpatrick 1" to "6", "Monk 1" to "10") and who said so, age group, sex; None where not told."""
+    """Skin type ("Fitzpatrick 1" to "6", "Monk 1" to "10") and who assessed it, age group, sex; None if not stated."""
 
     skin_type: str | None = None
     skin_type_asserted_by: str | None = None
@@ -26,7 +26,7 @@ UNTOLD = Traits()
 
 
 def traits(*skin: tuple[str, str, str], age: str = "", sex: str = "") -> Traits:
-    """What cells of a source say. `skin` are (scale, cell, who says so); the first that can be read counts.
+    """What cells of a source say. `skin` are (scale, cell, who says so); the first readable one counts.
 
     >>> traits(("Fitzpatrick", "FST3", "the person"), age="AGE_18_TO_29", sex="FEMALE")
     Traits(skin_type='Fitzpatrick 3', skin_type_asserted_by='the person', age_group='18-29', sex='female')
@@ -39,7 +39,7 @@ def traits(*skin: tuple[str, str, str], age: str = "", sex: str = "") -> Traits:
 
 
 def _type(scale: str, cell: str) -> int:
-    """A number of the scale; 0 for none."""
+    """A number on the scale; 0 for none."""
     text = cell.strip().casefold().removeprefix("fst").strip()
     number = _ROMAN.get(text, 0)
     if re.fullmatch(r"[0-9]{1,2}(\.0+)?", text):
