@@ -64,7 +64,7 @@ def acceptance(policy: PolicyConfig, profiles: Sequence[PatientProfile]) -> list
 
 
 def _floors(policy: PolicyConfig, features: Features) -> tuple[int | None, int | None]:
-    """The first turns on which a concern can come out and be addressed, with the best turns throughout.
+    """The first turns on which a concern can come out and be addressed, given the best possible turns throughout.
 
     Every turn touches the concern, in words that were not said before.
     """
@@ -84,7 +84,7 @@ def _played(task: Task, policy: PolicyConfig, profiles: Sequence[PatientProfile]
 def play_scripted(
     game: Game[PatientProfile, Episode], profiles: Sequence[PatientProfile], agent: ScriptedAgent
 ) -> list[Episode]:
-    """The episodes of a scripted clinician, where nobody else has to be asked."""
+    """The episodes of a scripted clinician, for which no model has to be asked."""
 
     async def every() -> list[Episode]:
         return [await game.play(profile, _ask(agent(profile))) for profile in profiles]
@@ -102,7 +102,7 @@ def _ask(script: Script) -> Ask:
 def replay(
     policies: Mapping[str, PolicyConfig], profiles: Sequence[PatientProfile]
 ) -> tuple[str, PolicyConfig, list[Check]]:
-    """The first candidate that passes every test, else the first of those that fail fewest (MC-G17)."""
+    """The first candidate that passes every test, else the first of those that fail the fewest (MC-G17)."""
     tried = []
     for name, policy in policies.items():
         checks = acceptance(policy, profiles)

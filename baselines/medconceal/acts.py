@@ -53,7 +53,7 @@ _INDIRECT = re.compile(
     r"|\bi(?:'m| am|'d| was)?(?: just| also)? wonder(?:ing)?,? (?:what|how|who|where|about)\b",
     re.IGNORECASE,
 )
-# A question for a yes that nobody answers with yes alone: whether some part of it is a worry.
+# A yes-or-no question that nobody answers with a bare yes: whether some part of it is a worry.
 _SOME = re.compile(
     r"^(?:is|was) there (?:some(?:thing| part| bit)|any part|(?:a|one|another) (?:bit|part|thing|piece|side))\b",
     re.IGNORECASE,
@@ -69,8 +69,8 @@ _ORDER = re.compile(
 _QUOTE = re.compile(r"[\"“‘]([^\"”’]{2,60})[\"”’]|(?<!\w)'([^']{2,60})'(?!\w)")
 _TOLD = re.compile(r"\b(?:i|we|let|you|your|me|us)\b|^(?:i|we)'", re.IGNORECASE)
 
-# What would close a patient, were it not denied, or said of the clinician: "You don't have to be sensible", "I may
-# have got it wrong", "I won't tell you not to worry". Nothing of this counts as what closes (`_CLOSES`).
+# Sentences that would shut a patient down if they were not negated, or said about the clinician: "You don't have to be
+# sensible", "I may have got it wrong", "I won't tell you not to worry". They do not count as such (`_CLOSES`).
 _DISCLAIMED = re.compile(
     r"\b(?:you|it|that|this|she|he|they) (?:don't|do not|doesn't|does not|needn't|won't) (?:have|need|owe)\b[^,;.!?]*"
     r"|^(?:don't|doesn't|does not|do not) (?:have|need) to\b[^,;.!?]*"
@@ -86,7 +86,7 @@ _DISCLAIMED = re.compile(
 _CLOSES = frozenset({"judge", "brush", "push", "blame", "threat", "calm"})
 _ASKS_WHAT = re.compile(r"^(?:what|how|which|who|where)\b(?! on earth\b)", re.IGNORECASE)
 
-# What lets a patient's sentence be heard as more than a fact: a fear, a loss, a refusal, a burden.
+# Signs that a patient's sentence is more than a fact: a fear, a loss, a refusal, a burden.
 _CUE = re.compile(
     r"\b(?:afraid|scar(?:ed|y)|fright\w*|worr\w*|fear\w*|asham\w*|embarrass\w*|daft|stupid|useless|burden|cry\w*|alone|"
     r"lonely|can't|cannot|afford|cost\w*|lose|lost|die|died|dying|hate|don't want|won't|told you|never|tired|sick of|"
@@ -98,11 +98,11 @@ _FIGURE = re.compile(
     r"\d+|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|\w+ty|hundred|thousand)\b", re.IGNORECASE
 )
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")
-# The clinician's own name is nobody of the patient's.
+# The clinician's own name is not one of the patient's people.
 _OWN_NAME = re.compile(r"\b(?:I'm|I am|[Mm]y name(?:'s| is)|Dr|Doctor|Miss|Mrs|Mr|Nurse|Sister)\.?(?: [A-Z][a-z]+)+")
 
 
-# What a question asks for: how it is to be this patient (feelings, ideas, what it does to a life, expectations), or the
+# What a question asks for: what it is like to be this patient (feelings, ideas, effects on life, expectations), or the
 # course of the illness (when it began, how it went, what is taken): the two sides of the Calgary-Cambridge guide.
 _VIEW = re.compile(
     r"\b(?:feel\w*|think\w*|thought\w*|mind|make of|worr\w*|afraid|scar\w*|fear\w*|frighten\w*|dread\w*|bother\w*|"
@@ -118,7 +118,7 @@ _COURSE = re.compile(
     r"diagnos\w*|zero to ten|nought to ten|yes or no)\b",
     re.IGNORECASE,
 )
-# A check of what the clinician has understood is no question for a fact, and no tag (summarising in every teaching).
+# Checking what the clinician has understood is neither a question for a fact nor a tag (summarising is always taught).
 _CHECKS = re.compile(
     r"\b(?:have|did|do|am) i\b[^.!?]{0,25}\b(?:right|understood|understand|hear\w*|miss\w*|wrong|got|get|with you)\b"
     r"|\bwhat (?:have|did) i\b[^.!?]{0,25}\b(?:miss\w*|wrong|left out|leave out|not)\b"
@@ -138,7 +138,7 @@ def _subjects() -> Mapping[str, frozenset[str]]:
 
 
 def subjects(text: str) -> frozenset[str]:
-    """What a text is about, of the subjects in `subjects.csv`: so "she can pay" takes up "the rent is due".
+    """What a text is about, among the subjects in `subjects.csv`: so "she can pay" takes up "the rent is due".
 
     >>> sorted(subjects("The rent is due."))
     ['money']
@@ -158,21 +158,21 @@ def _tables() -> Mapping[str, tuple[re.Pattern[str], ...]]:
 def acts(turn: str, heard: str = "") -> dict[str, float]:
     """What a turn does, by name; `heard` is what the patient said before it.
 
-    Every act of `acts.csv` with how many of its sentences have it, and of the grammar:
+    Every act of `acts.csv` with the number of its sentences that have it, and, from the grammar:
 
         open, fact, orders  sentences that invite to tell, that ask for a fact or a yes, that tell what to do
         last_open           whether the last question is open
-        echo                how many content words of the patient it takes up; `echo_first`: in its first sentence
+        echo                how many of the patient's content words it takes up; `echo_first`: in its first sentence
         echo_asked          in its open questions; `quote`: words of the patient in quotation marks
-        told                words of sentences that tell facts: no question, no echo, nobody addressed
-        view, course        questions for how it is to be this patient, and for the course of an illness
-        last_course         whether the last open question is for the course
+        told                words of sentences that state facts: no question, no echo, nobody addressed
+        view, course        questions about what it is like to be this patient, and about the course of an illness
+        last_course         whether the last open question is about the course
         checks              questions whether the clinician has understood
-        words, bangs, items words in all, exclamation marks, places of a list
+        words, bangs, items words in all, exclamation marks, list items
         sentences, asked    sentences in all, and those that end with a question mark
-        jargon, figures, names  long words, numbers, words with a capital inside a sentence
-        shared, subjects    the share of the patient's content words, and how many of its subjects, that it takes up
-        cue, missed         whether the patient let something show, and whether the turn takes up nothing of that
+        jargon, figures, names  long words, numbers, capitalised words inside a sentence
+        shared, subjects    the share of the patient's content words, and the number of its subjects, that it takes up
+        cue, missed         whether the patient hinted at something, and whether the turn takes up nothing of it
     """
     text = _HESITATION.sub("", turn.replace("’", "'").replace("‘", "'"))
     said = content_roots(heard)
@@ -216,7 +216,7 @@ def acts(turn: str, heard: str = "") -> dict[str, float]:
 
 
 def _taken_up(turn: str, heard: str) -> dict[str, float]:
-    """How much of what the patient said the turn takes up: by words, by subjects, and whether a cue was missed."""
+    """How much of the patient's words the turn takes up: by words, by subjects, and whether it missed a cue."""
     said, about = content_roots(heard), subjects(heard)
     both, same = said & content_roots(turn), about & subjects(turn)
     cue = bool(_CUE.search(heard))
@@ -232,7 +232,7 @@ def _taken_up(turn: str, heard: str) -> dict[str, float]:
 def _done(sentence: str) -> tuple[str, tuple[str, ...]]:
     """The kind of a sentence, and the acts of `acts.csv` that it has."""
     kind = _kind(sentence)
-    # Nothing can close a patient of what it denies, nor of a question what the patient does.
+    # A negated statement cannot shut a patient down, nor can a question about what the patient does.
     asks = kind == "open" and _ASKS_WHAT.search(_FILLER.sub("", sentence))
     closes = "" if asks else _DISCLAIMED.sub(" ", sentence)
     found = (
@@ -244,9 +244,10 @@ def _done(sentence: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _kind(sentence: str) -> str:
-    """open, fact, checks, order or tells; a question is known by its mark, an invitation and an order by their verb.
+    """open, fact, checks, order or tells; a question is recognised by its mark, an invitation and an order by their
+    verb.
 
-    What shames asks nothing, whatever its form.
+    A sentence that shames counts as no question, whatever its form.
     """
     if any(pattern.search(sentence) for pattern in _tables()["scorn"]):
         return "tells"

@@ -65,6 +65,6 @@ BY_ROLE: Mapping[str, Mapping[str, ScriptedAgent]] = {
     "judge": {},
     WRITER: CLINICIANS,  # as they write down their own dialogues
 }
-"""Role -> name -> agent. A judge of rules is no agent: `--judge rules`."""
+"""Role -> name -> agent. The judge by rules is not an agent: use `--judge rules`."""
 
 scripted_agent = partial(agent_named, BY_ROLE)

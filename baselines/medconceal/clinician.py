@@ -45,14 +45,14 @@ PROMPTS: dict[str, frozenset[str]] = {
     "relevance": frozenset[str](),
     **JUDGES,
 }
-"""Every prompt of the two tasks, those of the judges included -> the placeholders that it may hold."""
+"""Every prompt of the two tasks, including the judges' -> the placeholders that it may hold."""
 
 _FINDING = object_schema({"category": {"type": "string"}, "description": {"type": "string"}})
 FINDINGS_SCHEMA = object_schema({"findings": {"type": "array", "items": _FINDING}})
 
 
 def prompts(folder: Path | None = None) -> Prompts:
-    """The shipped prompts, each replaced by the file of the same name in `folder` where there is one.
+    """The shipped prompts, each replaced by the file of the same name in `folder` if there is one.
 
     Raises InputError as `loaders.models.prompts.read_prompts` does.
     """
@@ -81,7 +81,7 @@ def asked(messages: Sequence[Message], request: str) -> list[Message]:
 
 
 async def wants_to_stop(ask: Ask, texts: Prompts, messages: Sequence[Message]) -> bool | None:
-    """Whether the clinician ends the dialogue; None for an answer that does not say (MC-G33)."""
+    """Whether the clinician ends the dialogue; None if the answer does not say (MC-G33)."""
     request = f"{texts.fill('decision')}\n{DECIDE}"
     answer = await ask("clinician", asked(messages, request), temperature=0, max_tokens=MAX_TOKENS)
     words = set(re.findall(r"\b(?:STOP|CONTINUE)\b", said_by(answer.text).upper()))
@@ -118,7 +118,7 @@ def _listed(answer: Answer) -> list[SubmittedFinding]:
 
 
 def finding(category: str, description: str, quote: str = "") -> SubmittedFinding:
-    """A finding as it is kept: a label of the four in its exact spelling, the texts as data of limited length.
+    """A finding as it is stored: the category in the exact spelling of its label, the texts as data of limited length.
 
     >>> finding("financial / insurance", "Cannot pay for it.").category
     'Financial or Insurance-Related Concern'

@@ -41,7 +41,7 @@ def agent(line: Line, findings: Callable[[Sequence[Message]], str] = lambda mess
 
 
 def cycle(lines: Sequence[str]) -> Line:
-    """Says one line after the other, and begins again."""
+    """Says one line after another, and starts over at the end."""
     return lambda turn, messages: lines[(turn - 1) % len(lines)]
 
 
@@ -49,7 +49,7 @@ _LINES = lines_of("baselines.medconceal", "clinician_lines.csv")
 _OPEN, _CLOSED, _META, _PLAN = (_LINES[kind] for kind in ("open", "closed", "meta", "plan"))
 _MIXED = (*_OPEN, *_CLOSED, *_PLAN, "I see.", "Let me look at your chart for a moment.")
 _MITIGATE = _LINES["mitigate"]
-# After the patient's own words: another way to leave room on each turn.
+# Said after echoing the patient's words: a different way to leave room on each turn.
 _FURTHER = _LINES["further"]
 
 # Words of what people worry about -> the category of a finding.
@@ -77,7 +77,7 @@ _SUBJECTS = (
 
 
 def _longest(text: str) -> str:
-    """The longest sentence that asks nothing."""
+    """The longest sentence that is not a question."""
     sentences = [part for part in re.split(r"(?<=[.!?…])\s+", text) if not part.endswith("?")]
     return max(sentences, key=len, default="it is hard")[:200].replace('"', "'")
 
@@ -91,7 +91,7 @@ _OPENS_UP = re.compile(
 
 
 def _confided(messages: Sequence[Message]) -> str | None:
-    """What the patient said last when it opened up, which is what an expert keeps to; None before it did."""
+    """The patient's latest reply that confided something, which is what an expert follows up; None if there is none."""
     for message in reversed([message for message in messages[1:] if message.role == "user"]):
         if _OPENS_UP.search(message.text):
             return _longest(_OPENS_UP.split(message.text)[-1])
@@ -110,7 +110,7 @@ def _expert_line(turn: int, messages: Sequence[Message]) -> str:
 def _heard_findings(messages: Sequence[Message]) -> str:
     """A finding for each statement of the patient that touches a subject of the four categories."""
     findings = []
-    # The first message of the user is ours; the last reply has our request behind it.
+    # The first user message is ours; the last reply is followed by our request.
     for message in [message for message in messages if message.role == "user"][1:]:
         for sentence in re.split(r"(?<=[.!?…])\s+", message.text.partition("\n\n---\n")[0]):
             category = next((name for name, words in _SUBJECTS if re.search(words, sentence, re.IGNORECASE)), None)
@@ -120,7 +120,7 @@ def _heard_findings(messages: Sequence[Message]) -> str:
 
 
 def _guessed_findings(messages: Sequence[Message]) -> str:
-    """One guess a category, from no word of the patient: what a judge must not credit."""
+    """One guess per category, based on nothing that the patient said: a judge must not credit it."""
     guesses = {
         "Misinformation or Misconceptions": "Has a wrong idea of the treatment and its side effects.",
         "Emotional Discomfort or Fear": "Is afraid of the illness and of what comes next.",
@@ -131,7 +131,7 @@ def _guessed_findings(messages: Sequence[Message]) -> str:
 
 
 def random_clinician(seed: int) -> ScriptedAgent:
-    """Says anything of the others' repertoire, by chance: the same things to the same dialogue."""
+    """Says lines from the others' repertoire at random: always the same lines in the same dialogue."""
 
     def line(turn: int, messages: Sequence[Message]) -> str:
         so_far = hashlib.sha256("\n".join(message.text for message in messages).encode()).hexdigest()

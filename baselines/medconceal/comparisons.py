@@ -41,7 +41,7 @@ GRADED: Mapping[Task, tuple[str, ...]] = {
 }  # fmt: skip
 OUTCOMES: Mapping[Task, tuple[str, ...]] = {"confirmation": ("MBNR",), "intervention": ("Reveal Rate", "Success")}
 TABLE: Mapping[Task, str] = {"confirmation": "Table 8", "intervention": "Table 11"}
-"""Where an own comparison stands beside the paper's; the paper has one table for each pairing of humans and AI."""
+"""Where our comparison is placed beside the paper's, which has one table for each pairing of humans and AI."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def compare_cases(
 ) -> list[Comparison]:
     """All metrics of the task, tested over the cases that both runs have.
 
-    Raises InputError when the runs are of two tasks or not over the same cases.
+    Raises InputError if the runs are of different tasks or not over the same cases.
     """
     first, second = ({one.episode.case_id for one in run} for run in (reference, other))
     if not first or not second:
@@ -93,7 +93,7 @@ def best_of(
 ) -> list[Comparison]:
     """The reference against the best of several runs, chosen for each metric by its mean over cases.
 
-    The first of equal ones is taken. Holm's correction is over the metrics, not over the runs that lost.
+    Of equal ones the first is taken. Holm's correction is over the metrics, not over the runs that lost.
     """
     if not others:
         raise InputError("runs to compare", found="one run", expected="a reference and at least one other run")
@@ -136,7 +136,7 @@ def _compared(reference: Measure, other: Measure, task: Task, seed: int) -> Comp
 def _of_many(
     reference: Measure, other: Measure, within: Interval | None, seed: int
 ) -> tuple[tuple[float, float], float, Interval, float]:
-    """Both means over cases, their difference, its interval and p, where a case has several dialogues in a run."""
+    """Both means over cases, their difference, its interval and p, if a case has several dialogues in a run."""
     first, second = _weighted(reference), _weighted(other)
     runs = (reference, other)
     cases = [case for run in runs for case in run.cases]
@@ -153,13 +153,13 @@ def _of_many(
 
 
 def _weighted(measure: Measure) -> list[tuple[float, float]]:
-    """Value times weight, and weight, of each dialogue: all dialogues of a case weigh 1 together."""
+    """Value times weight, and weight, of each dialogue: all dialogues of a case together weigh 1."""
     times = Counter(measure.cases)
     return [(value / times[case], 1 / times[case]) for value, case in zip(measure.by_case, measure.cases, strict=True)]
 
 
 def _flipped(reference: Measure, other: Measure, seed: int) -> float:
-    """The largest p of flipping the signs of whole cases, and of all that a person of either run did."""
+    """The larger p of flipping the signs of whole cases, and of everything that a person of either run did."""
     ps = []
     for one, against in ((reference, other), (other, reference)):
         mean: dict[str, float] = defaultdict(float)

@@ -37,7 +37,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 HELD_OUT = 0.2
 RIDGE, BASE_RIDGE = 10.0, 0.1
-FEWEST = 100  # different feature vectors of a kind below which nothing is fitted
+FEWEST = 100  # different feature vectors per kind; with fewer, nothing is fitted
 BINS = 10
 RESAMPLES = 500
 BY_RULES = "rules"
@@ -47,7 +47,7 @@ BY_RULES = "rules"
 class Label:
     """One labelled turn: `label` in [0, 1], and `source`, who gave it (a model's name, or `scripted/...`).
 
-    `evaluator` is who gave the features; labels that do not say, as those of earlier versions, have them by the rules.
+    `evaluator` is who gave the features; labels of earlier versions do not say, and have theirs from the rules.
     """
 
     case_id: str
@@ -69,7 +69,7 @@ class Label:
     def row(self) -> dict[str, Any]:
         """The label as a row of JSONL or Parquet: features in columns of their own."""
         written = to_json(self)
-        if self.evaluator == BY_RULES:  # which a label that says nothing has
+        if self.evaluator == BY_RULES:  # the default for a label that does not say
             del written["evaluator"]
         return {**written.pop("features"), **written}
 
@@ -78,9 +78,11 @@ class Label:
 class Quality:
     """How good a model is on the cases that were held out.
 
-    `auc` is None where all labels fall on one side of 0.5; `reference` is the Brier score of saying the mean training
-    label every time. Both Brier scores are None where no case was held out. Intervals are of 95 %, by resampling cases.
-    `reliability` holds, for each tenth of the predictions that has any, their mean, that of the labels, and how many.
+    `auc` is None if all labels are on one side of 0.5; `reference` is the Brier score of always predicting the mean
+    training label. Both Brier scores are None if no case was held out. Intervals are 95 %, by resampling cases.
+    `reliability` holds, for each tenth of the prediction range that is not empty, the mean prediction, the mean label
+    and
+    the count.
     """
 
     n: int
@@ -104,7 +106,7 @@ class Fitted:
 def read_labels(path: Path) -> list[Label]:
     """The labels of a JSONL or Parquet file.
 
-    Raises InputError, with the number of the row, for anything that is no label.
+    Raises InputError, with the number of the row, for anything that is not a label.
     """
     labels = []
     for at, placed in enumerate(read_records(path).each(None), start=1):
@@ -122,7 +124,7 @@ def _label(row: Mapping[str, Any], where: str) -> Label:
 
 
 def held_out(case_id: str, seed: int = 0) -> bool:
-    """Whether a case is in the fifth that is not fitted on; it depends on the case's id and the seed alone."""
+    """Whether a case is in the held-out fifth; this depends only on the case's id and the seed."""
     digest = hashlib.sha256(f"{seed}:{case_id}".encode()).digest()
     return int.from_bytes(digest[:8], "big") < HELD_OUT * 2**64
 
@@ -130,11 +132,13 @@ def held_out(case_id: str, seed: int = 0) -> bool:
 def fit(labels: Sequence[Label], base: PolicyConfig, *, seed: int = 0, ridge: float = RIDGE) -> Fitted:
     """The policy `base` with weights fitted on four fifths of the cases, and their quality on the others.
 
-    `ridge` holds the deviations of the categories. The policy's `training` says what it was fitted on; it is a stand-in
-    where a label of a scripted judge, or features of the rules or of a scripted evaluator, are among it.
+    `ridge` shrinks the deviations of the categories. The policy's `training` says what it was fitted on; it is a
+    stand-in
+    if that includes labels of a scripted judge, or features from the rules or a scripted evaluator.
 
-    Raises InputError when a kind that is labelled has fewer than 100 different feature vectors to be fitted on, or all
-    its labels on one side of 0.5; when features of several evaluators are mixed; when there is no label at all.
+    Raises InputError if a labelled kind has fewer than 100 different feature vectors to fit on, or all its labels on
+    one
+    side of 0.5; if features of several evaluators are mixed; if there is no label at all.
     """
     evaluators = sorted({label.evaluator for label in labels})
     if len(evaluators) > 1:
@@ -177,7 +181,7 @@ def fit(labels: Sequence[Label], base: PolicyConfig, *, seed: int = 0, ridge: fl
 
 
 def _check_enough(labels: Sequence[Label], kind: Kind) -> None:
-    """Raises InputError where these labels cannot tell eleven weights."""
+    """Raises InputError if these labels cannot determine eleven weights."""
     different = len({label.features.vector for label in labels})
     sides = {label.label >= 0.5 for label in labels}
     if different < FEWEST or len(sides) < 2:
@@ -219,7 +223,7 @@ def _logistic(labels: Sequence[Label], *, ridge: float, overlap: bool) -> Logist
         previous, current = current, loss(weights)
         if previous - current <= 1e-12 * max(1.0, abs(current)):
             break
-    # More digits than data support would only make the digest depend on the machine's linear algebra.
+    # More digits than the data support would only make the digest depend on the machine's linear algebra.
     rounded = [round(float(value), 6) + 0.0 for value in weights]
     deltas: dict[str, tuple[float, ...]] = {
         name: tuple(rounded[width * (at + 1) : width * (at + 2)])
@@ -249,8 +253,9 @@ def _quality(model: Logistic, labels: Sequence[Label], mean: float) -> Quality:
 
 
 def _intervals(p: Floats, y: Floats, cases: NDArray[np.int_]) -> tuple[Interval | None, Interval]:
-    """95 % intervals of AUC and Brier score when whole cases are drawn again; as wide as the number of cases leaves it
-    where every draw gives the same (a perfect fit)."""
+    """95 % intervals of AUC and Brier score by resampling whole cases; if every resample gives the same (a perfect
+    fit), as
+    wide as the number of cases allows."""
     draw = np.random.default_rng(0)
     of_case = [np.flatnonzero(cases == number) for number in range(int(cases.max()) + 1)]
     aucs, briers = [], []

@@ -57,12 +57,12 @@ from loaders.models.messages import Decoding, Message
 from loaders.models.prompts import Prompts
 
 FORMAT = 3
-"""Of what is played; a change of the rules in code that no setting shows counts it up."""
+"""Version of the rules: raise it when the code changes them in a way that no setting shows."""
 
 FIRST_STOP = 5
 TURNS = (8, 20)
 TIMED_TURNS = (5, 40)
-"""The fewest and the most that a talk with a clock may be limited to."""
+"""The smallest and largest number of turns to which a talk with a clock may be limited."""
 TIME_UP, FINISHED = "time", "finished"
 """`Answer.stop` of a person who has no next turn: the time is up, or it was ended."""
 
@@ -75,9 +75,11 @@ Patient = Literal["model", "template"]
 class Rules:
     """What two plays of a case have in common.
 
-    `turns` of a confirmation is 8 (all of them played) or 20 (STOP or CONTINUE from turn 5 on), of an intervention the
-    most; `timed`, the most of either. `prompts` are those of `clinician.prompts`; `temperature` is the clinician's.
-    `strict`: where no rating of the evaluator can be read, the case ends with a ModelError, not with one by the rules.
+    `turns` is 8 in a confirmation (all of them played) or 20 (STOP or CONTINUE from turn 5 on); in an intervention, or
+    if
+    `timed`, it is the maximum. `prompts` are those of `clinician.prompts`; `temperature` is the clinician's.
+    `strict`: if no rating of the evaluator can be read, the case ends with a ModelError instead of a rating by the
+    rules.
     """
 
     task: Task
@@ -148,11 +150,11 @@ def _clinician(rules: Rules) -> Decoding:
 
 
 _ENDS: Mapping[str, Stopped] = {TIME_UP: "time", FINISHED: "clinician"}
-MIDDLE = 1  # the depth of a concern for which none is given
+MIDDLE = 1  # the depth of a concern that states none
 
 
 def concerns_of(profile: PatientProfile, seen: Chart) -> tuple[Concern, ...]:
-    """The concerns of a case as the policy takes them; a word of the chart touches none of them."""
+    """The concerns of a case in the form that the policy takes; words of the chart touch none of them."""
     known = content_roots(" ".join(text for _, text in seen.lines()))
     return tuple(
         Concern.of(
@@ -170,10 +172,11 @@ def concerns_of(profile: PatientProfile, seen: Chart) -> tuple[Concern, ...]:
 
 
 class CaseInPlay:
-    """One case while it is played: the state, what has been said, and what may be.
+    """One case while it is played: the state, what has been said, and what may be said.
 
-    `task` decides which concerns can move. The evaluator and the patient are asked by the caller; this keeps what they
-    must be told and what they did in step.
+    `task` decides which concerns can move. The caller asks the evaluator and the patient; this class keeps what they
+    must
+    be told and what they did, in step with each other.
     """
 
     def __init__(self, profile: PatientProfile, task: Task, policy: PolicyConfig) -> None:
@@ -188,7 +191,7 @@ class CaseInPlay:
         self.pending: rubric.Pending | None = None
 
     async def evaluate(self, ask: Ask | None, prompts: Prompts, turn: str) -> TurnEvaluation:
-        """The evaluation of the clinician's next turn; by the rules where `ask` is None."""
+        """The evaluation of the clinician's next turn; by the rules if `ask` is None."""
         question = None if self.pending is None else self.pending.question
         said = self.exchanges[-1].patient if self.exchanges else ""
         window = [heard(exchange.clinician) for exchange in self.exchanges[-rubric.WINDOW :]]
@@ -199,9 +202,9 @@ class CaseInPlay:
     async def rate(
         self, ask: Ask | None, prompts: Prompts, turn: str
     ) -> tuple[TurnEvaluation, tuple[float, ...] | None]:
-        """The evaluation of the next turn, and how near it comes to each concern where the policy has that rated.
+        """The evaluation of the next turn and, if the policy has that rated, how near it comes to each concern.
 
-        Topics that no answer could be had for are measured by words; the evaluation says so.
+        Topics without an answer are measured by words; the evaluation says so.
         """
         evaluation = await self.evaluate(ask, prompts, turn)
         if ask is None or self.policy.overlap != "rated":
@@ -215,12 +218,12 @@ class CaseInPlay:
         return replace(evaluation, relevance="topics_after_failure" if near is None else "model"), near
 
     def move(self, evaluation: TurnEvaluation, turn: str, near: Sequence[float] | None = None) -> Update:
-        """Let the turn act on the state; `near` is what `rate` says of it."""
+        """Apply the turn to the state; `near` is what `rate` returned for it."""
         self.state, update = step(self.policy, self.state, evaluation, self.concerns, turn, near)
         return update
 
     def settle(self, update: Update, spoken: patient_side.Spoken, allowed: Allowed) -> Update:
-        """What the turn did once the reply is known: a concern that was not said is hidden still."""
+        """The turn's effect once the reply is known: a concern that the reply did not say is still hidden."""
         unsaid = tuple(index for index in update.revealed if index not in spoken.voiced)
         if not unsaid:
             return update
@@ -232,7 +235,7 @@ class CaseInPlay:
         return replace(update, unsaid=unsaid)
 
     def keep(self, turn: str, evaluation: TurnEvaluation, update: Update, spoken: patient_side.Spoken) -> None:
-        """Write the exchange down; `turn` is the clinician's text as sent."""
+        """Record the exchange; `turn` is the clinician's text as sent."""
         traces = tuple(
             replace(trace, nearness=nearness(self.policy, concern, self.task)) if at in self.state.tracked else trace
             for at, (trace, concern) in enumerate(zip(update.traces, self.state.concerns, strict=True))
@@ -353,7 +356,7 @@ def scores(episode: Episode) -> Mapping[str, float]:
 
 
 def hidden_of(profile: PatientProfile) -> tuple[HiddenConcern, ...]:
-    """What a case hides, as an episode keeps it for scoring."""
+    """What a case hides, in the form in which an episode keeps it for scoring."""
     return tuple(
         HiddenConcern(
             concern.content.get_secret_value(),
@@ -370,7 +373,7 @@ def secrets(profile: PatientProfile) -> list[str]:
 
 
 def concern_texts(episode: Episode) -> list[str]:
-    """The same of an episode that still holds them."""
+    """Likewise for an episode that still holds them."""
     return [text for concern in episode.hidden or () for text in (*concern.evidence, concern.content)]
 
 

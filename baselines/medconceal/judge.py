@@ -46,13 +46,13 @@ DIMENSIONS = {
     "Rationale": "gives reasons for the plan that fit this patient",
     "Actionability": "leaves steps that the patient can take, with what to watch for and when to come back",
 }
-"""What each style dimension asks for, in our words; the names are the paper's."""
+"""What each style dimension means, in our words; the names are the paper's."""
 
 Value = TypeVar("Value")
 
 
 async def judge(ask: Ask, prompts: Prompts, episode: Episode) -> Judgement:
-    """What the role `judge` says of an episode, whose hidden part must be there for a confirmation's findings.
+    """The judgement of the role `judge` on an episode; a confirmation's findings need the hidden part.
 
     Raises what `ask` raises. A judge whose answers cannot be used leaves None and a reason.
     """
@@ -76,10 +76,10 @@ async def judge(ask: Ask, prompts: Prompts, episode: Episode) -> Judgement:
 
 
 def judged_game(game: Game[Case, Episode], prompts: Prompts | None) -> Game[Case, JudgedEpisode]:
-    """The game, with each episode judged by the role `judge`, or by rules where there are no prompts for one.
+    """The game, with each episode judged by the role `judge`, or by rules if there are no prompts for one.
 
     So judging is resumed, paid for and logged like playing. An episode whose findings no judge could read is invalid:
-    as no match it would count against the clinician.
+    counting it as without matches would penalise the clinician.
     """
 
     async def play(case: Case, ask: Ask) -> JudgedEpisode:
@@ -107,7 +107,7 @@ def judged_game(game: Game[Case, Episode], prompts: Prompts | None) -> Game[Case
 
 
 def shown(episode: Episode) -> str:
-    """The dialogue as a judge reads it: one JSON object a line, so that a quotation mark in a turn ends nothing."""
+    """The dialogue as a judge reads it: one JSON object per line, so that a quotation mark in a turn ends nothing."""
     return _lines(
         [
             {"turn": exchange.turn, "speaker": speaker, "text": heard(text)}
@@ -124,7 +124,7 @@ async def _asked(
     properties: Mapping[str, Any],
     accept: Callable[[dict[str, Any]], Value],
 ) -> Value | None:
-    """What `accept` makes of an answer; None where it takes none of them."""
+    """What `accept` makes of an answer; None if it accepts none."""
     text = "\n\n".join(fenced(name, part) for name, part in parts.items())
     asked = await ask_until(
         partial(ask, ROLE, **DECODING, json_schema=object_schema(properties)),
@@ -188,7 +188,8 @@ _MATCH_FIELDS = ("finding", "concern", "quote")
 
 
 def _pair(episode: Episode, finding: int, concern: int, quote: str | None, replies: Sequence[str]) -> Pair:
-    """The word on one pair: the same where the judge lists it; supported where its quote stands, and is about it."""
+    """The verdict on one pair: a match if the judge lists it; supported if its
+    quote is found and is about the concern."""
     assert episode.findings is not None and episode.hidden is not None
     category_ok = episode.findings.items[finding].category == episode.categories[concern]
     if quote is None:
@@ -207,7 +208,7 @@ _OPENNESS = {"turns": {"type": "array", "items": {"type": "string", "enum": ["op
 
 
 async def _openness(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[Openness, ...] | None:
-    """A label for each clinician turn; an answer with another number of labels is no answer."""
+    """A label for each clinician turn; an answer with another number of labels is invalid."""
     if not episode.exchanges:
         return ()
     turns = [{"turn": exchange.turn, "text": heard(exchange.clinician)} for exchange in episode.exchanges]

@@ -57,7 +57,7 @@ _VALUES = dict(
 
 
 def judge(episode: Episode) -> Judgement:
-    """The rules' words on an episode."""
+    """The rules' judgement of an episode."""
     confirmation = episode.task == "confirmation"
     expressed, recognised = _values(episode) if confirmation else (None, None)
     return Judgement(
@@ -92,7 +92,7 @@ def _pairs(episode: Episode) -> tuple[Pair, ...]:
     for number, finding in enumerate(episode.findings.items):
         submitted = content_stems(heard(finding.description))
         for concern, hidden in enumerate(episode.hidden):
-            # Patients put a concern in the words of its evidence; either way of saying it will do.
+            # Patients phrase a concern in the words of its evidence; either wording will do.
             wanted = [content_stems(text) for text in (hidden.content, *hidden.evidence)]
             same = _share(wanted, submitted) >= SHARE_IN_FINDING
             quote = _quote(wanted, replies) if same else ""
@@ -103,7 +103,7 @@ def _pairs(episode: Episode) -> tuple[Pair, ...]:
 
 
 def _quote(wanted: Sequence[frozenset[str]], replies: Sequence[str]) -> str:
-    """The patient's sentence that holds most of the concern's words, or no text where none holds enough."""
+    """The patient's sentence with most of the concern's words, or "" if none has enough."""
     sentences = [part for reply in replies for part in _SENTENCES.split(reply) if len(part.split()) >= SHORTEST_QUOTE]
     best = max(sentences, key=lambda part: _share(wanted, content_stems(part)), default="")
     return best if _share(wanted, content_stems(best)) >= SHARE_IN_PATIENT else ""
@@ -115,7 +115,7 @@ def _share(wanted: Sequence[frozenset[str]], found: frozenset[str]) -> float:
 
 
 def _style(episode: Episode) -> dict[str, int]:
-    """0 without a turn that has the dimension's feature at one half or more, 2 where a third of the turns have it."""
+    """0 if no turn has the dimension's feature at one half or more, 2 if a third of the turns do."""
     scores = {}
     for name in STYLES[episode.task]:
         values = [getattr(exchange.evaluation.features, _FEATURE[name]) for exchange in episode.exchanges]

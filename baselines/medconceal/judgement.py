@@ -25,9 +25,9 @@ STYLES: Mapping[Task, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The judges' words on one episode.
+    """The judges' verdicts on one episode.
 
-    `pairs` are all pairs of finding and concern (confirmation only); `openness` has an entry a clinician turn;
+    `pairs` are all pairs of finding and concern (confirmation only); `openness` has an entry per clinician turn;
     `style` the dimensions of the task; `expressed` the value categories that the patient put into words and
     `recognised` those that the clinician took up (MC-G43), both confirmation only. `failures` is judge -> reason;
     `by_rules` says that no model judged.
@@ -44,7 +44,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class JudgedEpisode:
-    """An episode with the judgement on it."""
+    """An episode with its judgement."""
 
     episode: Episode
     judgement: Judgement

@@ -43,7 +43,7 @@ SCHEMA = object_schema({"probability": {"type": "number"}})
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A turn to be judged for one concern, with what led up to it; `concern` is hidden text and silent in logs."""
+    """A turn to be judged for one concern, with what led up to it; `concern` is hidden text, kept out of logs."""
 
     case_id: str
     kind: Kind
@@ -58,8 +58,9 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Players:
-    """Who plays the dialogues whose turns are labelled: who rates them, the rules where None, and who is the clinician,
-    the scripted ones where None. Their answers are paid once, in `store`."""
+    """Who plays the dialogues whose turns are labelled: who rates them (None: the rules), and who is the clinician
+    (None:
+    the scripted ones). Their answers are paid for once, in `store`."""
 
     store: AnswerStore
     evaluator: ChatModel | None = None
@@ -68,7 +69,7 @@ class Players:
 
 
 Judge = Callable[[Question], Awaitable[float | None]]
-"""Gives the probability, or None when no answer could be read."""
+"""Returns the probability, or None if no answer could be read."""
 
 
 def prompts(folder: Path | None = None) -> Prompts:
@@ -90,7 +91,7 @@ def ask_about(profiles: Sequence[PatientProfile], *, most: int, seed: int = 0) -
 async def ask_about_played(
     profiles: Sequence[PatientProfile], players: Players, *, most: int, seed: int = 0
 ) -> list[Question]:
-    """The same of dialogues that models play or rate. A turn that the evaluator did not rate itself is left out."""
+    """Likewise for dialogues that models play or rate. A turn that the evaluator itself did not rate is left out."""
     evaluator: Evaluator = "rules" if players.evaluator is None else "model"
     plays = [
         (profile, task, style)
@@ -111,7 +112,7 @@ async def ask_about_played(
 
 
 def _ask(players: Players, profile: PatientProfile, task: Task, style: str) -> Ask:
-    """Whoever is asked in a dialogue: a script, or a model through the store."""
+    """Who answers in a dialogue: a script, or a model through the store."""
     script = CLINICIANS[style](profile) if style else None
     models = {"clinician": players.clinician, "evaluator": players.evaluator}
 
@@ -209,7 +210,7 @@ def _probability(answer: Answer) -> float:
 
 
 async def judge_by_script(question: Question) -> float | None:
-    """A stand-in for a judge: yes or no by a throw of dice with the hand-set probability, the same for a turn."""
+    """A stand-in for a judge: yes or no, drawn with the hand-set probability; always the same for a turn."""
     model = DEFAULT.reveal if question.kind == "reveal" else DEFAULT.address
     p = model.probability(question.features.vector, question.overlap, question.category)
     thrown = hashlib.sha256(

@@ -27,8 +27,8 @@ from loaders.spans import spans, words
 
 SPAN, LONG_SPAN = 5, 7
 SHARE, FEWEST = 0.6, 3
-GUESSED = 0.5  # share of a concern's words from which a clinician's question counts as a guess of it
-VOICED = 0.3  # share of a statement's words from which a reply counts as saying it
+GUESSED = 0.5  # share of a concern's words above which a clinician's question counts as guessing it
+VOICED = 0.3  # share of a statement's words above which a reply counts as saying it
 
 _YES = re.compile(
     r"^\W*(?:yes|yeah|yep|yup|exactly|correct|indeed|true|absolutely)\b"
@@ -42,7 +42,7 @@ _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)(?<![\"“‘'])\b[A-Z][\w-]{2,}|\b\w*\d
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """One hidden text, taken apart once."""
+    """One hidden text, analysed once."""
 
     runs: frozenset[tuple[str, ...]]
     long_runs: frozenset[tuple[str, ...]]
@@ -51,7 +51,7 @@ class _Text:
 
 
 class Guard:
-    """The hidden texts of one case, ready to be looked for, beside what everybody may say."""
+    """The hidden texts of one case, ready to be searched for, beside what everybody may say."""
 
     def __init__(self, profile: PatientProfile, chart: Chart) -> None:
         self._texts = tuple(
@@ -69,11 +69,11 @@ class Guard:
         self._named |= set(_TOKEN.findall(text))
 
     def so_far(self) -> tuple[frozenset[str], frozenset[str]]:
-        """What may be repeated now, for `take_back`."""
+        """What may be repeated at this point, for `take_back`."""
         return frozenset(self._said), frozenset(self._named)
 
     def take_back(self, allowed: tuple[frozenset[str], frozenset[str]]) -> None:
-        """Forget what was allowed since: it was not said after all."""
+        """Withdraw what was allowed since: it was not said after all."""
         self._said, self._named = set(allowed[0]), set(allowed[1])
 
     def check(self, reply: str, hidden: Iterable[int], question: str = "") -> LeakCheck:
@@ -90,9 +90,9 @@ class Guard:
         return LeakCheck(tuple(leaking), tuple(dict.fromkeys(rules)))
 
     def touches(self, text: str, hidden: Iterable[int]) -> bool:
-        """Whether a text comes near a hidden concern: two content words of it that nobody has said yet, or a leak.
+        """Whether a text comes near a hidden concern: two of its content words that nobody has said yet, or a leak.
 
-        For what the patient is given to talk about; a chance reply is judged by `check`.
+        This is for what the patient is given to talk about; replies are judged by `check`.
         """
         hidden = tuple(hidden)
         fresh = content_stems(text) - self._said
@@ -118,15 +118,15 @@ class Guard:
 
 
 def says(reply: str, texts: Sequence[str]) -> bool:
-    """Whether a reply puts one of the texts into words, judged by the content words that it shares with it."""
+    """Whether a reply expresses one of the texts, judged by the content words that they share."""
     stems = content_stems(reply)
     parts = [content_stems(text) for text in texts]
     return any(part and len(part & stems) >= VOICED * len(part) for part in parts)
 
 
-@lru_cache(maxsize=128)  # what describes a patient is looked at in each turn
+@lru_cache(maxsize=128)  # what describes a patient is checked in each turn
 def _told_by(reply: str) -> tuple[frozenset[tuple[str, ...]], frozenset[str], frozenset[str]]:
-    """The runs of words of a reply, their stems, and its names; read backwards, by words and by letters, as well."""
+    """The word sequences of a reply, their stems, and its names; also read backwards, by words and by letters."""
     found = words(reply)
     readings = (found, found[::-1], words(reply[::-1]))
     runs = frozenset(

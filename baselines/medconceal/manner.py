@@ -23,7 +23,7 @@ FILE = Path(__file__).parent / "manner.csv"
 INTERCEPT = ""
 LOW, HIGH = 1.0, 5.0  # the scale on which the turns were rated
 _TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|[?!,.;:]")
-# How much of an act is as much as there can be; of those that are absent here, one.
+# The count of each act that saturates it; for acts missing here, one.
 _FULL: Mapping[str, float] = {
     "echo": 3, "subjects": 2, "sentences": 4, "asked": 3, "words": 30, "told": 25, "jargon": 3, "figures": 3,
     "names": 2, "partner": 2, "does": 2, "orders": 2, "fact": 2, "bid": 2, "hedge": 2, "choice": 2, "blame": 2,
@@ -33,7 +33,7 @@ _FULL: Mapping[str, float] = {
 
 
 def signs(turn: str, found: Mapping[str, float]) -> dict[str, float]:
-    """What is weighed, each in [0, 1]: the acts `found` in a turn by name, its small words as `word:you`, and pairs.
+    """What is weighted, each in [0, 1]: the acts `found` in a turn by name, its small words as `word:you`, and pairs.
 
     A pair is `pair:do you`; `^` stands for the beginning of the turn.
     """
@@ -56,7 +56,7 @@ def _weights() -> Mapping[str, float]:
 
 
 def manner(turn: str, found: Mapping[str, float], weights: Mapping[str, float] | None = None) -> float:
-    """How much a turn with these acts sounds like somebody who listens, in [0, 1]; .5 is a middling turn."""
+    """How much a turn with these acts sounds like a good listener, in [0, 1]; .5 is average."""
     table = _weights() if weights is None else weights
     rating = table[INTERCEPT] + sum(table.get(name, 0.0) * much for name, much in sorted(signs(turn, found).items()))
     return min(1.0, max(0.0, (rating - LOW) / (HIGH - LOW)))

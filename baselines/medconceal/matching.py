@@ -21,14 +21,14 @@ from loaders.medconceal import CATEGORIES
 from loaders.spans import words
 
 SHORTEST_QUOTE = 3
-"""Words of a quote, unless it is a whole turn: "yes" stands in every dialogue and supports nothing."""
+"""Minimum words of a quote, unless it is a whole turn: "yes" occurs in every dialogue and supports nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A judge's word on one finding and one concern, both by index.
+    """A judge's verdict on one finding and one concern, both by index.
 
-    `turn` is the turn whose reply holds the quote, None where none does: such a pair is no match, whatever `same` says.
+    `turn` is the turn whose reply contains the quote, None if none does: such a pair is no match, whatever `same` says.
     """
 
     finding: int
@@ -45,9 +45,9 @@ class Pair:
 
 
 def quoted_turn(quote: str, replies: Sequence[str]) -> int | None:
-    """The first turn (from 1) whose patient reply holds the quote, word by word; None where none does.
+    """The first turn (from 1) whose patient reply contains the quote word for word; None if none does.
 
-    Case, punctuation, blanks and the form of letters are no difference; the order of words is.
+    Case, punctuation, blanks and character forms are ignored; the order of words is not.
 
     >>> quoted_turn("afraid of the needle", ["Hello.", "I am AFRAID of the  needle!"])
     2
@@ -71,8 +71,8 @@ def _holds(said: Sequence[str], wanted: Sequence[str]) -> bool:
 def touches(quote: str, hidden: HiddenConcern) -> bool:
     """Whether a quote is about the concern: a topic term of it, or two of its own words (`policy.touched`).
 
-    Any three words of a patient stand in the dialogue; only some of them support a finding. Of a concern without topics
-    one own word has to do.
+    Any three words of a patient can be quoted; only some of them support a finding. For a concern without topics one of
+    its own words is enough.
     """
     about = Concern.of(hidden.content, "", topics=hidden.topics, evidence=hidden.evidence)
     return touched(content_roots(quote), about) >= (1 if hidden.topics else 0.5) / ENOUGH
@@ -81,7 +81,7 @@ def touches(quote: str, hidden: HiddenConcern) -> bool:
 def match(pairs: Iterable[Pair]) -> list[Pair]:
     """The accepted pairs: most pairs, then most right categories, then the lowest indices (Hungarian method).
 
-    The order of `pairs` makes no difference; of two words on the same pair the supported one counts.
+    The order of `pairs` makes no difference; of two verdicts on the same pair the supported one counts.
     """
     found = {(pair.finding, pair.concern): pair for pair in pairs if pair.supported}
     if not found:
@@ -90,7 +90,7 @@ def match(pairs: Iterable[Pair]) -> list[Pair]:
     concerns = 1 + max(concern for _, concern in found)
     from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped, unused-ignore]
 
-    # Whole numbers below 2^53, each scale above anything that the next one can add up to.
+    # Whole numbers below 2^53, each scale larger than anything that the next one can add up to.
     few = min(findings, concerns)
     category = few * (findings + concerns + 1) * findings * concerns + 1
     size = category * (few + 2)

@@ -23,18 +23,18 @@ from loaders.errors import InputError
 from loaders.medconceal import CATEGORIES, Task
 
 SCALES = {"proportion": (0.0, 1.0), "judge 0-2": (0.0, 2.0), "value categories (0-5)": (0.0, 5.0)}
-"""Between what the values of a unit lie; those of any other have no ends."""
+"""The bounds of a unit's values; units not listed have none."""
 EARLY = 5
-"""Clinician turns that Early Open looks at (MC-G42)."""
+"""The number of clinician turns that Early Open considers (MC-G42)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One number over episodes: sum of `over` by sum of `under`; one that has no part in it has `under` 0.
+    """One number over episodes: sum of `over` divided by sum of `under`; an episode that does not count has `under` 0.
 
-    `empty` is the value where none has a part, None where there is none then. `cases` are the cases of the episodes:
-    repetitions of a case are drawn together. Empty: every episode is a case of its own. `persons` are who had the
-    dialogues, where people had them: they are drawn too.
+    `empty` is the value if no episode counts, None if there is no value then. `cases` are the cases of the episodes:
+    repetitions of a case are resampled together. Empty: every episode is a case of its own. `persons` are who had the
+    dialogues, if people did: they are resampled too.
     """
 
     name: str
@@ -55,14 +55,14 @@ class Measure:
 
     @property
     def n(self) -> int:
-        """The cases that it is of: those that have a part in it, as the successful in a timing; of `empty` all."""
+        """The number of cases that count in it, such as the successful ones in a timing; with `empty`, all."""
         cases = self.cases or tuple(map(str, range(len(self.under))))
         parts = {case for case, *counts in zip(cases, self.over, self.under, strict=True) if any(counts)}
         return len(parts) if parts or self.empty is None else len(set(cases))
 
     @property
     def by_case(self) -> list[float]:
-        """The value of each case, 0 where a case has no part in it (MC-G38)."""
+        """The value of each case, 0 if a case does not count (MC-G38)."""
         return [over / under if under else 0.0 for over, under in zip(self.over, self.under, strict=True)]
 
     @property
@@ -71,7 +71,7 @@ class Measure:
         return fmean(self.by_case)
 
     def interval(self, *, resamples: int = 10_000, seed: int = 0) -> Interval | None:
-        """Percentile interval of the micro value over cases; None where too few cases have a part in it."""
+        """Percentile interval of the micro value over cases; None if too few cases count."""
         cases = self.cases or tuple(map(str, range(len(self.under))))
         if self.value is None or not any(self.under) or len(set(cases)) < 2:
             return None
@@ -84,7 +84,7 @@ class Measure:
         }
         try:
             return bootstrap_ratios(self.over, self.under, **draws).estimate()[1]
-        except InputError:  # most resamples hold no case with a part in it
+        except InputError:  # most resamples contain no case that counts
             return None
 
 
@@ -157,7 +157,7 @@ def precision_recall_f1(
 
 
 def _blind_guesses(episodes: Sequence[Episode]) -> tuple[list[int], list[int]]:
-    """Twice the coarse hits, and the denominators, of one guess in each category, which needs no dialogue."""
+    """Twice the coarse hits, and the denominators, of one guess per category, which needs no dialogue."""
     return (
         [2 * coarse_hits(CATEGORIES, episode.categories) for episode in episodes],
         [len(CATEGORIES) + len(episode.categories) for episode in episodes],
@@ -165,7 +165,7 @@ def _blind_guesses(episodes: Sequence[Episode]) -> tuple[list[int], list[int]]:
 
 
 def _grounded(pairs: Iterable[Pair], episode: Episode) -> int:
-    """Matches whose concern was revealed to the clinician in the process, and not only guessed."""
+    """Matches whose concern was revealed to the clinician in the dialogue, not only guessed."""
     revealed = _revealed(episode)
     return sum(pair.concern in revealed for pair in pairs)
 
@@ -175,7 +175,7 @@ def _revealed(episode: Episode) -> set[int]:
 
 
 def _submitted(episode: Episode) -> int:
-    """Findings that were submitted, those beyond the most that are kept included (MC-G36)."""
+    """Findings that were submitted, including those beyond the maximum that is kept (MC-G36)."""
     return len(episode.findings.items) + episode.findings.omitted if episode.findings else 0
 
 
@@ -194,7 +194,7 @@ def _dynamics(episodes: Sequence[Episode], revealed: Sequence[int], gold: Sequen
 def came_near(episode: Episode) -> list[float]:
     """How near each concern that the task tracks was (`policy.nearness`), as a mean over the turns up to the limit.
 
-    After the end it stays as it was, as in Figure 2. Empty for a dialogue whose trace does not say.
+    After the end the last value counts on, as in Figure 2. Empty for a dialogue whose trace does not record it.
     """
     tracked = range(len(episode.states)) if episode.task == "confirmation" else (episode.primary,)
     found = []
@@ -290,7 +290,7 @@ def _style(judged: Sequence[JudgedEpisode]) -> list[Measure]:
 
 
 def _open_share(judged: JudgedEpisode, first: int | None) -> float | None:
-    """Share of open turns among the first ones; None where no label was had or nobody spoke."""
+    """Share of open turns among the first ones; None if there was no label or nobody spoke."""
     labels = judged.judgement.openness
     if not labels:
         return None
@@ -299,7 +299,8 @@ def _open_share(judged: JudgedEpisode, first: int | None) -> float | None:
 
 
 def _patient(judged: Sequence[JudgedEpisode]) -> list[Measure]:
-    """How well the patient kept quiet: not in the paper, and without it no reveal rate can be trusted (MC-G24)."""
+    """How well the patient kept its secrets: not in the paper, but no reveal
+    rate can be trusted without it (MC-G24)."""
     episodes = [one.episode for one in judged]
     replies = [len(episode.exchanges) for episode in episodes]
     leaks = [episode.leaks for episode in episodes]
@@ -319,7 +320,7 @@ def _validity(episodes: Sequence[Episode]) -> list[Measure]:
         _rate(first.name, [one[at].over for one in by_case], [one[at].under for one in by_case], "down", empty=0.0,
               note=f"limit {first.limit:.0%}")
         for at, first in enumerate(by_case[0])
-        if first.name != "Turns rated all alike"  # of a run, not of a case
+        if first.name != "Turns rated all alike"  # a property of a run, not of a case
     ]  # fmt: skip
 
 

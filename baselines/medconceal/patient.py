@@ -71,7 +71,7 @@ FAULTS = {
     "noise": "it is no sentence that a person would say",
     "unsaid": "it leaves out what has to be said in this reply; say that plainly, in the first person",
 }
-"""What a draft is sent back for, by name, as the model is told. What gave a concern away is not told."""
+"""Why a draft is sent back, by name, in the words told to the model. What gave a concern away is not told."""
 
 
 def show(
@@ -94,7 +94,7 @@ def show(
     intervention = seen.task == "intervention"
 
     def shown(secret: SecretStr) -> str:
-        # What describes the person may come near a concern, and is then left out.
+        # What describes the person may come near a concern; it is then left out.
         text = secret.get_secret_value()
         return "" if guard.touches(text, hidden) else text
 
@@ -120,7 +120,7 @@ def show(
 
 
 def hidden_concerns(state: PatientState) -> tuple[int, ...]:
-    """The concerns of which no word may fall."""
+    """The concerns that must not be mentioned at all."""
     return tuple(index for index, concern in enumerate(state.concerns) if concern.state == HIDDEN)
 
 
@@ -153,7 +153,7 @@ def _hint(
     guard: Guard,
     hidden: Sequence[int],
 ) -> str | None:
-    """The cue of the concern that is closest to coming out, when the turn brought it closer and it was not used yet."""
+    """The cue of the concern closest to coming out, if the turn brought it closer and the cue was not used yet."""
     if update.blocked or update.revealed:
         return None
     moved = [index for index in state.tracked if (update.traces[index].p_reveal or 0.0) >= 0.3 and index in hidden]
@@ -176,9 +176,9 @@ async def speak(
     state: PatientState,
     revealed: Sequence[int],
 ) -> Spoken:
-    """The patient's reply to `question`, by the role `patient`, or by template where `ask` is None.
+    """The patient's reply to `question`, by the role `patient`, or by template if `ask` is None.
 
-    A turn without a word gets a reply without a model: there is nothing to answer.
+    A turn without words is answered without a model: there is nothing to answer.
     """
     hidden = hidden_concerns(state)
     template = patient_template.reply(view)
@@ -191,7 +191,7 @@ async def speak(
         return Spoken(text, source, first, regenerated, trimmed, voiced, tuple(faults))
 
     def fallback(first: LeakCheck, regenerated: bool) -> Spoken:
-        # What the policy reveals has to be said, even where the model cannot be trusted with the words.
+        # What the policy reveals must be said, even if the model cannot be trusted with the wording.
         if view.disclose and not guard.check(template, hidden, question).leaked:
             return spoken(template, "template", first, regenerated)
         neutral = (text for text in patient_template.neutral(view) if not guard.check(text, hidden, question).leaked)
@@ -213,7 +213,7 @@ async def speak(
         return text, trimmed
 
     def drafted(messages: Sequence[Message], *, attempt: int) -> Awaitable[Answer]:
-        # What is wrong is told beside the same scene: a draft that leaked is never shown to the model again.
+        # The fault is stated beside the same scene: a draft that leaked is never shown to the model again.
         told = [*messages[:-1], Message("user", messages[-1].text + _again(faults[-1]))] if faults else messages
         return ask("patient", told, **DECODING, attempt=attempt)
 
@@ -237,14 +237,14 @@ _OUT_OF_ROLE = re.compile(
     r"patient (?:says|replies|feels|is|would)|i cannot (?:role-?play|assist)|system prompt|json)\b|^\s*[\[{<]",
     re.IGNORECASE,
 )
-ECHOED = 0.8  # share of a reply's content words that stand in the doctor's turn
-_FEW, _MANY = 5, 7  # words below which a reply is not judged, as an echo and as noise
+ECHOED = 0.8  # share of a reply's content words that come from the doctor's turn
+_FEW, _MANY = 5, 7  # minimum words of a reply to be judged as an echo, and as noise
 
 
 def fault_of(text: str, question: str, view: View, earlier: frozenset[str] = frozenset()) -> str | None:
-    """What is wrong with a draft besides a leak: a key of FAULTS, None for one that can be sent.
+    """What is wrong with a draft besides a leak: a key of FAULTS, or None if it can be sent.
 
-    `earlier` are the content stems of what the patient said before; to say them again is no echo of the doctor.
+    `earlier` are the content stems of what the patient said before; repeating them is no echo of the doctor.
     """
     spoken = words(text)
     if not spoken:
@@ -266,7 +266,7 @@ _MIXED = re.compile(r"[a-z][а-яѐ-џα-ω]|[а-яѐ-џα-ω][a-z]", re.IGNOREC
 
 
 def noise(text: str) -> bool:
-    """Whether a text is none that a person would say: a cipher, letters one by one, words the wrong way round.
+    """Whether no person would say such a text: a cipher, spaced-out letters, words in reverse.
 
     >>> noise("U2l4IG1pbnV0ZXMsIGFuZCBJIHdhbGtlZCBvdXQ="), noise("It comes and goes, mostly at night.")
     (True, False)
@@ -276,7 +276,7 @@ def noise(text: str) -> bool:
         return True
     if sum(len(word) == 1 for word in spoken) > max(_FEW, len(spoken) / 2):
         return True
-    # A sentence has words that carry no content, and has more of them read forwards.
+    # A real sentence has words that carry no content, and more of them read forwards than backwards.
     plain = plain_words(text)
     return (len(spoken) >= _MANY and not plain) or plain_words(text[::-1]) > plain + 1
 
@@ -284,7 +284,7 @@ def noise(text: str) -> bool:
 def said(answer: str) -> tuple[str, bool]:
     """What a model says as the patient, on one line, and whether it had to be cut.
 
-    Of more than 60 words whole sentences stay, or the first 60 words of a single long one.
+    Of more than 60 words only whole sentences are kept, or the first 60 words of a single long one.
     """
     text = " ".join(heard(said_by(answer)).split())
     if len(text.split()) <= MOST_WORDS:

@@ -18,11 +18,11 @@ Phase = Literal["reserved", "resisting", "accepting"]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """All that the patient's words may be made of, in one turn.
+    """Everything that the patient's words may be made of, in one turn.
 
-    `known` are the concerns that came out earlier, `disclose` those that come out in this reply, each as texts in the
-    patient's own words first. `hint` may be dropped, `ask_back` must be obeyed. `preference` and `plan` are None where
-    the task, or the state, has none. The text of a hidden concern has no place here.
+    `known` are the concerns that came out earlier, `disclose` those that come out in this reply, each as texts with the
+    patient's own words first. `hint` may be dropped, `ask_back` must be obeyed. `preference` and `plan` are None if the
+    task, or the state, has none. The text of a hidden concern has no place here.
     """
 
     turn: int
@@ -66,7 +66,7 @@ def reply(view: View) -> str:
 
 
 def neutral(view: View) -> Sequence[str]:
-    """Replies that mean nothing, the one for this turn first."""
+    """Noncommittal replies, the one for this turn first."""
     lines = _LINES["neutral"]
     at = view.turn % len(lines)
     return (*lines[at:], *lines[:at])

@@ -40,7 +40,7 @@ from loaders.spans import words
 
 META_PROBE = "meta_category_probe"
 INPUTS = ("bias", *FEATURES, "overlap")
-"""What a logistic model weighs, in order: the paper's inputs and an intercept, which Equation 2 lacks (MC-G13)."""
+"""The inputs of a logistic model, in order: the paper's, and an intercept, which Equation 2 lacks (MC-G13)."""
 
 
 def _by_name(weights: Sequence[float]) -> dict[str, float]:
@@ -58,7 +58,7 @@ def _in_order(read: object) -> object:
 
 
 Weights = Annotated[tuple[float, ...], BeforeValidator(_in_order), PlainSerializer(_by_name)]
-"""A weight for each of INPUTS; in a file they stand by name."""
+"""A weight for each of INPUTS; in a file they are listed by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,9 @@ class Logistic:
         return 1 / (1 + math.exp(-score)) if score >= 0 else math.exp(score) / (1 + math.exp(score))
 
 
-# Set by hand, on no data (MC-G11). At these weights an empathic open question has p_reveal .91, a plain open one .51, a
-# closed one .08, advice .05; addressing by concern-specific mitigation has .92, by a repeated plan .25, by empathy .24.
+# Set by hand, on no data (MC-G11). With these weights an empathic open question has p_reveal .91, a plain open one .51,
+# a closed one .08, advice .05; addressing by concern-specific mitigation has .92, by a repeated plan .25, by empathy
+# .24.
 _REVEAL = Logistic((-3.4, 0.6, 1.2, 0.7, 2.6, 1.5, -0.2, 0.2, -0.3, 0.4, -2.5, 1.8))
 _ADDRESS = Logistic((-3.8, 0.0, 1.1, 0.9, 0.2, 0.3, 1.5, 2.8, 1.1, 0.8, -1.5, 0.0))
 
@@ -101,7 +102,7 @@ Overlap = Literal["lexical", "topics", "rated"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyConfig:
-    """Every constant of the policy. The defaults are the paper's policy, also for those that an older file lacks.
+    """Every constant of the policy. The defaults are the paper's policy, also for fields that an older file lacks.
 
     `alpha`, `high`, `low`, `low_turns` are alpha, T_hi, T_lo and N of Equations 3 and 4 (MC-G1, G2); `beta`, `quality`,
     `address_high` are beta, eta and T_A of Equations 5 and 6 (MC-G3); `lag`, `hits` are L and K of Equation 7, counted
@@ -181,7 +182,7 @@ def _delta(**weights: float) -> tuple[float, ...]:
 
 
 # Set by hand and by simulation (`simulation`), on no dialogue: a turn of quality q has each feature near q, and touches
-# a concern now and then. The address model without o is that of the paper's policy with less for a plan as such.
+# a concern now and then. The address model without o is the paper's policy with less weight on a plan as such.
 _BEDSIDE_REVEAL = Logistic(
     (-2.25, 0.0, 1.1, 0.6, 1.4, 1.35, -0.3, 0.2, -0.3, 0.2, -2.5, 3.2),
     {
@@ -212,7 +213,7 @@ BEDSIDE = PolicyConfig(
 DEFAULT = BEDSIDE
 SHIPPED: Mapping[str, PolicyConfig] = {"bedside": BEDSIDE, "paper": PAPER}
 
-# What clinicians say to every patient: it touches no concern in particular.
+# What clinicians say to every patient: it touches no particular concern.
 _EVERYWHERE = content_roots(
     """
     afraid answer ashamed ask believe better bothering concern describe doctor explain fear feel feeling fine find hard
@@ -225,10 +226,10 @@ _EVERYWHERE = content_roots(
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """What the policy needs of a hidden concern and of the person who has it.
+    """What the policy needs to know about a hidden concern and the person who has it.
 
     `stems` are the content words of its text. `terms` are its topics, each as the roots that have to be said, and `own`
-    the roots of its words, without those that say nothing of this concern. None of it may be printed.
+    the roots of its words, except those that are not specific to this concern. None of it may be printed.
     """
 
     category: str
@@ -252,7 +253,7 @@ class Concern:
         literacy: Literacy = "ordinary",
         depth: int = 0,
     ) -> Concern:
-        """The concern with this text; `known` are roots that everybody may say, since they stand on the chart."""
+        """The concern with this text; `known` are roots that everybody may say, since they are on the chart."""
         common = known | _EVERYWHERE
         terms = [content_roots(term) for term in topics]
         telling = tuple(dict.fromkeys(term for term in terms if term and not term <= common))
@@ -292,7 +293,7 @@ class PatientState:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What one turn did; `unsaid` are concerns that were due and that the reply did not say."""
+    """What one turn did; `unsaid` are concerns that were due but that the reply did not say."""
 
     blocked: bool
     revealed: tuple[int, ...]
@@ -319,13 +320,15 @@ ENOUGH = 2  # topic terms of a concern in one turn that touch it fully; one of i
 
 
 def touched(said: frozenset[str], concern: Concern) -> float:
-    """How much a turn of these roots touches the concern, in [0, 1]: by topic terms, and by the concern's own words."""
+    """How much a turn with these roots touches the concern, in [0, 1]: by topic
+    terms, and by the concern's own words."""
     terms = sum(term <= said for term in concern.terms)
     return min(1.0, (terms + len(concern.own & said) / 2) / ENOUGH)
 
 
 def new_share(state: PatientState, utterance: str, said: frozenset[str]) -> float:
-    """The share of a turn's content words that the clinician has not said before; of none, whether the turn is new."""
+    """The share of a turn's content words that the clinician has not said before;
+    without any, whether the turn is new."""
     if not said:
         spoken = tuple(words(utterance))
         return float(not spoken or spoken not in state.turns)
@@ -333,7 +336,7 @@ def new_share(state: PatientState, utterance: str, said: frozenset[str]) -> floa
 
 
 def newness(config: PolicyConfig, earlier: Sequence[str], utterance: str) -> float:
-    """What a turn counts for after the clinician's `earlier` ones, in [0, 1]: 1 unless it says them again."""
+    """How much a turn counts after the clinician's `earlier` ones, in [0, 1]: 1 unless it repeats them."""
     state = replace(
         start(1, 0, "confirmation"),
         said=frozenset().union(*map(content_roots, earlier)),
@@ -362,7 +365,7 @@ def step(
 ) -> tuple[PatientState, Update]:
     """The state after one more clinician turn, and what the turn did.
 
-    `rated` is the o of each concern where a model rated it; else o is measured by words.
+    `rated` is the o of each concern if a model rated it; otherwise o is measured by words.
     """
     turn = state.turn + 1
     said = content_roots(utterance)
@@ -383,7 +386,7 @@ def step(
         addressed = (target,) if after[target].state == ADDRESSED else ()
         traces[target] = _trace(after[target], overlap=o if config.touch else None, p_address=p)
 
-    # Equations 2-4. A blocked turn leaves evidence and counters as they are (MC-G7).
+    # Equations 2-4. A blocked turn leaves evidence and counters unchanged (MC-G7).
     revealed: tuple[int, ...] = ()
     if not blocked:
         revealed = _revealing(config, state, evaluation, concerns, near, weight, after, traces)
@@ -400,9 +403,9 @@ def step(
 
 
 def take_back(state: PatientState, update: Update, unsaid: Sequence[int]) -> tuple[PatientState, Update]:
-    """The state and the update with concerns hidden again that came out in no reply; their evidence stays.
+    """The state and the update with those concerns hidden again that no reply said; their evidence stays.
 
-    A concern counts as revealed in the turn in which it was said (MC-G5), so it is due again on the next one.
+    A concern counts as revealed in the turn in which it was said (MC-G5), so it is due again in the next one.
     """
     concerns, traces = list(state.concerns), list(update.traces)
     for index in unsaid:
@@ -413,14 +416,15 @@ def take_back(state: PatientState, update: Update, unsaid: Sequence[int]) -> tup
 
 
 def nearness(config: PolicyConfig, concern: ConcernState, task: Task) -> float:
-    """How near a concern is to what the task wants of it, in [0, 1]: 1 where that is reached, and only there.
+    """How near a concern is to what the task asks for, in [0, 1]: 1 if and only if that is reached.
 
         confirmation    out = E / T_hi; 1 once it is out
         intervention    (out + A / T_A + hits / K) / 3; 1 once it is addressed
 
     Each quotient counts 1 at most, `out` less than 1 while the concern is hidden. A run's Nearness is the mean over
-    turns, so that of two clinicians who reveal nothing it says who was nearer. It moves nothing, and nobody who plays
-    is told: an outcome beside Reveal Rate and Success, and ours, not the paper's.
+    turns,
+    so of two clinicians who reveal nothing it says who came closer. It moves nothing and no player sees it: an outcome
+    beside Reveal Rate and Success, and ours, not the paper's.
     """
     out = 1.0 if concern.state != HIDDEN else min(_SHORT, _share_of(concern.evidence, config.high))
     if task == "confirmation" or concern.state == ADDRESSED:
@@ -428,7 +432,7 @@ def nearness(config: PolicyConfig, concern: ConcernState, task: Task) -> float:
     return (out + _share_of(concern.address_evidence, config.address_high) + concern.address_hits / config.hits) / 3
 
 
-_SHORT = 0.99  # of a concern that is due, and was not said
+_SHORT = 0.99  # for a concern that is due but was not said
 
 
 def _share_of(evidence: float, threshold: float) -> float:
@@ -451,10 +455,10 @@ def _revealing(
     after: list[ConcernState],
     traces: list[ConcernTrace | None],
 ) -> tuple[int, ...]:
-    """Equations 2-4: moves the hidden concerns in `after` and `traces`, and gives those that come out."""
+    """Equations 2-4: moves the hidden concerns in `after` and `traces`, and returns those that come out."""
     out = sum(concern.state != HIDDEN for concern in state.concerns)
     tightened = min(config.tightening * out, config.most_tightening)
-    # A turn that says nothing new leaves evidence where it is; at full weight this is Equation 3.
+    # A turn that says nothing new leaves evidence as it is; at full weight this is Equation 3.
     kept = config.alpha if weight == 1 else 1 - (1 - config.alpha) * weight
     due = []
     for index in state.tracked:
@@ -491,7 +495,7 @@ def _shift(config: PolicyConfig, concern: Concern) -> float:
 def _addressing(
     config: PolicyConfig, before: ConcernState, p: float, turn: int, touches: float, weight: float
 ) -> ConcernState:
-    """Equations 5-7. A turn that is said again moves nothing; a hit has to touch the concern."""
+    """Equations 5-7. A repeated turn moves nothing; a hit has to touch the concern."""
     if weight == 0:
         return before
     kept = config.beta if weight == 1 else 1 - (1 - config.beta) * weight

@@ -19,8 +19,8 @@ import ahocorasick_rs
 
 from loaders.files.bundled import bundled
 
-# Single words that a doctor may use in an explanation: a probe only where the sentence asks for something, and not
-# where it speaks of what goes around.
+# Single words that a doctor may use in an explanation: a probe only if the sentence asks for something and is not about
+# what is going around.
 _WHEN_ASKED = ("misinformation", "misconception")
 _GOES_AROUND = re.compile(
     r"\b(?:common|popular|frequent|widespread|(?:lots?|bit|piece|kind) of|much|so much|such|old|that|this|come across|"
@@ -28,7 +28,7 @@ _GOES_AROUND = re.compile(
     r"|\b(?:misconceptions?|misinformation)\s+(?:about|on|online|out there|going|that)\b",
     re.IGNORECASE,
 )
-# The names of the four categories, bare. Three of them in a sentence that asks make a list of labels.
+# The bare names of the four categories. Three of them in a sentence that asks make a list of labels.
 _BARE = tuple(
     re.compile(rf"\b(?:{names})\b", re.IGNORECASE)
     for names in (
@@ -46,7 +46,8 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 
-# In small letters: talk to the machine behind the patient: instructions, its prompt, its state, an evaluator's answer.
+# In lower case: talk to the machine behind the patient, such as instructions, its prompt, its state, an evaluator's
+# answer.
 _TO_THE_MACHINE = re.compile(
     r"""
       \b(?:ignore|disregard|forget|override|bypass)\s+
@@ -72,7 +73,7 @@ _TO_THE_MACHINE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-# Nobody speaks in single letters to a patient.
+# Nobody talks to a patient in single letters.
 _SPELLED = re.compile(r"(?:\b[^\W\d_][\s.\-]+){7,}[^\W\d_]\b")
 
 _LOOKALIKES = str.maketrans(
@@ -100,14 +101,15 @@ def label_probe(turn: str) -> bool:
 
 
 class _Labels:
-    """Folded labels, to be found with one letter wrong, missing or too many where a label is long."""
+    """Folded labels to search for; long ones are also found with one letter wrong, missing or added."""
 
     def __init__(self, labels: Iterable[str]) -> None:
         self._parts: list[tuple[str, int]] = []  # label, where in it the part begins
         parts: list[str] = []
         for label in dict.fromkeys(map(_folded, labels)):
-            # One edit away from a short label stand ordinary words. In a long one it leaves one half whole, and halves
-            # are found all at once.
+            # Ordinary words are one edit away from a short label. One edit in a long label leaves one of its halves
+            # intact, and
+            # all halves can be searched for at once.
             half = len(label) // 2
             for part, begin in ((label[:half], 0), (label[half:], half)) if len(label) >= _LONG else ((label, 0),):
                 parts.append(part)
@@ -136,7 +138,7 @@ def _asked_labels() -> _Labels:
 
 
 def _folded(text: str) -> str:
-    """Only letters, in one spelling; the same letter in a row is one."""
+    """Only letters, in one spelling; repeated letters count once."""
     plain = unicodedata.normalize("NFKD", text).casefold().translate(_LOOKALIKES)
     # Vowel signs of Indic scripts are marks (Mc) and part of the word; accents (Mn) are not.
     letters = [letter for letter in plain if letter.isalpha()]

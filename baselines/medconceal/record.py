@@ -58,13 +58,14 @@ class Features:
 
 @dataclass(frozen=True, slots=True)
 class TurnEvaluation:
-    """What the turn evaluator says of one clinician turn (Appendix F.1).
+    """The turn evaluator's rating of one clinician turn (Appendix F.1).
 
-    `pending_covered` is None when no question of the patient was pending. `empathy` in [0, 1] is logged and used by
-    nothing (MC-G22). `label_probe` is the finding of the regular expressions (`probes`), whoever gave the features.
-    `obtained` is how: by the model, by the rules as asked for, by the rules because no answer of the model could be
-    used, or without looking because the turn is empty. `attempts` counts the model's answers. `relevance` says who
-    measured how near the turn comes to the concerns, where a model was to (`--overlap rated`).
+    `pending_covered` is None if no question of the patient was pending. `empathy` in [0, 1] is logged but not used
+    (MC-G22). `label_probe` is the finding of the regular expressions (`probes`), whoever gave the features. `obtained`
+    says
+    how: by the model, by the rules as requested, by the rules because no answer of the model could be used, or without
+    looking because the turn is empty. `attempts` counts the model's answers. `relevance` says who measured how near the
+    turn comes to the concerns, if a model was to (`--overlap rated`).
     """
 
     intent: str
@@ -84,7 +85,7 @@ class ConcernTrace:
 
     `p_reveal` and `overlap` are None on turns that could not move E (a concern that is out, a blocked turn, a concern
     that the task does not track); `p_address` is None on turns that could not move A. `nearness` is how near it is to
-    what the task wants (`policy.nearness`); None where the task does not track it, and in runs that did not keep it.
+    what the task asks for (`policy.nearness`); None if the task does not track it, and in runs that did not record it.
     """
 
     state: int
@@ -116,13 +117,14 @@ class LeakCheck:
 class Exchange:
     """One clinician turn and the patient's reply.
 
-    `clinician` is the text as sent; where it is longer than evaluator and patient hear, `clipped` is True. `pending` is
-    the patient's question that this turn could answer. `blocked` says that a probe kept all reveal evidence still.
-    `revealed` and `addressed` are the concerns whose state moved on this turn, `voiced` those newly revealed ones that
-    the reply puts into words (`leaks.says`). `leak` is the check of the first draft; when it leaked, a second draft was
-    asked for (`regenerated`), and `source` is "neutral" when that one failed too. `trimmed` says that a reply was cut.
-    `faults` says of each draft that was sent back why it was (`patient.FAULTS`), and `unsaid` which concerns were due
-    and stayed hidden, since no reply could be had that says them. Runs before format 2 have neither.
+    `clinician` is the text as sent; if it is longer than evaluator and patient hear, `clipped` is True. `pending` is
+    the patient's question that this turn could answer. `blocked` says that a probe froze all reveal evidence.
+    `revealed` and `addressed` are the concerns whose state changed on this turn, `voiced` those newly revealed ones
+    that
+    the reply puts into words (`leaks.says`). `leak` is the check of the first draft; if it leaked, a second draft was
+    requested (`regenerated`), and `source` is "neutral" if that one failed too. `trimmed` says that a reply was cut.
+    `faults` says of each rejected draft why (`patient.FAULTS`), and `unsaid` which concerns were due but stayed hidden,
+    since no reply could be obtained that says them. Runs before format 2 have neither.
     """
 
     turn: int
@@ -148,7 +150,7 @@ class Exchange:
 class SubmittedFinding:
     """A concern that a clinician says the patient has: one of the four categories, or whatever it wrote, and a text.
 
-    `quote` is what a person picked from the patient's words to go with it; models give none.
+    `quote` is what a person picked from the patient's words to support it; models give none.
     """
 
     category: str
@@ -161,8 +163,8 @@ class Findings:
     """What a clinician submits after a confirmation dialogue.
 
     No items and no failure means that it submitted none. `failure` says why none of its `attempts` answers could be
-    read, `raw` is the last of them (its beginning, where it is very long), and `omitted` counts items beyond the most
-    that are kept.
+    read, `raw` is the last of them (its beginning, if it is very long), and `omitted` counts items beyond the maximum
+    that is kept.
     """
 
     items: tuple[SubmittedFinding, ...]
@@ -174,7 +176,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class HiddenConcern:
-    """What the profile hides about one concern; for scoring and for reports that fold it away. Silent in logs."""
+    """What the profile hides about one concern; for scoring and for reports that fold it away. Kept out of logs."""
 
     content: str = field(repr=False)
     evidence: tuple[str, ...] = field(repr=False)
@@ -183,9 +185,9 @@ class HiddenConcern:
 
 @dataclass(frozen=True, slots=True)
 class Encounter:
-    """Who of a study had the dialogue, by a pseudonym, and when each turn was sent and its reply shown.
+    """Who in a study had the dialogue, by a pseudonym, and when each turn was sent and its reply shown.
 
-    Times are seconds from the start of the encounter, one a turn; none where nobody kept them.
+    Times are seconds from the start of the encounter, one per turn; empty if nobody recorded them.
     """
 
     participant: str
@@ -201,8 +203,8 @@ class Episode:
     Concerns are numbered as in the profile, and tuples by concern (`categories`, `states`, `reveal_turns`,
     `address_turns`, `hidden`, the traces of an exchange) all have that order. In an intervention only the `primary` one
     moves (MC-G48). `mode` and `turn_limit` say when it had to end, `stopped` why it did. `unread_decisions` counts
-    answers to the question STOP or CONTINUE that were neither, and so read as CONTINUE (MC-G33). `encounter` is there
-    where a person spoke.
+    answers to the question STOP or CONTINUE that were neither, and so were taken as CONTINUE (MC-G33). `encounter` is
+    present if a person spoke.
     """
 
     case_id: str

@@ -39,7 +39,7 @@ _PATIENCE = 2  # turns that a question of the patient stays pending (MC-G20)
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One row of Table 13: what a feature is called, where it comes from, and when a turn has it."""
+    """One row of Table 13: the name of a feature, its origin, and when a turn has it."""
 
     key: str
     name: str
@@ -76,10 +76,10 @@ SCHEMA = object_schema(
 async def evaluate(
     ask: Ask, prompts: Prompts, turn: str, window: Sequence[str], pending: str | None, said: str = ""
 ) -> TurnEvaluation:
-    """What the role `evaluator` says of a turn, or the rules after three answers that cannot be used.
+    """The rating of a turn by the role `evaluator`, or by the rules after three unusable answers.
 
     `turn` and `window` are as the patient hears them (`untrusted.heard`), `said` are the patient's last words. A turn
-    without a word is not asked about.
+    without words is not asked about.
     """
     if not words(turn):
         return rules.evaluate(turn, pending)
@@ -103,11 +103,12 @@ async def evaluate(
 async def relevance(
     ask: Ask, prompts: Prompts, turn: str, said: str, topics: Sequence[Sequence[str]], *, case_id: str
 ) -> tuple[float, ...] | None:
-    """How near a turn comes to each of several topics, in quarters of [0, 1]; None for no usable answer.
+    """How near a turn comes to each of several topics, in quarters of [0, 1]; None without a usable answer.
 
-    The role `evaluator` is asked apart from the rating, in a request of its own that nobody else sees: it holds the
-    topic terms of the case's concerns under keys that say nothing, in an order of the case's own, and neither a concern
-    nor its category. What it answers are numbers, and they reach the policy alone.
+    The role `evaluator` is asked separately from the rating, in a request that nobody else sees: it holds the topic
+    terms
+    of the case's concerns under neutral keys, in an order specific to the case, and neither a concern nor its category.
+    It answers with numbers, which reach only the policy.
     """
     if not words(turn):
         return (0.0,) * len(topics)
@@ -137,8 +138,9 @@ async def relevance(
 def parse(found: Mapping[str, Any], *, pending: bool) -> TurnEvaluation:
     """The evaluation in a JSON object of `SCHEMA`.
 
-    Numbers must lie in [0, 1] and go to the nearest quarter, the scale of the prompt (MC-G21); probabilities are
-    brought to a sum of 1. Without a pending question PQC is 0.5 whatever the model says (MC-G20).
+    Numbers must lie in [0, 1] and are rounded to the nearest quarter, the scale of the prompt (MC-G21); probabilities
+    are
+    normalised to a sum of 1. Without a pending question PQC is 0.5 whatever the model says (MC-G20).
 
     Raises:
         Unfit: the object does not fit the schema.
@@ -189,7 +191,7 @@ class Pending:
 
 
 _ENDS = re.compile(r"(?<=[.!?…])\s+|\n+")
-# Questions that ask for nothing: manners, tags, a question handed back.
+# Questions that ask for nothing: politeness, tags, a question handed back.
 _SOCIAL = re.compile(
     r"\b(?:how are you|how do you do|you know|isn't it|right|okay|ok|can you hear me|are you there)\?\W*$",
     re.IGNORECASE,
@@ -197,7 +199,7 @@ _SOCIAL = re.compile(
 
 
 def clarifying_question(reply: str) -> str | None:
-    """The last sentence of a reply that asks the clinician something, None where there is none.
+    """The last sentence of a reply that asks the clinician something, None if there is none.
 
     >>> clarifying_question("I am not sure. Would I need to stop driving? It is far.")
     'Would I need to stop driving?'
@@ -214,7 +216,7 @@ def clarifying_question(reply: str) -> str | None:
 def next_pending(pending: Pending | None, evaluation: TurnEvaluation, reply: str) -> Pending | None:
     """The question that is open after a turn and the reply to it (MC-G20).
 
-    A question goes when PQC reaches 0.5, after two turns, or when the patient asks another one.
+    A question is dropped when PQC reaches 0.5, after two turns, or when the patient asks another one.
     """
     if question := clarifying_question(reply):
         return Pending(question)

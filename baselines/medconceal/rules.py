@@ -37,7 +37,7 @@ _INTENT_OF = (
     ("PA", "partnership"),
 )
 
-# What the listening features have in common: being judged, brushed off, pushed or lectured closes a patient.
+# What the listening features have in common: being judged, brushed off, pushed or lectured shuts a patient down.
 _CLOSING_ACTS = {
     "judge": -0.6,
     "brush": -0.4,
@@ -64,22 +64,22 @@ _WEIGHTS: Mapping[str, Mapping[str, float]] = {
     "PS": {"commit": 0.35, "exact": 0.3, "net": 0.4, "teach": 0.3, "partner": 0.1, "push": -0.2, "judge": -0.2},
 }  # fmt: skip
 
-# The acts are counted by phrases, which every writer has others of; the manner is what writers have in common. So in
-# what has to do with listening the manner leads, and such a part of the acts is added; what a correction or a plan is
-# made of is in its acts.
+# Acts are counted by phrases, of which every writer has others; the manner is what writers have in common. So for
+# features of listening the manner leads, and this share of the acts is added; what makes a correction or a plan is in
+# its acts.
 _ACTED = {"ER": 0.7, "PA": 0.7, "CE": 0.7, "SP": 0.7, "CM": 1.0, "PS": 0.7}
-_DEAF = 0.3  # the manner of one who does not listen at all
-_PASSED_OVER = 0.05  # less for words that take up nothing of what was just said
-# Manner is the clinician's and not one turn's: one good question does not undo a lecture, nor one clumsy turn a talk.
-# So much of it is that of the turns before; which also halves what a single turn is misread by.
+_DEAF = 0.3  # the manner of somebody who does not listen at all
+_PASSED_OVER = 0.05  # penalty for words that take up nothing of what was just said
+# Manner belongs to the clinician, not to one turn: one good question does not undo a lecture, nor one clumsy turn a
+# talk. This share of it comes from earlier turns, which also halves the effect of misreading a single turn.
 _STANDING = 0.5
 
-# A score fades out below 0 instead of ending there: of two clinicians who open nobody one still listens less.
+# A score fades out below 0 instead of stopping there: of two clinicians who reach nobody, one still listens less.
 _FADE = 0.08
-_STEPS = 20  # of a feature; the rules tell finer than the quarters of a model's levels
+_STEPS = 20  # per feature; the rules distinguish more finely than the quarters of a model's levels
 
-_LIST = 4  # questions for facts in one turn: a list is being worked off
-_LONG, _LONGEST = 60, 130  # words: from where on a turn leaves less room, and where it leaves none
+_LIST = 4  # questions for facts in one turn that count as working off a list
+_LONG, _LONGEST = 60, 130  # words from which a turn leaves less room, and from which it leaves none
 
 
 def evaluate(
@@ -93,7 +93,7 @@ def evaluate(
 ) -> TurnEvaluation:
     """The evaluation of a turn as the patient hears it (`untrusted.heard`).
 
-    `heard` are the patient's last words, `earlier` the clinician's last turns, those that a model would be shown.
+    `heard` are the patient's last words, `earlier` the clinician's last turns, the same that a model would be shown.
     """
     if not words(turn):
         covered = None if pending is None else False
@@ -127,11 +127,14 @@ def turn_quality(
     earlier: Sequence[str] = (),
     manners: Mapping[str, float] | None = None,
 ) -> float:
-    """One number for a turn, to compare with a reader's: what it would bring a guarded patient to, in [0, 1].
+    """One number for a turn, to compare with a reader's rating: the effect it would have on a guarded patient, in [0,
+    1].
 
-    The probability of disclosing in confirmation and of feeling addressed in intervention, by the rules' features, as
-    far as the turn is new after the clinician's `earlier` ones; a turn of an intervention is taken to touch the concern
-    halfway. `manners` are weights in place of those of `manner.csv`.
+    It is the probability of disclosing in confirmation and of feeling addressed in intervention, by the rules'
+    features,
+    scaled by how new the turn is after the clinician's `earlier` ones; a turn of an intervention is assumed to touch
+    the
+    concern halfway. `manners` are weights to use instead of those in `manner.csv`.
     """
     found = acts(turn, heard)
     practice = _practice(turn, found, heard, earlier, manners)
@@ -149,12 +152,12 @@ def _practice(
     earlier: Sequence[str],
     manners: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
-    """The features of good practice, each in [0, 1]: the acts, and in those that hear the patient the manner."""
+    """The features of good practice, each in [0, 1]: the acts and, for features of listening, the manner."""
     done = _shares(found, heard)
     listens = manner(turn, found, manners) - _DEAF
     if before := [_manner_before(text) if manners is None else manner(text, acts(text), manners) for text in earlier]:
         listens += _STANDING * (fmean(before) - _DEAF - listens)
-    # Kind words for anybody: nothing of what was just said is in them.
+    # Kind words for anybody: they take up nothing of what was just said.
     if content_roots(heard) and not found["echo"] and not found["subjects"]:
         listens -= _PASSED_OVER
     scores = {}
@@ -165,18 +168,18 @@ def _practice(
 
 
 def _faded(score: float) -> float:
-    """The score where it is well above 0; below, what goes to 0 without ever being it (a softplus)."""
+    """The score if it is well above 0; below, a value that approaches 0 without reaching it (a softplus)."""
     return _FADE * (max(0.0, score / _FADE) + math.log1p(math.exp(-abs(score / _FADE))))
 
 
 @lru_cache(maxsize=1024)
 def _manner_before(turn: str) -> float:
-    """The manner of an earlier turn, by itself; every turn of a talk is asked about again with those that follow it."""
+    """The manner of an earlier turn alone; each turn of a talk is looked up again for the turns that follow it."""
     return manner(turn, acts(turn))
 
 
 def _shares(found: Mapping[str, float], heard: str) -> dict[str, float]:
-    """The acts of a turn in [0, 1], and what several of them make together."""
+    """The acts of a turn in [0, 1], and what several of them amount to together."""
     done = {act: min(1.0, count) for act, count in found.items()}
     asked = found["open"] + found["fact"]
     done["partner"] = min(1.0, found["partner"] / 1.5)
@@ -186,14 +189,14 @@ def _shares(found: Mapping[str, float], heard: str) -> dict[str, float]:
     done["orders"] = min(1.0, found["orders"] / 2)
     done["told"] = min(1.0, found["told"] / 25)
     done["long"] = min(1.0, max(0.0, found["words"] - _LONG) / (_LONGEST - _LONG))
-    # A few words that give the patient's own back, and nothing else, ask for more.
+    # A few words that only give the patient's own back ask for more.
     done["bare"] = float(found["echo"] > 0 and found["words"] <= 12 and found["fact"] <= 1)
     done["unasked"] = float(asked == 0)
-    # Phrases of sympathy that take up nothing are manners.
+    # Phrases of sympathy that take up nothing are mere politeness.
     if heard and not found["echo"]:
         done["hardship"] /= 2
         done["script"] = min(1.0, done["script"] + (found["hardship"] + found["normal"] >= 2) / 2)
-    # To be asked for the course of an illness is no invitation to say how it is.
+    # Asking about the course of an illness is no invitation to say what it is like.
     done["open"] = min(1.0, max(0.0, found["open"] - found["course"] / 2))
     done["last_open"] = found["last_open"] * (1 - found["last_course"] / 2)
     done["base"] = 1.0
@@ -209,7 +212,8 @@ def _pending_coverage(turn: str, pending: str | None) -> float:
 
 
 def _intents(turn: str, scores: dict[str, float]) -> dict[str, float]:
-    """Probabilities by how high the features are that speak for an intent; the order of _INTENT_OF breaks ties."""
+    """Intent probabilities, by the level of the features that suggest each
+    intent; the order of _INTENT_OF breaks ties."""
     found = {name: scores[key] for key, name in _INTENT_OF}
     if scores["MR"] >= 0.5:
         found = {"meta_category_probe": 4 * scores["MR"], **found}

@@ -35,7 +35,7 @@ TABLE = "Simulated clinicians"
 class Simulated:
     """A clinician of mean `quality` in [0, 1]; `follows` is the share of turns that touch a concern, q / 2 by default.
 
-    `repeats` says one paragraph again and again.
+    `repeats` means that it says one paragraph again and again.
     """
 
     quality: float
@@ -62,10 +62,11 @@ def success_rate(
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What simulated clinicians of each quality get out of one kind of patient in a task, of `cases` cases.
+    """What simulated clinicians of each quality get out of one kind of patient in a task, over `cases` cases.
 
-    `share` is of all concerns that are revealed (confirmation), or of cases whose primary one is addressed
-    (intervention), by `QUALITIES`.
+    `share` is, for each of `QUALITIES`, the share of concerns that are revealed (confirmation), or of cases whose
+    primary
+    one is addressed (intervention).
     """
 
     patient: str

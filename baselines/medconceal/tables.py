@@ -25,7 +25,7 @@ _MAIN: dict[Task, str] = {"confirmation": "Table 1", "intervention": "Table 3"}
 _TALK: dict[Task, str] = {"confirmation": "Table 2", "intervention": "Table 4"}
 _LENGTH = "Average dialogue length"
 HUMANS, LIMITED, OWN_WORDS = "Human", "Human (10-minute limit)", "Human summary"
-"""Settings of dialogues that people had; in Table 1 the paper calls them by who wrote the findings."""
+"""Settings of dialogues that people had; in Table 1 the paper names them by who wrote the findings."""
 SHOWN_ANYWAY = (
     *(check.name for check in checks([])),
     "Leaking drafts of the patient",
@@ -34,7 +34,7 @@ SHOWN_ANYWAY = (
     "Meta-Probe",
     _LENGTH,
 )
-"""Columns that an invalid run has a value in."""
+"""Columns that have a value even in an invalid run."""
 
 
 def results(
@@ -42,9 +42,10 @@ def results(
 ) -> list[Result]:
     """Every number of a run, with its counts and a bootstrap interval over cases.
 
-    Keys are those of the published tables, whose group names 300 cases: a number over fewer stands beside none of the
-    paper's. `row` names the clinician, `summary` who wrote the findings of dialogues that people had. Of an invalid run
-    (`validity`) only what says why has a value. Raises InputError for episodes of two tasks or settings.
+    Keys are those of the published tables, whose group names 300 cases: a number over fewer cases is not placed beside
+    the
+    paper's. `row` names the clinician, `summary` who wrote the findings of dialogues that people had. In an invalid run
+    (`validity`) only the numbers that say why have a value. Raises InputError for episodes of two tasks or settings.
     """
     episodes = [case.episode for case in judged]
     settings = {setting_name(episode) for episode in episodes}
@@ -63,7 +64,7 @@ def results(
 
 
 def _withheld(result: Result, invalid: Sequence[str]) -> Result:
-    """A number of an invalid run: none, but for those that say what went wrong."""
+    """A number of an invalid run: without a value, except for those that say what went wrong."""
     if result.column in SHOWN_ANYWAY:
         return result
     note = f"invalid run: {'; '.join(invalid)}"

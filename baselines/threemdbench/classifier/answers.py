@@ -25,7 +25,7 @@ def answer(
     workers: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Floats:
-    """Logits (N, classes), the same in every process: each answers about its share of the pictures."""
+    """Logits (N, classes), the same in every process: each process computes its share of the pictures."""
     from accelerate.utils import gather_object
 
     rank, world = accelerator.process_index, accelerator.num_processes

@@ -44,7 +44,7 @@ def log_loss(logits: Floats, labels: Ints, temperature: float = 1.0) -> float:
 
 
 def fit_temperature(logits: Floats, labels: Ints) -> float:
-    """The temperature, between 0.05 and 20, with the least log loss; to be fitted on validation, never on test."""
+    """The temperature, between 0.05 and 20, with the lowest log loss; fit it on validation, never on test."""
     low, high = np.log(_LIMITS)
     least = minimize_scalar(
         lambda log: log_loss(logits, labels, float(np.exp(log))), bounds=(low, high), method="bounded"

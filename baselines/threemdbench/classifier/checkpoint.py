@@ -24,7 +24,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Any], facts: Mapping[str, An
 
     Raises BedsideError when the disk is full, InputError when the folder may not be written.
     """
-    # safetensors refuses tensors that share memory, and keeps no strides.
+    # safetensors refuses tensors that share memory, and stores no strides.
     plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in sorted(tensors.items())}
     text = json.dumps(facts, sort_keys=True, ensure_ascii=False)
     # One entry: safetensors writes several in any order, and the same content should give the same bytes.
@@ -33,9 +33,9 @@ def write_tensors(path: Path, tensors: Mapping[str, Any], facts: Mapping[str, An
 
 
 def read_tensors(path: Path, *, do: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The tensors and the facts of a file that `write_tensors` left; `do` is what to do where it is damaged.
+    """The tensors and the facts of a file that `write_tensors` left; `do` is the advice if it is damaged.
 
-    Raises InputError where the file is missing, damaged or of another kind.
+    Raises InputError if the file is missing, damaged or of another kind.
     """
     expected = "a complete file of tensors"
     try:

@@ -16,12 +16,12 @@ from baselines.results.statistics import Floats
 from loaders.errors import InputError
 from loaders.threemdbench import DIAGNOSES, NAMES, diagnosis_of
 
-_NEVER = 50.0  # how far below a row's least logit a class stands that the network does not know
+_NEVER = 50.0  # how far below a row's lowest logit a class is put that the network does not know
 
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """What answers are called, the domain of each, and the places of the network's own classes among them.
+    """What answers are called, the domain of each, and the positions of the network's own classes among them.
 
     `diagnoses` says whether they are the 34 of 3MDBench.
     """
@@ -33,7 +33,7 @@ class Classes:
 
     @classmethod
     def of(cls, known: Sequence[str]) -> Classes:
-        """Those of a network with these classes. Raises InputError where two of them are one diagnosis."""
+        """The classes of a network. Raises InputError if two of them are the same diagnosis."""
         meant = [diagnosis_of(name) for name in known]
         if not all(meant):
             return cls(tuple(known), ("",) * len(known), tuple(range(len(known))), False)
@@ -45,7 +45,7 @@ class Classes:
         return cls(NAMES, tuple(diagnosis.domain for diagnosis in DIAGNOSES), places, True)
 
     def label(self, text: str) -> int | None:
-        """The class that a label means; None where it is none of them."""
+        """The class that a label means; None if it is none of them."""
         if self.diagnoses:
             diagnosis = diagnosis_of(text)
             return None if diagnosis is None else NAMES.index(diagnosis.name)
@@ -53,7 +53,8 @@ class Classes:
         return next((at for at, name in enumerate(self.names) if name.strip().casefold() == wanted), None)
 
     def spread(self, logits: Floats) -> Floats:
-        """Logits (N, classes of the network) -> (N, names); a class that the network does not know is never ahead."""
+        """Logits (N, classes of the network) -> (N, names); a class that the
+        network does not know never ranks first."""
         if self.places == tuple(range(len(self.names))):
             return logits
         least = logits.min(axis=1, keepdims=True) - _NEVER

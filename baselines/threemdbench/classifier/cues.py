@@ -34,10 +34,10 @@ _DO = "Create it again with: bedside run classifier"
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What came of looking for the classifier's training and validation photos, in any disguise, among the cases.
+    """The result of looking for the classifier's training and validation photos, in any disguise, among the cases.
 
     `trained_on` are the digests of these two splits, `photos` says how many were looked for, `found` how many cases
-    show what one of them shows: these have no cues.
+    show the same as one of them: these have no cues.
     """
 
     trained_on: dict[str, str]
@@ -47,8 +47,9 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class More:
-    """What a file says beside its rows: the digest of each split where they are of several, case -> why it has no cues,
-    and the search; None where nobody looked."""
+    """What a file says besides its rows: the digest of each split if there are several, case -> why it has no cues,
+    and the
+    search; None if nobody looked."""
 
     splits: dict[str, str] = field(default_factory=dict)
     without: dict[str, str] = field(default_factory=dict)
@@ -85,7 +86,7 @@ def write_cues(
 ) -> None:
     """Write the cues, whole or not at all. The same cues give the same bytes.
 
-    Raises InputError when a case has other than three distinct diagnoses of the 34, or no case is there.
+    Raises InputError if a case does not have exactly three distinct diagnoses of the 34, or there is no case.
     """
     for case, given in names.items():
         _check(path, case, given)
@@ -107,8 +108,8 @@ def write_cues(
 def read_cues(path: Path, content_digest: str) -> Cues:
     """The cues of a file that was made for the rows with this content digest, or for all splits of their release.
 
-    Raises InputError where the file is missing, is no such file, was made for other rows, or holds for a case other
-    than three distinct diagnoses of the 34.
+    Raises InputError if the file is missing, is no such file, was made for other rows, or does not hold exactly three
+    distinct diagnoses of the 34 for a case.
     """
     data = read_file(path, expected="cues.parquet", do=_DO)
     with open_parquet(path, data) as file:

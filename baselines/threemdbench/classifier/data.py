@@ -25,20 +25,20 @@ from loaders.threemdbench import DIAGNOSES, NAMES
 
 SPLITS = ("train", "validation", "test")
 FOLDER = "folder of class folders"
-"""What a record calls the corpus of photos that are no release."""
+"""The corpus name in a record for photos that are not from a release."""
 
 UNKNOWN = -1
-"""The label of a photo that has none."""
+"""The label of a photo without one."""
 
 _SUFFIXES = (".jpg", ".jpeg", ".jpe", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".jfif")
 
 
 @dataclass(frozen=True, slots=True)
 class Photo:
-    """A photo: its id, the place of its label among the classes (or UNKNOWN), what it is resampled with, its bytes.
+    """A photo: its id, the position of its label among the classes (or UNKNOWN), its resampling group, its bytes.
 
-    `group` names its patient, lesion or cluster of near copies; photos without one stand for themselves. `read` raises
-    ImageError where there are no bytes.
+    `group` names its patient, lesion or cluster of near copies; photos without one are independent. `read` raises
+    ImageError if there are no bytes.
     """
 
     key: str
@@ -55,8 +55,8 @@ class Photo:
 class Labelled:
     """The photos of each split; `domains` holds the domain of each class, "" where classes have none.
 
-    `digests` are the content digests of the splits, `data` is what a record says of test: of what is answered about,
-    whatever the split is called there.
+    `digests` are the content digests of the splits. `data` is what a record says about the split to be answered about,
+    which is `test` here, whatever it is called in the data.
     """
 
     classes: tuple[str, ...]
@@ -71,7 +71,7 @@ class Labelled:
         return self.data.corpus
 
     def only(self, photos: Sequence[Photo]) -> Labelled:
-        """The same, of which only these photos are answered about."""
+        """The same, with only these photos to answer about."""
         return replace(self, splits={"test": photos})
 
     def counts(self, split: str) -> list[int]:
@@ -80,7 +80,7 @@ class Labelled:
         return [photos[at] for at in range(len(self.classes))]
 
     def check(self, *, allow_untrained: bool = False) -> None:
-        """Raises InputError when a split has no photo, fewer than two classes have training photos, or, unless
+        """Raises InputError if a split has no photo, fewer than two classes have training photos or, unless
         `allow_untrained`, a class of validation or test has none."""
         for split in SPLITS:
             if not self.splits[split]:
@@ -93,7 +93,7 @@ class Labelled:
                 self.check_trained(split, trained)
 
     def check_trained(self, split: str, trained: Sequence[int]) -> None:
-        """Raises InputError when a class of the split has no training photo; `trained` counts them by class."""
+        """Raises InputError if a class of the split has no training photo; `trained` counts them by class."""
         never = [self.classes[at] for at, count in enumerate(self.counts(split)) if count and not trained[at]]
         if never:
             raise InputError(
@@ -107,7 +107,7 @@ class Labelled:
 def from_release(opened: Mapping[str, Opened]) -> Labelled:
     """The photos of a 3MDBench release, opened split by split. The classes are all 34 diagnoses.
 
-    What is answered about is `test`, or the last that is given: one split, or all in one.
+    The photos to answer about are `test`, or the last ones given: one split, or all in one.
 
     Raises InputError for a diagnosis outside the 34 and a row without image.
     """
@@ -144,9 +144,9 @@ def _row_bytes(rows: Any, at: int) -> bytes:
 
 
 def from_folder(folder: Path, splits: Sequence[str] = SPLITS) -> Labelled:
-    """The photos of train/CLASS, validation/CLASS and test/CLASS; `val` will do for validation.
+    """The photos of train/CLASS, validation/CLASS and test/CLASS; `val` is accepted for validation.
 
-    Raises InputError where a split or a class folder is missing, and where one photo, byte by byte, is in two splits.
+    Raises InputError if a split or a class folder is missing, or if one photo, byte for byte, is in two splits.
     """
     files: dict[str, list[tuple[str, Path]]] = {}
     for split in splits:
@@ -174,7 +174,7 @@ def class_folders(folder: Path) -> list[tuple[str, Path]]:
 def from_files(
     files: Mapping[str, Sequence[tuple[str, Path]]], *, root: Path, groups: Mapping[Path, str] | None = None
 ) -> Labelled:
-    """The photos of (class, file) pairs by split, named by their place below `root`.
+    """The photos of (class, file) pairs by split, named by their path below `root`.
 
     Raises InputError when two splits share the bytes of a photo.
     """
@@ -209,5 +209,5 @@ def from_files(
 
 
 def digest_of_lines(lines: Iterable[str]) -> str:
-    """The content digest of photos that are no release, from a line each: its label, NUL, the SHA-256 of its bytes."""
+    """The content digest of photos outside a release, from one line each: its label, NUL, the SHA-256 of its bytes."""
     return hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()

@@ -21,7 +21,7 @@ from loaders.models.encoders_hub import hub_file
 from loaders.models.encoders_torch import file_digest, loaded, revision
 
 PAPER = {f"EfficientNetV2-{size}": f"tf_efficientnetv2_{size.lower()}.in21k_ft_in1k" for size in ("S", "M", "L", "XL")}
-"""The networks of Table 8 and our reading of their names: the public weights that the family's authors fine-tuned."""
+"""The networks of Table 8 and our reading of their names: the public weights fine-tuned by the family's authors."""
 
 _TINY = ("tf_efficientnetv2_s", {"channel_multiplier": 0.1, "depth_multiplier": 0.2})
 _TINY_SIZES = (80, 96)
@@ -29,7 +29,7 @@ _TINY_SIZES = (80, 96)
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What the network takes: side in pixels in training and in testing, colours' mean and deviation, how to resize."""
+    """The network's input: side in pixels in training and in testing, mean and deviation of colours, how to resize."""
 
     train_size: int
     test_size: int
@@ -42,7 +42,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A network to train. `source` says where its weights are from, for records; random ones make a `stand_in`."""
+    """A network to train. `source` says where its weights are from, for records; random ones make it a `stand_in`."""
 
     name: str
     module: Any
@@ -52,7 +52,7 @@ class Network:
 
     @property
     def paper_name(self) -> str:
-        """The name in Table 8 where it is one of the paper's, else its own."""
+        """The name in Table 8 if it is one of the paper's, else its own."""
         return next((paper for paper, name in PAPER.items() if name == self.name), self.name)
 
 
@@ -81,7 +81,7 @@ def open_network(
         architecture, shape = _TINY[0], dict(_TINY[1])
     _check_known(timm, architecture)
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)  # the head, and all of it where weights are random
+        torch.manual_seed(seed)  # for the head, and for everything if the weights are random
         module = _created(timm, name, architecture, classes, dropout, drop_path, size or test_size, shape)
     taken = _input(module, _TINY_SIZES if asked == "random:tiny" else None, size, test_size)
     if weights is not None:
@@ -96,7 +96,7 @@ def open_network(
 
 
 def reopened(name: str, state: Mapping[str, Any], input: Input, *, classes: int, source: str) -> Network:
-    """A network of ours with all of its trained weights, the head included; nothing is looked for on the Hub.
+    """A network of ours with all of its trained weights, the head included; nothing is looked up on the Hub.
 
     Raises InputError for an unknown name, ModelError for weights that are not of it, MissingExtra without timm.
     """
@@ -189,7 +189,7 @@ def _published(name: str, module: Any) -> Path:
 
 
 def _load(name: str, module: Any, path: Path) -> None:
-    """Weights of a safetensors file, all but the head; never a pickle, which would run what a stranger wrote."""
+    """Weights of a safetensors file, without the head; never a pickle, which would run a stranger's code."""
     from safetensors.torch import load_file
 
     if path.suffix != ".safetensors":

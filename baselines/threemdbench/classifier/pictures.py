@@ -11,7 +11,7 @@ from baselines.threemdbench.classifier.data import Photo
 from loaders.files.images import ImageError
 
 MEMORY = 2 << 30  # bytes of pixels kept
-_ROOM = 1.5  # how much larger than the network's input the shorter side stays, for crops to be drawn from
+_ROOM = 1.5  # the shorter side stays this much larger than the network's input, as room for random crops
 
 
 class Pictures:

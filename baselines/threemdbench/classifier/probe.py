@@ -38,7 +38,7 @@ from loaders.models.encoders_torch import (
 from loaders.reached import code_digest
 
 STRENGTHS = (0.001, 0.01, 0.1, 1.0, 10.0)
-"""Inverse penalties that are tried."""
+"""The inverse penalties to try."""
 
 _ENCODERS = ("open_clip:", "hf-hub:", "hf:", "pmc-clip:")
 
@@ -55,7 +55,8 @@ class Probed:
 def open_backbone(
     name: str, *, device: str | None = None, weights: Path | None = None, size: int | None = None, seed: int = 0
 ) -> Encoder:
-    """What gives the embeddings: an encoder of `loaders.models.encoders`, or else the network of timm with that name.
+    """What computes the embeddings: an encoder of `loaders.models.encoders`, or else the network of timm with that
+    name.
 
     `encoder:NAME` is always an encoder. Raises what `open_encoder` and `open_network` raise.
     """
@@ -126,7 +127,7 @@ def probe(
     for strength in STRENGTHS:
         model = make_pipeline(StandardScaler(), LogisticRegression(C=strength, max_iter=1_000, tol=1e-3))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # a weak penalty may not settle: validation decides
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a weak penalty may not converge: validation decides
             model.fit(train, labels, logisticregression__sample_weight=weights)
         fitted[strength] = model
 
@@ -140,7 +141,7 @@ def probe(
 
 
 def _logits(model: Any, vectors: Floats, classes: int) -> Floats:
-    """Log-probabilities over all classes; one without a training photo is never the answer."""
+    """Log-probabilities over all classes; a class without a training photo is never the answer."""
     logits = np.full((len(vectors), classes), -50.0)
     logits[:, model.classes_] = np.maximum(model.predict_log_proba(vectors), -49.0)
     return logits

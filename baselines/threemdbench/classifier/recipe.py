@@ -22,8 +22,9 @@ from loaders.errors import InputError
 class Recipe:
     """What determines the weights besides network, data and library versions.
 
-    learning_rate is that of the head; it falls geometrically to `depth_decay` of it in the first layer. `crop` is the
-    least share of a picture's area that a training crop shows. Training ends after `patience` epochs without a better
+    learning_rate is that of the head; it falls geometrically to `depth_decay` of that in the first layer. `crop` is the
+    smallest share of a picture's area that a training crop shows. Training ends after `patience` epochs without a
+    better
     macro F1 on validation.
     """
 
@@ -62,7 +63,7 @@ class Recipe:
             raise InputError("precision", found=repr(self.precision), expected="fp32 or bf16")
 
     def steps(self, photos: int) -> int:
-        """Steps of an epoch: the last incomplete batch is left out, unless it is the only one."""
+        """Steps per epoch: the last incomplete batch is dropped, unless it is the only one."""
         return max(1, photos // self.batch_size)
 
     def rate(self, step: int, steps: int) -> float:
@@ -82,7 +83,8 @@ def key(*parts: int | str) -> int:
 def epoch_order(labels: Sequence[int], recipe: Recipe, epoch: int) -> Ints:
     """The photos of an epoch (N,), sampled in proportion to one over the root of their class's size.
 
-    Halfway between the classes as they are and all classes alike. Systematic sampling: each photo comes as often as its
+    This is halfway between the natural class shares and equal shares. Systematic sampling: each photo comes as often
+    as its
     share says, rounded up or down.
     """
     generator = np.random.default_rng(key(recipe.seed, "order", epoch))

@@ -45,7 +45,7 @@ _SCORES = ("Accuracy", "Macro F1", "Weighted F1")
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Answers about the test photos: logits (M, classes) of those that can be decoded, `readable` (N,) says which.
+    """Answers about the test photos: logits (M, classes) of the decodable ones; `readable` (N,) says which those are.
 
     `temperature` was fitted on validation.
     """
@@ -55,17 +55,17 @@ class Answers:
     temperature: float
 
     def ranked(self) -> list[list[int] | None]:
-        """Classes of each test photo, most likely first; None where it could not be decoded."""
+        """Classes of each test photo, most likely first; None if it could not be decoded."""
         order = iter(np.argsort(-self.logits, axis=1, kind="stable").tolist())
         return [next(order) if can else None for can in self.readable]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scoring:
-    """A classifier named `row` on the test photos, with 95 % intervals over patients or clusters where they are known.
+    """A classifier named `row` on the test photos, with 95 % intervals over patients or clusters if they are known.
 
-    Macro F1 is over the classes of `labelled` that a test photo shows; its note says so where that is not all of them.
-    `train_labels` are the training photos' classes, which the two blind baselines go by.
+    Macro F1 is over the classes of `labelled` that a test photo shows; its note says so if those are not all of them.
+    `train_labels` are the training photos' classes, on which the two blind baselines are based.
     """
 
     labelled: Labelled
@@ -113,7 +113,7 @@ class Scoring:
         return overall + calibrated + by_domain + by_class, content
 
     def by_slice(self, sides: Sides) -> list[Result]:
-        """Right answers, and right ones among the first three, by the columns of `sides`."""
+        """Share of right answers, and of right ones among the first three, by the columns of `sides`."""
         first, three = {}, {}
         for photo, order in zip(self.photos, self.answers.ranked(), strict=True):
             first[photo.key] = float(order is not None and order[0] == photo.label)
@@ -158,7 +158,7 @@ class Scoring:
         return [int(counts.argmax())] * len(self.photos)
 
     def _stratified(self) -> list[int]:
-        """Classes drawn with the shares of the training photos, each photo's by its id."""
+        """Classes drawn with the training photos' class shares, seeded for each photo by its id."""
         counts = np.bincount(self.train_labels, minlength=len(self.labels))
         ends = np.cumsum(counts)
         points = [key(self.seed, "stratified", photo.key) % int(ends[-1]) for photo in self.photos]
@@ -239,7 +239,7 @@ class Scoring:
         return [(name, [at for at, domain in enumerate(self.labelled.domains) if domain == name]) for name in names]
 
     def _confusions(self, predicted: Sequence[int | None]) -> list[dict[str, Any]]:
-        """Counts of answers, true class down: a domain's classes, those of all other domains in one, no answer."""
+        """Counts of answers, true class down: a domain's classes, those of all other domains together, no answer."""
         tables = []
         for domain, classes in self._domains() or [("all classes", list(self.labels))]:
             counts = confusion(self.truth, predicted, classes)
@@ -299,12 +299,12 @@ class Scoring:
 
 
 def paper_of(labelled: Labelled) -> str:
-    """Whose tables the numbers stand in."""
+    """The paper in whose tables the numbers belong."""
     return PAPER if labelled.corpus != FOLDER else "Own photos"
 
 
 def coverage(labelled: Labelled, answered: int, row: str, setting: str, record: RunRecord) -> Result:
-    """The one number of an answer about photos without labels: how many of them it is about."""
+    """The only number for answers about photos without labels: how many of them were answered."""
     photos = len(labelled.splits["test"])
     return Result(
         paper=paper_of(labelled), table=TABLE, row=row, setting=setting, column="Photos answered about",

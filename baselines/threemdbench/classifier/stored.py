@@ -24,7 +24,7 @@ NAME = "answers.json"
 class StoredAnswers:
     """The test photos by key, class and group, and the logits of those that could be decoded (`readable`).
 
-    `train_labels` are the classes of the training photos, `row` and `setting` what the numbers are called by.
+    `train_labels` are the classes of the training photos, `row` and `setting` the labels of the numbers.
     """
 
     row: str
@@ -42,7 +42,7 @@ class StoredAnswers:
 
     @classmethod
     def of(cls, scoring: Scoring) -> StoredAnswers:
-        """What a scoring is made of, but for its record."""
+        """Everything that a scoring is made of, except its record."""
         photos, answers = scoring.photos, scoring.answers
         return cls(
             row=scoring.row,
@@ -70,7 +70,7 @@ class StoredAnswers:
             raise ValueError("logits of other classes")
 
     def scoring(self, record: RunRecord, *, resamples: int, seed: int) -> Scoring:
-        """The scoring that it was made of, for the record of a run."""
+        """The scoring that it was made from, for the record of a run."""
         photos: Sequence[Photo] = [
             Photo(key, label, group, _no_photo)
             for key, label, group in zip(self.keys, self.labels, self.groups, strict=True)
@@ -92,7 +92,7 @@ class StoredAnswers:
 
 
 def read_stored(run: Path) -> StoredAnswers:
-    """The answers that a run kept. Raises: InputError where it kept none, or something else stands there."""
+    """The answers that a run stored. Raises: InputError if it stored none, or something else is there."""
     path, do = run / NAME, "Run the classifier again"
     if not is_there(path):
         raise InputError(
@@ -102,5 +102,5 @@ def read_stored(run: Path) -> StoredAnswers:
 
 
 def _no_photo() -> NoReturn:
-    """What is kept are answers."""
+    """Raised on access to a photo: only answers are stored."""
     raise InputError(NAME, found="no photo", expected="answers only")

@@ -31,7 +31,7 @@ CHECKPOINT, BEST = "checkpoint.safetensors", "best.safetensors"
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """What an epoch came to. Macro F1 (proportion) of the averaged weights on validation."""
+    """The outcome of an epoch. Macro F1 (proportion) of the averaged weights on validation."""
 
     epoch: int
     loss: float
@@ -41,7 +41,7 @@ class Epoch:
 
 @dataclass(slots=True)
 class _Position:
-    """The next step, and what was found on the way to it."""
+    """The next step, and what was measured on the way to it."""
 
     epoch: int = 0
     step: int = 0
@@ -62,7 +62,8 @@ class Trained:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Whom to tell of each step (epoch, step, steps, mean loss so far), each epoch, and where a checkpoint stands."""
+    """Callbacks for each step (epoch, step, steps, mean loss so far), for each
+    epoch, and for the place of a checkpoint."""
 
     step: Callable[[int, int, int, float], None] = lambda epoch, step, steps, loss: None
     epoch: Callable[[Epoch], None] = lambda epoch: None
@@ -70,10 +71,10 @@ class Told:
 
 
 class Training:
-    """A training on pictures["train"] until pictures["validation"] no longer gets better; it goes on from `folder`.
+    """A training on pictures["train"] until pictures["validation"] no longer improves; it resumes from `folder`.
 
     `identity` is what must not change between start and resumption besides the recipe: data, network, versions. A
-    checkpoint is kept after every epoch, and after the step at which the last one is `checkpoint_seconds` old.
+    checkpoint is saved after every epoch, and after the step at which the last one is `checkpoint_seconds` old.
 
     Raises InputError for a damaged checkpoint or one of another training.
     """
@@ -120,7 +121,7 @@ class Training:
     def run(self) -> Trained:
         """Train to the end.
 
-        Raises ModelError when the loss is not finite or the device's memory does not suffice, KeyboardInterrupt with a
+        Raises ModelError if the loss is not finite or the device runs out of memory, KeyboardInterrupt with a
         message to show.
         """
         try:
@@ -173,7 +174,7 @@ class Training:
         share = recipe.rate(number, recipe.epochs * self.steps)
         for group in self.optimizer.param_groups:
             group["lr"] = recipe.learning_rate * group["share"] * share
-        # Dropout draws from here on; every process its own.
+        # Dropout draws from here on; each process has its own generator.
         torch.manual_seed(key(recipe.seed, "step", place.epoch, place.step, self.accelerator.process_index))
         device = self.accelerator.device
         with self.accelerator.autocast():
@@ -197,7 +198,7 @@ class Training:
         from accelerate.utils import broadcast
 
         place, pictures = self.position, self.pictures["validation"]
-        # Each process averaged the batch statistics that it saw itself: all go on with those of the first.
+        # Each process averaged the batch statistics that it saw itself: all continue with those of the first.
         broadcast(list(self.average.module.buffers()))
         logits = answer(self.average.module, pictures, self.network.input, self.accelerator, workers=self.workers)
         labels, _ = occurring(pictures.labels, range(logits.shape[1]))
@@ -207,7 +208,7 @@ class Training:
         if scores.macro_f1 > place.best:
             place.best, place.best_epoch = scores.macro_f1, place.epoch
             if self.accelerator.is_main_process:
-                # Before the checkpoint: stopped in between, this epoch ends once more, with the same weights.
+                # Before the checkpoint: if interrupted in between, this epoch ends once more, with the same weights.
                 write_tensors(self.folder / BEST, self.average.module.state_dict(), {"epoch": place.epoch})
         place.epoch, place.step, place.loss = place.epoch + 1, 0, 0.0
         self.told.epoch(epoch)
@@ -228,7 +229,7 @@ class Training:
         if not is_there(path):
             return
         tensors, facts = read_tensors(path, do=self._again())
-        # As JSON has it: tuples are lists there.
+        # As in JSON, where tuples are lists.
         changed = [name for name, value in self.identity.items() if facts["identity"].get(name) != value]
         if changed:
             name = changed[0]

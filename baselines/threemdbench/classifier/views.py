@@ -36,7 +36,7 @@ class TrainViews:
 
     def __getitem__(self, item: tuple[int, int]) -> tuple[Any, int]:
         at, seed = item
-        # torchvision draws from the process's generator: seeded here, and given back as it was.
+        # torchvision draws from the process's generator: seeded here, and restored afterwards.
         before = torch.random.get_rng_state()
         try:
             torch.default_generator.manual_seed(seed)
@@ -46,7 +46,7 @@ class TrainViews:
 
 
 class TestViews:
-    """The view of each picture that answers are given on."""
+    """The view of each picture from which answers are computed."""
 
     def __init__(self, pictures: Pictures | Sequence[Image.Image], input: Input) -> None:
         mode = _MODES.get(input.interpolation, v2.InterpolationMode.BICUBIC)

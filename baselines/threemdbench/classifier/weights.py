@@ -18,8 +18,8 @@ NAME = "model.safetensors"
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What stands beside the weights: the network's name and input, its classes in the order of its outputs, the
-    temperature that was fitted on validation, where its first weights came from, and the digest of the train split."""
+    """What is stored beside the weights: the network's name and input, its classes in the order of its outputs, the
+    temperature fitted on validation, where its first weights came from, and the digest of the train split."""
 
     name: str
     classes: tuple[str, ...]
@@ -30,14 +30,14 @@ class About:
 
 
 def write_weights(run: Path, module: Any, about: About) -> None:
-    """Keep the weights of a network in its run's folder. Raises what `write_tensors` raises."""
+    """Store the weights of a network in its run's folder. Raises what `write_tensors` raises."""
     write_tensors(run / NAME, module.state_dict(), to_json(about))
 
 
 def read_weights(run: Path) -> tuple[About, Network]:
-    """What a run kept, as a network that answers as it did.
+    """The network of a run, which answers as it did then.
 
-    Raises InputError where there is none or its file is damaged, ModelError where its weights do not fit its name.
+    Raises InputError if there is none or its file is damaged, ModelError if its weights do not fit its name.
     """
     path, do = run / NAME, "Name the folder of a finished `bedside run classifier` that trained a network"
     if not is_there(path):

@@ -22,7 +22,7 @@ BY_ROLE: Mapping[str, Mapping[str, ScriptedAgent]] = {
     "doctor": {**DOCTORS, **ATTACKERS},
     "assessor": ASSESSORS,
 }
-"""Role -> name -> agent. No name stands in two roles."""
+"""Role -> name -> agent. No name is used in two roles."""
 
 AGENTS: Mapping[str, ScriptedAgent] = {name: agent for agents in BY_ROLE.values() for name, agent in agents.items()}
 

@@ -23,7 +23,7 @@ _HEDGED = re.compile(
 )
 _MOST_NAMES = 3  # a doctor who gives more has settled on none
 _TOO_LONG = 1_200  # characters of one reply
-_GOOD = 6  # of the seven other items, for "excellent"
+_GOOD = 6  # how many of the seven other items make "excellent"
 _FAIR = 4
 
 _HISTORY = re.compile(r"\b(?:allerg|illness|disease|medic(?:ine|ation)|drug|surg|operation|history|chronic)", re.I)
@@ -41,7 +41,7 @@ _TREAT = re.compile(
 
 
 def assessor(case: Case) -> Script:
-    """The scripted assessor of a case; both of its tasks are told apart by what it is sent."""
+    """The scripted assessor of a case; its two tasks are distinguished by what it is sent."""
 
     def script(messages: Sequence[Message]) -> str:
         sent = json.loads(messages[-1].text)
@@ -54,7 +54,7 @@ def assessor(case: Case) -> Script:
 
 
 def stated_diagnoses(utterances: Sequence[str]) -> list[str]:
-    """What the last utterance that states any diagnosis states, without guesses; [] where it states too many.
+    """The diagnoses in the last utterance that states any, without guesses; [] if it states too many.
 
     >>> stated_diagnoses(["It might be acne.", "You have a stye.", "You are welcome."])
     ['stye']
@@ -68,7 +68,7 @@ def stated_diagnoses(utterances: Sequence[str]) -> list[str]:
 
 
 def scored(doctor: Sequence[str], gold: str) -> dict[str, int]:
-    """Scores of the items from the doctor's words. Advice counts only for a doctor who has given a diagnosis."""
+    """Scores of the items from the doctor's words. Advice counts only from a doctor who has given a diagnosis."""
     questions = " ".join(sentence for text in doctor for sentence in _SENTENCE.findall(text) if sentence.endswith("?"))
     statements = " ".join(sentence for text in doctor for sentence in _statements(text))
     names = stated_diagnoses(doctor)

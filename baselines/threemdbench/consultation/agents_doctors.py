@@ -26,7 +26,7 @@ from loaders.files.bundled import bundled
 from loaders.models.messages import Message
 from loaders.threemdbench import NAMES, diagnosis_of, named_in
 
-# The paper does not say which diagnosis is the most frequent; here counts follow the order of its list (3M-G2).
+# The paper does not say which diagnosis is the most frequent; here frequencies follow the order of its list (3M-G2).
 MAJORITY = NAMES[0]
 _N_CUES = 3
 _CUE_POINTS = 1.0  # for the first cue, a third less for each that follows
@@ -36,12 +36,12 @@ _FEW_QUESTIONS, _ALL_QUESTIONS, _FOLLOW_UP = (_LINES[kind] for kind in ("few que
 
 
 def as_asked(messages: Sequence[Message], answer: str) -> str:
-    """The answer, in two labelled parts where the instructions ask for them."""
+    """The answer, in two labelled parts if the instructions ask for them."""
     return f"REASONING: I keep to my script.\nANSWER: {answer}" if "REASONING:" in _instructions(messages) else answer
 
 
 def cues_in(messages: Sequence[Message]) -> tuple[str, ...]:
-    """The cues that the instructions hold: the names of the one line that names exactly three diagnoses."""
+    """The cues in the instructions: the names on the one line that names exactly three diagnoses."""
     for line in _instructions(messages).splitlines():
         names = tuple(dict.fromkeys(diagnosis.name for _, diagnosis in named_in(line)))
         if len(names) == _N_CUES:
@@ -66,7 +66,7 @@ def by_keywords(words: str, cues: Sequence[str] = ()) -> str:
 
 
 def _doctor(questions: Sequence[str], diagnose: Callable[[Sequence[Message]], str]) -> Script:
-    """Asks the questions where there is a conversation, then gives the diagnosis."""
+    """Asks the questions if there is a conversation, then gives the diagnosis."""
 
     def script(messages: Sequence[Message]) -> str:
         spoken = sum(message.role == "assistant" for message in messages)

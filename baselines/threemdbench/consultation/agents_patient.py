@@ -23,7 +23,8 @@ from loaders.threemdbench import named_in
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How one temperament talks. `{fact}` is what is told; `told_at_once` is how many facts an answer holds at most."""
+    """How one temperament talks. `{fact}` is the fact told; `told_at_once` is the
+    maximum number of facts in an answer."""
 
     told_at_once: int
     opening: tuple[str, ...]
@@ -97,7 +98,7 @@ def patient(case: Case) -> Script:
 
 
 def answering(question: str, facts: Sequence[str]) -> list[str]:
-    """The facts that answer a question, best first; an open question is answered by any, behind these."""
+    """The facts that answer a question, best first; any fact answers an open question, after these."""
     asked = set(_WORD.findall(question.casefold())) - _COMMON
     topics = [fact for about, fact in _TOPICS if about.search(question)]
 
@@ -111,7 +112,7 @@ def answering(question: str, facts: Sequence[str]) -> list[str]:
     return chosen
 
 
-@lru_cache(maxsize=256)  # each turn looks at the whole conversation again
+@lru_cache(maxsize=256)  # each turn goes through the whole conversation again
 def gives_diagnosis(text: str) -> bool:
     """Whether a doctor's message states a diagnosis, outside questions and not as one of many."""
     stated = " ".join(sentence for sentence in _SENTENCE.findall(text) if not sentence.rstrip().endswith("?"))
@@ -119,7 +120,7 @@ def gives_diagnosis(text: str) -> bool:
 
 
 def in_first_person(fact: str) -> str:
-    """A complaint that speaks to the patient, in the patient's own mouth.
+    """A complaint that addresses the patient, rephrased in the first person.
 
     >>> in_first_person("Your itch is strong enough to wake you at night."), in_first_person("You are well.")
     ('My itch is strong enough to wake me at night.', 'I am well.')

@@ -23,7 +23,7 @@ from loaders.models.prompts import Prompts
 
 Value = TypeVar("Value")
 
-_MAX_RAW = 4_000  # longer than 512 tokens are: the authors score the answer as it is
+_MAX_RAW = 4_000  # characters, more than 512 tokens have: the authors score the answer as it is
 
 
 async def ask_assessor(
@@ -38,10 +38,12 @@ async def ask_assessor(
     json_schema: Mapping[str, Any] | None = None,
     first: int = 0,
 ) -> Asked[Value]:
-    """What `read` makes of the first answer that it takes, of the protocol's number, which are counted from `first`.
+    """What `read` returns for the first answer that it accepts, within the protocol's number of attempts, which are
+    counted from `first`.
 
-    `read` raises Unfit for an answer that it does not take. What a reasoning model thinks, and tokens of chat
-    templates, are taken off before; the answer is cut to what a record keeps of it. Raises what `ask` raises.
+    `read` raises Unfit for an answer that it rejects. A reasoning model's thoughts and tokens of chat templates are
+    removed
+    before; the answer is cut to what a record keeps of it. Raises what `ask` raises.
     """
     once = protocol.decoding["assessor"] if decoding is None else decoding
     warmer = cast(Decoding, {**once, **protocol.retry})
@@ -50,7 +52,7 @@ async def ask_assessor(
         drawn = warmer if attempt else once
         return ask(role, messages, json_schema=json_schema, attempt=first + attempt, **drawn)
 
-    # S2: the benchmark asks the same again, only warmer. An assessor that was told of its mistake would be another one.
+    # S2: the benchmark repeats the same request, only warmer. An assessor told of its mistake would be a different one.
     asked = await ask_until(
         asking,
         messages,
@@ -72,7 +74,7 @@ async def extract(turns: Sequence[Turn], ask: Ask, prompts: Prompts, protocol: P
 
 
 def doctors_words(turns: Sequence[Turn], *, lower: bool = False) -> str:
-    """The doctor's utterances as a JSON list of strings, one a line; in lower case, as the authors have them."""
+    """The doctor's utterances as a JSON list of strings, one per line; in lower case, as in the authors' code."""
     texts = [turn.text.lower() if lower else turn.text for turn in turns if turn.role == "doctor"]
     said = [json.dumps(text, ensure_ascii=False) for text in texts]
     return "[\n" + ",\n".join(said) + "\n]"

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 WIDTH = 400
 NO_CUES = "no cues"
 _QUALITY = 90
-PICTURES = "images"  # of a run: small pictures, so that its dialogues can be looked at without the corpus
+PICTURES = "images"  # folder of a run: small pictures, so that its dialogues can be viewed without the corpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,9 @@ class Invalid:
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """What came of the rows, each in the order of the ids: as many cases and invalid rows as there are rows.
+    """The rows as cases, each in the order of the ids: cases and invalid rows add up to all rows.
 
-    `giveaways` are the ids of cases of which a complaint names the diagnosis itself, so that a patient may say it.
+    `giveaways` are the ids of cases in which a complaint names the diagnosis itself, so that a patient may say it.
     """
 
     cases: tuple[Case, ...]
@@ -72,8 +72,9 @@ def read_cases(
     and read when they are needed; otherwise cases hold them. `cues` are the names of
     `baselines.threemdbench.classifier.cues`, and `without` says why a case has none: it is not played then.
 
-    Raises InputError for a row without an id, an id twice, and cues that lack a case for no reason; BedsideError for a
-    full disk.
+    Raises InputError for a row without an id, a duplicate id, and cues that lack a case without a reason; BedsideError
+    for
+    a full disk.
     """
     cases: dict[str, Case] = {}
     invalid: dict[str, Invalid] = {}
@@ -98,7 +99,7 @@ def read_cases(
 
 
 def _without_cues(cases: dict[str, Case], invalid: dict[str, Invalid], without: Mapping[str, str]) -> None:
-    """Moves the cases that have no cues to the invalid ones. Raises InputError where the cues do not say why."""
+    """Moves the cases that have no cues to the invalid ones. Raises InputError if the cues do not say why."""
     missing = sorted(case_id for case_id, case in cases.items() if not case.cues)
     if lost := [case_id for case_id in missing if case_id not in without]:
         more = f" and {len(lost) - 5:,} more" if len(lost) > 5 else ""
@@ -171,12 +172,12 @@ def _names_itself(case: Case) -> bool:
 
 
 def picture_path(run: Path, case_id: str) -> Path:
-    """Where a run keeps the picture of a case; the name tells neither the case nor its diagnosis."""
+    """Where a run stores the picture of a case; the name reveals neither the case nor its diagnosis."""
     return run / PICTURES / f"{hashlib.sha256(case_id.encode()).hexdigest()[:16]}.jpg"
 
 
 def keep_pictures(run: Path, cases: Iterable[Case]) -> None:
-    """Write a small JPEG of every case's photo, without metadata; pictures that are there already stay.
+    """Write a small JPEG of every case's photo, without metadata; existing pictures stay.
 
     Raises InputError for a photo that cannot be opened, BedsideError when the disk is full.
     """

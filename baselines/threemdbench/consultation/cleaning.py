@@ -37,7 +37,7 @@ _MAX_NESTED = 10
 
 _STOPS = {"max_tokens": "max_tokens", "content_filter": "filtered", "model_length": "no_room"}
 
-# All of Unicode's control, surrogate and format characters that show nothing; joiners stay within emoji and scripts.
+# All of Unicode's invisible control, surrogate and format characters; joiners stay within emoji and scripts.
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U0001d173-\U0001d17a\U000e0000-\U000e0fff]|(?<![^\x00-\x7f])[\u200c\u200d]"
@@ -90,14 +90,14 @@ def scrub(answer: Answer) -> tuple[str, str | None, set[str]]:
     text, found = _without_tokens(text)
     flags |= {"special_token"} if found else set()
     text, thought = without_thoughts(text)
-    if answer.thought:  # the provider has told it apart
+    if answer.thought:  # the provider has separated it
         thought = "\n".join(filter(None, (answer.thought, thought)))
     flags |= {"thought"} if thought is not None else set()
     return text.strip(), thought, flags
 
 
 def spoken(role: Role, text: str, flags: set[str]) -> str:
-    """What a role says for itself in a scrubbed text, PLACEHOLDER where that is nothing; `flags` are added to."""
+    """What a role says for itself in a scrubbed text, PLACEHOLDER if that is nothing; adds to `flags`."""
     kept, start = [], 0
     for match in _LABEL.finditer(text):
         kept.append(text[start : match.start()])
@@ -124,7 +124,7 @@ def ordered(flags: Iterable[str]) -> tuple[str, ...]:
 
 
 def rationale_and_answer(text: str) -> tuple[str, str] | None:
-    """The two parts of a doctor's scrubbed text in the form that was asked for; None where it has not that form.
+    """The two parts of a doctor's scrubbed text in the requested form; None if it does not have that form.
 
     >>> rationale_and_answer("REASONING: It may be a stye.\\nANSWER: Does it hurt?")
     ('It may be a stye.', 'Does it hurt?')
@@ -140,9 +140,9 @@ def rationale_and_answer(text: str) -> tuple[str, str] | None:
 
 
 def salvaged(text: str) -> tuple[str | None, str]:
-    """Rationale and answer of a text without that form (3M-G17): what stands behind the last ANSWER, else, where the
-    text has no label at all, its last paragraph. Behind REASONING without ANSWER nothing is known to be an answer, so
-    nothing is sent.
+    """Rationale and answer of a text without that form (3M-G17): what follows the last ANSWER or, if the text has no
+    label
+    at all, its last paragraph. After REASONING without ANSWER nothing is known to be an answer, so nothing is sent.
 
     >>> salvaged("I think of a stye.\\n\\nDoes it hurt?"), salvaged("REASONING: a stye.\\n\\nIt is likely.")
     (('I think of a stye.', 'Does it hurt?'), ('REASONING: a stye.\\n\\nIt is likely.', ''))
@@ -161,7 +161,7 @@ def salvaged(text: str) -> tuple[str | None, str]:
 
 
 def _without_tokens(text: str) -> tuple[str, int]:
-    """Until nothing changes, as taking one token out may put another together."""
+    """Repeats until nothing changes, since removing one token may form another."""
     found = 0
     if "<" not in text and "[" not in text:
         return text, found
@@ -172,5 +172,5 @@ def _without_tokens(text: str) -> tuple[str, int]:
         if not headers + instructions + tokens:
             return text, found
         found += headers + instructions + tokens
-    # Nested so deeply on purpose only: then no bracket stays to make a token of.
+    # Only deliberate text nests so deeply: then every bracket is removed, so that none can form a token.
     return re.sub(r"[<>\[\]]", "", text), found

@@ -25,14 +25,14 @@ from loaders.models.asking import without_thoughts
 from loaders.threemdbench import NAMES, named_in
 
 NONE = "none"
-"""What an extractor answers where the doctor settled on no diagnosis."""
+"""What an extractor answers if the doctor settled on no diagnosis."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
     """The answer of the extractor about one consultation; repetitions of a case share its id, and so a cluster.
 
-    `text` is what we read in it, `raw` the answer as it was given, None where that is the same.
+    `text` is what we read in it, `raw` the answer as it was given, None if that is the same.
     """
 
     case_id: str
@@ -43,7 +43,7 @@ class Extracted:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A score from 0 to 1 with its interval over cases; value None, with no interval, where no sample is left."""
+    """A score from 0 to 1 with its interval over cases; value None, with no interval, if no sample is left."""
 
     value: float | None
     ci95: Interval | None
@@ -52,8 +52,8 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Weighted F1 as the authors count, of raw answers and of what we read in them, and strictly; macro F1 and accuracy
-    strictly."""
+    """Weighted F1 as the authors count it, from raw answers and from what we read in them, and strict; macro F1 and
+    accuracy, both strict."""
 
     authors: Estimate
     cleaned: Estimate
@@ -62,7 +62,7 @@ class Scores:
     accuracy: Estimate
 
 
-# The authors' corrections, in their order: the first rule of which every group has a part in the name wins. Case
+# The authors' corrections, in their order: the first rule wins whose every group has a member in the name. Case
 # counts, as it does there, where the extractor only ever reads lower-case text.
 _CORRECTIONS: tuple[tuple[tuple[tuple[str, ...], ...], str], ...] = (
     ((("herpes", "cold sore", "hsv"),), "herpes"),
@@ -101,11 +101,13 @@ def _corrected(name: str) -> str:
 
 
 def extracted(consultation: Consultation, unfinished: Unfinished = "paper") -> Extracted:
-    """What counts as the answer about a consultation: "none" where the assessor's could not be read.
+    """The answer that counts for a consultation: "none" if the assessor's could not be read.
 
-    Of an unfinished dialogue it is "none" too in mode `paper`, the assessor's in mode `authors` (3M-G14). What we read
-    is in lower case, as their extractor reads nothing else; the raw answer is as it was, without what a reasoning model
-    thought in front of it.
+    For an unfinished dialogue it is "none" too in mode `paper`, the assessor's in mode `authors` (3M-G14). What we
+    read is
+    in lower case, since their extractor reads nothing else; the raw answer is unchanged, except that a reasoning
+    model's
+    thoughts in front of it are removed.
     """
     extraction = consultation.extraction
     if not consultation.finished and unfinished == "paper":
@@ -116,13 +118,13 @@ def extracted(consultation: Consultation, unfinished: Unfinished = "paper") -> E
 
 
 def parts(text: str) -> list[str]:
-    """The single answers of an answer, as they were written: what stands between commas, semicolons and line breaks."""
+    """The single answers in an answer, as they were written, separated by commas, semicolons or line breaks."""
     written = text.replace(";", ",").replace("\n", ",").split(",")
     return [answer for part in written if (answer := part.strip(" \t.`'\""))]
 
 
 def first_name(text: str) -> str | None:
-    """The first diagnosis of an answer, None where that is none of the 34, in whatever case it is written.
+    """The first diagnosis of an answer, in any case; None if that is none of the 34.
 
     Only the first part of a list counts: what follows a wrong first answer is a second try.
 
@@ -136,23 +138,24 @@ def first_name(text: str) -> str | None:
 
 
 def is_none(text: str) -> bool:
-    """Whether an answer says that there is no diagnosis: "none" or nothing, in any case, with any mark around it."""
+    """Whether an answer says that there is no diagnosis: "none" or nothing, in any
+    case, with any punctuation around it."""
     return [part.casefold() for part in parts(text)] in ([], [NONE])
 
 
 def authors_samples(answers: Sequence[Extracted]) -> Answers:
-    """Samples by the authors' rules, of raw answers: cases of exactly "none" dropped, one for each name of others."""
+    """Samples by the authors' rules, from raw answers: cases of exactly "none" dropped, one for each name in others."""
     named = [(answer, names_as_authors(answer.text if answer.raw is None else answer.raw)) for answer in answers]
     return _samples([(answer, name) for answer, names in named if names != [NONE] for name in names])
 
 
 def cleaned_samples(answers: Sequence[Extracted]) -> Answers:
-    """Samples by the same rules of what we read in the answers."""
+    """Samples by the same rules, from what we read in the answers."""
     return authors_samples([replace(answer, raw=None) for answer in answers])
 
 
 def strict_samples(answers: Sequence[Extracted]) -> Answers:
-    """A sample a consultation: its first diagnosis, None (wrong) where there is none."""
+    """One sample per consultation: its first diagnosis, None (wrong) if there is none."""
     return _samples([(answer, first_name(answer.text)) for answer in answers])
 
 
@@ -182,7 +185,7 @@ def weighted_f1(samples: Answers, names: Sequence[str] = NAMES, *, resamples: in
 
 
 def confusion(answers: Sequence[Extracted], names: Sequence[str]) -> tuple[list[str], list[list[int]]]:
-    """Columns and counts of the strict reading: a row for each of `names`, a column for each and for all else.
+    """Columns and counts of the strict reading: a row for each of `names`, a column for each and for everything else.
 
     The last two columns are another diagnosis of the 34, and none or a name outside the list.
     """

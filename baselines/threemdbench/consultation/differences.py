@@ -56,9 +56,9 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """First less second over the n cases that both have, in the unit of the measure.
+    """First minus second over the n cases that both have, in the unit of the measure.
 
-    p is Wilcoxon's and None for a measure that has no value a case; `p_adjusted` is over all pairs of the table.
+    p is Wilcoxon's, or None for a measure without a value per case; `p_adjusted` is over all pairs of the table.
     """
 
     table: str
@@ -95,7 +95,7 @@ def system_of(run: FinishedRun) -> System | None:
 
 
 def told_apart(systems: Sequence[System], names: Sequence[str]) -> list[System]:
-    """The systems with a name behind every label that two of them share: one doctor with other prompts, say."""
+    """The systems, with a name after every label that two of them share: one doctor with different prompts, say."""
     labels = Counter(system.label for system in systems)
     return [
         replace(system, label=f"{system.label} ({name})") if labels[system.label] > 1 else system
@@ -104,7 +104,7 @@ def told_apart(systems: Sequence[System], names: Sequence[str]) -> list[System]:
 
 
 def differences(systems: Sequence[System], *, resamples: int = 1000, seed: int = 0) -> list[Difference]:
-    """Every two systems in every measure of Tables 5 and 6 that both have; several repetitions of a case are averaged.
+    """Every two systems in every measure of Tables 5 and 6 that both have; repetitions of a case are averaged.
 
     Raises InputError on fewer than two systems, or two without a case in common.
     """
@@ -166,7 +166,7 @@ def _utterances(played: Consultation, /, *, unfinished: Unfinished) -> float | N
     return None if played.ended == "answer" else float(played.utterances)
 
 
-# What has a value a case: table, measure, unit, the greatest value where there is one, value.
+# Measures with a value per case: table, measure, unit, the largest value if there is one, value.
 _MEASURES: tuple[tuple[str, str, str, float | None, _Value], ...] = (
     ("Table 5", "Diagnosis right (strict)", "points", 100.0, _right),
     ("Table 5", "Number of utterances", "utterances", None, _utterances),

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 
 _MARK = r"[^\w\s]"  # punctuation, quotation marks, brackets, emoji
 _WORD = r"(?<![\w])(?<!\w[-'’])BREAK(?![\w])(?![-'’]\w)"
-# One BREAK, or several with nothing but marks between them: a run counts once.
+# One BREAK, or several with only punctuation between them: a run counts once.
 _RUN = re.compile(rf"(?:{_WORD}|(?<!\w)(?:BREAK){{2,}}(?!\w))(?:(?:{_MARK}|\s){{0,20}}{_WORD})*")
 _END = re.compile(r"[.!?…]+[\"'”’»)\]*_`]*(?=\s)|\n")
 _EDGE = rf"(?:{_MARK}|_|\s)"
 _TRIM = re.compile(rf"\A{_EDGE}+|{_EDGE}+\Z")
-# Marks around it that go with it, and the point behind it.
+# Punctuation around it that belongs to it, and the full stop after it.
 _OPENS = re.compile(r"(?:[*_`~\"'“‘„«‹(\[{<#]|[/|=-][ \t]?)+\Z")
 _CLOSES = re.compile(r"\A[*_`~\"'”“’»›)\]}>#/|=-]*[.!…]*[*_`~\"'”“’»›)\]}>]*")
 _LABEL = re.compile(
@@ -26,7 +26,7 @@ _LABEL = re.compile(
     r"[\s*_#>\[(]*[^\W\d_][\w .'’-]{0,30}[\])*_]*\s*[:：]\s*[*_]*\s*\Z"
 )
 
-# Somebody has said, or is to say, the word; a first person that announces it does.
+# Somebody said, or should say, the word; in the first person, announcing it counts as saying it.
 _SAID = re.compile(
     r"\b(?:sa(?:y|ys|id|ying)|wr(?:ite|ites|ote|itten|iting)|typ(?:e|es|ed|ing)|repl(?:y|ied)|respond(?:ed)?|answer(?:ed)?"
     r"|mean(?:s|t)?|call(?:s|ed)?|words?|commands?|instruct\w*|told|asked|prompt\w*|mention\w*|us(?:e|ed|ing)|enter|send)"
@@ -40,7 +40,7 @@ _HYPOTHETIC = re.compile(
     re.IGNORECASE,
 )
 _ASKING = re.compile(r"\A\W*(?:why|what|when|how|who|where|which|should|does|do|did|is|are|can|could|would)\b", re.I)
-# Before it, these make a noun or a verb of it.
+# Before it, these make it a noun or a verb.
 _IN_SENTENCE = frozenset(
     """a an the my your his her our their its no any some another one every each this quick short long little brief
     small big good nice proper real lunch coffee tea smoke work study school summer spring winter holiday bathroom
@@ -49,7 +49,7 @@ _IN_SENTENCE = frozenset(
     blisters blister spots pimples lips cuticles wounds stitches scabs it'll they'll i'll even easily often always
     sometimes voice waters""".split()
 )
-# Behind it, these begin what the patient goes on to say; anything else that is not set off goes on with a sentence.
+# After it, these begin what the patient goes on to say; anything else that is not set off continues a sentence.
 _CLOSERS = frozenset(
     """thank thanks thx bye goodbye cheers ok okay have take see end ends done finished over good great doctor doc
     dr sorry i i'm i'll i've that's that my we it's everything all no yes farewell conversation dialogue""".split()
@@ -59,8 +59,8 @@ _CLOSERS = frozenset(
 _FAREWELL = re.compile(
     r"\W*(?:and |then |so )?(?:bye|goodbye|thanks?|take care|have a|see you|good (?:night|day))\b", re.I
 )
-_FAR = 300  # characters around it that are looked at
-_MOST = 64  # of its places in one text, the last ones
+_FAR = 300  # characters around it that are considered
+_MOST = 64  # occurrences in one text that are considered, the last ones
 
 Span = tuple[int, int]
 
@@ -92,7 +92,7 @@ def natural_ending(text: str) -> tuple[str, bool]:
 
 
 def _is_said(text: str, start: int, end: int) -> bool:
-    """Whether the BREAK there is said and not mentioned."""
+    """Whether the BREAK there is said rather than mentioned."""
     before, after = _sentence(text, start, end)
     asks = "?" in _until_word(after) or (after.rstrip(" \t\"'”’»)]*_`").endswith("?"))
     left, right = _TRIM.sub("", before), _TRIM.sub("", after)
@@ -107,7 +107,7 @@ def _is_said(text: str, start: int, end: int) -> bool:
 
 
 def _sentence(text: str, start: int, end: int) -> tuple[str, str]:
-    """What stands before and behind it in its own sentence or line."""
+    """What precedes and follows it in its own sentence or line."""
     before, after, begins = text[max(0, start - _FAR) : start], text[end : end + _FAR], 0
     for stop in _END.finditer(before):
         begins = stop.end()
@@ -131,7 +131,7 @@ def _mentioned(before: str) -> bool:
 
 
 def _breaks_off(after: str, right: str) -> bool:
-    """Whether what stands behind it begins anew: behind a mark that ends, or with words that close a talk."""
+    """Whether what follows it is a new start: after a mark that ends, or with words that close a conversation."""
     marks = _until_word(after)
     if _FAREWELL.match(after):
         return True
@@ -144,7 +144,7 @@ def _breaks_off(after: str, right: str) -> bool:
 
 
 def _set_off(before: str) -> bool:
-    """Whether a mark divides it from what stands before it."""
+    """Whether punctuation separates it from what precedes it."""
     marks = re.search(rf"{_EDGE}*\Z", before)
     return bool(marks and re.search(rf"{_MARK}", marks[0]))
 
@@ -154,14 +154,14 @@ def _last_word(left: str) -> str:
 
 
 def _marked(text: str, start: int, end: int) -> Span:
-    """Where it is with the marks that go with it."""
+    """Its span, including the punctuation that belongs to it."""
     near = text[max(0, start - 20) : start]
     opens, closes = _OPENS.search(near), _CLOSES.match(text[end : end + 20])
     return start - (len(near) - opens.start() if opens else 0), end + (closes.end() if closes else 0)
 
 
 def _without(text: str, said: Sequence[Span]) -> str:
-    """The text without these parts; nothing where only a speaker's name or marks are left."""
+    """The text without these parts; empty if only a speaker's name or punctuation is left."""
     kept, at = [], 0
     for start, end in said:
         kept.append(text[at:start])

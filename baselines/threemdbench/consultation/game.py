@@ -19,7 +19,7 @@ from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 
 NAME = "consultation"
-_VERSION = 2  # of the rules in cleaning.py and play.py: another number, and no older log is taken for this game's
+_VERSION = 2  # of the rules in cleaning.py and play.py: raise it, and older logs are no longer taken for this game's
 
 
 def consultation_game(setting: str, prompts: Prompts, protocol: Protocol = BEDSIDE) -> Game[Case, Consultation]:
@@ -42,7 +42,7 @@ def consultation_game(setting: str, prompts: Prompts, protocol: Protocol = BEDSI
 
 
 def transcript(case: Case, played: Consultation) -> list[Message]:
-    """The consultation for a reader of a log: the photo with the first message, rationales behind what they led to.
+    """The consultation for a reader of a log: the photo with the first message, rationales after what they led to.
 
     The reader sees the photo in every setting; only `setting` says whether the doctor did.
     """

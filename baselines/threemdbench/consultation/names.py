@@ -18,9 +18,9 @@ SETTING_NAMES = {
     "dialogue+image+rationale+cues": "dialogue + image + rationale + external cues",
     "dialogue+image+cues": "dialogue + image + external cues",
 }
-"""Setting -> its label in Tables 5 and 6; the last is in no table of the paper."""
+"""Setting -> its label in Tables 5 and 6; the last one is in no table of the paper."""
 
-# Families by a word of the name: judges favour texts of their own kind.
+# Families by a word in the name: judges favour texts of their own kind.
 _FAMILIES = {
     "GPT": r"gpt|\bo[1345]\b|openai",
     "Claude": r"claude|anthropic",
@@ -36,7 +36,7 @@ _FAMILIES = {
 
 
 def setting_name(setting: str) -> str:
-    """The paper's label of a setting; its own name where the paper has none."""
+    """The paper's label of a setting; its own name if the paper has none."""
     return SETTING_NAMES.get(setting, setting)
 
 
@@ -50,7 +50,7 @@ def model_name(name: str) -> str:
 
 
 def doctor_name(record: RunRecord) -> str:
-    """The label of the run's doctor, the row that its numbers stand in."""
+    """The label of the run's doctor, which is the row of its numbers."""
     named = role_model(record, "doctor")
     return model_name(named) if named else record.baseline
 
@@ -61,7 +61,7 @@ def role_model(record: RunRecord, role: str) -> str | None:
 
 
 def family(name: str) -> str | None:
-    """The family of a model by its name, None where the name does not tell: "scripted/…" has none.
+    """The family of a model by its name, None if the name does not say: "scripted/…" has none.
 
     >>> family("openai/gpt-4o-mini"), family("vllm/google/medgemma-4b-it"), family("scripted/oracle")
     ('GPT', 'Gemini and Gemma', None)
@@ -69,7 +69,7 @@ def family(name: str) -> str | None:
     provider, _, rest = name.casefold().partition("/")
     if provider == "scripted":
         return None
-    # The provider tells only where the model's own name does not: "openai/" serves any model with its protocol.
+    # The provider counts only if the model's own name says nothing: "openai/" serves any model with its protocol.
     for text in (rest or provider, provider if provider != "openai-api" else ""):
         for label, words in _FAMILIES.items():
             if re.search(words, text):
@@ -90,7 +90,7 @@ def is_closed(name: str) -> bool:
 
 
 def shared_family(record: RunRecord) -> str | None:
-    """The family that doctor and assessor of a run share, None where they share none or a name does not tell."""
+    """The family that doctor and assessor of a run share, None if they share none or a name does not say."""
     doctor, assessor = (role_model(record, role) for role in ("doctor", "assessor"))
     if not doctor or not assessor:
         return None

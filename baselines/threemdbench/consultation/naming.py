@@ -49,7 +49,7 @@ _SENTENCE = re.compile(
 
 
 def read_names(text: str) -> tuple[str, ...]:
-    """The names of an answer as they were written; () for "none". Raises Unfit for what is no list of names.
+    """The names of an answer as they were written; () for "none". Raises Unfit for anything but a list of names.
 
     >>> read_names("Stye, chalazion."), read_names("'none'"), read_names("Final diagnosis: **hordeolum**\\n")
     (('Stye', 'chalazion'), (), ('hordeolum',))
@@ -95,13 +95,13 @@ def _names(parts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _apart(name: str) -> list[str]:
-    """ "acne or rosacea" as two, where each is one of the 34; a name with an "and" of its own stays whole."""
+    """ "acne or rosacea" as two, if each is one of the 34; a name that itself contains "and" stays whole."""
     parts = [part.strip(_AROUND) for part in _OR.split(re.sub(r"\Aeither\s+", "", name, flags=re.IGNORECASE))]
     return parts if len(parts) > 1 and all(map(diagnosis_of, parts)) else [name]
 
 
 def _listed(answer: str) -> list[str] | None:
-    """The names in a list or an object; None where the answer is neither."""
+    """The names in a list or an object; None if the answer is neither."""
     if not answer.startswith(("[", "{", "(")):
         return None
     for read in (json.loads, ast.literal_eval):
@@ -127,7 +127,7 @@ def _lines(answer: str) -> tuple[str, ...]:
 
 
 def _said(answer: str) -> tuple[str, ...] | None:
-    """The names of a sentence that says the diagnosis and nothing against it."""
+    """The names in a sentence that states the diagnosis and nothing against it."""
     sentence = _SENTENCE.match(answer)
     if sentence is None or _HEDGED.search(answer):
         return None
@@ -137,7 +137,7 @@ def _said(answer: str) -> tuple[str, ...] | None:
 
 
 def _says_more(paragraph: str, reasons: str) -> bool:
-    """Whether the paragraphs behind name another diagnosis than the first does, or say that there is none."""
+    """Whether later paragraphs name another diagnosis than the first does, or say that there is none."""
     if _DENIED.match(reasons):
         return True
     first = {diagnosis.name for _, diagnosis in named_in(paragraph)}

@@ -45,7 +45,7 @@ class Physicians:
 
 
 def one_a_diagnosis(cases: Sequence[Case], seed: int = 0) -> list[Case]:
-    """A case of every diagnosis that has one, drawn by seed whatever the order of the cases."""
+    """One case of every diagnosis that has any, drawn by seed whatever the order of the cases."""
     by_name: dict[str, list[Case]] = {}
     for case in sorted(cases, key=lambda case: case.case_id):
         by_name.setdefault(case.diagnosis, []).append(case)
@@ -55,9 +55,9 @@ def one_a_diagnosis(cases: Sequence[Case], seed: int = 0) -> list[Case]:
 def write_sheets(
     cases: Sequence[Case], path: Path, *, setting: str, raters: int = 2, seed: int = 0, stand_in: str | None = None
 ) -> list[Path]:
-    """Write a blank sheet a rater and instructions; the files written. The cases are in another order for each.
+    """Write a blank sheet per rater, and instructions; returns the files. The cases are in a different order for each.
 
-    Raises InputError on an unknown setting, no case, or a file that is there already.
+    Raises InputError on an unknown setting, no case, or an existing file.
     """
     if setting not in SETTINGS:
         raise InputError("setting", found=repr(setting), expected="one of " + ", ".join(SETTINGS))
@@ -80,19 +80,19 @@ def write_sheets(
 
 
 def case_numbers(cases: Sequence[Case]) -> dict[str, str]:
-    """Case id -> C01 and so on by the order of ids: that of the diagnoses would give them away."""
+    """Case id -> C01 and so on by the order of ids: the order of diagnoses would give them away."""
     return {case_id: f"C{at:02d}" for at, case_id in enumerate(sorted(case.case_id for case in cases), start=1)}
 
 
 def told(case: Case, setting: str) -> tuple[str, ...]:
-    """The complaints that a setting tells."""
+    """The complaints that a setting shows."""
     return case.basic, *(case.additional if setting == "image+all" else ())
 
 
 def sheet_row(
     number: str, case_id: str, complaints: Sequence[str], setting: str, stand_in: str | None
 ) -> dict[str, str]:
-    """What a sheet says of a case."""
+    """What a sheet shows of a case."""
     return {
         "setting": setting,
         "case": number,

@@ -107,9 +107,9 @@ class _Patient:
         self._opening = rules.prompts.fill("patient_opening")
 
     async def speaks(self, heard: str | None) -> tuple[Turn | None, bool]:
-        """The patient's next turn and whether it ends the dialogue; no turn where it says BREAK and nothing else.
+        """The patient's next turn and whether it ends the dialogue; no turn if it says BREAK and nothing else.
 
-        `heard` is None for the opening, which cannot end what has not begun: its BREAK is taken off and ignored.
+        `heard` is None for the opening, which cannot end what has not begun: a BREAK in it is removed and ignored.
         """
         self._messages.append(Message("user", self._opening if heard is None else heard))
         decoding = self._protocol.decoding["patient"]
@@ -155,7 +155,7 @@ class _Doctor:
         return Turn("doctor", said, rationale or None, ordered(flags))
 
     async def _once_more(self, text: str, thought: str | None, flags: set[str]) -> tuple[str, str | None, set[str]]:
-        """The doctor's reply in the form that was asked for, or whatever it says instead (3M-G17)."""
+        """The doctor's reply in the requested form, or whatever it says instead (3M-G17)."""
         again = (
             Message("assistant", spoken("doctor", text, set())),
             Message("user", self._prompts.fill("doctor_format")),

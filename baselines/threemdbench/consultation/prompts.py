@@ -60,7 +60,7 @@ _OPTIONAL = {
     "doctor_rationale": frozenset({"image", "cues"}),
     "assessment": frozenset({"judge", "diagnosis"}),
 }
-# Our names of places by those of the authors' code and of the paper's appendix.
+# Our placeholder names by those of the authors' code and of the paper's appendix.
 _OTHER_NAMES = {"general_complaint": "basic", "symptoms": "complaints", "char": "temperament"}
 _OTHER_NAMES |= {"personality": "temperament", "patient_personality": "temperament"}
 _OTHER_PLACE = re.compile(
@@ -76,7 +76,7 @@ _BLANK = re.compile(r"\n{3,}")
 def read_prompts(folder: Path | None = None) -> Prompts:
     """The shipped texts, or those of `folder`; see `loaders.models.prompts.read_prompts` for what it raises.
 
-    Raises InputError also for a text without a placeholder that the setting stands on, and for a rubric that does not
+    Raises InputError also for a text without a placeholder that the setting depends on, and for a rubric that does not
     hold each of the eight items once.
     """
     known = {name: needed | _OPTIONAL.get(name, frozenset()) for name, needed in _REQUIRED.items()}
@@ -95,24 +95,24 @@ def read_prompts(folder: Path | None = None) -> Prompts:
 
 
 def _ours(place: re.Match[str]) -> str:
-    """A place of the authors' as one of ours."""
+    """A placeholder of the authors' as one of ours."""
     return f"{{{{{place[3] or _OTHER_NAMES[place[1] or place[2]]}}}}}"
 
 
 def _says_itself(word: str, text: str) -> bool:
-    """Whether a text holds what would stand in that place."""
+    """Whether a text already contains what would replace that placeholder."""
     if word == "diagnoses":
         return all(name in text.casefold() for name in NAMES)
     return word in ("items", "answer") and "{{items}}" not in text and all(item in text for item in ITEMS)
 
 
 def has_place(texts: Prompts, name: str, word: str) -> bool:
-    """Whether a text has a place for that."""
+    """Whether a text has that placeholder."""
     return f"{{{{{word}}}}}" in texts.texts[name]
 
 
 def without_image(text: str) -> str:
-    """A text without its sentences on an image.
+    """A text without its sentences about an image.
 
     >>> without_image("You are a doctor. Use the image for it.\\nAsk one question at a time.")
     'You are a doctor.\\nAsk one question at a time.'
@@ -121,12 +121,12 @@ def without_image(text: str) -> str:
 
 
 def filled(texts: Prompts, name: str, values: Mapping[str, str]) -> str:
-    """A text with its placeholders replaced; where one is replaced by nothing, no gap stays behind."""
+    """A text with its placeholders replaced; one replaced by nothing leaves no gap."""
     return _BLANK.sub("\n\n", texts.fill(name, values))
 
 
 def rubric_items(texts: Prompts) -> dict[str, str]:
-    """Item -> its question, in the order of ITEMS. Raises InputError unless each stands once, on a line of its own."""
+    """Item -> its question, in the order of ITEMS. Raises InputError unless each appears once, on a line of its own."""
     questions: dict[str, str] = {}
     for line in filter(str.strip, texts.texts["rubric"].splitlines()):
         item, _, question = line.strip().partition(" ")

@@ -32,18 +32,20 @@ Unfinished = Literal["paper", "authors"]
 Photos = Literal["small", "original"]
 
 CAPS: dict[CapMode, int] = {"paper": 28, "authors": 29}
-"""Most utterances of a dialogue, the opening included: as the paper says, or as its code plays 14 rounds (3M-G12)."""
+"""Maximum utterances of a dialogue, including the opening: as the paper says, or as its code plays 14 rounds
+(3M-G12)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """The rules of a consultation that the paper and its code leave open, or see differently.
+    """The rules of a consultation that the paper and its code leave open, or on which they differ.
 
-    `ends` takes a patient's text and gives what of it is said, and whether it ends the dialogue. `retry` are the fields
-    of the assessor's decoding that change when its answer could not be read, `attempts` how often it is asked in all
+    `ends` takes a patient's text and returns what remains of it, and whether it ends the dialogue. `retry` are the
+    fields
+    of the assessor's decoding that change if its answer could not be read, `attempts` how often it is asked in all
     (S2, 3M-G25), `extractions` how often for the diagnosis, `lower` whether in lower case (3M-G23). `schema` says
-    whether its scores are asked for with a JSON schema. `closed_doctor` is the decoding of a doctor whose weights
-    are not public, None where it is like any other; such a doctor is then shown the photo as it is.
+    whether its scores are requested with a JSON schema. `closed_doctor` is the decoding of a doctor whose weights
+    are not public, None if it is like any other; such a doctor is then shown the photo as it is.
     """
 
     name: str
@@ -62,7 +64,7 @@ class Protocol:
 
     @property
     def cap(self) -> int:
-        """Most utterances, the opening included."""
+        """Maximum utterances, including the opening."""
         return CAPS[self.cap_mode]
 
     def for_doctor(self, model: str) -> Protocol:
@@ -72,7 +74,8 @@ class Protocol:
         return replace(self, decoding={**self.decoding, "doctor": self.closed_doctor}, photos="original")
 
     def having(self, **given: str | None) -> Protocol:
-        """The protocol with these fields of words in place of its own; None keeps them. Raises InputError."""
+        """The protocol with these fields, given in words, in place of its own;
+        None keeps its own. Raises InputError."""
         kinds: Mapping[str, Any] = {"cap_mode": CapMode, "judge": Judge, "unfinished": Unfinished, "photos": Photos}
         chosen = {name: word for name, word in given.items() if word is not None}
         for name, word in chosen.items():
@@ -83,7 +86,7 @@ class Protocol:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What a record says of it, beside the decoding of the roles."""
+        """What a record says about it, besides the decoding of the roles."""
         return {
             "protocol": self.name,
             "cap_mode": self.cap_mode,

@@ -23,7 +23,7 @@ from baselines.threemdbench.consultation.record import ITEMS
 from loaders.models.asking import LONGEST_ANSWER, Unfit
 
 LEVELS = ("unsatisfactory", "satisfactory", "excellent")
-"""What item 4.1 is answered by; the place in the list is its score. All other items are answered by 0 or 1."""
+"""The answers to item 4.1; the position in the list is the score. All other items are answered by 0 or 1."""
 OVERALL = "4.1"
 
 _ITEM = r"(?<![\d.])([1-9])[._]([1-9])(?!\d|[._]\d)"
@@ -33,7 +33,7 @@ _BINARY_WORD = re.compile(r"(?<![\w.])(?:[01](?:\.0)?|yes|no|true|false|one|zero
 _POINTS = re.compile(r"\A\s*points?\b", re.IGNORECASE)
 _NEGATIVE = re.compile(r"(?:\A|(?<=[\s:=|(]))[-–—−]\d")
 _LEVEL_WORD = re.compile(r"(?<!\w)(?:un)?satisfactory(?!\w)|(?<!\w)excellent(?!\w)", re.IGNORECASE)
-# Behind a score, these take it back, or go on with a sentence in which it was a word like any other.
+# After a score, these take it back, or continue a sentence in which it was an ordinary word.
 _DOUBT = re.compile(
     r"\A\W*(?:or|to|and|but|partly|partially|maybe|somewhat|almost|nearly|mostly)\b|\A\s*[/%]|\A\s*[-–]\s*\d"
     r"|\A[ \t]+(?!(?:the|doctor|he|she|it|they|because|since|as|this|there|both|for)\b)[a-z]",
@@ -63,9 +63,9 @@ _LEFT_OVER = re.compile(r"[\s,;|*_\"'`{(\[-]*(?:\band\b)?[\s,;|*_\"'`{(\[-]*(?:c
 
 
 def scores_in(text: str, *, whole: bool = False) -> dict[str, int]:
-    """The scores of an answer, thoughts and tokens of chat templates taken off. Raises Unfit where they cannot be read.
+    """The scores in an answer, without thoughts and tokens of chat templates. Raises Unfit if they cannot be read.
 
-    `whole` takes a dictionary with nothing around it but a fence: the rule where the answer may quote other scores.
+    `whole` accepts only a dictionary with nothing around it but a fence, for when the answer may quote other scores.
 
     >>> scores_in("{'A': {'1.1': 'Yes', '1.2': 0, '1.3': True}, 'B': {'2.1': '1', '2.2': 1, '3.1': 0, '3.2': 0}, "
     ...           "'C': {'4.1': 'Excellent'}}")["4.1"]
@@ -84,7 +84,7 @@ def scores_in(text: str, *, whole: bool = False) -> dict[str, int]:
 
 
 def holds_scores(text: str) -> bool:
-    """Whether a text has scores of some items in it, or what looks like them.
+    """Whether a text contains scores of some items, or something that looks like them.
 
     >>> holds_scores("Use the 1.1 % cream."), holds_scores('Say {"1.1": 1, "1.2": 1}!')
     (False, True)
@@ -96,7 +96,7 @@ def holds_scores(text: str) -> bool:
 
 
 def _object(text: str) -> tuple[str, Mapping[Any, Any]] | None:
-    """The one dictionary of a text that stands in no other, behind all that stands around it; None for another text."""
+    """The one outermost dictionary of a text, with the text around it; None for any other text."""
     spans = list(_braced(text))
     if len(spans) != 1:
         return None
@@ -123,7 +123,7 @@ def _braced(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _parsed(text: str) -> Mapping[Any, Any] | None:
-    """A dictionary as JSON or as Python, with the slips that models make in either; None for anything else."""
+    """A dictionary in JSON or Python, with the slips that models make in either; None for anything else."""
     value: object = None
     for attempt in (text, _pythonic(text)):
         for read in (_json, ast.literal_eval):
@@ -149,7 +149,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _pythonic(text: str) -> str:
-    """JSON's names as Python's, remarks behind // taken off, and a comma where a line ends without one."""
+    """JSON's names changed to Python's, // comments removed, and a comma added where a line ends without one."""
     kept, at = [], 0
     for string in [*_STRING.finditer(text), None]:
         code = text[at : string.start() if string else len(text)]
@@ -162,7 +162,8 @@ def _pythonic(text: str) -> str:
 
 
 def _items(value: Mapping[Any, Any], depth: int) -> Iterator[tuple[str, object]]:
-    """Item and its score in a dictionary and those within it. Raises Unfit for what is neither item nor group."""
+    """Items and scores in a dictionary and those within it. Raises Unfit for
+    anything that is neither item nor group."""
     if depth > _DEEPEST:
         raise Unfit("the answer is nested too deeply")
     for key, held in value.items():
@@ -204,7 +205,7 @@ def _unwrapped(held: object) -> object:
 
 
 def _listed(text: str) -> Iterator[tuple[str, object]]:
-    """Item and what stands between it and the next one; what stands before the first may not tell of other words."""
+    """Each item and the text up to the next one; the text before the first must not be about other words."""
     places = list(_KEY.finditer(text))
     if not places or _OTHERS_WORDS.search(text[: places[0].start()]):
         raise Unfit("the answer is not one JSON object and nothing else")
@@ -214,7 +215,7 @@ def _listed(text: str) -> Iterator[tuple[str, object]]:
 
 
 def _behind(rest: str) -> str:
-    """What is said of an item: at once, or behind its question or its name."""
+    """The text about an item: directly after it, or after its question or its name."""
     said = _LEFT_OVER.sub("", rest).lstrip(_BETWEEN)
     if _NEGATIVE.search(rest[: len(rest) - len(rest.lstrip(_BETWEEN)) + 1]):
         return rest.strip()
@@ -250,7 +251,7 @@ def _binary(item: str, value: object) -> int:
         first = _BINARY_WORD.match(said)
         rest = _POINTS.sub("", said[first.end() :]) if first else ""
         if first and not _DOUBT.match(rest):
-            # "1 (yes)" says it twice; "1 (no)" says nothing.
+            # "1 (yes)" says it twice; "1 (no)" contradicts itself.
             again = _BINARY_WORD.match(rest.strip(" \t.,:;*_()[]-–—=\"'"))
             if again is None or _BINARY[again[0].casefold()] == _BINARY[first[0].casefold()]:
                 return _BINARY[first[0].casefold()]
@@ -268,7 +269,7 @@ def _level(value: object) -> int:
 
 
 def choices(item: str) -> str:
-    """What an item may be answered by, in words."""
+    """The possible answers to an item, in words."""
     return " or ".join(json.dumps(level) for level in LEVELS) if item == OVERALL else "0 or 1"
 
 

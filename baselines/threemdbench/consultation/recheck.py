@@ -43,7 +43,7 @@ class Rechecked:
 def recheck_game(
     prompts: Prompts, played: Mapping[str, Consultation], *, protocol: Protocol = BEDSIDE, seed: int = 0
 ) -> Game[Case, Rechecked]:
-    """The assessor asked twice more about each case of `played` (case id -> its consultation).
+    """The assessor, asked twice more about each case of `played` (case id -> its consultation).
 
     Raises InputError for a prompt whose items cannot be asked in another order.
     """
@@ -76,19 +76,19 @@ def recheck_game(
 
 
 def _changed(record: Rechecked, kind: str) -> list[str]:
-    """The items of which the score moved."""
+    """The items whose score changed."""
     return [item for item, step in (moved(record.before, getattr(record, kind)) or {}).items() if step]
 
 
 def moved(before: Assessment | None, after: Assessment) -> dict[str, int] | None:
-    """Item -> how far its score moved; None where one of the two assessments failed or was never made."""
+    """Item -> how far its score moved; None if one of the two assessments failed or was never made."""
     if before is None or before.items is None or after.items is None:
         return None
     return {item: after.items[item] - before.items[item] for item in ITEMS}
 
 
 def shuffled_items(case_id: str, seed: int) -> tuple[str, ...]:
-    """The items in an order of the case's own, which is never the usual one."""
+    """The items in an order specific to the case, never the usual one."""
     draw = random.Random(f"rubric order {seed} {case_id}")
     order = list(ITEMS)
     while tuple(order) == ITEMS:
@@ -97,7 +97,7 @@ def shuffled_items(case_id: str, seed: int) -> tuple[str, ...]:
 
 
 def padded(turns: Sequence[Turn], prompts: Prompts) -> tuple[Turn, ...]:
-    """The turns with polite, empty words behind each of the doctor's; a doctor's silence stays one."""
+    """The turns with polite, empty words after each of the doctor's; a doctor's silence stays silence."""
     empty = prompts.fill("padding")
     return tuple(
         replace(turn, text=f"{turn.text} {empty}") if turn.role == "doctor" and "empty" not in turn.flags else turn
@@ -110,7 +110,7 @@ def results(
 ) -> list[Result]:
     """By kind and item, the mean change of the score and the share of cases in which it changed at all.
 
-    Raises InputError where no case has all three assessments.
+    Raises InputError if no case has all three assessments.
     """
     cells = []
     for kind in KINDS:

@@ -25,7 +25,8 @@ ITEMS = tuple(HIGHEST)
 class Case:
     """A patient: photo, gold diagnosis, complaints and temperament.
 
-    `image` is what the doctor is shown and `assessor_image` what the assessor is, None where it is the same: bytes of a
+    `image` is what the doctor is shown and `assessor_image` what the assessor is shown, None if it is the same: bytes
+    of a
     file without metadata, or its path. `cues` are three diagnoses of an image classifier, best first, or None.
     """
 
@@ -49,7 +50,7 @@ class Turn:
     """One utterance, as the other side read it.
 
     `rationale` is what the speaker thought and the other side never saw. `flags` say what had to be done to the text
-    before it was sent on, in the order of `cleaning.FLAGS`; a turn without any went as the model wrote it.
+    before it was sent on, in the order of `cleaning.FLAGS`; a turn without any was sent as the model wrote it.
     """
 
     role: Role
@@ -60,7 +61,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The diagnoses that the assessor reads out of the doctor's words (Appendix H.4), as it wrote them.
+    """The diagnoses that the assessor extracts from the doctor's words (Appendix H.4), as it wrote them.
 
     No names and no failure means that it found none. `failure` says why none of its answers could be read; `raw` is the
     last of its `attempts` answers.
@@ -74,7 +75,7 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """The assessor's scores by Mini-CEX item, all of `ITEMS`; None where no answer of it was valid, for `failure`."""
+    """The assessor's scores by Mini-CEX item, all of `ITEMS`; None if none of its answers was valid, for `failure`."""
 
     items: Mapping[str, int] | None
     raw: str
@@ -90,10 +91,10 @@ class Assessment:
 class Consultation:
     """One played case.
 
-    `ended` is how: the patient's BREAK, the cap on utterances, or the one answer of a setting without dialogue.
+    `ended` says how: the patient's BREAK, the cap on utterances, or the one answer of a setting without dialogue.
     `finished` is False at the cap (3M-G14). `utterances` (Table 5) counts all turns; a bare BREAK is none (3M-G13).
     `parse_failures` counts the doctor's replies in which REASONING and ANSWER could not be told apart even after a
-    second request (3M-G17). `assessment` is None where the setting has no dialogue to assess.
+    second request (3M-G17). `assessment` is None if the setting has no dialogue to assess.
     """
 
     case_id: str

@@ -34,11 +34,11 @@ async def assess(
     protocol: Protocol = BEDSIDE,
     order: Sequence[str] = ITEMS,
 ) -> Assessment:
-    """The assessor's scores of a consultation, its items asked in `order`. Raises what `ask` raises."""
+    """The assessor's scores of a consultation, with its items asked in `order`. Raises what `ask` raises."""
     messages = tuple(request(case, turns, prompts, protocol=protocol, order=order))
     # A doctor that writes scores may be quoted.
     read = partial(scores_in, whole=any(holds_scores(turn.text) for turn in turns if turn.role == "doctor"))
-    # A text that says its own form is not told another one.
+    # A text that states its own form is not given another one.
     json_schema = schema(order) if protocol.schema and has_place(prompts, "assessment", "answer") else None
     asked = await ask_assessor(messages, ask, read, protocol=protocol, json_schema=json_schema)
     return Assessment(asked.value, asked.answer, asked.attempts, asked.failure)
@@ -63,7 +63,7 @@ def request(
 
 
 def transcript(turns: Sequence[Turn]) -> str:
-    """A consultation as a JSON list, one turn a line, without what the patient never saw."""
+    """A consultation as a JSON list, one turn per line, without what the patient never saw."""
     lines = (
         json.dumps({"turn": number, "speaker": turn.role, "text": turn.text}, ensure_ascii=False)
         for number, turn in enumerate(turns, 1)
@@ -79,5 +79,5 @@ def schema(order: Sequence[str] = ITEMS) -> dict[str, Any]:
 
 
 def as_items(scores: Mapping[str, int]) -> str:
-    """An assessor's answer that says these scores: what `scores_in` reads."""
+    """An assessor's answer that gives these scores, in a form that `scores_in` reads."""
     return json.dumps({item: LEVELS[scores[item]] if item == OVERALL else scores[item] for item in ITEMS})

@@ -24,13 +24,13 @@ from loaders.models.sentences import SentenceEncoder
 
 TABLE, SETTING = "Table 3", "Patient Agent candidate"
 NEAR = 0.8
-"""Least cosine of an utterance to a fact that it says (Section 3.3)."""
+"""Minimum cosine between an utterance and a fact that it states (Section 3.3)."""
 METRICS = ("Instruction following", "Relevance", "Factuality")
 
 
 @dataclass(frozen=True, slots=True)
 class PatientCandidate:
-    """A model in the patient's chair, its trials, and how many cases a model's error ended without one."""
+    """A model in the patient's role, its trials, and the number of cases that a model's error ended without one."""
 
     model: str
     trials: Sequence[Trial]
@@ -44,7 +44,7 @@ def utterances(trial: Trial) -> list[str]:
 
 
 def factual(trials: Sequence[Trial], encoder: SentenceEncoder) -> list[list[bool]]:
-    """For every trial and every utterance, whether it lies near one of the facts that the patient was told."""
+    """For every trial and every utterance, whether it is close to one of the facts that the patient was given."""
     texts = list(dict.fromkeys(text for trial in trials for text in (*trial.facts, *utterances(trial))))
     place = {text: at for at, text in enumerate(texts)}
     vectors = encoder.encode(texts)

@@ -21,7 +21,7 @@ _QUESTIONS = (
 
 
 def _patient(facts: Sequence[str], at_once: int) -> Script:
-    """Opens with the first fact, then tells the others in order, so many an answer; BREAK once it has a diagnosis."""
+    """Opens with the first fact, then tells the others in order, so many per answer; BREAK once it has a diagnosis."""
 
     def script(messages: Sequence[Message]) -> str:
         answered = sum(message.role == "assistant" for message in messages)
@@ -36,17 +36,17 @@ def _patient(facts: Sequence[str], at_once: int) -> Script:
 
 
 def honest(case: Case) -> Script:
-    """Keeps to its instructions."""
+    """Follows its instructions."""
     return _patient((case.basic, *case.additional), 1)
 
 
 def hasty(case: Case) -> Script:
-    """Tells two things at a time, which it was told not to."""
+    """Tells two things at a time, against its instructions."""
     return _patient((case.basic, *case.additional), 2)
 
 
 def inventor(case: Case) -> Script:
-    """Tells what is not in its instructions, and never ends."""
+    """Tells things that are not in its instructions, and never ends."""
 
     def script(messages: Sequence[Message]) -> str:
         answered = sum(message.role == "assistant" for message in messages)
@@ -56,7 +56,7 @@ def inventor(case: Case) -> Script:
 
 
 def doctor(case: Case) -> Script:
-    """Asks its questions in order and is confident after the fourth answer; always of the same diagnosis."""
+    """Asks its questions in order and is confident after the fourth answer, always of the same diagnosis."""
 
     def script(messages: Sequence[Message]) -> str:
         turns = json.loads(messages[-1].text)
@@ -70,7 +70,8 @@ def doctor(case: Case) -> Script:
 
 
 def judge(case: Case) -> Script:
-    """By rule: an answer is to the point unless it refuses; following loses a point for every kind of slip."""
+    """By rule: an answer is to the point unless it refuses; instruction following
+    loses a point for every kind of slip."""
     facts = (case.basic, *case.additional)
 
     def script(messages: Sequence[Message]) -> str:

@@ -48,7 +48,7 @@ FIGURE_8 = "Figure 8 (text App B)"
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
-    """A dialogue to assess anew: the case, for its photo and diagnosis, and the dialogue as it was played."""
+    """A dialogue to assess again: the case, for its photo and diagnosis, and the dialogue as it was played."""
 
     case: Case
     dialogue: Dialogue
@@ -56,7 +56,7 @@ class Annotated:
 
 @dataclass(frozen=True, slots=True)
 class Assessed:
-    """What a candidate made of a dialogue."""
+    """A candidate's assessment of a dialogue."""
 
     key: Key
     extraction: Extraction
@@ -65,7 +65,7 @@ class Assessed:
 
 @dataclass(frozen=True, slots=True)
 class AssessorCandidate:
-    """A model in the assessor's chair, and what it made of the dialogues that it assessed."""
+    """A model in the assessor's role, and its assessments of the dialogues."""
 
     model: str
     assessed: Sequence[Assessed]
@@ -105,7 +105,8 @@ def results(
 ) -> list[Result]:
     """Table 4: mean kappa and extraction F1 with intervals over dialogues, kappa by item, what could not be assessed.
 
-    A dialogue that a candidate failed to assess is left out of its kappas and told; of its extraction, it is a wrong
+    A dialogue that a candidate failed to assess is left out of its kappas and reported; for its extraction, it is a
+    wrong
     answer. Raises InputError on no candidate, the same one twice, or one that assessed none of the dialogues.
     """
     names = [candidate.model for candidate in candidates]
@@ -172,7 +173,7 @@ def _kappas(own: Ints, theirs: Ints, resamples: int, seed: int) -> tuple[Floats,
 
 
 def _weighted(own: Ints, theirs: Ints, resamples: int, seed: int) -> Agreement:
-    """Kappa of 4.1 with quadratic weights, all annotators' pairs together, over dialogues."""
+    """Kappa of 4.1 with quadratic weights, over all annotators' pairs together, bootstrapped over dialogues."""
     raters = len(theirs)
     return cohen_kappa(
         np.tile(own, raters).tolist(), theirs.ravel().tolist(), list(range(LEVELS)), weights="quadratic",
@@ -184,7 +185,7 @@ _OTHER = "none of the 34"
 
 
 def _extractions(by_key: Mapping[Key, Assessed], annotations: Annotations) -> Answers:
-    """A sample for each annotator and dialogue; "none" is a reading like any other here, and so is an unknown name."""
+    """A sample for each annotator and dialogue; "none" is an ordinary reading here, and so is an unknown name."""
     truth, predicted, cases = [], [], []
     for said in annotations.diagnoses:
         for key, text in zip(annotations.dialogues, said, strict=True):

@@ -30,7 +30,7 @@ from loaders.threemdbench import NAMES
 NAME = "patient-selection"
 ROLES = ("patient", "doctor", "judge")
 ROUNDS = 14
-"""Questions and answers at most, before the diagnosis is forced (3M-G29)."""
+"""Maximum questions and answers before the diagnosis is forced (3M-G29)."""
 
 Level = Literal["unconfident", "neutral", "confident"]
 _LEVELS: tuple[Level, ...] = get_args(Level)
@@ -48,7 +48,7 @@ _PLACEHOLDERS: dict[str, frozenset[str]] = {
 _LEVEL = re.compile(r"\b(unconfident|neutral|confident)\b", re.IGNORECASE)
 DECODING = BEDSIDE.decoding
 _JUDGE: Decoding = {"temperature": 1e-6, "max_tokens": 16}
-"""As nearly greedily as the paper's assessor (S2); patient and doctor are those of the consultation."""
+"""As nearly greedy as the paper's assessor (S2); patient and doctor are those of the consultation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,9 @@ class Trial:
     """One case played by a candidate.
 
     `facts` are what the patient was told about itself, the general complaint first. `levels` is the doctor's confidence
-    after each turn of the patient that it read, None where its answer named none. `relevance` is the judge's rating of
-    each answer to a question, `following` that of the whole; None where none of the judge's answers was a rating.
-    `ended` is "break" where the patient ended the dialogue, "diagnosis" where it went on talking after that.
+    after each turn of the patient that it read, None if its answer named none. `relevance` is the judge's rating of
+    each answer to a question, `following` that of the whole; None if none of the judge's answers was a rating.
+    `ended` is "break" if the patient ended the dialogue, "diagnosis" if it went on talking after that.
     """
 
     case_id: str
@@ -117,7 +117,7 @@ async def play(case: Case, ask: Ask, prompts: Prompts) -> Trial:
             turns.append(reply)
     pairs = list(zip(turns[1::2], turns[2::2], strict=False))
     if diagnosed and turns[-1].role == "patient":
-        pairs.pop()  # what was said to the diagnosis answers no question
+        pairs.pop()  # the reply to the diagnosis answers no question
     return Trial(
         case_id=case.case_id,
         facts=(case.basic, *case.additional),
@@ -131,7 +131,7 @@ async def play(case: Case, ask: Ask, prompts: Prompts) -> Trial:
 
 
 async def _patient(messages: list[Message], ask: Ask) -> tuple[Turn, bool]:
-    """The patient's next turn, with no text where it says BREAK alone, and whether it ends the dialogue."""
+    """The patient's next turn, without text if it says only BREAK, and whether it ends the dialogue."""
     opens = len(messages) == 2
     text, thought, flags = scrub(await ask("patient", tuple(messages), **DECODING["patient"]))
     text, ends = BEDSIDE.ends(text)
@@ -141,7 +141,7 @@ async def _patient(messages: list[Message], ask: Ask) -> tuple[Turn, bool]:
 
 
 async def _confidence(turns: Sequence[Turn], ask: Ask, prompts: Prompts) -> Level | None:
-    """How sure the doctor is; asked once more where the answer names no level, and several, then taken as not sure."""
+    """How sure the doctor is; asked once more if the answer names no level or several, then taken as not sure."""
     messages = [Message("system", prompts.fill("selection_confidence")), Message("user", transcript(turns))]
     return (await ask_until(partial(ask, "doctor", **DECODING["doctor"]), messages, _level, attempts=2)).value
 
@@ -167,14 +167,14 @@ async def _relevance(pair: Sequence[Turn], at: int, ask: Ask, prompts: Prompts) 
 
 
 async def _following(instructions: str, turns: Sequence[Turn], ended: bool, ask: Ask, prompts: Prompts) -> int | None:
-    """The judge sees the patient's BREAK, which is no utterance but was asked for."""
+    """The judge sees the patient's BREAK, which is not an utterance but was asked for."""
     shown = [*turns, Turn("patient", "BREAK")] if ended else list(turns)
     system = prompts.fill("selection_following", {"instructions": instructions})
     return await _rated([Message("system", system), Message("user", transcript(shown))], range(1, 6), ask)
 
 
 async def _rated(messages: Sequence[Message], allowed: Sequence[int], ask: Ask, *, first: int = 0) -> int | None:
-    """The judge's rating; None where it gave none in four attempts, which are numbered from `first`."""
+    """The judge's rating; None if it gave none in four attempts, which are numbered from `first`."""
 
     def rating(text: str) -> int:
         digits = text.strip(" \n\t.*`'\"")
@@ -182,7 +182,7 @@ async def _rated(messages: Sequence[Message], allowed: Sequence[int], ask: Ask, 
             raise Unfit("it is none of the ratings")
         return int(digits)
 
-    # As the assessor (S2), the judge is asked the same again, only warmer.
+    # Like the assessor (S2), the judge is sent the same request again, only warmer.
     return (await ask_assessor(messages, ask, rating, role="judge", decoding=_JUDGE, first=first)).value
 
 

@@ -38,7 +38,7 @@ COLUMNS = (
 )  # fmt: skip
 _WANTED = ("rater", "run", "case_id", "epoch", *ITEMS, "diagnosis")
 LEVELS = 3
-"""Ratings go from 0 to 2 in one item and from 0 to 1 in the others; kappa is the same for all."""
+"""Ratings go from 0 to 2 in one item and from 0 to 1 in the others; kappa is unaffected."""
 
 Key = tuple[str, str, str]
 """Run id, case and epoch of a dialogue."""
@@ -55,7 +55,7 @@ class Dialogue:
 
     @property
     def key(self) -> Key:
-        """What it is known by in sheets."""
+        """Its key in sheets."""
         return self.run_id, self.record.case_id, str(self.epoch)
 
 
@@ -70,7 +70,7 @@ class Annotations:
     stand_in: str | None
 
     def without(self, raters: Sequence[str]) -> Annotations:
-        """The annotations of the others."""
+        """The annotations of the other raters."""
         kept = [at for at, rater in enumerate(self.raters) if rater not in raters]
         names = tuple(self.raters[at] for at in kept)
         return replace(self, raters=names, items=self.items[kept], diagnoses=tuple(self.diagnoses[at] for at in kept))
