@@ -72,7 +72,7 @@ def open_model(
     if base_url is not None and not re.match(r"https?://[^/\[\]]+", base_url):
         raise ModelError(name, found="the base URL is not an address", expected="one such as http://localhost:8000/v1")
     if name.startswith(PREFIX):
-        return open_endpoint(name, timeout=timeout)
+        return open_endpoint(name, timeout=timeout, max_retries=max_retries, sleep=sleep)
     provider, rest = _parted(name)
     if provider == "scripted":
         return open_scripted(rest)

@@ -5,6 +5,9 @@
 A product keeps the state of a dialogue itself. In a dialogue that it knows, it is sent only the newest message. In any
 other (the first request, one that was stopped before, a side question) it is sent all that was said so far, in a new
 session. A function with a third parameter is also given the pictures, as bytes. Two dialogues never share a session.
+
+A failed request is sent again, as to any model (`tries`), but in a new session with the whole conversation: the product
+may or may not have taken in the message that it did not answer.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import hashlib
 import importlib.util
 import inspect
 import json
+import math
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -23,7 +27,9 @@ from typing import Any, Unpack
 
 from loaders.errors import InputError, ModelError, ModelRefused
 from loaders.files.untrusted import read_file
+from loaders.models.failures import Unanswered
 from loaders.models.messages import Answer, ChatModel, Decoding, Message, read_image
+from loaders.models.tries import Tries
 
 PREFIX = "endpoint:"
 TALK: ContextVar[str] = ContextVar("talk", default="")
@@ -68,9 +74,11 @@ def read_product(path: Path) -> Product:
     return Product(path.name, reply, taken == 3, hashlib.sha256(text).hexdigest())
 
 
-def open_endpoint(name: str, *, timeout: float = 120) -> ChatModel:
-    """The model `endpoint:FILE.py`. Raises what `read_product` raises."""
-    return Endpoint(read_product(Path(name.removeprefix(PREFIX))), timeout)
+def open_endpoint(
+    name: str, *, timeout: float = 120, max_retries: int = 5, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+) -> ChatModel:
+    """The model `endpoint:FILE.py`; the options are those of `open_model`. Raises what `read_product` raises."""
+    return Endpoint(read_product(Path(name.removeprefix(PREFIX))), timeout, max_retries, sleep)
 
 
 @dataclass
@@ -86,9 +94,12 @@ class Endpoint(ChatModel):
 
     stand_in = False
 
-    def __init__(self, product: Product, timeout: float) -> None:
+    def __init__(
+        self, product: Product, timeout: float, max_retries: int, sleep: Callable[[float], Awaitable[None]]
+    ) -> None:
         self.name = f"{PREFIX}{product.name}"
         self.product, self.timeout = product, timeout
+        self._tries = Tries(self.name, math.ceil(timeout), max_retries, (), _retry_after, sleep)
         self._sessions: dict[tuple[str, ...], _Session] = {}
 
     @property
@@ -113,15 +124,19 @@ class Endpoint(ChatModel):
         # Its own words come back cleaned, and it knows them. The first message tells a talk from a question about it.
         digests = tuple(_digest(message) for message in messages if message.role != "assistant")
         key = (TALK.get(), _digest(messages[0]))
-        session = self._sessions.pop(key, None)
-        if session is None or session.said != digests[:-1]:
-            session, text, new = _Session(), _whole(messages), messages
-        else:
-            text, new = messages[-1].text, messages[-1:]
-        answer = await self._asked(session.name, text, new)
-        session.said = digests
-        self._sessions[key] = session
-        return Answer(answer, None, None, "stop")
+
+        async def ask(_: str) -> Answer:
+            session = self._sessions.pop(key, None)  # none after a failure
+            if session is None or session.said != digests[:-1]:
+                session, text, new = _Session(), _whole(messages), messages
+            else:
+                text, new = messages[-1].text, messages[-1:]
+            answer = await self._asked(session.name, text, new)
+            session.said = digests
+            self._sessions[key] = session
+            return Answer(answer, None, None, "stop")
+
+        return await self._tries.until_answered(ask, messages, "")
 
     async def _asked(self, session: str, text: str, messages: Sequence[Message]) -> str:
         images = [read_image(image)[0] for message in messages for image in message.images]
@@ -132,13 +147,28 @@ class Endpoint(ChatModel):
         try:
             answer = await asyncio.wait_for(self.product.reply(*given), self.timeout)
         except TimeoutError:
-            raise ModelError(self.name, found=f"gave no answer in {self.timeout:g} s") from None
+            raise
         except Exception as error:  # a user's function may raise anything; the text may repeat the prompt
-            raise ModelError(self.name, found=f"its reply ended with {type(error).__name__}") from None
+            raise _unanswered(error) from None
         if not isinstance(answer, str) or len(answer) > _LONGEST:
             found = f"its reply was {type(answer).__name__}" if not isinstance(answer, str) else "its reply has no end"
             raise ModelError(self.name, found=found, expected=f"a text of at most {_LONGEST:,} characters")
         return answer.encode("utf-8", "replace").decode()
+
+
+def _unanswered(error: Exception) -> Unanswered:
+    """What may be told of an error in a product's function: its type, or the HTTP status by any client's name."""
+    response = getattr(error, "response", error)
+    found = (getattr(response, name, None) for name in ("status_code", "status", "code"))
+    status = next((one for one in found if isinstance(one, int) and 400 <= one <= 599), None)
+    if status is not None:
+        return Unanswered(f"HTTP {status}", status, getattr(response, "headers", None))
+    mistaken = isinstance(error, NameError | ImportError | AssertionError | NotImplementedError)
+    return Unanswered(f"its reply ended with {type(error).__name__}", None, transient=not mistaken)
+
+
+def _retry_after(error: BaseException) -> float:
+    return error.retry_after if isinstance(error, Unanswered) else 0.0
 
 
 def _digest(message: Message) -> str:

@@ -4,14 +4,32 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from loaders.errors import BedsideError, MissingExtra, ModelRefused
 
 
+class Unanswered(Exception):
+    """A request to a product failed. The text may be shown.
+
+    An HTTP status alone decides whether the failure is transient; `headers` may say when to ask again.
+    """
+
+    def __init__(
+        self, text: str, status: int | None = None, headers: Mapping[str, str] | None = None, *, transient: bool = True
+    ) -> None:
+        super().__init__(text)
+        self.status_code = status
+        self.transient = transient if status is None else status in (408, 425, 429) or status >= 500
+        asked = str((headers or {}).get("Retry-After", ""))
+        self.retry_after = float(asked) if asked.isdecimal() else 0.0  # a date is ignored
+
+
 def passing(error: Exception) -> bool:
     """Whether another try can help: inspect_ai wraps the errors that it knows to be transient in tenacity's."""
+    if isinstance(error, Unanswered):
+        return error.transient
     return type(error).__name__ == "RetryError" or garbled(error) or late(error) or unreached(error)
 
 

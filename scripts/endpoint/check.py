@@ -122,7 +122,8 @@ async def _apart(product: _Product) -> tuple[bool, str]:
     await asyncio.gather(*(product.ask(sessions[word], _told(word)) for word in words))
     said = dict(zip(words, await asyncio.gather(*(product.ask(sessions[word], _ASKED) for word in words)), strict=True))
     mixed = [f"{word}: {other}" for word in words for other in words if other != word and other in said[word].lower()]
-    told = f"words from another session: {', '.join(mixed)}" if mixed else "each remembers its own word"
+    kept = sum(word in said[word].lower() for word in words)
+    told = f"words from another session: {', '.join(mixed)}" if mixed else f"{kept} remember their word, none another's"
     return not mixed, f"four at a time; {told}"
 
 

@@ -336,8 +336,8 @@ def _tell(played: Played[Any], out: Path) -> None:
         with suppress(FileNotFoundError):
             (out / name).unlink()
     errors.print(
-        f"Failed: {failure}. The dialogues are in {out}; no results were written. Pass --max-invalid 1 to count "
-        "such cases and continue.",
+        f"Failed: {failure}. The dialogues are in {out}; no results were written. The same command plays "
+        "the cases again that ended with an error; --max-invalid 1 counts them and continues.",
         style="bold red",
         highlight=False,
         markup=False,

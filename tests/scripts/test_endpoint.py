@@ -83,7 +83,7 @@ def test_a_product_with_sessions_passes(
     with product(monkeypatch, stream=stream):
         found = checked(capsys, file, 0)
     assert [verdict for verdict, _ in found.values()] == ["ok"] * 6
-    assert "remembers sessions" in found["restart"][1]
+    assert "remembers sessions" in found["restart"][1] and "4 remember" in found["two talks are not mixed"][1]
 
 
 def test_a_product_that_mixes_talks_is_caught(
@@ -107,6 +107,7 @@ def test_each_way_to_fail_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[
     )
     found = checked(capsys, written(tmp_path, forgets), 1)
     assert found["state is kept"] == ("FAILS", "the word was harbour, the reply: Hm.")
+    assert found["two talks are not mixed"] == ("ok", "four at a time; 0 remember their word, none another's")
     assert found["long text"] == ("FAILS", "ValueError: too long") and found["restart"][0] == "note"
     slow = "import asyncio\nasync def reply(session, text):\n    await asyncio.sleep(5)\n"
     found = checked(capsys, written(tmp_path, slow), 1, "--timeout", "0.1")
@@ -126,6 +127,10 @@ def test_each_way_to_fail_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_a_file_that_is_none_is_one_error(text: str, found: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=found):
         open_model(f"endpoint:{written(tmp_path, text)}")
+
+
+async def no_wait(_: float) -> None:
+    """Waits for nothing."""
 
 
 # --- In a dialogue ----------------------------------------------------------------------------------------------------
@@ -200,8 +205,71 @@ def test_a_talk_that_it_does_not_know_is_told_whole(tmp_path: Path) -> None:
 )
 def test_what_goes_wrong_repeats_nothing(text: str, kind: type[ModelError], found: str, tmp_path: Path) -> None:
     with pytest.raises(kind, match=found) as caught:
-        told(open_model(f"endpoint:{written(tmp_path, text)}"), "one", "a hidden thing")
+        told(open_model(f"endpoint:{written(tmp_path, text)}", sleep=no_wait), "one", "a hidden thing")
     assert "hidden" not in str(caught.value)
+
+
+RECOVERS = """
+import urllib.error
+asked, failures = [], list(FAILURES)
+async def reply(session, text):
+    asked.append((session, text, 0))
+    if len(asked) > 1 and failures:
+        raise failures.pop()
+    return "Since when?"
+"""
+
+
+def http(status: int, headers: str = "{}") -> str:
+    return f"urllib.error.HTTPError('http://x', {status}, 'a hidden thing', {headers}, None)"
+
+
+@pytest.mark.parametrize(
+    "failure", [http(500), http(429), "ConnectionResetError()", "TimeoutError()", "KeyError('reply')"]
+)
+def test_a_transient_failure_is_asked_again_in_a_new_session(failure: str, tmp_path: Path) -> None:
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    text = RECOVERS.replace("FAILURES", f"[{failure}, {failure}]")
+    host = open_model(f"endpoint:{written(tmp_path, text)}", sleep=sleep)
+    told(host, "one", "Hello.")
+    assert told(host, "one", "Hello.", "Since when?", "For days.") == "Since when?" and waits == [1, 2]
+    (first, second, third, last) = asked(host)
+    # the product may have taken in the message that it did not answer
+    assert first[0] == second[0] and second[1] == "For days." and len({second[0], third[0], last[0]}) == 3
+    assert third[1] == last[1] == "They said:\nHello.\n\nYou said:\nSince when?\n\nThey said:\nFor days."
+
+
+@pytest.mark.parametrize(
+    ("failure", "tries", "found"),
+    [
+        (http(503), 3, "gave no answer in 3 tries; the last error: HTTP 503"),
+        (http(400), 1, "refused the request or failed: HTTP 400"),
+        (http(401), 1, "HTTP 401"),
+        ("NameError('x')", 1, "its reply ended with NameError"),
+    ],
+)
+def test_other_failures_end_the_case(failure: str, tries: int, found: str, tmp_path: Path) -> None:
+    text = RECOVERS.replace("FAILURES", f"[{failure}] * 9").replace("> 1", "> 0")
+    host = open_model(f"endpoint:{written(tmp_path, text)}", max_retries=2, sleep=no_wait)
+    with pytest.raises(ModelError, match=found) as caught:
+        told(host, "one", "a hidden thing")
+    assert len(asked(host)) == tries and "hidden" not in str(caught.value)
+
+
+def test_the_product_says_how_long_to_wait(tmp_path: Path) -> None:
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    failure = http(429, "{'Retry-After': '7'}")
+    text = RECOVERS.replace("FAILURES", f"[{failure}]").replace("> 1", "> 0")
+    assert told(open_model(f"endpoint:{written(tmp_path, text)}", sleep=sleep), "one", "Hello.") == "Since when?"
+    assert waits == [7]
 
 
 def test_pictures_need_a_place(tmp_path: Path) -> None:
