@@ -22,11 +22,17 @@ _BOT_NAME = re.compile(r"(?:^|[-_])bot(?:$|[-_\d])|[a-z]Bot$|_bot$", re.ASCII)
 # Marks with which people add something below a text after it was answered.
 _LATER = re.compile(r"(?:^|\n)\W{0,6}(?:edit|update|eta)\s?\d{0,2}\s?(?:\([^)\n]{0,40}\))?\s?[:\-–—].*", re.I | re.S)
 
-# Age of the poster: "16F", "[16 F]", "f/16", "I'm 16", "Age: 16", "16 years old".
+# What follows an age is no unit and no decimal: "12 weeks pregnant", "10 days post-op", "38.5", "8 out of 10".
+_NO_UNIT = (
+    r"(?![\w/%]|[.,]\d|\s?(?:[-–]\s?\d{1,3}\s?)?(?:weeks?|wks?|w\d|days?|months?|mos?|hours?|hrs?|minutes?|mins?|times|x"
+    r"|lbs?|pounds?|kgs?|kilos?|stone|ft|feet|foot|inch(?:es)?|miles?|cm|mm|mg|ml|mcg|dp[ot]|out of"
+    r"|(?:years?|yrs?)(?![- ](?:old|of age)))\b)"
+)
+# Age of the poster: "16F", "[16 F]", "16, F", "f/16", "F, 16", "I'm 16", "Age: 16", "16 years old".
 _AGES = (
-    re.compile(r"(?<![\w.,/])(\d{1,2})\s?/?\s?(?:y/?o)?\s?(?:m|f|nb|ftm|mtf|male|female)(?![\w'])", re.I),
-    re.compile(r"(?<![\w.])(?:m|f|male|female)\s?/?\s?(\d{1,2})(?![\w.,/%])", re.I),
-    re.compile(r"\b(?:i am|i'm|i’m|im|age[d:]?|age is)\s{0,2}:?\s{0,2}(\d{1,2})(?![\w.,/%])", re.I),
+    re.compile(r"(?<![\w.,/])(\d{1,2})\s?[/,]?\s?(?:y/?o)?\s?(?:m|f|nb|ftm|mtf|male|female)(?![\w'])", re.I),
+    re.compile(rf"(?<![\w.'’])(?:m|f|male|female)\s?[/,]?\s?(\d{{1,2}}){_NO_UNIT}", re.I),
+    re.compile(rf"\b(?:i am|i'm|i’m|im|age[d:]?|age is)\s{{0,2}}:?\s{{0,2}}(\d{{1,2}}){_NO_UNIT}", re.I),
     re.compile(r"(?<![\w.])(\d{1,2})[- ]?(?:years?[- ]old|yrs?[- ]old|y/?o)\b", re.I),
 )
 # The age is somebody else's if one of these stands shortly before it.

@@ -50,6 +50,7 @@ _COMMENT = ("id", "link_id", "parent_id", "author", "author_flair_text", "body",
             "retrieved_on", "retrieved_utc")  # fmt: skip
 _LINK = b'"link_id":"t3_'
 _ID = re.compile(rb'"id":\s?"([^"]+)"')
+_OBJECT = re.compile(rb'\{\s*"')
 _FLAIRED, _REPLIES, _BAD = "submissions with the flair", "comments of them", "lines that cannot be read"
 _ELSEWHERE, _OUTSIDE = "submissions of another community", "submissions outside the window"
 
@@ -153,7 +154,14 @@ def _fill_posts(
     flair, seen = FLAIR.encode(), set[bytes]()
 
     def wanted(line: bytes) -> bool:
-        return flair in line or ((found := _ID.search(line)) is not None and found[1] in seen)
+        if flair in line:
+            return True
+        first = _ID.search(line)
+        if first is None or first[1] in seen:
+            return first is not None
+        # An object before it, such as an award, may be whose id it is.
+        within = _OBJECT.search(line, 1, first.start()) is not None
+        return within and any(found[1] in seen for found in _ID.finditer(line, first.end()))
 
     def is_wanted(record: Record) -> bool:
         name = _text(record.get("id")).encode()

@@ -82,6 +82,11 @@ def test_a_plain_post_is_not_refused_and_one_of_a_crowd_is() -> None:
         ("16F", 16), ("[ 17 M ]", 17), ("F/16 here", 16), ("Age: 15", 15), ("I am 16 years old", 16), ("im 14", 14),
         ("34F", 34), ("my son is 6 years old", None), ("My daughter (6F) coughs. I'm 31F.", 31), ("12 mg", None),
         ("When I was 16 I broke it. Now 40M.", 40), ("took 15 mcg", None), ("16/10 pressure", None),
+        ("Help! I'm 16.", 16), ("I'm 17, female, and in pain", 17), ("Age: 16, male", 16), ("I’m 17, 5'9", 17),
+        ("Female, 16, no history", 16), ("F, 17", 17), ("16, F", 16), ("Male 17.", 17), ("I'm 16 in May", 16),
+        ("28F. I'm 12 weeks pregnant", 28), ("I’m 8 weeks post-op, 45M", 45), ("I am 10 days in. 30F", 30),
+        ("34F, im 6 feet tall", 34), ("I am 16-17 weeks pregnant, 29F", 29), ("I'm 15 minutes late", None),
+        ("female, 8 out of 10 pain", None), ("I'm 10 years post-op, 50M", 50), ("I'm 16 years of age", 16),
     ],
 )  # fmt: skip
 def test_ages_that_posters_state(text: str, age: int | None) -> None:

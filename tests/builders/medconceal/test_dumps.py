@@ -222,7 +222,10 @@ def test_the_newest_version_of_an_id_counts(tmp_path: Path) -> None:
     lost = {"id": "b", "title": "flair lost", "created_utc": 5, "retrieved_on": 7, "link_flair_text": None}
     first = {"id": "c", "title": "first", "created_utc": 5, "edited": False}
     then = {**first, "title": "then", "edited": 9}
-    counts, found = spooled(tmp_path, [old, new, old, gone, lost, first, then])
+    # An award has an id of its own, before that of the submission in the line.
+    thanked = {"all_awardings": [{"name": "Thanks", "id": "award_1"}], "id": "d", "created_utc": 5}
+    deleted = {**thanked, "retrieved_on": 7, "link_flair_text": None}
+    counts, found = spooled(tmp_path, [old, new, old, gone, lost, first, then, thanked, deleted])
     assert found == [("a", "new"), ("c", "then")] and counts["threads"] == 2
 
 
