@@ -92,6 +92,8 @@ MODALITIES = (
     Modality("DRCO", "combined or unstated modalities", "", ()),
     Modality("DRPE", "positron emission tomography", "PET", ("C0032743",)),
 )
+MODALITY_NAMES = {modality.code: modality.name for modality in MODALITIES}
+"""The name of each code, for pages that people read."""
 
 _OFFICIAL = "hanjang/MedLayBench-V"
 CORPUS = Corpus(
@@ -267,7 +269,8 @@ def entry(row: Mapping[str, Any]) -> Entry:
     fields += [Field("Failed gates", failed, "failed")] if failed else []
     made = row["refiner"] or "no refiner"
     licence = row["licence"] or "licence unknown"
-    small = (row["image_id"], row["split"], row["modality"], made, licence, row["attribution"])
+    method = MODALITY_NAMES.get(row["modality"], row["modality"])
+    small = (row["image_id"], row["split"], method, made, licence, row["attribution"])
     image = row["image"] and row["image"]["bytes"]
     return Entry(
         fields,

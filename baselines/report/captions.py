@@ -12,11 +12,10 @@ from loaders.files.images import ImageError
 from loaders.files.tables import open_parquet
 from loaders.files.untrusted import understood
 from loaders.manifest import Manifest, order_splits
-from loaders.medlaybench_v import CORPUS, MODALITIES
+from loaders.medlaybench_v import CORPUS, MODALITY_NAMES
 from loaders.pages import cut, marks, thumbnail
 
 FACETS = ("gate", "status", "method of imaging", "split", "written by")
-_METHODS = {method.code: method.name for method in MODALITIES}
 _NOTHING = dict.fromkeys(CORPUS.columns)  # of the columns that an earlier release has not
 _SIDE = 260  # pixels of the longer side of a picture
 _PICTURES = 12 << 20  # characters of all pictures: a page of 10,000 pairs opens at once, and not every one has its own
@@ -61,12 +60,12 @@ def _row(content: Mapping[str, Any], *, pictured: bool) -> Row:
         case=content["image_id"],
         title=cut(lay, 140),
         good=not failed if gates else None,
-        note=f"{_METHODS.get(content['modality'], content['modality'])} · {content['image_id']}",
+        note=f"{MODALITY_NAMES.get(content['modality'], content['modality'])} · {content['image_id']}",
         problem=", ".join(f"{gate['gate']} failed" for gate in failed),
         facets={
             "gate": [gate["gate"] for gate in failed] or ["none failed"],
             "status": [content["status"] or "none"],
-            "method of imaging": [_METHODS.get(content["modality"], content["modality"] or "unknown")],
+            "method of imaging": [MODALITY_NAMES.get(content["modality"], content["modality"] or "unknown")],
             "split": [content["split"]],
             "written by": [content["refiner"] or "unknown"],
         },

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from builders.release.preview import Preview, Table, by_split
-from loaders.medlaybench_v import entry
+from loaders.medlaybench_v import MODALITY_NAMES, entry
 
 
 def _tables(statistics: Any, splits: Sequence[str]) -> list[Table]:
+    methods = {f"{MODALITY_NAMES[code]} ({code})": of for code, of in statistics["modality_by_split"].items()}
     return [
-        by_split("Modality", "code", statistics["modality_by_split"], splits),
+        by_split("Modality", "name and code", methods, splits),
         by_split("Status", "status", statistics["status_by_split"], splits),
         by_split("Gate results", "gate", statistics["gates"], ["passed", "doubtful", "failed"]),
     ]

@@ -141,9 +141,10 @@ def plan(build: Build[Options]) -> Plan:
             "those of the table, use `bedside run language FILE` and `bedside audit FILE`"
         )
     named = options.vocabularies if BUNDLED in options.vocabularies else (BUNDLED, *options.vocabularies)
-    vocabulary = combine(
-        [read_vocabulary(name, review=options.review, allowed=options.allowed_licences) for name in named]
-    )
+    vocabularies = [read_vocabulary(name, review=options.review, allowed=options.allowed_licences) for name in named]
+    for told in filter(None, map(_set_aside, vocabularies)):
+        build.tell(told)
+    vocabulary = combine(vocabularies)
     recognizers = _recognizers(options)
     chat = build.chat(read_prompts)
     reasons = ["the captions and drawings were made for this project, not taken from patients"]
@@ -159,6 +160,16 @@ def plan(build: Build[Options]) -> Plan:
         packages=[*_PACKAGES, *["medcat"] * bool(options.medcat), *["spacy"] * bool(options.spacy)],
         stand_in=[*reasons * (options.captions == SAMPLE), *(chat.stand_in("the lay captions") if chat else [])],
     )
+
+
+def _set_aside(vocabulary: Vocabulary) -> str:
+    """How many pairs of a file are not used, with the most frequent reasons; "" for none, and for the bundled one."""
+    (source,) = vocabulary.sources
+    if source.name == BUNDLED or not vocabulary.rejected:
+        return ""
+    frequent = sorted(vocabulary.reasons.items(), key=lambda reason: (-reason[1], reason[0]))
+    reasons = "; ".join(f"{why} ({count:,})" for why, count in frequent[:3]) + "; …" * (len(frequent) > 3)
+    return f"Vocabulary {source.name}: {source.used:,} of {source.pairs:,} pairs used; set aside: {reasons}"
 
 
 def _steps(

@@ -109,20 +109,19 @@ def read_table(path: Path) -> Table:
 
 def open_table(path: Path) -> Table:
     """Read a table with a header line. Tabs separate the cells of a `.tsv`, commas those of any other file; if the
-    header
-    line holds no comma, then whatever it uses: semicolons (as spreadsheets write them in much of the world), tabs or
-    vertical bars.
+    header line holds no comma, then whatever it uses: semicolons (as spreadsheets write them in much of the world),
+    tabs or vertical bars.
 
     Unnamed columns at the end of the header are left out with their cells, and so is an unnamed first one (the row
-    numbers
-    that pandas and R write).
+    numbers that pandas and R write).
 
     Raises:
-            InputError: the file is missing, empty or too long; its header is not UTF-8, or a column name is missing or
-                duplicated; it holds no rows.
+        InputError: the file is missing, empty or too long; its header is not UTF-8, or a column name is missing or
+            duplicated; it holds no rows.
     """
     data = _filled(path)
-    columns, rows = _table(io.BytesIO(data), path)
+    file = io.BytesIO(data)
+    columns, rows = _table(file, _text(file), path)
     kept: list[tuple[int, dict[str, str]]] = []
     bad: list[BadRow] = []
     for row in rows:
@@ -135,9 +134,15 @@ def open_table(path: Path) -> Table:
     return Table(path, columns, tuple(kept), tuple(bad), hashlib.sha256(data).hexdigest())
 
 
-def _table(file: BinaryIO, path: Path) -> tuple[tuple[str, ...], Iterator[tuple[int, dict[str, str]] | BadRow]]:
+def _text(file: BinaryIO) -> io.TextIOWrapper:
+    """The text of a table; closing it closes the file. Bytes that are not UTF-8 stay recognizable."""
+    return io.TextIOWrapper(file, "utf-8-sig", "surrogateescape", newline="")
+
+
+def _table(
+    file: BinaryIO, text: TextIO, path: Path
+) -> tuple[tuple[str, ...], Iterator[tuple[int, dict[str, str]] | BadRow]]:
     """The columns that the header names, and the rows, read on demand. Raises: as `open_table`."""
-    text = io.TextIOWrapper(file, "utf-8-sig", "surrogateescape", newline="")
     before, separator = separator_of(text, tabs=path.suffix.casefold() == ".tsv")
     rows = _rows(text, separator, path, before)
     first = next(rows, None)
@@ -322,9 +327,8 @@ def read_records(path: Path) -> Records:
     """Open a file by its suffix: CSV, TSV, JSON, JSON lines, YAML or Parquet.
 
     Raises:
-            InputError: missing, empty, too long, of another type, or without the structure of its type; while its rows
-            are
-                read, if the file changes meanwhile.
+        InputError: missing, empty, too long, of another type, or without the structure of its type; while its rows
+            are read, if the file changes meanwhile.
     """
     suffix = path.suffix.casefold()
     if suffix in (".csv", ".tsv"):
@@ -371,8 +375,8 @@ def _streamed(path: Path, columns: tuple[str, ...], each: Callable[[str | None],
 
 def _columns_of_table(path: Path) -> tuple[str, ...]:
     """The columns of a table with at least one row. Raises: as `open_table`."""
-    with _open_filled(path) as file:
-        columns, rows = _table(file, path)
+    with _open_filled(path) as file, _text(file) as text:
+        columns, rows = _table(file, text, path)
         if next(rows, None) is None:
             raise _no_row(path)
     return columns
@@ -380,8 +384,8 @@ def _columns_of_table(path: Path) -> tuple[str, ...]:
 
 def _table_rows(path: Path) -> Iterator[Placed | BadRow]:
     name = name_of(path)
-    with _open_filled(path) as file:
-        for row in _table(file, path)[1]:
+    with _open_filled(path) as file, _text(file) as text:
+        for row in _table(file, text, path)[1]:
             yield row if isinstance(row, BadRow) else (f"{name}:{row[0]}", row[1])
 
 

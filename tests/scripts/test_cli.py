@@ -35,6 +35,7 @@ def test_the_way_of_a_release(release: Path, tmp_path: Path, capsys: pytest.Capt
     assert execute(["preview", str(release), "-o", str(page)]) == 0
     html = page.read_text(encoding="utf-8")
     assert "Stand-in" in html and "data:image/jpeg;base64" in html
+    assert "magnetic resonance imaging (DRMR)" in html and "DRMR" not in html.partition("<h2>Sample")[2]
     assert "http" not in html.replace("http-equiv", "")  # nothing is fetched
 
 

@@ -28,6 +28,7 @@ _CUIS = ("cuis", "cui", "concepts")
 _LICENCE = ("licence", "license", "cc")
 _ASSERTED = ("licence_asserted_by", "license_asserted_by")
 _ARTICLE_COLUMN = ("article_id", "pmc_file", "pmcid", "pmc_id", "pmc", "article")
+_NAMES = {*_IDENTIFIER, *_ARTICLE_COLUMN}
 _ATTRIBUTION = ("attribution", "credit", "citation")
 _LINKS = ("url", "source_url", "doi")
 _SPLIT = ("split", "subset")
@@ -152,16 +153,20 @@ def _text(record: Mapping[str, Any], column: str | None, where: str) -> str:
 
 
 def text_cell(value: object, where: str, column: str) -> str:
-    """The text of a cell (`cell_text`), white space collapsed, "" for null; an identifier may be a whole number.
+    """The text of a cell (`cell_text`), white space collapsed, "" for null and NaN; an identifier may be an integer.
 
     Raises: BadRow for a cell of another type.
     """
-    if value is None:
+    if value is None or value != value:  # NaN: what pandas writes for an empty cell in a column of numbers
         return ""
-    if isinstance(value, int) and not isinstance(value, bool) and plain_name(column) in _IDENTIFIER:
+    names = plain_name(column) in _NAMES
+    if isinstance(value, int) and not isinstance(value, bool) and names:
         return str(value)
     if not isinstance(value, str):
-        raise BadRow(where, reason=OTHER_TYPE, found=f"{column} of type {type(value).__name__}", expected="a text")
+        expected = "a text or a whole number" if names else "a text"
+        if isinstance(value, float) and names:
+            expected += f'; from pandas: table["{column}"] = table["{column}"].astype("Int64")'
+        raise BadRow(where, reason=OTHER_TYPE, found=f"{column} of type {type(value).__name__}", expected=expected)
     return " ".join(cell_text(value).split())
 
 

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,17 @@ def rows(source: str | Path, **options: Any) -> list[dict[str, Any]]:
 
 
 # --- Files ------------------------------------------------------------------------------------------------------------
+
+
+def test_cells_that_pandas_wrote_as_numbers(tmp_path: Path) -> None:
+    """Empty columns are NaN throughout; one empty cell makes a column of whole numbers floats."""
+    table = pa.table({"id": [7, 8], "caption": ["Chest CT.", "MRI."], "pmcid": [12, 13], "attribution": [math.nan] * 2})
+    pq.write_table(table, tmp_path / "a.parquet")
+    first, _ = rows(tmp_path / "a.parquet")
+    assert (first["image_id"], first["article_id"], first["attribution"]) == ("7", "12", "")
+    pq.write_table(table.set_column(0, "id", [[7.0, 8.0]]), tmp_path / "b.parquet")
+    with pytest.raises(InputError, match=r'from pandas: table\["id"\] = table\["id"\].astype\("Int64"\)'):
+        rows(tmp_path / "b.parquet")
 
 
 def test_a_csv_of_captions(tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import os
 import tracemalloc
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +102,20 @@ def test_a_table_as_spreadsheets_and_data_frames_write_it(tmp_path: Path, text: 
     path = written(tmp_path / "a.csv", text)
     assert [row for _, row in read_table(path).rows] == [{"id": "1", "words": "a, b"}, {"id": "2", "words": "c"}]
     assert [row for _, row in read_records(path).each(None)] == [row for _, row in read_table(path).rows]
+
+
+@pytest.mark.parametrize("data", ["id\n1\n2\n", '{"id": "1"}\n{"id": "2"}\n', b""], ids=["csv", "jsonl", "parquet"])
+def test_no_file_stays_open(tmp_path: Path, data: str | bytes, request: pytest.FixtureRequest) -> None:
+    """Whether its rows are read to the end or not."""
+    path = written(tmp_path / f"a.{request.node.callspec.id}", data)
+    if not data:
+        pq.write_table(pa.table({"id": ["1", "2"]}), path)
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always", ResourceWarning)
+        next(read_records(path).each(None))
+        assert len(list(read_records(path).each(None))) == 2
+        gc.collect()
+    assert given == []
 
 
 @pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "\ufeffSEP=;\r"])
