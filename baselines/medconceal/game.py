@@ -200,13 +200,16 @@ class CaseInPlay:
         return await rubric.evaluate(ask, prompts, turn, window, question, said)
 
     async def rate(
-        self, ask: Ask | None, prompts: Prompts, turn: str
+        self, ask: Ask | None, prompts: Prompts, turn: str, *, strict: bool = False
     ) -> tuple[TurnEvaluation, tuple[float, ...] | None]:
         """The evaluation of the next turn and, if the policy has that rated, how near it comes to each concern.
 
-        Topics without an answer are measured by words; the evaluation says so.
+        Topics without an answer are measured by words; the evaluation says so. With `strict`, this and a rating by the
+        rules in place of a model are a ModelError, raised right after the unusable answers.
         """
         evaluation = await self.evaluate(ask, prompts, turn)
+        if strict and evaluation.obtained == "rules_after_failure":
+            raise ModelError("evaluator", found=f"no rating that can be read in {evaluation.attempts} answers")
         if ask is None or self.policy.overlap != "rated":
             return evaluation, None
         said = self.exchanges[-1].patient if self.exchanges else ""
@@ -215,6 +218,8 @@ class CaseInPlay:
             for concern in self.profile.hidden_concerns
         ]
         near = await rubric.relevance(ask, prompts, turn, said, topics, case_id=self.profile.case_id)
+        if strict and near is None:
+            raise ModelError("evaluator", found=f"no ratings of topics in {rubric.ATTEMPTS} answers")
         return replace(evaluation, relevance="topics_after_failure" if near is None else "model"), near
 
     def move(self, evaluation: TurnEvaluation, turn: str, near: Sequence[float] | None = None) -> Update:
@@ -309,9 +314,7 @@ async def _play(rules: Rules, profile: PatientProfile, ask: Ask) -> Episode:
             break
         turn = said_by(answer.text)
         text = heard(turn)
-        evaluation, near = await in_play.rate(evaluator, texts, text)
-        if rules.strict and "after_failure" in f"{evaluation.obtained} {evaluation.relevance}":
-            raise ModelError("evaluator", found=f"no rating that can be read in {evaluation.attempts} answers")
+        evaluation, near = await in_play.rate(evaluator, texts, text, strict=rules.strict)
         update, allowed = in_play.move(evaluation, text, near), in_play.guard.so_far()
         view = patient_side.show(profile, in_play.chart, in_play.state, update, text, in_play.exchanges, in_play.guard)
         spoken = await patient_side.speak(

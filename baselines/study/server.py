@@ -265,6 +265,8 @@ class _Server:
             ended, left = at.overdue(connection, site.study.design, now, self.awake)
             for slot in ended:
                 at.end_talk(connection, slot, "time", now)
+            # That of a confirmation was written with its findings.
+            unwritten = [slot for slot in left if (slot.step, slot.task) == ("after", "intervention")]
             for slot in left:
                 if slot.step == "after":
                     at.close(connection, site.keys, slot, {}, now)
@@ -274,6 +276,8 @@ class _Server:
         self.replies.talks.keep_only(going)
         for slot in waiting:
             self.replies.due(slot.id)
+        for slot in unwritten:
+            self.replies.over(slot.id)
 
 
 def _beat(connection: Connection, now: float) -> None:

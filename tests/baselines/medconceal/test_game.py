@@ -252,6 +252,26 @@ def test_relevance_that_nobody_can_read_is_measured_by_words_and_makes_the_run_i
     assert any("rules rated in its place" in reason for reason in reasons([one])) and not reasons([other])
 
 
+@pytest.mark.parametrize(("unread", "kinds"), [("ratings", [False] * 3), ("topics", [False] + [True] * 3)])
+def test_a_strict_game_ends_right_behind_the_answers_that_are_no_use(unread: str, kinds: list[bool]) -> None:
+    """A study sets the last three aside and asks them anew: a reading of topics asked meanwhile took their place."""
+    asked: list[bool] = []
+    rater = rules_evaluator(None)
+
+    def evaluator(messages: Sequence[Message]) -> str:
+        asked.append("<topics>" in messages[1].text)
+        keys = re.findall(r"^(T\d): ", messages[1].text, re.M)
+        if asked[-1] == (unread == "topics"):
+            return "nothing of use"
+        return json.dumps(dict.fromkeys(keys, 0.5)) if keys else rater(messages)
+
+    rules = Rules("confirmation", policy=replace(DEFAULT, overlap="rated"), patient="template", strict=True)
+    scripts = {"clinician": CLINICIANS["expert"](None), "evaluator": evaluator}
+    with pytest.raises(ModelError, match="evaluator: no rating"):
+        asyncio.run(task_game(rules).play(CASES[0], playing(scripts)))
+    assert asked == kinds
+
+
 def test_a_leaking_patient_model_is_caught() -> None:
     profile = CASES[0]
     leak = profile.hidden_concerns[2].evidence[0].get_secret_value()

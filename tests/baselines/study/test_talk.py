@@ -17,6 +17,7 @@ from baselines.medconceal.record import Episode
 from baselines.medconceal.transcripts import read_transcripts
 from baselines.study import slots as at
 from baselines.study import talks
+from baselines.study.design import TaskName
 from baselines.study.export import export
 from baselines.study.keys import Keys
 from baselines.study.seat import Finding, Seat, Talk
@@ -202,6 +203,27 @@ def test_a_page_says_why_it_comes_and_keeps_the_aims_in_sight(tmp_path: Path) ->
         clock.now += 700
         person.look()
         assert person.title == "About this case" and "The time is up" in person.page
+
+
+@pytest.mark.parametrize("task", ["intervention", "confirmation"])
+def test_a_talk_counts_whose_person_closed_the_last_survey(task: TaskName, tmp_path: Path) -> None:
+    """The lease ends it as done; an intervention was exported only once the server had been started again."""
+    clock = Clock()
+    site = talking(tmp_path, task, per_person=1, clock=clock)
+    with visiting(site) as client:
+        person = at_work(client, links(site)[0])
+        for text in TURNS[:5]:
+            person.say(text)
+        clock.now += 700
+        person.look()
+        if task == "confirmation":
+            person.do("findings", none="yes")
+        assert person.title == "About this case"
+        clock.now += 60 * site.study.design.lease + 1
+        beside(client).call(client.app.state.server.look)
+        beside(client).call(site_replies(client).settled)
+        exported = export(site.study, site.store, site.keys, tmp_path / "out")
+    assert (exported.items, dict(exported.left_out)) == (1, {})
 
 
 def test_nothing_stands_in_for_a_model_that_fails(tmp_path: Path) -> None:
