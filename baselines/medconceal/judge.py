@@ -158,16 +158,16 @@ async def _pairs(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[Pair, ..
         listed = answer.get("matches")
         if not isinstance(listed, list):
             raise Unfit('"matches" is not a list')
-        quotes: dict[tuple[int, int], str] = {}
+        quotes: dict[tuple[int, int], list[str]] = {}
         for one in listed:
             finding, concern, quote = (one.get(name) if isinstance(one, dict) else None for name in _MATCH_FIELDS)
             if type(finding) is not int or type(concern) is not int or not isinstance(quote, str):
                 raise Unfit('one of the "matches" has no numbers of a finding and a concern, or no quote')
             if not (1 <= finding <= len(items) and 1 <= concern <= len(hidden)):
                 raise Unfit('one of the "matches" has a number that no finding or concern has')
-            quotes.setdefault((finding - 1, concern - 1), quote)
+            quotes.setdefault((finding - 1, concern - 1), []).append(quote)
         return tuple(
-            _pair(episode, finding, concern, quotes.get((finding, concern)), replies)
+            _pair(episode, finding, concern, quotes.get((finding, concern), ()), replies)
             for finding in range(len(items))
             for concern in range(len(hidden))
         )
@@ -187,15 +187,16 @@ async def _pairs(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[Pair, ..
 _MATCH_FIELDS = ("finding", "concern", "quote")
 
 
-def _pair(episode: Episode, finding: int, concern: int, quote: str | None, replies: Sequence[str]) -> Pair:
-    """The verdict on one pair: a match if the judge lists it; supported if its
-    quote is found and is about the concern."""
+def _pair(episode: Episode, finding: int, concern: int, quotes: Sequence[str], replies: Sequence[str]) -> Pair:
+    """The verdict on one pair: a match if the judge lists it; supported if one of its quotes is found and is about the
+    concern."""
     assert episode.findings is not None and episode.hidden is not None
     category_ok = episode.findings.items[finding].category == episode.categories[concern]
-    if quote is None:
-        return Pair(finding, concern, False, category_ok, "", None)
-    turn = quoted_turn(quote, replies) if touches(quote, episode.hidden[concern]) else None
-    return Pair(finding, concern, True, category_ok, quote, turn)
+    hidden = episode.hidden[concern]
+    turns = [quoted_turn(quote, replies) if touches(quote, hidden) else None for quote in quotes]
+    supported = [(quote, turn) for quote, turn in zip(quotes, turns, strict=True) if turn is not None]
+    quote, turn = supported[0] if supported else (quotes[0] if quotes else "", None)
+    return Pair(finding, concern, bool(quotes), category_ok, quote, turn)
 
 
 def _lines(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -491,6 +491,14 @@ def test_a_model_judges_all_pairs_at_once_and_its_quotes_are_checked() -> None:
     assert match(found.pairs or ()) == []
 
 
+def test_of_several_quotes_of_a_pair_one_that_stands_counts() -> None:
+    one = episode(findings=[SubmittedFinding(FEAR, "needles")])
+    for quotes in (("words that nobody said", "scared of the needle"), ("scared of the needle", "honestly")):
+        twice = {"matches": [{"finding": 1, "concern": 1, "quote": quote} for quote in quotes]}
+        found = asyncio.run(judge(Judges({**GOOD, "judge_match": twice}), texts(), one))
+        assert [(pair.quote, pair.turn) for pair in match(found.pairs or ())] == [("scared of the needle", 1)]
+
+
 def test_a_quote_of_the_clinician_is_no_evidence() -> None:
     one = episode(
         said=[("You are scared of the needle, are you?", "No, I am fine.")], findings=[SubmittedFinding(FEAR, "n")]
