@@ -1,23 +1,24 @@
 """A limit on what a run may cost: before each request, the most that it can cost is set aside.
 
-    async with budget.paying(player, messages, max_tokens=512) as paid:
-        paid(await player.ask(messages, ...))
+    budget.begin(store.taken())             # what earlier sessions of the run have cost
+    answer = await budget.asked(player, messages, lambda model: store.ask(model, messages, ...))
 
-What the answer did not use is given back; a request waits while requests in flight hold what it needs. Answers of an
-earlier session count too: the limit is that of the run. A model that thinks beyond its limit of tokens may exceed what
-was set aside, by that one answer.
+What the answer did not use is given back; a request waits while requests in flight hold what it needs. Stored answers
+count from the beginning, whenever this session comes to them, and cost nothing again: the limit is that of the run. A
+model that thinks beyond its limit of tokens may exceed what was set aside, by that one answer.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any, Unpack
 
 from baselines.dialogue.planned import asked, tokens
 from loaders.errors import BedsideError, InputError
-from loaders.models.messages import Answer, ChatModel, Message
+from loaders.models.messages import Answer, ChatModel, Decoding, Message
 
 _LOOK = 0.05  # seconds between two checks of what has come back
 
@@ -42,12 +43,32 @@ class Budget:
                 expected = "a price for every paid model"
                 raise InputError("--max-cost", found=f"no price for {name}", expected=expected, do="Add --price")
 
+    def begin(self, taken: Mapping[str, tuple[int, int]]) -> None:
+        """Counts stored answers, model -> tokens in and out (`AnswerStore.taken`), of the models with a price."""
+        for name, (read, written) in taken.items():
+            given, said = self.prices.get(name, (0.0, 0.0))
+            self.spent += (read * given + written * said) / 1e6
+
+    async def asked(
+        self, player: ChatModel, messages: Sequence[Message], ask: Callable[[ChatModel], Awaitable[Answer]]
+    ) -> Answer:
+        """What `ask` answers, given the player as a model that pays for each request, where it does make one.
+
+        Raises what `ask` raises; BudgetSpent where too little is left.
+        """
+        async with AsyncExitStack() as held:  # until the answer is stored
+            paying = _Paying(player, self, held)
+            answer = await ask(paying)
+        if not paying.sent and (answer.input_tokens is None or answer.output_tokens is None):
+            self._count(player, messages, answer)  # a stored answer that `begin` could not count
+        return answer
+
     @asynccontextmanager
     async def paying(
         self, player: ChatModel, messages: Sequence[Message], max_tokens: int
     ) -> AsyncIterator[Callable[[Answer], None]]:
         """Sets aside what a request may cost, and counts what it did cost. Raises BudgetSpent if too little is left."""
-        given, said = (0.0, 0.0) if player.stand_in else self.prices[player.name]
+        given, said = self._price(player)
         bound = (asked(messages) * given + max_tokens * said) / 1e6
         while self.spent + self.aside + bound > self.most:
             if not self.aside:
@@ -59,15 +80,48 @@ class Budget:
                 )
             await asyncio.sleep(_LOOK)
         self.aside += bound
-
-        def paid(answer: Answer) -> None:
-            read = asked(messages) if answer.input_tokens is None else answer.input_tokens
-            written = tokens(answer.text) if answer.output_tokens is None else answer.output_tokens
-            self.spent += (read * given + written * said) / 1e6
-
         try:
-            yield paid
+            yield lambda answer: self._count(player, messages, answer)
         finally:
             self.aside -= bound
             if self.aside < 1e-12:
                 self.aside = 0.0
+
+    def _price(self, player: ChatModel) -> tuple[float, float]:
+        return (0.0, 0.0) if player.stand_in else self.prices[player.name]
+
+    def _count(self, player: ChatModel, messages: Sequence[Message], answer: Answer) -> None:
+        given, said = self._price(player)
+        read = asked(messages) if answer.input_tokens is None else answer.input_tokens
+        written = tokens(answer.text) if answer.output_tokens is None else answer.output_tokens
+        self.spent += (read * given + written * said) / 1e6
+
+
+class _Paying(ChatModel):
+    """A model whose requests are paid from a budget; `sent` says whether it made one. What it sets aside is `held`."""
+
+    def __init__(self, model: ChatModel, budget: Budget, held: AsyncExitStack) -> None:
+        self.name, self.stand_in = model.name, model.stand_in
+        self._model, self._budget, self._held, self.sent = model, budget, held, False
+
+    @property
+    def identity(self) -> dict[str, str]:
+        return self._model.identity
+
+    @property
+    def answers_as(self) -> str:
+        return self._model.answers_as
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        json_schema: Mapping[str, Any] | None = None,
+        **decoding: Unpack[Decoding],
+    ) -> Answer:
+        self.sent = True
+        paying = self._budget.paying(self._model, messages, decoding["max_tokens"])
+        paid = await self._held.enter_async_context(paying)
+        answer = await self._model.ask(messages, json_schema=json_schema, **decoding)
+        paid(answer)
+        return answer

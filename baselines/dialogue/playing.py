@@ -14,6 +14,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Unpack, cast
 
@@ -154,12 +155,8 @@ class _Asking:
             if seed is not None:
                 drawn["seed"] = seed + self._epoch - 1
             name = json.dumps([playing.game.name, self._case_id, self._epoch, role, attempt])
-            if playing.budget is None:
-                answer = await self._answer(player, messages, json_schema, name, drawn)
-            else:
-                async with playing.budget.paying(player, messages, drawn["max_tokens"]) as paid:
-                    answer = await self._answer(player, messages, json_schema, name, drawn)
-                    paid(answer)
+            ask = partial(self._answer, messages=messages, json_schema=json_schema, name=name, drawn=drawn)
+            answer = await (ask(player) if playing.budget is None else playing.budget.asked(player, messages, ask))
         self._count(role, answer)
         return answer
 

@@ -146,7 +146,7 @@ def play_run(
 
     `bare` plays without inspect_ai, and so without a log. `max_invalid` is the share of cases that may end without a
     record that can be scored; `Played.failure` says whether more did. `seed` goes to the providers that accept one.
-    `max_cost` is the limit in US dollars, counted by `prices`.
+    `max_cost` is the limit in US dollars, counted by `prices`; all answers stored in `out` count.
 
     Raises BudgetSpent if the next request could cost more; InputError for a role without a player and for cases
     without distinct ids; ModelError if a model cannot be used (at once) or fails case after case; BedsideError
@@ -163,6 +163,8 @@ def play_run(
     answers, logs = store_of(out), out / PRIVATE / "logs"
     _move_logs(out / "logs", logs)
     with AnswerStore(answers, dialogue=True) as store:
+        if budget is not None:
+            budget.begin(store.taken())
         playing = Playing(game, players, store, seed, patience, budget)
         log = None
         with _said_what_is_kept(playing, cases, epochs, out):

@@ -171,17 +171,15 @@ def describe(
     """
     jobs = [(register, place) for place in range(len(pairs.images)) for register in REGISTERS]
     done = 0
+    if budget is not None:
+        budget.begin(store.taken())
 
     async def ask(job: tuple[str, int]) -> Answer:
         nonlocal done
         register, place = job
-        message = Message("user", prompts[register], (pairs.images[place],))
-        if budget is None:
-            answer = await store.ask(model, [message], temperature=0, max_tokens=max_tokens)
-        else:
-            async with budget.paying(model, [message], max_tokens) as paid:
-                answer = await store.ask(model, [message], temperature=0, max_tokens=max_tokens)
-                paid(answer)
+        messages = [Message("user", prompts[register], (pairs.images[place],))]
+        once = partial(store.ask, messages=messages, temperature=0, max_tokens=max_tokens)
+        answer = await (once(model) if budget is None else budget.asked(model, messages, once))
         done += 1
         return answer
 

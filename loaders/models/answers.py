@@ -212,6 +212,13 @@ CREATE TABLE answers (
             self.connection.close()
             raise
 
+    def taken(self) -> dict[str, tuple[int, int]]:
+        """Model -> tokens in and out of its answers, of those whose tokens the provider counted."""
+        counted = "input_tokens IS NOT NULL AND output_tokens IS NOT NULL"
+        asked = f"SELECT model, SUM(input_tokens), SUM(output_tokens) FROM answers WHERE {counted} GROUP BY model"
+        with self.explained():
+            return {model: (read, written) for model, read, written in self.connection.execute(asked)}
+
     async def _stored(self, digest: str) -> Answer | None:
         return self._read(digest)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -181,6 +182,31 @@ def test_a_run_stops_before_it_costs_more_and_goes_on_with_more(tmp_path: Path, 
     assert 15 * len(asked) <= limit and store_of(out).is_file() and not (out / "dialogues.jsonl").exists()
     again = played(out, asked, 1e6, bare=bare)
     assert again.records == free.records and len(asked) == len(whole)  # nothing was paid twice
+
+
+def test_a_run_that_is_begun_again_with_the_same_limit_buys_no_more(tmp_path: Path) -> None:
+    """Stored answers count before the first request: those of the last cases came too late to hold the first ones."""
+
+    class Slow(Paid):
+        async def ask(self, messages: Sequence[Message], **decoding: Any) -> Answer:
+            await asyncio.sleep(0.001)
+            await super().ask(messages, **decoding)
+            return Answer('{"mark": 1}', 0, decoding["max_tokens"], "stop")
+
+    asked: list[str] = []
+    players, prices = {role: Slow(f"made/{role}", asked) for role in ROLES}, dict.fromkeys(PRICES, (0.0, 1e6))
+    for _ in range(4):
+        with pytest.raises(BudgetSpent):
+            play_run(game(), puzzles(4), players, tmp_path, bare=True, concurrency=4, prices=prices, max_cost=20 * 64.0)
+        assert len(asked) == 20
+
+
+def test_what_is_stored_costs_nothing_again(tmp_path: Path) -> None:
+    """A finished run is read again within what it cost, whatever each of its requests might have cost."""
+    asked: list[str] = []
+    first = played(tmp_path, asked, None, bare=True)
+    again = played(tmp_path, asked, 15.0 * len(asked), bare=True, concurrency=1)
+    assert again.records == first.records and again.usage.asked == 0
 
 
 def test_a_model_without_a_price_has_no_budget(tmp_path: Path) -> None:
