@@ -90,7 +90,7 @@ def test_the_journal_shows_every_change(change: str, tmp_path: Path) -> None:
 def test_another_source_is_refused(tmp_path: Path) -> None:
     talking(tmp_path, cases=3).close()
     talking(tmp_path, cases=3).close()
-    with pytest.raises(InputError, match="was begun with other cases"):
+    with pytest.raises(InputError, match="was started with other cases"):
         talking(tmp_path, cases=4)
 
 
