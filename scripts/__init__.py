@@ -1,1 +1,1 @@
-"""The doors: one file per command; `bedside` is `scripts.cli`."""
+"""The command line: one file per command; `bedside` is `scripts.cli`."""

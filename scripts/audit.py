@@ -31,7 +31,7 @@ from scripts.terminal.console import output, table
 from scripts.terminal.options import file_outside_releases
 
 _COLUMNS = ("image_id", "gate", "outcome", "evidence", "reason", "expert_caption", "layman_caption")
-"""Of the list that `--write` makes."""
+"""The columns of the list that `--write` makes."""
 
 
 def command(
@@ -103,7 +103,7 @@ def command(
 
 
 def _show(what: str, found: list[Audited], show: int) -> None:
-    """The first pairs that fail or are doubtful, with what each gate says, and what it rests on."""
+    """The first pairs that fail or are doubtful, with each gate's verdict and what it rests on."""
     if found and show:
         output.print(f"{len(found):,} {what}", style="bold underline", highlight=False)
     for audited in found[:show]:
@@ -138,8 +138,8 @@ def _summary(tally: Tally) -> None:
 
 
 def _judged(model: ChatModel, answers: Path, doubtful: list[Audited], passed: list[Audited]) -> None:
-    """What a judge says of the pairs that the rules leave open, and of those drawn among the ones that they pass: where
-    it finds a broken fact, the two disagree."""
+    """A judge's opinions of the pairs that the rules leave open, and of a sample of those that they pass; if it finds a
+    broken fact in one of the latter, the two disagree."""
     with AnswerStore(answers) as store:
         opinions = asyncio.run(judge_pairs([*doubtful, *passed], model, store))
     for audited, opinion in zip([*doubtful, *passed], opinions, strict=True):
@@ -162,7 +162,7 @@ def _judged(model: ChatModel, answers: Path, doubtful: list[Audited], passed: li
 
 
 def _place(audited: Audited) -> int:
-    """A pair's place in the draw, by its text alone: the same pairs in any order of rows."""
+    """A pair's position in the draw, from its text alone, so that the order of rows does not matter."""
     text = f"{audited.expert_caption}\0{audited.layman_caption}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 

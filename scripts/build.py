@@ -1,4 +1,4 @@
-"""`bedside build CORPUS`: from sources to a release folder. Each corpus is a command, its recipe's options its own."""
+"""`bedside build CORPUS`: from sources to a release folder. Each corpus is a command with its recipe's options."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def command_for(recipe: Recipe[Any]) -> Callable[..., None]:
 
 
 def run(recipe: Recipe[Any], options: Options, place: Place) -> None:
-    """Build a release, and say what it holds and what waits for a person."""
+    """Build a release, and report what it holds and what needs a person's attention."""
     waiting: list[str] = []
     store = Bucket(place.work) if place.work and is_address(place.work) else None
     with Bars() as progress, place.opened() as engine:

@@ -1,4 +1,4 @@
-"""`bedside cases new`: a patient of a team's own, for `bedside build medconceal --source cases=FILE`."""
+"""`bedside cases new`: a team's own patient, for `bedside build medconceal --source cases=FILE`."""
 
 from __future__ import annotations
 
@@ -48,6 +48,6 @@ def command(
 
 
 def _ask(question: str) -> str:
-    """The answer to a question, which stands above it in whole words; empty where there is none."""
+    """The answer to a question, which is printed above it without breaking words; empty if there is none."""
     output.print(question, highlight=False)
     return str(typer.prompt("", default="", show_default=False, prompt_suffix="> "))

@@ -1,7 +1,7 @@
 """The `bedside` command; `python -m scripts` is the same.
 
-The commands are in `scripts.commands`. Errors of the user end here: one message, no traceback, exit code 2; Ctrl-C,
-SIGTERM and SIGHUP say what was kept and end with 130, 143 and 129. What becomes of what is printed: `streams`.
+The commands are in `scripts.commands`. Users' errors end here: one message, no traceback, exit code 2. Ctrl-C, SIGTERM
+and SIGHUP say what was kept and exit with 130, 143 and 129. How output is handled: `streams`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from scripts.commands import BEDSIDE, Group
 from scripts.terminal import stopping
 from scripts.terminal.helping import in_whole_words
 
-# The class of every complaint about the command line itself. Newer releases of typer bring their own copy of click, so
+# The class of every complaint about the command line itself. Newer releases of typer bundle their own copy of click, so
 # it is reached through a name that typer exports.
 _MISUSE: Any = typer.BadParameter.__mro__[2]
 
@@ -34,12 +34,12 @@ _STYLE: dict[str, Any] = {
     "pretty_exceptions_enable": False,
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
-_BOXES = 100  # columns of a terminal in which help stands in boxes; in fewer these cut the names of options
-_BARS = 80  # columns of one that has room for a bar of `datasets`; in fewer its words are cut
+_BOXES = 100  # minimum columns to show help in boxes; with fewer, boxes cut the names of options
+_BARS = 80  # minimum columns for a progress bar of `datasets`; with fewer its words are cut
 
 
 class _Deferred(TyperCommand):
-    """A command, or a group, that is imported when its arguments are read; until then it is a name and its help."""
+    """A command or group that is imported only when its arguments are parsed; until then it is a name and its help."""
 
     def __init__(self, name: str, help_line: str | None, load: Callable[[], Any], section: str | None = None) -> None:
         super().__init__(name=name, help=help_line, rich_help_panel=section)
@@ -50,7 +50,7 @@ class _Deferred(TyperCommand):
 
 
 class _Group(TyperGroup):
-    """A group whose list of commands reads the help of plug-ins from themselves."""
+    """A group that takes the help of plug-ins from the plug-ins themselves when it lists commands."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         for command in self.commands.values():
@@ -62,25 +62,25 @@ class _Group(TyperGroup):
         super().format_help(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """The list outside boxes, where typer would cut each help after a line."""
+        """The list without boxes, in which typer would cut each help text after one line."""
         found: dict[str, list[tuple[str, str]]] = {}
         for name in self.list_commands(ctx):
             command = self.commands[name]
             heading = getattr(command, "rich_help_panel", None) or "Commands"
             found.setdefault(heading, []).append((name, command.help or ""))
-        width = max(len(name) for name in self.commands)  # one column of names, whatever the heading
+        width = max(len(name) for name in self.commands)  # one column of names across all headings
         for heading, lines in found.items():
             with formatter.section(heading):
                 formatter.write_dl([(name.ljust(width), text) for name, text in lines])
 
 
 def _narrow() -> dict[str, Any]:
-    """The style of help in a terminal too narrow for boxes."""
+    """The style of help for a terminal too narrow for boxes."""
     return {"rich_markup_mode": None} if shutil.get_terminal_size().columns < _BOXES else {}
 
 
 def _command(plugin: Plugin, maker: str, passes_on: bool = False, tables: bool = True) -> Any:
-    """A command as typer makes it, imported; `maker` as in `Group`, `passes_on` and `tables` as in `Command`."""
+    """A command as a typer object, imported; `maker` as in `Group`, `passes_on` and `tables` as in `Command`."""
     from scripts.terminal.console import interruptible
     from scripts.terminal.hub_waits import say_hub_waits_once
     from scripts.terminal.options import of_text
@@ -95,14 +95,14 @@ def _command(plugin: Plugin, maker: str, passes_on: bool = False, tables: bool =
         return in_whole_words(typer.main.get_command(app))
     except BedsideError:
         raise
-    except Exception as error:  # not a function, or one with parameters that are no options
+    except Exception as error:  # not a function, or one with parameters that cannot be options
         if not plugin.package:
             raise
         raise plugin.broken(error) from error
 
 
 def _group(name: str, group: Group, callback: Callable[..., None] = lambda: None) -> TyperGroup:
-    """A group of commands, none of them imported. What other packages bring and is refused, is said."""
+    """A group of commands, none of them imported. Commands of other packages that are refused are reported."""
     style = {**_STYLE, **_narrow(), "add_completion": group is BEDSIDE}
     app = typer.Typer(cls=_Group, name=name, help=group.help, callback=callback, no_args_is_help=True, **style)
     made = in_whole_words(typer.main.get_command(app))
@@ -144,7 +144,7 @@ def root() -> TyperGroup:
 
 
 def find(words: Sequence[str]) -> tuple[Any, Sequence[str]]:
-    """The command that a line begins with, imported, and the rest of the line. Raises KeyError where there is none."""
+    """The command that a line begins with, imported, and the rest of the line. Raises KeyError if there is none."""
     command: Any = root()
     while isinstance(command, TyperGroup):
         deferred: Any = command.commands[words[0]]
@@ -160,18 +160,18 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def keep_bars_from_logs() -> None:
-    """Let `datasets`, which a command imports later, draw its bars where a terminal has room: a log holds lines."""
+    """Let `datasets`, which a command imports later, draw its bars only if a terminal has room: logs are for lines."""
     if not sys.stderr.isatty() or shutil.get_terminal_size().columns < _BARS:
         os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
 
 
 def execute(arguments: list[str] | None = None) -> int:
-    """Run the command line; the exit code: 0 done, 1 a check found problems, 2 an error of input, 130 interrupted (143
-    by SIGTERM, 129 by SIGHUP)."""
+    """Run the command line and return the exit code: 0 success, 1 a check found problems, 2 an error in the input, 130
+    interrupted (143 by SIGTERM, 129 by SIGHUP)."""
     try:
         code = root().main(arguments, prog_name="bedside", standalone_mode=False)
         sys.stdout.flush()
-        if stopping.asked() is not None or code == 128 + signal.SIGINT:  # typer has taken it before a command's turn
+        if stopping.asked() is not None or code == 128 + signal.SIGINT:  # typer caught it before the command ran
             return stopping.code()
         return code if isinstance(code, int) else 0
     except (KeyboardInterrupt, typer.Abort):
@@ -183,12 +183,12 @@ def execute(arguments: list[str] | None = None) -> int:
 
 
 def _failed(error: Exception) -> int:
-    """Say what a user has to mend; any other error is one of ours, and a traceback."""
+    """Say what a user has to fix; any other error is a bug of ours, and gets a traceback."""
     if isinstance(error, _MISUSE):
         _misused(error)
     elif isinstance(error, BedsideError):
         _tell(error)
-    elif isinstance(error, OSError):  # what no reader or writer has turned into an error of ours
+    elif isinstance(error, OSError):  # one that no reader or writer has turned into an error of ours
         found = error.strerror or str(error) or type(error).__name__
         _tell(InputError(error.filename or "this machine", found=found, expected="a path that can be used"))
     else:

@@ -1,7 +1,7 @@
-"""Every command of `bedside`: where it is, and its line of help. A new command is one line here.
+"""Every command of `bedside`: its module, and its line of help. A new command is one line here.
 
-Nothing is imported before its command runs, so `bedside --help` costs what its text costs; a test holds each line of
-help equal to the first one of the command's docstring. Other packages bring corpora and baselines by entry points
+Nothing is imported before its command runs, so `bedside --help` costs only its own text; a test checks that each line
+of help equals the first line of the command's docstring. Other packages add corpora and baselines by entry points
 (`loaders.plugins`).
 """
 
@@ -19,8 +19,8 @@ from loaders.registry import BUNDLED
 class Command:
     """A command: the place of its function, a module with a `command` or "module:function"; and its line of help.
 
-    One that `passes_on` takes options that it does not know as arguments, for another command. One that prints `tables`
-    prints them as JSON too.
+    With `passes_on`, unknown options are passed on as arguments, for another command. With `tables`, it prints tables,
+    and can print them as JSON.
     """
 
     place: str
@@ -31,9 +31,9 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Commands behind a word of their own; other packages bring more by the entry points of the name `plugins`.
+    """Commands under a common word; other packages add more by the entry points of the name `plugins`.
 
-    Where a place holds no function, `maker` is the place of one that makes the function from the name of the command.
+    If a place holds no function, `maker` is the place of a factory that makes the function from the command's name.
     """
 
     help: str
@@ -41,7 +41,7 @@ class Group:
     plugins: str = ""
     maker: str = ""
     sections: Mapping[str, str] = field(default_factory=dict)
-    """The commands under headings, in the order in which they are used; one under none stands first."""
+    """The commands under headings, in the order of use; those without a heading come first."""
 
     def section_of(self, name: str) -> str | None:
         """The heading of a command."""
@@ -49,7 +49,8 @@ class Group:
 
 
 def _commands(package: str, lines: str, *, no_tables: str = "", passing_on: str = "") -> dict[str, Command]:
-    """Commands of a package, each the module of its name, from lines `name: help`; one with blanks in front goes on."""
+    """Commands of a package, each in the module of its name, from lines `name:
+    help`; indented lines continue the help."""
     commands = {}
     for line in re.split(r"\n(?=\w)", lines):
         name, _, text = " ".join(line.split()).partition(": ")

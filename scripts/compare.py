@@ -1,4 +1,4 @@
-"""`bedside compare`: own numbers beside the paper's, and the paper's beside themselves."""
+"""`bedside compare`: own numbers beside the paper's, and the paper's numbers against each other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from scripts.terminal.options import All
 from scripts.terminal.tables import short_digests
 
 _STATES: tuple[State, ...] = ("differs", "unknown", "equal", "not stated")
-# What stands line by line without --all: of more numbers each table has a line, of more conditions those that bar.
+# The most to print one by one without --all. Beyond it, numbers get one line per table, and only barring conditions
+# show.
 _FEW_NUMBERS, _FEW_CONDITIONS = 16, 8
 
 
@@ -166,7 +167,7 @@ def _print_standing(pairs: list[Compared]) -> None:
 
 
 def _print_alone(pairs: list[Compared]) -> None:
-    """How many numbers there are of each table that the paper prints, too, but not of these."""
+    """How many numbers of each table the paper also prints, but not for these rows or settings."""
     numbers = Counter((short(pair.own.table), short(pair.own.split_or_group)) for pair in pairs)
     shown = table("Your numbers in the paper's tables", "table", "of", "numbers", right=("numbers",))
     for (name, of), count in numbers.items():
@@ -180,7 +181,8 @@ def _print_alone(pairs: list[Compared]) -> None:
 
 
 def _print_conditions(pairs: list[Compared], *, everything: bool) -> None:
-    """The conformance table: what is not the paper's first, then what is, then what the paper does not say."""
+    """The conformance table: first what differs from the paper, then what
+    agrees, then what the paper does not state."""
     found = sorted(conditions([pair.own for pair in pairs]), key=lambda one: _STATES.index(one.entry.state))
     briefly = not everything and len(found) > _FEW_CONDITIONS
     if any(pair.own.kind == "unknown" for pair in pairs):
@@ -300,7 +302,7 @@ def _print_checked(found: list[Check], wrong: list[Published]) -> None:
 
 
 def _named(numbers: list[Published]) -> str:
-    """What numbers are of, with their split or group only where it tells them apart."""
+    """What numbers are about, with their split or group only if that distinguishes them."""
     several = len({number.split_or_group for number in numbers}) > 1
     parts_of = [(n.row, n.setting, named(n.column), n.split_or_group if several else "", n.printed) for n in numbers]
     return "; ".join(" ".join(part for part in parts if part) for parts in parts_of)

@@ -1,4 +1,4 @@
-"""What every corpus has to keep, for its test: the sample is built, verified, shown and loaded."""
+"""What every corpus must satisfy, for its test: the sample is built, verified, shown and loaded."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from scripts.build import command_for
 
 
 def conforms(recipe: Recipe[Any], folder: Path) -> Manifest:
-    """Build the sample of a recipe twice, with one worker and with two, and hold the release to the rules of all.
+    """Build the sample of a recipe twice, with one worker and with two, and check the release against the common rules.
 
-    `folder` is empty and takes what is written. Raises: ReleaseError with the first rule that is broken.
+    `folder` must be empty; everything is written into it. Raises: ReleaseError with the first rule that is broken.
     """
     app = typer.Typer(add_completion=False)
     app.command()(command_for(recipe))

@@ -1,4 +1,4 @@
-"""`bedside contrast`: finished runs of dialogues against each other, case by case."""
+"""`bedside contrast`: compares finished runs of dialogues, case by case."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _consultations(read: Sequence[FinishedRun], seed: int, as_json: bool, everyt
 
 
 def print_differences(found: Sequence[Difference], *, everything: bool) -> None:
-    """The differences of every pair: all of them, or what tells its systems apart."""
+    """The differences of every pair: all of them, or those that distinguish its systems."""
     pairs = [list(rows) for _, rows in groupby(found, key=lambda one: (one.first, one.second))]
     if everything:
         for rows in pairs:
@@ -111,7 +111,7 @@ def print_differences(found: Sequence[Difference], *, everything: bool) -> None:
 
 
 def _differs(one: Difference) -> bool:
-    """By its test; by its interval where it has none."""
+    """By its test, or by its interval if it has none."""
     return one.significant if one.p is not None else not one.ci95[0] <= 0 <= one.ci95[1]
 
 
@@ -128,7 +128,7 @@ def _print_differing(rows: list[Difference]) -> None:
 
 
 def _print_pairs(pairs: Sequence[list[Difference]]) -> None:
-    """A line a pair: which measures are higher and lower, so that they tell its systems apart."""
+    """One line per pair: the measures that are clearly higher, and those that are clearly lower."""
     names = list(dict.fromkeys(name for rows in pairs for name in (rows[0].first, rows[0].second)))
     for number, name in enumerate(names, start=1):
         output.print(f"{number}  {name}", highlight=False)
@@ -202,7 +202,7 @@ def _concealment(
 
 
 def _label(run: FinishedRun, read: Sequence[FinishedRun]) -> str:
-    """The clinician of a run, with its setting or folder where two runs have the same one."""
+    """The clinician of a run, with its setting or folder if two runs have the same clinician."""
     row = run.results[0].row
     same = [one for one in read if one.results[0].row == row]
     if len(same) == 1:
@@ -222,7 +222,7 @@ def _judged(run: FinishedRun) -> list[JudgedEpisode]:
 
 
 def print_cases(reference: str, other: str, found: Sequence[Comparison], *, everything: bool) -> None:
-    """The comparison of every metric: with its test and p, or with p as it is adjusted alone."""
+    """The comparison on every metric: with its test and p, or only with the adjusted p."""
     if not everything:
         _print_briefly(reference, other, found)
         return
@@ -259,7 +259,7 @@ def _print_briefly(reference: str, other: str, found: Sequence[Comparison]) -> N
 
 
 def _mostly(pairs: Iterable[tuple[str, str]]) -> str:
-    """What most measures have, then what is another's: "sign flips, of MBNR exact McNemar"."""
+    """What most measures have, then the exceptions: "sign flips, of MBNR exact McNemar"."""
     grouped: defaultdict[str, list[str]] = defaultdict(list)
     for name, measure in pairs:
         grouped[name].append(measure)

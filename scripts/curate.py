@@ -87,7 +87,7 @@ def command(
 
 
 def _print(audit: Audit) -> None:
-    """Every photo once, by what becomes of it and why; the flags; and what crosses something."""
+    """Every photo once, by its outcome and the reason; the flags; and what crosses a boundary."""
     curation = audit.curation
     kept = [decision.kept for decision in curation.decisions]
     reasons = Counter(decision.reason for decision in curation.decisions)
@@ -126,7 +126,7 @@ def _add(shown: Table, reason: str, count: int) -> None:
 
 
 def _cross(shown: Table, what: str, found: Iterable[Leak], *, always: bool = False) -> None:
-    from builders.curation.curate import counted  # brings OpenCV, which is there by now
+    from builders.curation.curate import counted  # imports OpenCV, which is loaded by now
 
     leaks = list(found)
     if leaks or always:

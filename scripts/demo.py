@@ -1,8 +1,8 @@
-"""`bedside demo`: the whole way of a corpus on this machine, with bundled samples, no key and no network.
+"""`bedside demo`: everything a corpus goes through, on this machine, with bundled samples, no key and no network.
 
 Builds each corpus from its bundled sample, verifies it, publishes it to a small Hub on the loopback address, loads it
-back with nothing but `datasets`, runs the baselines with stand-ins, and writes a page to look at. A screen a corpus;
-what the commands say goes to a file, or with `--full` to the terminal.
+back with nothing but `datasets`, runs the baselines with stand-ins, and writes a page to look at. It prints one screen
+per corpus; the commands' output goes to a file, or with `--full` to the terminal.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from scripts.terminal.tables import wrapped
 
 TAG = "v1.0.0"
 _HOME = Path(__file__).parent.parent
-# A network of 57,000 random weights and pictures of 64 pixels: what learns the drawn photos in a minute on two cores.
+# A network of 57,000 random weights on pictures of 64 pixels learns the drawn photos in a minute on two cores.
 _CLASSIFIER = (
     "--model", "random:tiny", "--size", 64, "--test-size", 64, "--epochs", 40, "--patience", 40,
     "--learning-rate", 0.01, "--randaugment", 0, "--crop", 0.6, "--ema", 0.98, "--device", "cpu", "--restart",
 )  # fmt: skip
-_SETTINGS = ("image+basic", "dialogue+image")  # of the paper's six, those that are played without `--full`
+_SETTINGS = ("image+basic", "dialogue+image")  # those of the paper's six that are played without `--full`
 _OTHERS = ("--patient", "scripted/patient", "--assessor", "scripted/assessor")
 _CLINICIANS = (
     ("confirmation", "expert"),
@@ -68,7 +68,8 @@ _TALL = 3  # fields of a row that are shown
 
 @dataclass
 class _Way:
-    """The demo on its way: where it writes, whether everything is said, and the runs so far, by what they are of."""
+    """The state of the demo: where it writes, whether everything is printed, and
+    the runs so far, by what they are about."""
 
     out: Path
     full: bool
@@ -79,7 +80,7 @@ class _Way:
         return self.out / "demo.log"
 
     def bedside(self, *arguments: object, **environment: str) -> None:
-        """A command, as a user would type it; of an environment of its own, in a process of its own."""
+        """Run a command as a user would type it; with its own environment variables, in a process of its own."""
         words = [str(argument) for argument in arguments]
         if self.full or environment:
             self.process(["-m", "scripts", *words], words[0], **environment)
@@ -98,7 +99,7 @@ class _Way:
             raise BedsideError(f"bedside {words[0]}", found=f"exit code {code}", expected="0", do=f"See {self.log}")
 
     def process(self, arguments: Sequence[str], what: str, **environment: str) -> str:
-        """What a Python of its own prints; with `full` it is shown too."""
+        """The output of a separate Python process; with `full` it is shown too."""
         line = "$ python " + " ".join(arguments)
         if self.full:
             output.print(f"\n{line.replace('python -m scripts', 'bedside')}", style="cyan", highlight=False)
@@ -159,7 +160,7 @@ def _say(what: str, text: str) -> None:
 
 @contextmanager
 def _doing(words: Sequence[str]) -> Iterator[None]:
-    """Says what is under way, in a line that is taken back: on a terminal, and nowhere else."""
+    """Shows what is in progress, on a line that is erased afterwards; only on a terminal."""
     shown = output.is_terminal and not output.is_dumb_terminal and not output.quiet
     if shown:
         line = " ".join(["   …", *(Path(word).name for word in words[:3])])
@@ -172,7 +173,7 @@ def _doing(words: Sequence[str]) -> Iterator[None]:
 
 
 def _release(way: _Way, name: str, hub: LoopbackHub) -> Path:
-    """A corpus built, verified, published and loaded; each is said when it is done."""
+    """A corpus built, verified, published and loaded; each step is reported when it is done."""
     release, repo = way.out / name, f"demo/{name}"
     recipe = recipe_of(name)
     output.print(f"   {BUNDLED[name][1]}", highlight=False)
@@ -188,7 +189,7 @@ def _release(way: _Way, name: str, hub: LoopbackHub) -> Path:
     )
     environment = hub.environment(resolved(way.out / "hub-cache"))
     way.process(["-m", "scripts", "publish", str(release), repo, "--tag", TAG], "bedside publish", **environment)
-    # A process of its own: a fresh cache, and none of this project imported.
+    # A separate process: a fresh cache, and nothing of this project imported.
     loaded = way.process(["-c", _READER.format(repo=repo, tag=TAG)], f"datasets {repo}", **environment)
     _say(
         "published", f"as {repo}, tag {TAG}, to a Hub on this machine; plain `datasets` loads {loaded.splitlines()[-1]}"
@@ -212,7 +213,7 @@ def _photos(way: _Way, release: Path, learned: bool) -> Iterator[str]:
     classifier = way.out / "runs" / "classifier"
     if learned:
         way.runs["classifier"] = classifier
-        # One thread: for so small a network, several would mostly wait for each other, for minutes on a busy machine.
+        # One thread: with so small a network, several would mostly wait for each other, for minutes on a busy machine.
         way.bedside("run", "classifier", release, *_CLASSIFIER, "-o", classifier, OMP_NUM_THREADS="1")
         yield "a small classifier, trained for about a minute"
     settings = [name for name in PAPER if way.full or name in _SETTINGS or (learned and SETTINGS[name].cues)]
@@ -241,9 +242,9 @@ def _patients(way: _Way, release: Path, learned: bool) -> Iterator[str]:
 
 
 def _people(way: _Way, source: Path, task: str) -> list[Path]:
-    """A rehearsal of a study with two scripted people, from its files to its export; each demo begins another.
+    """A rehearsal of a study with two scripted people, from its files to its export; each demo starts a new one.
 
-    `source` is a release, or a run of consultations; returned are the files of the task.
+    `source` is a release, or a run of consultations; returns the files of the task.
     """
     from scripts.study.serve import Serving, rehearsed
 
@@ -268,7 +269,7 @@ def _scored(way: _Way, task: str, *command: object) -> None:
 
 
 def _rows(release: Path, recipe: Recipe[Any]) -> None:
-    """Three rows of a release, as pages may show them: what is hidden is not among it."""
+    """Three rows of a release, as pages may show them, without anything hidden."""
     for entry in entries(release, recipe.preview, corpus=recipe.corpus, rows=3):
         output.print(f"   {', '.join(entry.small[:2])}", style="dim", highlight=False)
         for text in _fields(entry):
@@ -283,7 +284,7 @@ def _fields(entry: Entry) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """What a page shows of a text, without its marks."""
+    """A page's version of a text, without its markup."""
     return Markup(re.sub("<sup>.*?</sup>", "", text)).striptags() if isinstance(text, Markup) else text
 
 
@@ -298,12 +299,12 @@ def _finish(way: _Way, learned: bool) -> None:
         first = headline(results)
         shown = [result for result in first if result.column == first[0].column]
         shown = shown[-1:] if name.endswith(_PEOPLE) else shown
-        # Without what stands in brackets in the paper's tables, the table and its end fit on a screen.
+        # Without the brackets in the paper's table names, the table and its end fit on a screen.
         numbers += [(_of(name, one), replace(one, column=one.column.partition(" (")[0])) for one in shown]
     output.print(headline_table("\nHeadline numbers: all stand-ins, from scripted models and sample data", numbers))
     if not learned:
         missing = MissingExtra.named("torch", extra="models", purpose="retrieval and the classifier")
-        how, _, line = missing.do.partition(": ")  # a line of its own: it is there to be copied
+        how, _, line = missing.do.partition(": ")  # on a line of its own, so that it can be copied
         output.print(f"Not run without torch: retrieval, classifier and its cues. {how}:\n  {line}", highlight=False)
     output.tell(report=str(page), log=str(way.log))
     output.print(f"Output of every command: {way.log}", highlight=False)
@@ -311,6 +312,6 @@ def _finish(way: _Way, learned: bool) -> None:
 
 
 def _of(run: str, result: Result) -> str:
-    """What a number is of: the run, and in a run of several rows which of them."""
+    """What a number is about: the run and, in a run with several rows, the row."""
     told = {"language": result.setting, "retrieval": f"{result.setting}", "classifier": result.row}.get(run, "")
     return f"{run}, {told}" if told else run

@@ -44,7 +44,7 @@ def command(
 
 
 def shown(found: Diff, *, everything: bool = True) -> Iterator[str | Table]:
-    """The differences as tables, or on one screen with what they mean; and a sentence where there is none."""
+    """The differences as tables, or on one screen with what they mean; a sentence if there are none."""
     if found.equal:
         yield f"The releases are equal: {found.rows_a:,} rows, content digest {found.content_a}"
         return
@@ -116,7 +116,7 @@ def _on_a_screen(found: Diff, title: str, rows: Mapping[str, Keys]) -> Iterator[
 
 
 def _brief(value: JsonValue) -> str:
-    """A value in a few words; of an object what it holds, name by name."""
+    """A value in a few words; an object by the names of what it holds."""
     if isinstance(value, dict):
         value = ", ".join(f"{name} {_shown(one)}" for name, one in value.items() if one is not None)
     text = short_digests("none" if value is None else _shown(value))
@@ -124,7 +124,7 @@ def _brief(value: JsonValue) -> str:
 
 
 def meaning(found: Diff) -> Iterator[str]:
-    """What the differences are to somebody who uses A, in sentences."""
+    """What the differences mean to somebody who uses A, in sentences."""
     if gone := [change.where for change in found.schema if change.a is not None]:
         yield f"Code that reads A may fail on B: {', '.join(gone)} missing or of another type."
     elif found.schema:

@@ -46,21 +46,21 @@ def command(
 
 
 def _setting(value: object) -> str:
-    """A setting in words: a digest by its beginning, as those of the sources; the manifest holds it whole."""
+    """A setting in words: a digest is shortened, like those of the sources; the manifest has it in full."""
     if value is None or value == [] or value == {}:
         return "none"
     return short_digests(str(value))
 
 
 def _list(names: list[str]) -> None:
-    """A line a corpus: what its builder makes of which sample, and what its authors published."""
+    """One line per corpus: what its builder makes of which sample, and what its authors published."""
     right = ("columns", "rows of the sample")
     shown = table("", "corpus", "what it is", *right, "authors' release", right=right)
     for name in names:
         try:
             known = corpus(name)
             recipe = recipe_of(name) if known.recipe else None
-        except InputError as error:  # of another package: the others are described all the same
+        except InputError as error:  # in another package: the others are described all the same
             output.print(f"{error}\n", style="yellow", markup=False, highlight=False)
             continue
         what = (

@@ -1,4 +1,4 @@
-"""What `inspect eval` finds of Bedside: its baselines of models as tasks, scripted agents as models (an entry point).
+"""What `inspect eval` finds in Bedside: its model baselines as tasks, scripted agents as models (an entry point).
 
     inspect eval bedside/consultation -T data=official -T setting=dialogue+image -T answers=answers.sqlite \\
         --model-role doctor=openai/gpt-4o-mini --model-role patient=scripted/patient --model-role assessor=...
@@ -7,8 +7,8 @@
     inspect eval bedside/captioning -T data=official --model openai/gpt-4o-mini
     inspect eval scripts/inspect_tasks.py@consultation ...              # the same, by file
 
-`bedside run` plays the same and gives the papers' tables; this is for those who live in inspect_ai. Logs of MedConceal
-hold what its patients hide: keep them from whoever is measured.
+`bedside run` plays the same and gives the papers' tables; this is for people who work in inspect_ai. Logs of MedConceal
+contain what its patients hide: keep them from whoever is measured.
 """
 
 from __future__ import annotations
@@ -47,11 +47,12 @@ from scripts.run.play import open_corpus
 
 MODEL = "model"
 _BY_FILE = __name__ != "scripts.inspect_tasks"
-"""Whether inspect_ai reads this file by its path, and not as the entry point."""
+"""Whether inspect_ai reads this file by its path rather than through the entry point."""
 
 
 def task(name: str) -> Callable[[Callable[..., Any]], Any]:
-    """inspect_ai's decorator of this name, which it looks for in the text of a file: `NAME@consultation` goes, too."""
+    """inspect_ai's decorator of this name, which it looks for in a file's text,
+    so that `NAME@consultation` works too."""
 
     def register(function: Callable[..., Any]) -> Any:
         of_no_package(function)
@@ -153,9 +154,9 @@ def _talks(
     answers: str | None,
     seed: int | None,
 ) -> Any:
-    """A task of MedConceal; `instead` says of roles whether a model plays them.
+    """A task of MedConceal; `instead` says which roles are not played by a model.
 
-    Raises: InputError for any other word, and for turns that neither task has.
+    Raises: InputError for any other word, and for numbers of turns that neither task has.
     """
     for role, given in instead.items():
         other = TEMPLATE if role == "patient" else RULES
@@ -199,7 +200,9 @@ def captioning(
 
 
 def _data(name: str) -> str:
-    """What a user named. By file, inspect_ai has gone to the file's folder: a path is one from where it was started."""
+    """What a user named. When loaded by file, inspect_ai has changed to the file's folder; relative paths still count
+    from
+    where it was started."""
     place = name.partition("@")[0]
     return name if place in (OFFICIAL, *corpora()) or not is_there(_started() / name) else str(_started() / name)
 

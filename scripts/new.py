@@ -1,4 +1,4 @@
-"""`bedside new`: the skeleton of a corpus or a baseline, with a test that is green from the start."""
+"""`bedside new`: the skeleton of a corpus or a baseline, with a test that passes from the start."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from scripts.terminal.console import output
 _NAME = typer.Argument(..., metavar="NAME", help="Lower-case letters, digits and dashes, such as reading-age.")
 _OUT = typer.Option(None, "--out", "-o", metavar="DIR", help="Folder of the package. [bedside-NAME]")
 
-# What a skeleton's files are called: in a package of its own, and, for a corpus, in the folders of a checkout.
+# The names of a skeleton's files: in a package of its own and, for a corpus, in the folders of a checkout.
 _BASELINE = {"baseline.py": "{module}.py", "test.py": "test_{module}.py", "pyproject.toml": "pyproject.toml"}
 _CORPUS = {
     "loader.py": "{module}/__init__.py",
@@ -75,7 +75,7 @@ def baseline(name: str = _NAME, out: Path | None = _OUT) -> None:
 
 
 def _names(kind: str, name: str, *, taken: Collection[str]) -> dict[str, str]:
-    """What templates may use. Raises InputError for a name that cannot be, or is taken."""
+    """The values that templates may use. Raises InputError for a name that is invalid or taken."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         expected = "a lower-case letter, then lower-case letters, digits and single dashes, such as reading-age"
         raise InputError("NAME", found=repr(name), expected=expected)
@@ -94,7 +94,7 @@ def _package(kind: str, out: Path | None, places: Mapping[str, str], names: Mapp
 
 
 def _fill(kind: str, folder: Path, places: Mapping[str, str], names: Mapping[str, str]) -> list[Path]:
-    """The files of a skeleton, written to their places below the folder. Raises InputError when one is there."""
+    """The files of a skeleton, written to their places below the folder. Raises InputError if one exists."""
     paths = {template: folder / place.format(**names) for template, place in places.items()}
     for path in paths.values():
         if is_there(path):

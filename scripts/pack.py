@@ -1,4 +1,4 @@
-"""`bedside pack`: a run for others, without what its cases hide."""
+"""`bedside pack`: an archive of a run for others, without what its cases hide."""
 
 from __future__ import annotations
 

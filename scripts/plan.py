@@ -1,4 +1,4 @@
-"""`bedside plan`: what a run would take and what it could show, before anything is paid."""
+"""`bedside plan`: what a run would take and what it could show, before anything is paid for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bedside ratings`: filled sheets of a human evaluation, to the papers' tables."""
+"""`bedside ratings`: from filled-in sheets of a human evaluation to the papers' tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bedside rebuild`: does the code give the release again?"""
+"""`bedside rebuild`: does the code reproduce the release?"""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def command(
     chat = ["dialogue"] * any(word.partition("=")[0] == "--model" for word in options or ())
     output.print(f"Environment: {folder / 'environment'}", highlight=False, soft_wrap=True)
     environment = Environment.made(checkout, [*recipe.extras, *chat, *extra], folder / "environment", python)
-    recorded = {name: found for name, found in manifest.versions.items() if name != "bedside"}  # that is the checkout
+    recorded = {name: found for name, found in manifest.versions.items() if name != "bedside"}  # given by the checkout
     if other := other_versions(recorded, environment.versions(recorded)):
         text = (
             f"Library versions differ from the release's: {versions_in_words(other)}. They may write different bytes."
@@ -68,7 +68,7 @@ def command(
 
 
 def _of_the_code(recorded: Code | None, here: Code | None) -> list[str]:
-    """How the checkout is not the code that the release was built by."""
+    """How the checkout differs from the code that built the release."""
     if recorded is None:
         return ["The release does not record the commit that built it."]
     said = []

@@ -1,4 +1,4 @@
-"""`bedside rescore`: the numbers of a finished run again, from what it has stored."""
+"""`bedside rescore`: recomputes the numbers of a finished run from what it has stored."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from scripts.terminal.console import output
 from scripts.terminal.finish import finish
 from scripts.terminal.options import EMBEDDINGS, Cache, Out
 
-# What a run leaves that no number is made of, or that is somebody's to keep: paid answers, logs, weights.
+# Files of a run that no number is made from, or that are private to somebody: paid answers, logs, weights.
 _LEFT = ("run.json", "results.csv", "results.jsonl")
 _LARGE = (".sqlite", ".sqlite-wal", ".sqlite-shm", ".safetensors", ".tmp", ".lock")
 
@@ -57,7 +57,7 @@ def command(
     scored = _module(stored).rescore(Stored(stored, data, cache, tuple(embeddings)))
     made = scored.results[0].record
     assert made is not None
-    # The run stays what it was: only what the numbers were computed with just now is of today.
+    # The record stays that of the run; only the versions used for computing the numbers are today's.
     record = replace(
         stored.record, data=_data(stored, made.data), versions=made.versions or stored.record.versions, judged=True
     )
@@ -67,7 +67,7 @@ def command(
 
 
 def _module(run: FinishedRun) -> ModuleType:
-    """The module of the run's baseline, which says how it is scored again."""
+    """The module of the run's baseline, which knows how to score it again."""
     name = run.record.baseline
     known = {plugin.name: plugin for plugin in brought(BASELINES, RUN)[0]}
     known |= {word: Plugin(word, entry.place) for word, entry in RUN.items() if isinstance(entry, Command)}
@@ -79,7 +79,7 @@ def _module(run: FinishedRun) -> ModuleType:
 
 
 def _data(run: FinishedRun, made: DataUsed) -> DataUsed:
-    """What is known of the rows: what was recorded, and what was found out where they were opened again."""
+    """What is known about the rows: what was recorded, and what was learnt if they were opened again."""
     told = run.record.data
     if made.content_digest != told.content_digest or made.split != told.split:
         return told
@@ -87,7 +87,8 @@ def _data(run: FinishedRun, made: DataUsed) -> DataUsed:
 
 
 def _copy(run: Path, out: Path) -> None:
-    """The run's own files, so that the new folder can be shown, compared and scored again; what is private stays so."""
+    """Copy the run's own files, so that the new folder can be shown, compared and
+    scored again; private ones stay private."""
     names = [path for path in entries(run) if path.name not in _LEFT and path.suffix not in _LARGE]
     pictures = entries(run / PICTURES) if is_folder(run / PICTURES) else []
     make_folder(out / PICTURES if pictures else out)
@@ -99,7 +100,7 @@ def _copy(run: Path, out: Path) -> None:
 
 
 def _tell(before: list[Result], after: list[Result]) -> None:
-    """Says how many numbers are those of the run, and which are not."""
+    """Report how many numbers agree with the run's, and which do not."""
     old = {result.key: result.value for result in before}
     new = {result.key: result.value for result in after}
     same = sum(key in new and new[key] == value for key, value in old.items())

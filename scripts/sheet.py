@@ -77,5 +77,5 @@ def _complaints(rows: Any, out: Path, pairs: int | None, *, raters: int, seed: i
     return [path for path in written if path.parent == out.parent]
 
 
-# The corpora that a human evaluation is known for.
+# The corpora for which a human evaluation is defined.
 _WRITERS = {"medlaybench-v": _captions, "3mdbench": _complaints}

@@ -1,4 +1,4 @@
-"""`bedside table`: the paper's tables with the numbers of runs in them, ready for a paper of one's own."""
+"""`bedside table`: the paper's tables with the numbers of runs in them, for a paper of one's own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scripts.terminal.options import file_outside_releases, one_of
 
 _FORMATS = ("latex", "md", "csv")
 _BEGINS = (b"% \\usepackage{booktabs}\n\\begin{table}", b"**", b"paper,table,row,column,source,run,")
-"""How what this command writes begins, in each format: no file of another kind is replaced."""
+"""How the output of this command begins, in each format, so that no other kind of file is replaced."""
 
 
 def command(

@@ -1,4 +1,4 @@
-"""`bedside verify`: is a release what its manifest and its card say?"""
+"""`bedside verify`: is a release what its manifest and its card say it is?"""
 
 from __future__ import annotations
 

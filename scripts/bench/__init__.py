@@ -1,1 +1,1 @@
-"""Speed, side by side with the alternatives."""
+"""Benchmarks: speed, side by side with the alternatives."""

@@ -1,4 +1,4 @@
-"""What benchmarks that measure in processes of their own share: the process, and what it took."""
+"""Shared by benchmarks that measure in separate processes: starts the process and reports what it took."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read before a command is forked off: imports, and the table of models that inspect_ai reads once."""
+"""Loaded before a command is forked off: imports, and the table of models that inspect_ai reads once."""
 
 from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""Sets of photos whose copies are known: the shared one, fresh copies made here, and pairs that somebody listed."""
+"""Sets of photos with known copies: the shared one, fresh copies made here, and pairs that somebody listed."""
 
 from __future__ import annotations
 

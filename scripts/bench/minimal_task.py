@@ -1,9 +1,8 @@
-"""What the benchmarks of dialogues share: models that answer at once, and the least that a task of inspect_ai can do.
+"""Shared by the benchmarks of dialogues: models that answer at once, and the least that a task of inspect_ai can do.
 
-The minimal task sends the requests of a game, made beforehand, one after the other, keeps nothing and scores with a
-constant. Every method of a benchmark runs in a process of its own and reports seconds without start-up, on the wall and
-of the processor: on a busy machine only the latter can be compared. Memory is the peak of the process, imports
-included.
+The minimal task sends the requests of a game, prepared beforehand, one after another, stores nothing and scores with a
+constant. Every method of a benchmark runs in a process of its own and reports seconds without start-up, both wall and
+CPU time: on a busy machine only CPU times can be compared. Memory is the peak of the process, imports included.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A Postgres server of one's own on the loopback, where Debian's package is there, and gone afterwards."""
+"""A temporary Postgres server on the loopback, if Debian's package is installed; removed afterwards."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
     PYTHON -I scripts/bench/rival_finders.py TOOL < request.json
 
-PYTHON may belong to any environment that has the tool: this file imports nothing of Bedside. The answer is one line of
-JSON: `pairs`, CPU `seconds` (of child processes too, imports apart), `peak` (megabytes above what the process held
+PYTHON may be of any environment that has the tool: this file imports nothing from Bedside. The answer is one line of
+JSON: `pairs`, CPU `seconds` (child processes included, imports not), `peak` (megabytes above what the process held
 before the work) and `version`; or `missing`, the reason why the tool cannot be run.
 """
 

@@ -1,7 +1,7 @@
-"""A server that answers chat requests after a while, and a client that only sends them: asyncio streams, no more.
+"""A server that answers chat requests after a delay, and a client that only sends them: asyncio streams, no more.
 
-The server runs in a process of its own, so that neither takes the other's time, and counts what it has in flight. It
-can be told that somebody is being killed: what is asked again later must have been in flight then, or was lost.
+The server runs in a process of its own, so that neither takes the other's time, and counts its requests in flight. It
+can be told that something is being killed: what is asked again later must have been in flight then, or was lost.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Who plays evaluator and patient where a study is tried: scripts, in this process or behind a server that is paid.
+"""Who plays evaluator and patient when a study is tested: scripts, in this process or behind a server that is paid.
 
     players = {role: Acting(role) for role in ROLES}
     with PaidServer(seconds=0.3) as server:
         open_model("openai-api/bench/patient", base_url=server.base_url)
     server.received, server.paid        # 31, 30
 
-The server speaks the OpenAI protocol and honours `Idempotency-Key`, as a provider may: a request of a name that it
-knows is answered as before, or waited for, and not paid again. It goes on with an answer when who asked is gone.
+The server speaks the OpenAI protocol and honours `Idempotency-Key`, as a provider may: a request with a known name
+gets the earlier answer, or waits for it, and is not charged again. It finishes an answer even if the client is gone.
 """
 
 from __future__ import annotations

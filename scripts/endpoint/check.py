@@ -1,4 +1,4 @@
-"""`bedside endpoint check`: is a product fit to be seated as a doctor or clinician?"""
+"""`bedside endpoint check`: can a product play a doctor or clinician?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONG = 20_000  # characters
 
 
 class Probe(NamedTuple):
-    """What a probe found: `passed` is None where it says something of the product, and nothing against it."""
+    """A probe's finding: `passed` is None if it describes the product without counting against it."""
 
     name: str
     passed: bool | None
@@ -31,7 +31,7 @@ class _Failed(Exception):
 
 
 class _Product:
-    """A product that is asked within a time; the seconds of every answer are kept."""
+    """A product with a time limit per answer; the seconds of every answer are recorded."""
 
     def __init__(self, product: Product, timeout: float, seconds: list[float]) -> None:
         self.product, self.timeout, self.seconds = product, timeout, seconds

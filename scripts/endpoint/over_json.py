@@ -1,6 +1,6 @@
-"""A product that takes and gives JSON: `--doctor endpoint:over_json.py`, with PRODUCT_URL set. Copy it and change it.
+"""A product with a JSON API: `--doctor endpoint:over_json.py`, with PRODUCT_URL set. Copy and change it.
 
-It posts {"session": …, "message": …} and reads {"reply": …}; PRODUCT_KEY, where it is set, goes as a bearer token.
+It posts {"session": …, "message": …} and reads {"reply": …}; PRODUCT_KEY, if set, is sent as a bearer token.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""A product that streams its words: `--doctor endpoint:over_sse.py`, with PRODUCT_URL set. Copy it and change it.
+"""A product that streams its reply: `--doctor endpoint:over_sse.py`, with PRODUCT_URL set. Copy and change it.
 
 It posts {"session": …, "message": …} and joins the "text" of each server-sent event, `data: {"text": "…"}`, up to
 `data: [DONE]`.

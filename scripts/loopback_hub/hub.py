@@ -5,8 +5,8 @@
 
 The unmodified `huggingface_hub` and `datasets` talk to it through `HF_ENDPOINT` (see `LoopbackHub.environment`), with
 `HF_HUB_DISABLE_XET=1`. It keeps what the real one keeps: repositories with content-addressed commits, branches, tags
-and a store of large objects, in memory or in a folder; and it refuses what the real one refuses. Faults are ordered
-beforehand, each for the next `times` requests that match a method and a route:
+and a store of large objects, in memory or in a folder; and it refuses what the real one refuses. Faults are scheduled
+in advance, each for the next `times` requests that match a method and a route:
 
     hub.refuse("POST", "/commit/", 429, retry_after=7)      hub.lose_response("POST", "/commit/")
     hub.meanwhile("POST", "/commit/", lambda: hub.commit("org/name", {"notes.txt": b"hello"}))
@@ -58,8 +58,8 @@ class Request(NamedTuple):
 class LoopbackHub:
     """The Hub: `url`, three tokens, the log `requests`, the `store`, and the faults.
 
-    With a folder it keeps everything there and goes on from what it finds. `page_size` is of tree and commit lists;
-    uploads above `part_size` bytes are multipart. `url` is what it calls itself, behind a proxy.
+    With a folder it stores everything there and continues from what it finds. `page_size` applies to lists of files and
+    commits; uploads above `part_size` bytes are multipart. `url` is its public address, possibly behind a proxy.
     """
 
     token = "hf_loopback_write"
@@ -95,7 +95,7 @@ class LoopbackHub:
         self.server.server_close()
 
     def environment(self, home: Path) -> dict[str, str]:
-        """Variables under which a fresh process uses this Hub and no other, with an empty cache under `home`."""
+        """Variables with which a fresh process uses this Hub and no other, with an empty cache under `home`."""
         return {
             "HF_ENDPOINT": self.url,
             "HF_TOKEN": self.token,
@@ -140,11 +140,11 @@ class LoopbackHub:
         times: int = 1,
         action: Callable[[], object] = lambda: None,
     ) -> Fault:
-        """Run `action` and answer this, whatever it is: an object without what belongs there, a page of a portal."""
+        """Run `action` and answer with this, whatever it is: an incomplete object, the login page of a network."""
         return self._order("answer", method, route, times, body=body, status=status, action=action)
 
     def drip(self, method: str, route: str, *, times: int = 1) -> Fault:
-        """Answer a byte at a time: every single step is in time, and the whole takes hours."""
+        """Answer one byte at a time: every single step is in time, and the whole takes hours."""
         return self._order("drip", method, route, times)
 
     def lose_response(self, method: str, route: str, *, times: int = 1) -> Fault:
@@ -172,7 +172,8 @@ class LoopbackHub:
         return self._order("delay-reply" if reply_only else "delay", method, route, times, seconds=seconds)
 
     def meanwhile(self, method: str, route: str, action: Callable[[], object], *, times: int = 1) -> Fault:
-        """Run `action` when the request has arrived and before it is carried out: what another person did meanwhile."""
+        """Run `action` when the request has arrived but before it is carried out,
+        as if somebody else did it meanwhile."""
         return self._order("meanwhile", method, route, times, action=action)
 
     def strike(self, method: str, path: str) -> Fault | None:
@@ -195,7 +196,7 @@ class LoopbackHub:
         return self.store.repo(repo_id)
 
     def commit(self, repo_id: str, files: Mapping[str, bytes | None], title: str = "Another commit") -> str:
-        """Commit small files to main as somebody else (None deletes one); the id of the commit."""
+        """Commit small files to main as somebody else (None deletes one); returns the id of the commit."""
         with self.lock:
             repo = self.repo(repo_id)
             tree = dict(repo.at("main").tree)
@@ -207,7 +208,7 @@ class LoopbackHub:
             return self.store.commit(repo, "main", tree, title, "", "somebody").id
 
     def lose_object(self, repo_id: str, path: str) -> None:
-        """Forget the bytes of a large file that main names; its pointer stays."""
+        """Lose the bytes of a large file that main names; its pointer stays."""
         with self.lock:
             repo = self.repo(repo_id)
             digest = repo.at("main").tree[path].sha256
@@ -221,7 +222,7 @@ class Server(ThreadingHTTPServer):
     block_on_close = False
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that hangs up is part of the exercise; the log says so."""
+        """A client that hangs up is part of the test; the log records it."""
 
 
 def request_body(handler: BaseHTTPRequestHandler) -> bytes:

@@ -1,6 +1,6 @@
-"""What the loopback Hub answers: every route that `huggingface_hub` 2 and `datasets` 5 call, without Xet.
+"""How the loopback Hub answers: every route that `huggingface_hub` 2 and `datasets` 5 call, without Xet.
 
-Each handler takes a `Call` and gives a `Reply`, or raises `RefusalError` for what the real Hub refuses.
+Each handler takes a `Call` and returns a `Reply`, or raises `RefusalError` for what the real Hub refuses.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LARGE_SUFFIXES = (".parquet", ".arrow", ".png", ".jpg", ".jpeg", ".zip", ".gz", 
 LARGE_SIZE = 10 * 1024 * 1024
 ATTRIBUTES = "".join(f"*{suffix} filter=lfs diff=lfs merge=lfs -text\n" for suffix in LARGE_SUFFIXES).encode()
 
-# Token -> account and its rights. The stranger is known to the Hub and may do nothing here.
+# Token -> account and its rights. The stranger is known to the Hub but may do nothing here.
 ACCOUNTS = {
     "hf_loopback_write": ("tester", "write"),
     "hf_loopback_read": ("tester", "read"),
@@ -36,7 +36,7 @@ class Reply(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A request on its way to a route: path parts, query, headers (names in lower case), body, kind of fault or ""."""
+    """A request to a route: path parts, query, headers (names in lower case), body, kind of fault or ""."""
 
     method: str
     parts: Sequence[str]
@@ -57,7 +57,8 @@ def as_json(value: object, status: int = 200, headers: Mapping[str, str] = {}) -
 
 
 class Routes:
-    """The handlers, over one store. `page_size` is of tree and commit lists; uploads above `part_size` bytes are
+    """The handlers, over one store. `page_size` applies to lists of files and commits; uploads above `part_size` bytes
+    are
     multipart."""
 
     def __init__(self, store: Store, url: str, *, page_size: int, part_size: int) -> None:
@@ -362,7 +363,7 @@ class Routes:
         for row in rows[1:]:
             self._apply(repo, tree, row["key"], row["value"])
         account = self.account(call.headers)
-        assert account is not None  # open(write=True) saw to it
+        assert account is not None  # open(write=True) has checked that
         commit = self.store.commit(repo, branch, tree, header["summary"], header.get("description", ""), account[0])
         address = f"{self.url}/{'' if repo.kind == 'model' else repo.kind + 's/'}{repo.id}/commit/{commit.id}"
         return as_json({"success": True, "commitOid": commit.id, "commitUrl": address, "hookOutput": ""})
@@ -464,7 +465,7 @@ class Routes:
         except RefusalError as refusal:
             explained = {"X-Error-Message": refusal.message} | ({"X-Error-Code": refusal.code} if refusal.code else {})
             return as_json({"error": refusal.message}, refusal.status, explained)
-        except Exception as error:  # a silent cut would look like a fault that was ordered
+        except Exception as error:  # a silently cut connection would look like a scheduled fault
             return as_json({"error": f"{type(error).__name__}: {error}"}, 500)
 
 

@@ -1,7 +1,7 @@
-"""What the loopback Hub keeps: repositories with content-addressed commits, refs and large objects.
+"""What the loopback Hub stores: repositories with content-addressed commits, refs and large objects.
 
-Ids are git's own (blobs, trees, commits); large objects are kept by SHA-256, per repository as on the real Hub. All of
-it lives in memory, or in a folder from which a later Hub goes on.
+Ids are git's own (blobs, trees, commits); large objects are stored by SHA-256, per repository as on the real Hub.
+Everything is in memory, or in a folder from which a later Hub continues.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 def git_id(kind: str, body: bytes) -> str:
-    """The SHA-1 by which git names an object: of its kind, its length and its bytes."""
+    """The SHA-1 by which git names an object: over its kind, its length and its bytes."""
     return hashlib.sha1(f"{kind} {len(body)}\0".encode() + body, usedforsecurity=False).hexdigest()
 
 
@@ -37,7 +37,7 @@ class RefusalError(Exception):
 
 @dataclass(frozen=True)
 class Entry:
-    """A file of a commit: a git blob, and for a large object what its pointer says (digest, size in bytes)."""
+    """A file of a commit: a git blob, plus the content of the pointer (digest, size in bytes) for a large object."""
 
     blob: str
     size: int
@@ -103,7 +103,7 @@ class Repo:
     branches: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
     large: set[str] = field(default_factory=set)  # digests of the objects uploaded to this repository
-    pretended: set[str] = field(default_factory=set)  # uploads acknowledged and thrown away by a fault
+    pretended: set[str] = field(default_factory=set)  # uploads that a fault acknowledged and threw away
 
     def at(self, revision: str) -> Commit:
         """The commit that a branch, a tag, an id or the beginning of an id names."""
@@ -150,7 +150,7 @@ def folders(tree: Tree) -> dict[str, str]:
 class Store:
     """Repositories by "datasets/org/name", and the bytes of their files.
 
-    A fresh one is empty; one over a folder holds what was saved there.
+    A new one is empty; one over a folder holds what was stored there.
     """
 
     def __init__(self, folder: Path | None = None) -> None:

@@ -1,1 +1,1 @@
-"""`bedside run BASELINE DATA`: evaluate captions or models, and keep what was run beside the numbers."""
+"""`bedside run BASELINE DATA`: evaluate captions or models, and store a record of the run with the numbers."""

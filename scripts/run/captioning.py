@@ -90,7 +90,7 @@ def command(options: Captioning) -> None:
 
 
 def rescore(stored: Stored) -> Rescored:
-    """The numbers again, from the stored captions; metrics are computed with the weights on this machine."""
+    """Recompute the numbers from the stored captions; metrics are computed with the weights on this machine."""
     opened, path = stored.opened(), stored.run.folder / CAPTIONS
     chosen = read_pairs(
         opened.splits[stored.record.data.split],

@@ -29,7 +29,7 @@ def command(
 
 
 def rescore(stored: Stored) -> Rescored:
-    """The numbers again, of the rows."""
+    """Recompute the numbers from the rows."""
     return _scored(stored.opened(), stored.record.stand_in)
 
 

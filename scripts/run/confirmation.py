@@ -45,7 +45,7 @@ _NAMES = ", ".join(f"scripted/{name}" for name in BY_ROLE["clinician"])
 
 @dataclass(frozen=True, kw_only=True)
 class Scored(Play):
-    """Options of whatever scores dialogues with the reserved patient."""
+    """Options of every command that scores dialogues with the reserved patient."""
 
     data: Annotated[
         str, typer.Argument(metavar="DATA", help="medconceal[@TAG], official, a release folder, or REPO[@TAG].")
@@ -111,7 +111,7 @@ class Talks(Scored):
         return {"clinician": self.clinician, "patient": self.patient, **super().names}
 
     def check(self) -> None:
-        """Raises InputError for options that do not go together: nobody plays a role that was not given."""
+        """Raises InputError for options that do not go together, or a role that nobody plays."""
         if self.turns not in TURNS:
             raise InputError("--turns", found=str(self.turns), expected="8 or 20")
         if self.transcripts is None and self.evaluator is None:
@@ -141,7 +141,7 @@ def command(options: Talks) -> None:
 
 
 def run_task(task: Task, options: Scored) -> None:
-    """Plays or scores the dialogues of a task and leaves its tables. Raises InputError for options it cannot follow."""
+    """Plays or scores the dialogues of a task and writes its tables. Raises InputError for options it cannot follow."""
     started = time.monotonic()
     options.check()
     texts = read_prompts(options.prompts)
@@ -205,7 +205,7 @@ def run_task(task: Task, options: Scored) -> None:
 
 
 def fitted_elsewhere(policy: PolicyConfig, evaluator: str | None) -> str:
-    """What to say of a policy that was fitted on the ratings of another evaluator than the run's; else nothing."""
+    """A warning if the policy was fitted on ratings of another evaluator than the run's; otherwise empty."""
     fitted = policy.training.get("evaluator")
     if fitted is None or evaluator is None or fitted == evaluator:
         return ""
@@ -213,9 +213,9 @@ def fitted_elsewhere(policy: PolicyConfig, evaluator: str | None) -> str:
 
 
 def policy_of(name: str, overlap: str | None = None) -> PolicyConfig:
-    """A shipped policy by its name, or the one in a file; with another overlap where one is asked for.
+    """A shipped policy by its name, or the one in a file; with another overlap if one is given.
 
-    Raises InputError for what is neither.
+    Raises InputError for anything else.
     """
     if name in SHIPPED:
         policy = SHIPPED[name]
@@ -231,7 +231,7 @@ def policy_of(name: str, overlap: str | None = None) -> PolicyConfig:
 
 
 def rescore(stored: Stored) -> Rescored:
-    """The numbers and curves of a run of either task again, from the dialogues."""
+    """Recompute the numbers and curves of a run of either task from the dialogues."""
     records = [one.record for one in stored.played(PlayedCase[JudgedEpisode]) if one.record is not None]
     writer = next((model.name for model in stored.record.models if model.role == WRITER), None)
     row = stored.run.results[0].row
@@ -240,7 +240,7 @@ def rescore(stored: Stored) -> Rescored:
 
 
 def summary_of(writer: str | None) -> str:
-    """What the paper calls findings by who wrote them from the dialogues of people; None: themselves.
+    """The paper's name for findings, by who wrote them from people's dialogues; None: the people themselves.
 
     >>> summary_of("anthropic/claude-sonnet-4-5-20250929"), summary_of("vllm/other")
     ('Claude summary', 'vllm/other summary')
@@ -256,13 +256,13 @@ def _game(task: Task, options: Scored, policy: PolicyConfig, texts: Prompts) -> 
     assert isinstance(options, Talks)
     patient: Patient = "template" if options.patient == TEMPLATE else "model"
     clinician = decoding_of(options, {"clinician": ""} | dict.fromkeys(("patient", "evaluator", "judge"), ""))
-    temperature = clinician.get("clinician", {}).get("temperature", 0.0)  # of its turns alone
+    temperature = clinician.get("clinician", {}).get("temperature", 0.0)  # only for its turns
     rules = Rules(task, options.turns, policy, texts, _evaluator(options) or "model", patient, temperature)
     return judged_game(task_game(rules), _judging(options, texts))
 
 
 def _told(task: Task, options: Scored, people: Transcripts) -> list[Transcript]:
-    """The finished dialogues of a task; those that are left out are counted aloud."""
+    """The finished dialogues of a task; those that are left out are counted and reported."""
     dialogues = [one for one in people.dialogues if one.task == task][: options.limit]
     left = ", ".join(f"{count:,} {reason}" for reason, count in people.left_out.items())
     if left:
@@ -275,7 +275,7 @@ def _told(task: Task, options: Scored, people: Transcripts) -> list[Transcript]:
 def _scoring(
     task: Task, options: Scored, policy: PolicyConfig, texts: Prompts, dialogues: Sequence[Transcript]
 ) -> Game[Any, JudgedEpisode]:
-    """The scoring of finished dialogues of people."""
+    """Scores finished dialogues of people."""
     anew = sum(one.computed for one in dialogues)
     evaluator = _evaluator(options) if anew else None
     if anew and evaluator is None:

@@ -172,7 +172,7 @@ def command(options: Consultations) -> None:
 
 
 def rescore(stored: Stored) -> Rescored:
-    """The numbers again, from the dialogues."""
+    """Recompute the numbers from the dialogues."""
     played = stored.played(PlayedCase[Consultation])
     records = [one.record for one in played if one.record is not None]
     unfinished: Unfinished = one_of("unfinished", stored.option("unfinished"), get_args(Unfinished))
@@ -186,7 +186,7 @@ def rescore(stored: Stored) -> Rescored:
 
 
 def _sides(opened: Opened, options: Consultations) -> dict[str, dict[str, str]]:
-    """On which side of the columns of --slice each case lies. Raises InputError where nothing tells."""
+    """The slice of each case for the columns of --slice. Raises InputError if it is unknown."""
     part = opened.splits[options.split]
     columns = [name for name in part.column_names if name != "image"]
     return sides_of(part.select_columns(columns), options.slices, options.data) if options.slices else {}
@@ -199,7 +199,7 @@ def _game(
     game = consultation_game(options.setting, texts, protocol)
     names = {"doctor": options.doctor, "assessor": options.assessor}
     if not setting_named(options.setting).dialogue:
-        # Nobody is asked what the patient would say, and a model for it would stand in the record for nothing.
+        # Nobody asks what the patient would say, and a model for it would be in the record for no reason.
         decoding = {role: game.decoding[role] for role in names}
         return replace(game, roles=("doctor", "assessor"), decoding=decoding), names
     if options.patient is None:
@@ -208,7 +208,7 @@ def _game(
 
 
 def _read(options: Consultations, opened: Opened, photos: Photos, cues: Cues | None) -> Cases:
-    """The cases, after a word on rows that cannot be played."""
+    """The cases, after reporting rows that cannot be played."""
     read = read_cases(
         opened.splits[options.split],
         photos=photos,
@@ -223,7 +223,8 @@ def _read(options: Consultations, opened: Opened, photos: Photos, cues: Cues | N
 
 
 def _warn_of_silence(played: Sequence[Consultation]) -> None:
-    """Says whose turns are empty, how many of these a reasoning model has thought away, and whose a filter stopped."""
+    """Reports whose turns are empty, how many of these a reasoning model spent on
+    thinking, and whose a filter stopped."""
     for role in ("doctor", "patient"):
         turns = [turn for one in played for turn in one.turns if turn.role == role]
         empty = [turn for turn in turns if "empty" in turn.flags]
@@ -238,7 +239,7 @@ def _warn_of_silence(played: Sequence[Consultation]) -> None:
 
 
 def warn_of_cases(read: Cases, data: str) -> None:
-    """Says which rows are not played. Raises InputError where none is left."""
+    """Reports which rows are not played. Raises InputError if none is left."""
     if not read.cases:
         reason = f", the first: {read.invalid[0].case_id}, {read.invalid[0].reason}" if read.invalid else ""
         raise InputError(data, found=f"no playable case{reason}", expected="at least one")

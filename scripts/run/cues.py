@@ -1,4 +1,4 @@
-"""The cues of a classifier in a run of consultations: opened, and what is said of the cases that have none."""
+"""The cues of a classifier in a run of consultations: opens them, and reports the cases that have none."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _SHOWN = 20
 
 
 def cues_of(path: Path | None, setting: str, opened: Opened) -> Cues | None:
-    """The cues of a file for the rows of a run; None for a setting without.
+    """The cues in a file for the rows of a run; None for a setting without cues.
 
-    Raises: InputError for a file where the setting takes none, none where it takes one, and what `read_cues` raises.
+    Raises: InputError for a file if the setting takes none, for none if it needs one, and what `read_cues` raises.
     """
     wanted = setting_named(setting).cues
     if wanted and path is None:
@@ -33,7 +33,7 @@ def cues_of(path: Path | None, setting: str, opened: Opened) -> Cues | None:
 
 
 def cue_facts(cues: Cues, read: Cases) -> dict[str, Any]:
-    """What a record says of the cues: the file, the search for training photos, and the cases that have none."""
+    """What a record says about the cues: the file, the search for training photos, and the cases that have none."""
     facts: dict[str, Any] = {"model": cues.model, "file": cues.file_digest}
     if cues.more.search is not None:
         facts["training photos"] = to_json(cues.more.search)
@@ -43,7 +43,7 @@ def cue_facts(cues: Cues, read: Cases) -> dict[str, Any]:
 
 
 def warn_of_cues(cues: Cues, read: Cases) -> None:
-    """Says which cases have no cues, and whether the classifier's own photos were looked for among the cases."""
+    """Reports which cases have no cues, and whether the cases were searched for the classifier's own photos."""
     if uncued := _uncued(read):
         named = ", ".join(uncued[:_SHOWN]) + (" …" if len(uncued) > _SHOWN else "")
         text = (

@@ -47,7 +47,7 @@ def command(options: Space) -> None:
 
 
 def rescore(stored: Stored) -> Rescored:
-    """The numbers and histograms again, from the cache of embeddings; the projection is drawn as the run did."""
+    """Recompute the numbers and histograms from the cached embeddings; the projection is drawn as in the run."""
     opened = stored.opened()
     rows = _pairs(opened)
     path = stored.run.folder / FIGURE
@@ -72,7 +72,7 @@ def _scored(
     *,
     projection: bool,
 ) -> Rescored:
-    """All numbers of these encoders, under the options of the record, and what Figure A3 draws."""
+    """All numbers of these encoders, under the options of the record, and the data of Figure A3."""
     modality, articles = [row["modality"] for row in rows], [row["article_id"] for row in rows]
     seed = record.seeds["bootstrap"]
     results: list[Result] = []

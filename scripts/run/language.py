@@ -38,7 +38,7 @@ def command(
 
 
 def rescore(stored: Stored) -> Rescored:
-    """The numbers again, of the captions; learned metrics are computed with the weights on this machine."""
+    """Recompute the numbers from the captions; learned metrics are computed with the weights on this machine."""
     opened, resamples, seed = stored.opened(), stored.option("resamples"), stored.seed
     stand_in, rows = stored.record.stand_in, opened.rows(*_COLUMNS)
     results = evaluate(rows, data=used(opened), stand_in=stand_in, resamples=resamples, seed=seed)

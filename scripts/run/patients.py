@@ -1,4 +1,4 @@
-"""`bedside run patients`: how the reserved patients answer clinicians of any quality, simulated."""
+"""`bedside run patients`: how the reserved patients respond to simulated clinicians of any quality."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands that play games share: their options, who plays which role, the playing, and its record."""
+"""Shared by the commands that play games: their options, who plays which role, the playing, and its record."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from scripts.terminal.progress import Bars
 from scripts.terminal.tables import Number
 
 _PLANNING: ContextVar[bool] = ContextVar("planning", default=False)
-# What a model of a role says in a plan: the first of these that can play it.
+# Who stands in for a model of a role in a plan: the first of these that can play it.
 _USUAL = ("expert", "keyword", "patient", "plain", "rules", "assessor")
 
 RESULTS = ("run.json", "results.csv", "results.jsonl")
@@ -54,7 +54,7 @@ MaxCost = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Asking:
-    """Options of every command that asks models case by case. `model_seed` is an option of some of them."""
+    """Options of every command that asks models case by case. Only some of them have the option `model_seed`."""
 
     out: Out
     prompts: Prompts = None
@@ -100,7 +100,7 @@ class Asking:
 
     @property
     def seeds(self) -> dict[str, int]:
-        """The seeds as a record states them."""
+        """The seeds, in the form in which a record states them."""
         return {"bootstrap": self.seed} | ({} if self.model_seed is None else {"models": self.model_seed})
 
 
@@ -115,7 +115,7 @@ class Play(Asking):
 
 @dataclass(frozen=True)
 class Roles:
-    """Who plays which role, how its words are drawn, and the dollars per million tokens in and out of their models."""
+    """Who plays which role, its decoding, and the dollars per million tokens in and out of the models."""
 
     players: Mapping[str, Player]
     prices: Prices
@@ -123,7 +123,7 @@ class Roles:
 
 
 class Planned(Exception):
-    """A run that was to be planned, as its command would have begun it: raised instead of playing."""
+    """A run that was only to be planned, as its command would have begun it: raised instead of playing."""
 
     def __init__(self, game: Game[Any, Any], cases: Sequence[Any], roles: Roles, options: Asking) -> None:
         super().__init__("planned")
@@ -136,7 +136,7 @@ class Planned(Exception):
 
     @property
     def agents(self) -> dict[str, ScriptedAgent | None]:
-        """Who says the words of a role; None where no agent can."""
+        """Who says the words of a role; None if no agent can."""
         agents = {role: one.agent for role, one in self.roles.players.items() if isinstance(one, Scripted)}
         return {role: None if agent is _nobody else agent for role, agent in agents.items()}
 
@@ -152,7 +152,7 @@ def planning() -> Iterator[None]:
 
 
 def _instead(role: str, name: str, agent: Callable[[str, str], ScriptedAgent]) -> Player:
-    """Whoever says the words of a model in a plan, by the model's name."""
+    """Who says the words of a model in a plan, by the model's name."""
     for usual in _USUAL:
         with suppress(ModelError):
             return Scripted(name, agent(role, usual))
@@ -160,15 +160,15 @@ def _instead(role: str, name: str, agent: Callable[[str, str], ScriptedAgent]) -
 
 
 def _nobody(case: Any) -> Script:
-    """Stands for a model whose words no agent can say, which is told before anybody is asked."""
+    """Stands for a model whose words no agent can say; this is reported before anybody is asked."""
     raise ModelError("plan", found="a role that no scripted agent can play", expected="one of this role's agents")
 
 
 def roles_of(names: Mapping[str, str], agent: Callable[[str, str], ScriptedAgent], options: Asking) -> Roles:
-    """Opens role -> model, by the names of the command line; `agent(role, name)` gives the scripted ones.
+    """Opens role -> model, by the names on the command line; `agent(role, name)` returns the scripted ones.
 
-    The first of `names` is the one that is measured. Raises InputError for an address of no role, a decoding that is
-    none, and a price that is none, and what `open_model` and `agent` raise.
+    The first of `names` is the one that is measured. Raises InputError for an address of an unknown role, an invalid
+    decoding or price, and what `open_model` and `agent` raise.
     """
     addresses: dict[str, list[str]] = {}
     everywhere = []
@@ -196,7 +196,7 @@ def roles_of(names: Mapping[str, str], agent: Callable[[str, str], ScriptedAgent
 
 
 def decoding_of(options: Asking, names: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Role -> the fields of its decoding that the command line gives. Raises InputError."""
+    """Role -> the fields of its decoding given on the command line. Raises InputError."""
     changes: dict[str, dict[str, Any]] = {}
     for name, read in _FIELDS.items():
         option = f"--{name.replace('_', '-')}"
@@ -256,7 +256,7 @@ _EXPECTED = {
 
 
 def prices_of(given: Sequence[str]) -> dict[str, tuple[float, float]]:
-    """Model -> dollars per million tokens in and out, by --price. Raises InputError for a text that says neither."""
+    """Model -> dollars per million tokens in and out, from --price. Raises InputError for a malformed text."""
     prices = {}
     for text in given:
         parts = re.fullmatch(r"(\S+)=(\d+(?:\.\d*)?),(\d+(?:\.\d*)?)", text)
@@ -283,7 +283,7 @@ def play(
     title: str,
     out: Path | None = None,
 ) -> Played[Record]:
-    """Plays the cases with a bar, prints what it took, and ends the command where too many cannot be scored.
+    """Plays the cases with a progress bar, prints what it took, and ends the command if too many cannot be scored.
 
     `out` is the folder, RUN by default. Raises what `play_run` raises.
     """
@@ -310,9 +310,9 @@ def play(
 
 
 def _tell(played: Played[Any], out: Path) -> None:
-    """Prints what the roles took, and why cases cannot be scored; ends the command where too many cannot.
+    """Prints what the roles took, and why cases cannot be scored; ends the command if too many cannot.
 
-    Results of an earlier run in the folder are removed then: beside these dialogues they would pass for theirs.
+    Results of an earlier run in the folder are then removed: beside these dialogues they would pass for theirs.
     """
     right = ("answers", "tokens in", "out", "US$")
     shown = table("", "role", "model", *right, right=right)
@@ -346,7 +346,7 @@ def _tell(played: Played[Any], out: Path) -> None:
 
 
 def rules_of(game: Game[Any, Any]) -> dict[str, Any]:
-    """What a record says of a game: its settings but the prompts, which stand there by themselves."""
+    """What a record says about a game: its settings without the prompts, which have a place of their own."""
     return {name: value for name, value in game.settings.items() if name != "prompts"}
 
 
@@ -362,7 +362,7 @@ def record_of(
     models: Sequence[ModelUsed] = (),
 ) -> RunRecord:
     """The record of a run: `facts` are its options, `texts` its prompts, `reasons` why its numbers are no results;
-    `models` had no role."""
+    `models` are those without a role."""
     return RunRecord(
         baseline=baseline,
         data=used(opened),
@@ -378,7 +378,7 @@ def record_of(
 
 
 def warn_of_family(names: Mapping[str, str | None], measured: str, judge: str) -> None:
-    """Says so where the model that is measured and its judge are of one family."""
+    """Warns if the model that is measured and its judge are of one family."""
     one, other = (family(names.get(role) or "") for role in (measured, judge))
     if one is not None and one == other:
         text = f"{measured.capitalize()} and {judge} are both from the family {one}: judges favour their own family"

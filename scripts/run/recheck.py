@@ -1,4 +1,4 @@
-"""`bedside run recheck`: how far the assessor's scores move when nothing about the consultation has changed."""
+"""`bedside run recheck`: how far the assessor's scores move although nothing about the consultation has changed."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def command(options: Recheck) -> None:
 
 
 def rescore(stored: Stored) -> Rescored:
-    """The numbers again, from the stored assessments."""
+    """Recompute the numbers from the stored assessments."""
     records = [one.record for one in stored.played(PlayedCase[Rechecked]) if one.record is not None]
     first = stored.run.results[0]
     setting = first.setting.rpartition(", ")[0]

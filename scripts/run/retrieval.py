@@ -67,7 +67,7 @@ def method_of(opened: Opened) -> str:
 
 
 def rescore(stored: Stored) -> Rescored:
-    """The numbers again, from the cache of embeddings."""
+    """Recompute the numbers from the cached embeddings."""
     opened = stored.opened()
     rows = _caption_rows(opened)
     made = stored_embeddings(stored, {"expert": rows.expert_caption, "layman": rows.layman_caption}, opened)

@@ -1,4 +1,4 @@
-"""A finished run as `bedside rescore` takes it: what its numbers are made of, and no model to ask."""
+"""A finished run as `bedside rescore` takes it: what its numbers are made of, without any model to ask."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True)
 class Rescored:
-    """The numbers again, and further JSON files of the run by name."""
+    """The recomputed numbers, and further JSON files of the run by name."""
 
     results: Sequence[Result]
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -26,7 +26,7 @@ class Rescored:
 
 @dataclass(frozen=True)
 class Stored:
-    """A run that is scored again: `data` is where its rows lie now, `cache` where its embeddings do."""
+    """A run to score again: `data` is where its rows are now, `cache` where its embeddings are."""
 
     run: FinishedRun
     data: str | None
@@ -39,13 +39,13 @@ class Stored:
 
     @property
     def seed(self) -> int:
-        """Of the bootstrap."""
+        """The seed of the bootstrap."""
         return self.record.seeds["bootstrap"]
 
     def option(self, name: str, default: Any = None) -> Any:
-        """What the run was told, as its record says; `default` in a run of a version that did not record it.
+        """An option of the run, from its record; `default` for a run of a version that did not record it.
 
-        Raises: InputError where there is neither.
+        Raises: InputError if there is neither.
         """
         value = self.record.options.get(name, default)
         if value is None:
@@ -56,7 +56,7 @@ class Stored:
         return value
 
     def played(self, kind: type[PlayedCase[Record]]) -> list[PlayedCase[Record]]:
-        """Its dialogues, with what is hidden where that is there. Raises: InputError where there are none."""
+        """Its dialogues, with the hidden parts if they are present. Raises: InputError if there are no dialogues."""
         cases = read_played(self.run.folder, kind)
         if not any(case.record is not None for case in cases):
             raise InputError(self.run.folder, found="no dialogue", expected="dialogues.jsonl, as the run wrote it")
@@ -65,7 +65,7 @@ class Stored:
     def opened(self) -> Opened:
         """The rows of the run, from where they were, or from `data`.
 
-        Raises: InputError for other rows, and where nobody says where they lie; what `open_data` raises.
+        Raises: InputError for other rows, and if their place is unknown; what `open_data` raises.
         """
         told, where = self.record.data, self.data or place_of(self.record.data)
         if where is None:

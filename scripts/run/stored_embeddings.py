@@ -1,4 +1,4 @@
-"""The embeddings of a finished run, from the cache or from where they were made: no encoder is opened."""
+"""The embeddings of a finished run, from the cache or from where they were made; no encoder is opened."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scripts.terminal.embedding import images_of
 
 
 class _Kept(Encoder):
-    """An encoder of which the embeddings are there, and nothing else."""
+    """An encoder of which only the embeddings remain."""
 
     stand_in = False
     context_length = 0
@@ -52,9 +52,9 @@ class _Kept(Encoder):
 def stored_embeddings(
     stored: Stored, texts: Mapping[str, Sequence[str]], opened: Opened | None = None
 ) -> list[tuple[str, Embeddings]]:
-    """Name and embeddings of each encoder of a run, of captions by register and of the images of `opened`.
+    """Name and embeddings of each encoder of a run, for captions by register and for the images of `opened`.
 
-    Raises: InputError where some are not in the cache, or those of one's own are other ones or not named.
+    Raises: InputError if some are not in the cache, or a user's own ones have changed or are not named.
     """
     own = [read_own(given, texts, images=opened is not None) for given in stored.embeddings]
     given = {(encoder.name, encoder.key): made for encoder, made in own}

@@ -108,7 +108,7 @@ def command(options: Assessors) -> None:
 
 
 def _scripted_agent(role: str, name: str) -> ScriptedAgent:
-    """The consultation's scripted assessor, which knows the case alone."""
+    """The consultation's scripted assessor, which only needs the case."""
     agent = scripted_agent(role, name)
     return lambda annotated: agent(annotated.case)
 

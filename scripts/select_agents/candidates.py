@@ -1,4 +1,4 @@
-"""What the commands of `bedside select` share: candidates played one after another, cases, consultations, sheets."""
+"""Shared by the commands of `bedside select`: candidates played one after another, cases, consultations, sheets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Split = Annotated[str, typer.Option(metavar="NAME", help="Split to play; the pap
 
 @dataclass(frozen=True, kw_only=True)
 class Selecting(Asking):
-    """Options of both choices."""
+    """Options of both commands."""
 
     model_seed: ModelSeed = None
 
@@ -42,9 +42,9 @@ def play_each(
     names: Sequence[str],
     others: Mapping[str, str],
 ) -> dict[str, Played[Record]]:
-    """Candidate -> what came of the cases with it in the role, each in a folder of its own below RUN.
+    """Candidate -> the outcome of the cases with it in the role, each in a folder of its own below RUN.
 
-    --max-cost is what all of them may cost together.
+    --max-cost limits what all of them may cost together.
 
     Raises InputError for a candidate that is named twice, and what `roles_of` and `play` raise.
     """
@@ -62,7 +62,7 @@ def play_each(
 
 
 def reasons_of(data: str | None, played: Mapping[str, Played[Any]], *more: str | None) -> str | None:
-    """Why a choice is none: the data, its scripted agents, and what else stands in."""
+    """Why a choice is no result: the data, its scripted agents, and other stand-ins."""
     acting = [player for run in played.values() for player in run.players.values()]
     scripted = sorted({player.name for player in acting if stands_in(player)})
     agents = f"scripted agents {', '.join(scripted)}" if scripted else None
@@ -70,7 +70,7 @@ def reasons_of(data: str | None, played: Mapping[str, Played[Any]], *more: str |
 
 
 def cases_of(data: str, split: str) -> tuple[Opened, Cases]:
-    """The cases of a split that can be played; says how many rows cannot. Raises InputError where none can."""
+    """The cases of a split that can be played; reports how many rows cannot. Raises InputError if none can."""
     opened = open_corpus("3mdbench", data, split)
     read = read_cases(opened.splits[split])
     warn_of_cases(read, data)
@@ -78,10 +78,10 @@ def cases_of(data: str, split: str) -> tuple[Opened, Cases]:
 
 
 def digest_of(sheets: Sequence[Path]) -> str:
-    """SHA-256 of filled sheets, in whatever order they were named."""
+    """SHA-256 of filled-in sheets, in whatever order they were named."""
     return hashlib.sha256(b"".join(read_file(path) for path in sorted(sheets))).hexdigest()
 
 
 def _folder(name: str) -> str:
-    """A folder for a model: its name, and a digest, since different names may look alike as folders."""
+    """A folder name for a model: its name, and a digest, since different names may give the same folder name."""
     return f"{re.sub(r'[^A-Za-z0-9.-]+', '-', name)}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"

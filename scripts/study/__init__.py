@@ -1,1 +1,1 @@
-"""`bedside study`: people before the same cases, one file a command."""
+"""`bedside study`: people work on the same cases as models; one file per command."""

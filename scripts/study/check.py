@@ -27,7 +27,7 @@ from scripts.terminal.console import output
 from scripts.terminal.options_of import options_of
 from scripts.terminal.planning import showing, spending
 
-_TURNS = 8  # that the scripted clinician of an estimate takes
+_TURNS = 8  # the number of turns of the scripted clinician in an estimate
 Model = Annotated[str, typer.Option(metavar="MODEL", help="Model that will take this role, to estimate cost.")]
 
 

@@ -1,4 +1,4 @@
-"""`bedside study close`: nothing more is given out."""
+"""`bedside study close`: nothing more is assigned."""
 
 from __future__ import annotations
 

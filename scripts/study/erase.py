@@ -1,4 +1,4 @@
-"""`bedside study erase`: a person's texts go, and the key that opens their copies."""
+"""`bedside study erase`: deletes a person's texts, and the key that opens copies of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands of a study share: its folder, its database, and the people that a command names."""
+"""Shared by the commands of a study: its folder, its database, and the people that a command names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ now = time.time
 
 @contextmanager
 def opened(folder: Path, database: str | None, *, begun: bool = True) -> Iterator[tuple[Study, Store, Keys]]:
-    """The study, its database and its keys; `begun` asks for one that was served, or invited to, before."""
+    """The study, its database and its keys; with `begun`, it must have been served, or invited to, before."""
     study = read_study(folder)
     store, keys = open_database(study, database)
     try:

@@ -1,4 +1,4 @@
-"""`bedside study new`: the files of a study, to be edited."""
+"""`bedside study new`: the files of a study, ready to edit."""
 
 from __future__ import annotations
 

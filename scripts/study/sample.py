@@ -1,4 +1,4 @@
-"""The bundled samples as the source of a rehearsal: nothing is built, so that the first page is there at once."""
+"""The bundled samples as the source of a rehearsal: nothing is built, so the first page appears at once."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def patients() -> Bundled:
 
 
 def _captions() -> Bundled:
-    """Captions of the bundled sample, and what the rules made of them."""
+    """Captions of the bundled sample, and the lay captions that the rules made."""
     from builders.samples.medlaybench_v import PAIRS
 
     return Bundled("medlaybench-v", {"test": Rows(_table(PAIRS))})

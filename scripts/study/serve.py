@@ -128,14 +128,14 @@ def command(options: Serving) -> None:
 
 
 def rehearsing(options: Serving, *, cases: int | None = None) -> Site:
-    """The site of a rehearsal, without a server; of so many cases, where they are named. Close it."""
+    """The site of a rehearsal, without a server; with only `cases` cases if that is given. Close it."""
     options = _rehearsing(options)
     study = read_study(options.study)
     return _site(options, study if cases is None else replace(study, design=replace(study.design, cases=cases)))
 
 
 def rehearsed(options: Serving, people: int) -> None:
-    """A rehearsal in which scripted participants go through all pages, one after the other, without a server.
+    """A rehearsal in which scripted participants go through all pages, one after another, without a server.
 
     Raises what serving raises.
     """
@@ -172,7 +172,7 @@ def _origins(options: Serving) -> list[str]:
 
 
 def _rehearsing(options: Serving) -> Serving:
-    """A rehearsal needs no model and no folder: rules and template play where nobody is named."""
+    """A rehearsal needs neither model nor folder: rules and template play any role that is not named."""
     if not is_there(options.study):
         write_study(options.study, one_of("--task", options.task or TASKS[0], TASKS))
     elif options.task is not None and options.task not in read_study(options.study).design.tasks:
@@ -210,7 +210,7 @@ def _without_price(roles: Roles) -> list[str]:
 
 
 def _roles(options: Serving, study: Study) -> tuple[Roles, dict[str, str]]:
-    """Who plays evaluator and patient. Raises InputError for rules in a study that is none."""
+    """Who plays evaluator and patient. Raises InputError for rules outside a rehearsal."""
     asking = Asking(out=Path(), base_url=options.base_url, timeout=options.timeout, price=options.price, max_retries=1)
     given = {"patient": options.patient, "evaluator": options.evaluator}
     if not study.design.talks:
@@ -282,7 +282,7 @@ def _listen(site: Site, options: Serving, origins: list[str]) -> None:
     from baselines.study.server import create_app
 
     app = create_app(site, origins, proxied=options.behind_proxy)
-    # No log of requests: their addresses hold links.
+    # No request log, since addresses contain links.
     uvicorn.run(
         app,
         host=options.host,

@@ -1,7 +1,7 @@
 """Where commands write: results to standard output, progress and errors to standard error.
 
-Nothing is broken but between words: `Terminal` wraps what it prints to the width of a terminal, and not at all where
-it writes into a pipe (`COLUMNS` gives that a width). `NO_COLOR` takes the colours away.
+Lines are broken only between words: `Terminal` wraps to the width of a terminal, and not at all when it writes into a
+pipe (unless `COLUMNS` sets a width). `NO_COLOR` turns colours off.
 """
 
 from __future__ import annotations
@@ -21,22 +21,23 @@ from scripts.terminal.tables import Table, wrapped
 
 
 class Terminal(Console):
-    """A console that breaks lines between words alone. What stands in brackets is text: names of files, cells of tables
-    and answers of models may hold any."""
+    """A console that breaks lines only between words. Brackets are ordinary text, never markup: names of files, cells
+    of
+    tables and answers of models may contain them."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, markup=False, emoji=False)
-        self.document: dict[str, Any] | None = None  # what is collected for `--json` instead of being printed
+        self.document: dict[str, Any] | None = None  # collected for `--json` instead of being printed
 
     @property
     def room(self) -> int | None:
-        """Cells of a line; None where nothing bounds them."""
+        """Cells per line; None if unlimited."""
         given = os.environ.get("COLUMNS", "")
         return self.width if self.is_terminal else int(given) if given.isdecimal() and int(given) else None
 
     @contextmanager
     def apart(self) -> Iterator[None]:
-        """What commands print within it stands in no document but their own."""
+        """Within it, what a command prints does not go into the surrounding document."""
         document, self.document = self.document, None
         try:
             yield
@@ -44,12 +45,12 @@ class Terminal(Console):
             self.document = document
 
     def tell(self, **facts: Any) -> None:
-        """Puts facts that are no table into the document of `--json`."""
+        """Adds facts that are not tables to the document of `--json`."""
         if self.document is not None:
             self.document |= facts
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """As rich prints, but for texts and tables, which it would fold."""
+        """Like rich's, except for texts and tables, which rich would fold."""
         if not all(isinstance(each, str | Table) for each in objects):
             super().print(*objects, **options)
             return
@@ -85,7 +86,7 @@ _Returned = TypeVar("_Returned")
 
 
 def interruptible(command: Callable[_Given, _Returned]) -> Callable[_Given, _Returned]:
-    """A command that Ctrl-C, SIGTERM and SIGHUP end with what the work underneath says about how to go on."""
+    """A command that, on Ctrl-C, SIGTERM and SIGHUP, ends with what the work underneath says about how to continue."""
 
     @wraps(command)
     def run(*arguments: _Given.args, **options: _Given.kwargs) -> _Returned:
@@ -95,8 +96,9 @@ def interruptible(command: Callable[_Given, _Returned]) -> Callable[_Given, _Ret
                 return returned
             said = ""  # somebody dropped the interrupt, or it came too late
         except BaseException as stop:
-            # Also an error: a library may have wrapped the interrupt into one of its own, a signal to a whole group
-            # ends helpers too, and with a terminal goes what was printed to.
+            # Also for other errors: a library may have wrapped the interrupt into one of its own, a signal to a whole
+            # group ends
+            # helper processes too, and when a terminal closes, so does the output.
             if not isinstance(stop, KeyboardInterrupt) and stopping.asked() is None:
                 raise
             said = str(stop) if isinstance(stop, KeyboardInterrupt) else ""

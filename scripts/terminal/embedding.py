@@ -1,4 +1,4 @@
-"""Embeddings of a release's images and captions, with a progress bar; a record of who made them."""
+"""Embeddings of a release's images and captions, with a progress bar; and a record of who made them."""
 
 from __future__ import annotations
 
@@ -59,20 +59,20 @@ class Encoding:
 
 @dataclass(frozen=True)
 class Embedded:
-    """What the encoders of a command made of the rows."""
+    """The embeddings of the rows by each encoder of a command."""
 
     of: tuple[tuple[Encoder | OwnEncoder, Embeddings], ...]
 
     @property
     def truncated(self) -> dict[str, dict[str, int]]:
-        """Captions whose end an encoder did not see, by encoder and register."""
+        """Captions that were truncated, by encoder and register."""
         return {
             encoder.name: {register: int(part.truncated.sum()) for register, part in made.texts.items()}
             for encoder, made in self.of
         }
 
     def record(self, baseline: str, opened: Opened, options: Mapping[str, Any], seed: int) -> RunRecord:
-        """The record of the run; random weights make it a stand-in. What was truncated joins its options."""
+        """The record of the run; random weights make it a stand-in. Truncation counts are added to its options."""
         encoders = [encoder for encoder, _ in self.of]
         random = ", ".join(encoder.name for encoder in encoders if encoder.stand_in)
         return RunRecord(
@@ -93,10 +93,10 @@ def _source(encoder: Encoder | OwnEncoder) -> str:
 
 
 def embed_all(options: Encoding, texts: Mapping[str, Sequence[str]], opened: Opened | None = None) -> Embedded:
-    """Embeds captions by register with every encoder, and the images of `opened` where it is given; reads what was
-    embedded elsewhere.
+    """Embeds captions by register with every encoder, and the images of `opened` if given; also reads embeddings made
+    elsewhere.
 
-    Raises InputError where no encoder and no embeddings are named, and what `read_own`, `open_encoder`, `embed` raise.
+    Raises InputError if neither encoders nor embeddings are named, and what `read_own`, `open_encoder`, `embed` raise.
     """
     if not options.model and not options.embeddings:
         raise InputError("--model, --embeddings", found="neither", expected="an encoder, or your own embeddings")

@@ -1,4 +1,4 @@
-"""The options of a command that divides its work: which engine does it, and with how many processes."""
+"""The options of commands that divide their work: which engine does it, with how many processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MIXED_NODES = "Allow nodes with different CPUs or BLAS, which may change floatin
 
 
 def told(engine: Engine) -> str:
-    """Which kinds of machine took part."""
+    """The kinds of machine that took part."""
     return f"Machines that took part; their numbers may differ in the last bits: {'; '.join(engine.machines)}"
 
 

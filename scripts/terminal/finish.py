@@ -1,4 +1,4 @@
-"""The end of every run: written with what it took, and printed table by table."""
+"""The end of every run: its files are written, with what it took, and its numbers printed table by table."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from loaders.opened import Opened
 from scripts.terminal.console import output, table
 from scripts.terminal.tables import Number, Table
 
-LONG = 24  # numbers that a terminal shows; of more, the headline
+LONG = 24  # numbers that a terminal shows; if there are more, only the headline
 
 
 def used(opened: Opened) -> DataUsed:
-    """What a record says of the data."""
+    """What a record says about the data."""
     return DataUsed.of(opened)
 
 
@@ -36,7 +36,7 @@ def finish(
     printed: bool = True,
     instead: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the run with what it took, and print its numbers unless `printed` is False: all, or of many the headline.
+    """Write the run with what it took, and print its numbers unless `printed` is False: all, or the headline if many.
 
     `extra` are further JSON files of its folder, by name; `instead` is that of `headline`.
     """
@@ -78,7 +78,7 @@ def _name(result: Result) -> str:
 
 
 def headline_table(title: str, numbers: Sequence[tuple[str, Result]]) -> Table:
-    """One number a line, with its interval; what it is of is said in its first line."""
+    """One number per line, with its interval; the first line says what it is about."""
     shown = table(title, "of", "number", "value", "95 %", "n", right=("value", "95 %", "n"))
     before = ""
     for name, result in numbers:

@@ -1,6 +1,6 @@
-"""Help in a narrow terminal: broken between words alone.
+"""Help in a narrow terminal, broken only between words.
 
-Typer breaks words at their hyphens, and in the middle where a column is narrow: `runs/gpt-4o` became two names.
+Typer breaks words at their hyphens and, in a narrow column, in the middle: `runs/gpt-4o` became two names.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from rich.cells import cell_len
 from scripts.terminal.tables import wrapped
 
 GAP = 2
-LEAST = 8  # cells of the names of options, however long the words are that explain them
+LEAST = 8  # cells for the names of options, however long the words of their explanations are
 
 _Formatter: Any = typer.Context.formatter_class
 
 
 class Words(_Formatter):  # type: ignore[misc]  # typer may bring a click of its own, so the class has no type here
-    """Writes help as typer does, with every word whole."""
+    """Writes help as typer does, without breaking words."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         """The usage line."""
@@ -35,7 +35,7 @@ class Words(_Formatter):  # type: ignore[misc]  # typer may bring a click of its
             self._write([""] * (at > 0) + wrapped(own + " ".join(paragraph.split()), self.width, own))
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = GAP) -> None:
-        """Names and what they mean: the names get less room where a word of the meanings needs it."""
+        """Names and their meanings: the names get less room if a word in the meanings needs it."""
         rows = list(rows)
         indent = " " * self.current_indent
         names = min(max(cell_len(name) for name, _ in rows), col_max)
@@ -55,7 +55,7 @@ class Words(_Formatter):  # type: ignore[misc]  # typer may bring a click of its
 
 
 def _choices(name: str, room: int, indent: str) -> list[str]:
-    """An option in lines, broken between the choices that it names only where it is longer than a line."""
+    """An option in lines, broken between its choices only if it is longer than a line."""
     if cell_len(name) <= room:
         return [name]
     return [line.replace("| ", "|") for line in wrapped(name.replace("|", "| "), room, indent)]

@@ -1,4 +1,4 @@
-"""What the Hub's library says of each try, as one line in our words."""
+"""Turns what the Hub's library says about each try into one line in our words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 
 
 def say_hub_waits_once() -> None:
-    """From now on a Hub that does not answer is told of when it is asked again for the first time."""
+    """From now on, report a Hub that does not answer when its request is first retried."""
     asking = logging.getLogger("huggingface_hub.utils._http")
     if not any(isinstance(one, _Waits) for one in asking.filters):
         asking.addFilter(_Waits())

@@ -28,7 +28,7 @@ Data = Annotated[
 
 
 def outside_releases(path: Path | None) -> Path | None:
-    """A folder to write to, if any, which can be made, and is no release nor in one.
+    """A folder to write to, if any, which can be created, and is neither a release nor inside one.
 
     Raises: InputError, and as `check_folder`.
     """
@@ -39,7 +39,7 @@ def outside_releases(path: Path | None) -> Path | None:
 
 
 def file_outside_releases(path: Path | None) -> Path | None:
-    """A file to write, if any, that lies in no release. Raises: InputError, also for a folder."""
+    """A file to write, if any, which is not inside a release. Raises: InputError, also for a folder."""
     if path is not None:
         if is_folder(path):
             raise InputError(path, found="is a folder", expected="the name of a file")
@@ -48,7 +48,7 @@ def file_outside_releases(path: Path | None) -> Path | None:
 
 
 def base_of_sheets(path: Path) -> Path:
-    """The base name of sheets, which are CSV, with or without the `.csv`. Raises: as `file_outside_releases`."""
+    """The base name of sheets, which are CSV, with or without `.csv`. Raises: as `file_outside_releases`."""
     file_outside_releases(path)
     if path.suffix.casefold() not in ("", ".csv"):
         raise InputError(path, found=f"file type {path.suffix}", expected=".csv")
@@ -75,7 +75,7 @@ Out = Annotated[
     ),
 ]
 LAST_SEED = 2**32 - 1
-"""The largest seed that every library takes; none takes one below 0."""
+"""The largest seed that every library accepts; none accepts a negative one."""
 Seed = Annotated[int, typer.Option(min=0, max=LAST_SEED, help="Random seed for the bootstrap.")]
 Resamples = Annotated[int, typer.Option(min=10, max=1_000_000, help="Number of bootstrap resamples.")]
 Slices = Annotated[
@@ -94,9 +94,9 @@ Prompts = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder with y
 
 
 def of_text(command: Callable[..., Returned]) -> Callable[..., Returned]:
-    """A command that refuses options whose bytes are no text, so that none is written into a record.
+    """A command that refuses options whose bytes are not text, so that none gets into a record.
 
-    What names something that is there is let through: a file may have any name. Raises: InputError with the option.
+    An option that names something existing is accepted: a file may have any name. Raises: InputError with the option.
     """
 
     @wraps(command)
@@ -116,7 +116,7 @@ def of_text(command: Callable[..., Returned]) -> Callable[..., Returned]:
 
 
 def one_of(option: str, given: str, known: tuple[Word, ...]) -> Word:
-    """The known word that the option is. Raises InputError for any other."""
+    """The known word that matches the option. Raises InputError for any other."""
     for word in known:
         if word == given:
             return word

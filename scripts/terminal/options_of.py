@@ -1,4 +1,4 @@
-"""The options of a command from dataclasses: a field is an option, said once.
+"""A command's options from dataclasses: each field is an option, defined once.
 
     @dataclass(frozen=True, kw_only=True)
     class Drawing:
@@ -9,8 +9,8 @@
     @options_of(Drawing)
     def command(drawing: Drawing) -> None: ...
 
-Options that commands share are a base class. A field without `typer.Option` or `typer.Argument` is no option: it keeps
-its default, and programs may set it.
+Options that commands share are a base class. A field without `typer.Option` or `typer.Argument` is not an option: it
+keeps its default, and programs may set it.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ _Returned = TypeVar("_Returned")
 
 
 def options_of(*kinds: type[Any]) -> Callable[[Callable[..., _Returned]], Callable[..., _Returned]]:
-    """Makes a function of instances of these dataclasses, in this order, a command whose options are their fields.
+    """Turns a function of instances of these dataclasses, in this order, into a command whose options are their fields.
 
-    A class's own fields come before those of its bases. One without a default is required. A repeated option is a field
-    of `tuple[X, ...]`, `frozenset[X]` or `list[X]`.
+    A class's own fields come before those of its bases. One without a default is required. A repeatable option is a
+    field
+    of type `tuple[X, ...]`, `frozenset[X]` or `list[X]`.
 
     Raises ValueError for two classes with a field of one name.
     """
@@ -45,7 +46,7 @@ def options_of(*kinds: type[Any]) -> Callable[[Callable[..., _Returned]], Callab
                 filled.append(kind(**{name: collect(given.pop(name)) for name, collect in names.items()}))
             return command(*filled, **given)
 
-        # Typer reads the one, `typing.get_type_hints` the other.
+        # Typer reads the signature, `typing.get_type_hints` the annotations.
         shown = [_shown(each) for kind in kinds for each in parameters[kind]]
         run.__signature__ = Signature(shown)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in shown}
@@ -70,13 +71,13 @@ def _default(field: Field[Any]) -> Any:
 
 
 def _collection(annotation: Any) -> Callable[[Any], Any]:
-    """Turns what typer gives, a list for any repeated option, into what the field holds."""
+    """Converts typer's value, a list for any repeatable option, to the field's type."""
     kind = get_args(annotation)[0]
     return {tuple: tuple, frozenset: frozenset}.get(get_origin(kind), lambda given: given)
 
 
 def _shown(parameter: Parameter) -> Parameter:
-    """The parameter as typer knows it: repeated options are lists there."""
+    """The parameter in the form that typer knows, in which repeatable options are lists."""
     kind, *marks = get_args(parameter.annotation)
     if get_origin(kind) not in (tuple, frozenset):
         return parameter

@@ -1,4 +1,4 @@
-"""Photos for `bedside run classifier`: opened by the name that a user types, split where they are not, and decoded."""
+"""Photos for `bedside run classifier`: opened by the name that a user types, split if they are not, and decoded."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SPLITS = ("train", "validation", "test")
 
 
 def labelled_photos(data: str, clusters: Path | None, seed: int, splits: Sequence[str] = _SPLITS) -> Labelled:
-    """The photos of these splits of a release or of a folder. Raises InputError where a split is not there."""
+    """The photos of these splits of a release or of a folder. Raises InputError if a split does not exist."""
     from baselines.threemdbench.classifier.data import from_folder, from_release
 
     folder = Path(data)
@@ -64,8 +64,8 @@ def labelled_photos(data: str, clusters: Path | None, seed: int, splits: Sequenc
 
 
 def _from_clusters(folder: Path, clusters: Path, seed: int) -> Labelled:
-    """One folder of class folders, split by what `bedside curate` found: stratified by class; no cluster in two, and no
-    group (patient, lesion) that its table named."""
+    """One folder of class folders, split using the clusters that `bedside curate` found: stratified by class, with no
+    cluster, and no group (patient, lesion) named in its table, in two splits."""
     from baselines.threemdbench.classifier.data import class_folders, from_files
     from builders.curation.sampling import Member, joined, split_groups
 

@@ -1,4 +1,4 @@
-"""Tables of what is planned: what models would take, and what a number of cases can show."""
+"""Tables of a plan: what models would take, and what a number of cases can show."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def spending(
     speed: float = SPEED,
     latency: float = LATENCY,
 ) -> Table:
-    """What each role takes: its model (`names`), requests, tokens, dollars where it has a price, and hours with
-    `at_once` dialogues at a time, `speed` tokens a second and `latency` seconds before each answer."""
+    """What each role takes: its model (`names`), requests, tokens, dollars if it has a price, and hours with
+    `at_once` dialogues at a time, `speed` tokens per second and `latency` seconds before each answer."""
     right = ("requests", "tokens in", "tokens out", "US$", "hours")
     shown = table(title, "role", "model", *right, right=right)
     whole: dict[str, float] = {"requests": 0, "in": 0, "out": 0, "dollars": 0.0, "hours": 0.0}

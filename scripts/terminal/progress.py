@@ -1,4 +1,4 @@
-"""The bars of long work: on a terminal, and nowhere else."""
+"""Progress bars for long work; shown only on a terminal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from scripts.terminal.tables import wrapped
 
 
 class Bars(Progress):
-    """Bars to be used as a context manager; silent with `quiet`, and where the console is not a terminal.
+    """Progress bars, to be used as a context manager; silent with `quiet`, and if the console is not a terminal.
 
     with Bars() as bars:
         work(photos, progress=bars.count("photos", len(photos)))
@@ -57,12 +57,13 @@ class Bars(Progress):
         super().__exit__(kind, error, trace)
 
     def count(self, what: str, total: int) -> Callable[[int, int], None]:
-        """A bar at zero; the function, told (done, total), that moves it."""
+        """A new bar at zero; returns the function (done, total) that moves it."""
         self.show(what, 0, total)
         return partial(self.show, what)
 
     def show(self, what: str, done: int, total: int | None = None, status: str | None = None) -> None:
-        """Moves the bar of this name, made at its first mention; a `total` of None and a `status` of None stay."""
+        """Moves the bar of this name, created when first mentioned; a `total` or
+        `status` of None leaves them unchanged."""
         if what not in self._named:
             self._named[what] = self.add_task(what, total=total)
         self.update(self._named[what], completed=done, total=total)
@@ -70,15 +71,15 @@ class Bars(Progress):
             self.update(self._named[what], status=status)
 
     def tell(self, status: str) -> None:
-        """Says below the bars what the work waits for, such as `waiting 30 s: rate limit`; an empty text ends it.
+        """Shows below the bars what the work is waiting for, such as `waiting 30 s: rate limit`; an empty text ends it.
 
-        What requests to models wait for is told by itself.
+        Waits of requests to models are reported automatically.
         """
         for task in self.task_ids:
             self.update(task, status=status)
 
     def get_renderables(self) -> Iterable[RenderableType]:
-        """The bars, and below them what they wait for, where a narrow terminal has room for it."""
+        """The bars, and below them what they wait for, if a narrow terminal has room for it."""
         yield self.make_tasks_table(self.tasks)
         for status in dict.fromkeys(str(task.fields.get("status") or "") for task in self.tasks):
             if status:
@@ -86,5 +87,5 @@ class Bars(Progress):
 
 
 def _whole() -> Column:
-    """A column whose numbers a narrow terminal does not cut: the bar gives way, and names are wrapped."""
+    """A column whose numbers a narrow terminal does not cut: the bar gets shorter, and names are wrapped."""
     return Column(no_wrap=True)

@@ -1,7 +1,7 @@
-"""How much a command says, the same for all: `--quiet`, and `--json` where it prints tables.
+"""How much a command prints, the same for all: `--quiet`, and `--json` if it prints tables.
 
-With `--json`, standard output holds one JSON document, {"tables": […]} and {"results": […]} of a run, and all sentences
-go to standard error. A command that has a `--json` of its own prints its own document.
+With `--json`, standard output holds one JSON document, {"tables": […]} plus {"results": […]} for a run, and all
+sentences go to standard error. A command that has its own `--json` prints its own document.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _QUIET = typer.Option("--quiet", help="Print only errors and warnings.")
 
 
 def saying(command: Callable[..., _Returned], *, tables: bool = True) -> Callable[..., _Returned]:
-    """The command with `--quiet`, and with `--json` where it prints `tables`; an option of its own stays its own."""
+    """The command with `--quiet`, and with `--json` if it prints `tables`; an option that it defines itself is kept."""
     own = signature(command, eval_str=True)
     taken = {word for each in own.parameters.values() for word in _words(each)}
     asks_itself = "as_json" in own.parameters
@@ -51,7 +51,7 @@ def saying(command: Callable[..., _Returned], *, tables: bool = True) -> Callabl
 
 @contextmanager
 def _document(wanted: bool, *, printed: bool) -> Iterator[None]:
-    """Collects what is printed, where that is `wanted`; at the end, the document is `printed`."""
+    """Collects what is printed, if `wanted`; at the end, prints the document, if `printed`."""
     if not wanted:
         yield
         return
@@ -59,7 +59,7 @@ def _document(wanted: bool, *, printed: bool) -> Iterator[None]:
     ended: typer.Exit | None = None
     try:
         yield
-    except typer.Exit as end:  # a check that found something says what all the same
+    except typer.Exit as end:  # a check that found something still prints its findings
         ended = end
         raise
     finally:
@@ -69,10 +69,10 @@ def _document(wanted: bool, *, printed: bool) -> Iterator[None]:
 
 
 def _words(parameter: Parameter) -> set[str]:
-    """The words by which an option is given."""
+    """The words with which an option is given."""
     marks = [*get_args(parameter.annotation), parameter.default]
     given = [mark for mark in marks if isinstance(mark, ParameterInfo)]
     words = {word for mark in given for word in mark.param_decls or ()}
-    # In an annotation, what typer takes for the default is the first of the words.
+    # In an annotation, what typer takes for the default is really the first of the words.
     words |= {mark.default for mark in given if isinstance(mark.default, str)}
     return {*words, f"--{parameter.name.replace('_', '-')}"}

@@ -1,8 +1,8 @@
-"""Being asked to end: SIGTERM and SIGHUP do what Ctrl-C does, and the exit code says which of them it was.
+"""Requests to stop: SIGTERM and SIGHUP do what Ctrl-C does, and the exit code says which of them it was.
 
-What a signal raises comes up within whatever runs, and a library may take it for an error of its own, or drop it. So
-each signal is noted besides, below Python's handlers, which others may replace: what a command comes to after one was
-asked for is the end that was asked for, whatever it looks like.
+The exception that a signal raises surfaces in whatever is running, and a library may take it for an error of its own,
+or drop it. So each signal is also recorded below Python's handlers, which others may replace: once one was received,
+however the command ends is taken for the requested end.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _asked: signal.Signals | None = None
 _noted: int | None = None
-"""The end of a pipe from which the numbers of the signals are read, of those that came since."""
+"""The reading end of a pipe that delivers the numbers of the signals received since the last read."""
 
 
 def asked() -> signal.Signals | None:
-    """The signal that asked this process to end, the first of them: SIGINT, SIGTERM or SIGHUP."""
+    """The first signal that asked this process to stop: SIGINT, SIGTERM or SIGHUP."""
     global _asked
     if _noted is not None:
         with suppress(BlockingIOError):
@@ -35,21 +35,21 @@ def asked() -> signal.Signals | None:
 
 
 def answered() -> None:
-    """The end that was asked for is this command's own way to end, as of a server: it did all that it was to do."""
+    """Record that stopping is this command's regular way to end, as for a server: it did everything that it should."""
     global _asked
     asked()
     _asked = None
 
 
 def code() -> int:
-    """The exit code of a command that was ended: 143 by SIGTERM, 129 by SIGHUP, 130 by Ctrl-C."""
+    """The exit code of a command that was stopped: 143 by SIGTERM, 129 by SIGHUP, 130 by Ctrl-C."""
     return 128 + (asked() or signal.SIGINT)
 
 
 def end_as_by_ctrl_c() -> None:
-    """From now on, both signals are for this process what Ctrl-C is, and all three are noted.
+    """From now on, both signals act like Ctrl-C in this process, and all three are recorded.
 
-    A signal that was set to be ignored stays so: `nohup` does that.
+    A signal that was set to be ignored stays ignored, as with `nohup`.
     """
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:
@@ -59,7 +59,7 @@ def end_as_by_ctrl_c() -> None:
 
 
 def _note() -> None:
-    """Has the number of each signal that comes from now on written into a pipe, once for a process."""
+    """Have the number of each signal from now on written into a pipe; once per process."""
     global _noted
     if _noted is None:
         _noted, writing = os.pipe()
@@ -70,16 +70,17 @@ def _note() -> None:
 
 
 def forget() -> None:
-    """No signal is noted from now on, and none has come: in a process that was forked off the pipe is its parent's."""
+    """Stop recording signals and forget those received: in a forked process the pipe is its parent's."""
     global _asked, _noted
     signal.set_wakeup_fd(-1)
     _asked = _noted = None
 
 
 def hear() -> None:
-    """Undo for what this process starts that its shell ignores Ctrl-C (`&`) or SIGHUP (`nohup`), which is inherited.
+    """For processes that this one starts, undo that its shell ignores Ctrl-C (`&`) or SIGHUP (`nohup`), as they
+    inherit it.
 
-    SIGHUP is caught and nothing done, so that the process itself goes on.
+    SIGHUP is caught and does nothing, so that this process itself goes on.
     """
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -88,19 +89,20 @@ def hear() -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    # Whoever takes Ctrl-C now, an event loop or Python itself, ends what it does in its own order.
+    # Whoever handles Ctrl-C now, an event loop or Python itself, ends its work in its own order.
     interrupt = signal.getsignal(signal.SIGINT)
     if callable(interrupt):
         interrupt(signal.SIGINT, frame)
-    else:  # a shell starts what runs in the background with Ctrl-C ignored
+    else:  # a shell starts background jobs with Ctrl-C ignored
         raise KeyboardInterrupt
 
 
 def _ask_again(lost: UnraisableHookArgs) -> None:
-    """What Python does with an error that nobody can catch.
+    """Handles an error that Python cannot raise to anybody.
 
-    A signal that comes while a destructor or a weak reference's callback runs ends that alone, and the command would
-    go on as if nobody had asked. So it is sent once more, a moment later.
+    A signal that arrives while a destructor or a weak reference's callback runs ends only that, and the command would
+    go
+    on as if nobody had asked. So the signal is sent once more, a moment later.
     """
     if not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)

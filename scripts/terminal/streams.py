@@ -1,8 +1,8 @@
 """Standard input, output and error as the commands need them, whatever a shell or a service made of them.
 
-Progress that nobody reads any more is no reason to stop work: what standard error cannot take is dropped. Results are:
-where the reader of standard output has left (`| head`) a command ends as Unix does, with 141 and without a word, and
-where the disk under it is full it ends with an error.
+Progress that nobody reads any more is no reason to stop: what standard error cannot take is dropped. Results are
+different: if the reader of standard output has gone (`| head`), a command ends silently with 141, as is usual on Unix;
+if the disk under it is full, it ends with an error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class _Stream(io.FileIO):
-    """What takes all that it is given, at once or when there is room."""
+    """A stream that accepts everything it is given, at once or when there is room."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number, "wb", closefd=False)
@@ -39,17 +39,17 @@ class _Stream(io.FileIO):
             else:
                 if written is not None:
                     return written
-                select.select((), (self,), ())  # who shares the terminal has made it one that does not wait
+                select.select((), (self,), ())  # another process that shares the terminal has made it non-blocking
         return whole
 
     def lose(self, error: OSError) -> None:
-        """Once, at the first error; what is written later goes nowhere."""
+        """Called once, at the first error; whatever is written later is discarded."""
 
 
 class _Results(_Stream):
     def lose(self, error: OSError) -> None:
         if stopping.asked() is not None:
-            return  # with a terminal that is closed goes what was printed to
+            return  # when a terminal closes, so does the output
         if isinstance(error, BrokenPipeError):
             raise SystemExit(128 + signal.SIGPIPE)
         found = f"cannot be written ({error.strerror or error})"
@@ -57,16 +57,17 @@ class _Results(_Stream):
 
 
 def guard() -> None:
-    """Make this process's streams such ones; those that are closed lead nowhere from now on, as the next file that is
-    opened would otherwise be what is printed to.
+    """Replace this process's standard streams by such ones. Closed ones are connected to the null device, since
+    otherwise
+    the next file that is opened would receive the output.
 
-    A character that a terminal has no letter for is shown by its number: no command ends for what it had to print.
+    A character that a terminal cannot show is printed as its number: no command fails because of its output.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+            os.open(os.devnull, os.O_RDWR)  # it gets the lowest free descriptor
     sys.stdin = sys.stdin or open(0, closefd=False)  # noqa: SIM115 - by number, for as long as the process
     sys.stdout = _text(sys.stdout, _Results(1))
     sys.stderr = _text(sys.stderr, _Stream(2))

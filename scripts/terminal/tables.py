@@ -1,8 +1,8 @@
 """Tables for a terminal of any width: no layout breaks a word or a number.
 
-A table is laid out side by side where that fits; else what every row says alike is said once; else it is turned, so
-that a row is a column; else each row becomes a block of its own. Columns without any content are left out. A pipe has
-no width: there a row is a line.
+A table is laid out side by side if that fits; otherwise what all rows have in common is printed once; otherwise it is
+transposed, so that a row is a column; otherwise each row becomes a block of its own. Empty columns are left out. A pipe
+has no width: there a row is a line.
 
     shown = Table("Rows", ("split", "rows"), right=("rows",))
     shown.add_row("test", 32)
@@ -21,26 +21,26 @@ from rich.cells import cell_len
 from loaders.errors import printable
 
 GAP = 2
-TALL = 8  # lines of a row side by side; a taller one is easier to read as a block
-TURNED = 6  # rows of a table that may become columns
+TALL = 8  # maximum lines of a row side by side; a taller one is easier to read as a block
+TURNED = 6  # maximum rows of a table that may become columns
 
 
 _WORD = re.compile(r"\s*\S+")
 
 
 class Number(NamedTuple):
-    """A number and how it is printed."""
+    """A number and its printed form."""
 
     value: float | None
     text: str
 
 
 Cell = str | int | Number | None
-"""What stands in a table: an int is printed with separators of thousands, None is nothing."""
+"""The content of a cell: an int is printed with thousands separators, None as nothing."""
 
 
 class Line(NamedTuple):
-    """A line as it is printed, and its style."""
+    """A printed line, and its style."""
 
     text: str
     style: str | None = None
@@ -48,7 +48,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table: its cells as given and as printed; one of a `section` is a heading over those that follow."""
+    """A row of a table: its cells as given and as printed; a `section` is a heading over the rows that follow."""
 
     cells: tuple[Cell, ...]
     texts: tuple[str, ...]
@@ -58,7 +58,7 @@ class Row:
 
 @dataclass
 class Table:
-    """Columns by their heads, those in `right` hold numbers; rows are added one by one."""
+    """Columns by their headers, of which those in `right` hold numbers; rows are added one by one."""
 
     title: str
     columns: tuple[str, ...]
@@ -66,7 +66,7 @@ class Table:
     rows: list[Row] = field(default_factory=list)
 
     def add_row(self, *cells: Cell, style: str | None = None) -> None:
-        """Adds a row; what is missing at its end is empty."""
+        """Adds a row; missing cells at its end are empty."""
         filled = (*cells, *[""] * (len(self.columns) - len(cells)))
         self.rows.append(Row(filled, tuple(map(_text, filled)), style))
 
@@ -88,9 +88,9 @@ class Table:
         return {"title": self.title.strip(), "rows": rows}
 
     def lines(self, room: int | None = None) -> list[Line]:
-        """The table in lines of at most `room` cells; of any length where that is None.
+        """The table in lines of at most `room` cells; of any length if that is None.
 
-        Longer is a line only where a single word is, and then it holds that word alone.
+        A line is longer only if a single word is; then it holds just that word.
         """
         before = [Line("")] * (len(self.title) - len(self.title.lstrip("\n")))
         title = [Line(text, "bold") for text in wrapped(self.title.strip("\n"), room)] if self.title else []
@@ -98,8 +98,8 @@ class Table:
 
 
 def wrapped(text: str, room: int | None, indent: str = "") -> list[str]:
-    """The text in lines of at most `room` cells, broken between words alone; those that go on a line are indented, but
-    not where a terminal would break the word, such as an address, for the sake of the indent."""
+    """The text in lines of at most `room` cells, broken only between words. Continuation lines are indented, unless the
+    indent would force a terminal to break a word such as an address."""
     if room is None:
         return text.split("\n")
     lines = []
@@ -120,7 +120,7 @@ def wrapped(text: str, room: int | None, indent: str = "") -> list[str]:
 
 
 def short_digests(text: str) -> str:
-    """The text, each digest in it by its first digits.
+    """The text, with each digest in it shortened to its first digits.
 
     >>> short_digests("lock 993f121d9899617fab834ebafc35406f85aeb7d7fcb9ad439f175c5a89f193f7")
     'lock 993f121d9899617f…'
@@ -138,7 +138,7 @@ def _text(cell: Cell) -> str:
 
 @dataclass(frozen=True)
 class _Column:
-    """A column as it is to be laid out. `least` is the narrowest that breaks no word, and no cell of numbers."""
+    """A column to be laid out. `least` is the smallest width that breaks no word, and no cell of numbers."""
 
     head: str
     texts: Sequence[str]
@@ -164,7 +164,7 @@ def _longest(text: str) -> int:
 
 
 def _indent(text: str) -> str:
-    """The space before a text, which stays before each of its lines."""
+    """The space before a text, repeated before each of its lines."""
     return text[: len(text) - len(text.lstrip(" "))]
 
 
@@ -173,7 +173,7 @@ def _laid_out(table: Table, room: int | None) -> list[Line]:
     columns = [
         _Column(head, [row.texts[at] for row in full], head in table.right) for at, head in enumerate(table.columns)
     ]
-    # A table without rows shows its heads; else a column without content says nothing.
+    # A table without rows shows its headers; otherwise a column without content is useless.
     columns = [column for column in columns if not full or any(column.texts)]
     found = _beside(columns, table.rows, room)
     if found is not None or not columns:
@@ -191,7 +191,7 @@ def _laid_out(table: Table, room: int | None) -> list[Line]:
 
 
 def _said_once(columns: Sequence[_Column]) -> tuple[list[_Column], list[_Column]]:
-    """The columns of names and counts that say the same in every row, but the first; and all others."""
+    """The columns of names and counts that are the same in every row, except the first; and all others."""
     alike = [
         len(column.texts) > 2
         and len(set(column.texts)) == 1
@@ -203,7 +203,7 @@ def _said_once(columns: Sequence[_Column]) -> tuple[list[_Column], list[_Column]
 
 
 def _beside(columns: Sequence[_Column], rows: Sequence[Row], room: int | None) -> list[Line] | None:
-    """The columns side by side, or None where they do not fit, or only in rows that are too tall."""
+    """The columns side by side, or None if they do not fit, or only in rows that are too tall."""
     widths = _widths(columns, room)
     if widths is None:
         return None
@@ -223,7 +223,7 @@ def _beside(columns: Sequence[_Column], rows: Sequence[Row], room: int | None) -
 
 
 def _widths(columns: Sequence[_Column], room: int | None) -> list[int] | None:
-    """A width for each column: its own where all fit, else the widest are narrowed, to one width that fits."""
+    """A width for each column: its own if all fit; otherwise the widest are narrowed to one common width that fits."""
     natural = [column.natural for column in columns]
     gaps = GAP * (len(columns) - 1)
     if room is None or sum(natural) + gaps <= room:
@@ -257,7 +257,7 @@ def _row(cells: Sequence[tuple[str, bool]], widths: Sequence[int]) -> list[str]:
 
 
 def _turned(columns: Sequence[_Column]) -> list[_Column]:
-    """Rows as columns: the first column becomes the heads."""
+    """Rows as columns: the first column becomes the headers."""
     first, *others = columns
     turned = [_Column(first.head, [column.head for column in others], right=False)]
     numbers = all(column.right for column in others)
@@ -283,7 +283,7 @@ def _stacked(columns: Sequence[_Column], rows: Sequence[Row], room: int | None) 
 
 
 def _fact(head: str, text: str, room: int | None, indent: str) -> list[str]:
-    """A head and what it says: on one line where that fits, else the words further in on the next."""
+    """A header and its content: on one line if that fits, otherwise the content indented on the next."""
     head = " ".join(head.split())
     whole = f"{indent}{head}{' ' * GAP if head else ''}{text}"
     if "\n" not in text and (room is None or cell_len(whole) <= room):

@@ -23,7 +23,7 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True)
 class Request:
-    """One request as it came: header names in lower case, the body as JSON and as it was sent."""
+    """One request as received: header names in lower case, the body as JSON and as it was sent."""
 
     path: str
     headers: dict[str, str]
@@ -35,7 +35,7 @@ class Request:
 class Reply:
     """A reply with its finish reason (stop, length, content_filter); text None is JSON's null.
 
-    `reasoning` is what a reasoning model's server tells apart from the text; its words count as tokens.
+    `reasoning` is what a reasoning model's server separates from the text; its words count as tokens.
     """
 
     text: str | None
@@ -57,7 +57,7 @@ def status(
 
 
 def raw(code: int, body: str, content_type: str = "application/json") -> Fault:
-    """Any bytes as the body: broken JSON, an HTML page of a proxy, another server's idea of an error."""
+    """Any bytes as the body: broken JSON, a proxy's HTML page, another server's idea of an error."""
     return lambda handler: handler.answer(code, body, {"Content-Type": content_type})
 
 
@@ -97,7 +97,7 @@ class ChatServer(Loopback):
         return "http://{}:{}/v1".format(*self.address)
 
     def receive(self, request: Request) -> Fault | Reply:
-        """Notes a request and decides what happens to it."""
+        """Logs a request and decides what happens to it."""
         with self.lock:
             self.requests.append(request)
             if self.faults:
@@ -130,7 +130,7 @@ class _Handler(Handler):
 
 
 def completion(body: Body, reply: Reply) -> Body:
-    """The answer's JSON. A token is a word, so that expected counts can be told by eye."""
+    """The answer's JSON. A token is a word, so that expected counts can be checked by eye."""
     prompt = " ".join(text for message in body["messages"] for text in _texts(message["content"]))
     said = f"{reply.text or ''} {reply.reasoning or ''}"
     used = {"prompt_tokens": len(prompt.split()), "completion_tokens": len(said.split())}

@@ -66,7 +66,7 @@ def said(*names: str, failure: str | None = None) -> Extraction:
 
 
 def graded(failure: str | None = None, **items: int) -> Assessment:
-    """An assessment with the highest scores but for `items`, as i11=0 for item 1.1."""
+    """An assessment with the highest scores except for `items`, such as i11=0 for item 1.1."""
     if failure:
         return Assessment(None, "prose", 4, failure)
     scores = dict(HIGHEST) | {f"{name[1]}.{name[2]}": score for name, score in items.items()}
@@ -74,7 +74,8 @@ def graded(failure: str | None = None, **items: int) -> Assessment:
 
 
 def many(count: int, *, skill: float = 0.6, seed: int = 0, setting: str = "dialogue+image") -> list[Consultation]:
-    """`count` consultations of as many cases, those of every seed the same; the doctor is right as often as `skill`."""
+    """`count` consultations of as many cases, the same cases for every seed;
+    the doctor is right as often as `skill`."""
     draw = random.Random(seed)
     made = []
     for number in range(count):

@@ -12,9 +12,10 @@ from loaders.manifest import Manifest
 
 
 def read_by_mlcroissant(folder: Path) -> Any:
-    """The metadata of a release that is valid, and whose record sets all give the rows of their splits.
+    """The metadata of a release, after checking that it is valid and that all record sets give the rows of their
+    splits.
 
-    It is the test's end where mlcroissant is not installed, which it is in CI.
+    The test ends here if mlcroissant is not installed, which it is in CI.
     """
     mlcroissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed (`pip install mlcroissant`)")
     read, manifest = mlcroissant.Dataset(jsonld=folder / NAME), Manifest.read(folder)

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 
 class GoogleStore(ThreadingHTTPServer):
-    """The server; buckets are made by naming them in `objects`. `forbidden` refuses whatever is asked."""
+    """The server; naming buckets in `objects` creates them. `forbidden` refuses every request."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -73,7 +73,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._refuse(412) if late else self._answer(200, _facts(names[0], name, objects[name]))
 
     def _asked(self) -> tuple[list[str], dict[str, str]]:
-        """Bucket, `o` and the name of the object, if one is asked about; and what stands behind the question mark."""
+        """Bucket, `o` and the name of the object, if one is asked about; and the query string."""
         url = urlsplit(self.path)
         return [unquote(part) for part in url.path.partition("/b/")[2].split("/")], dict(parse_qsl(url.query))
 

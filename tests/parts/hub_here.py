@@ -12,7 +12,7 @@ from scripts.loopback_hub.hub import LoopbackHub
 
 
 def own_caches(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the Hub's clients keep lies in `folder`."""
+    """The Hub's clients keep their files in `folder`."""
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(folder / "hub-cache"))
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", folder / "datasets-cache")
 
@@ -25,7 +25,7 @@ def at_hub(hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def put(hub: LoopbackHub, repo: str, folder: Path) -> str:
-    """A commit of every file of the folder to the main of a data set's repository; its id."""
+    """Commit every file of the folder to the main branch of a data set's repository; returns the commit's id."""
     HfApi(endpoint=hub.url, token=hub.token).create_repo(repo, repo_type="dataset", exist_ok=True)
     files = {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
     return hub.commit(repo, files)

@@ -45,7 +45,7 @@ class Loopback:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    request_queue_size = 128  # a crowd that connects at once is not turned away
+    request_queue_size = 128  # many clients may connect at once without being refused
     owner: Any
 
     def handle_error(self, request: object, client_address: object) -> None:
@@ -71,7 +71,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def reset(self) -> None:
-        """Break the connection off."""
+        """Reset the connection."""
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.close_connection = True
         self.connection.close()

@@ -12,14 +12,15 @@ from typing import Any
 KEY, SECRET = "AKIAEXAMPLEEXAMPLE01", "very/secret+key"
 
 Refusal = Callable[[str, str], tuple[int, str] | None]
-"""What is answered to a request, by its method and path, in place of the store: status and code; None for the store."""
+"""The reply to a request, by its method and path, in place of the store's:
+status and code; None for the store's own."""
 
 
 class ObjectStore:
     """The server; `variables` are what its clients need in their environment."""
 
     def __init__(self) -> None:
-        from moto.moto_server.werkzeug_app import create_backend_app  # here: where it is missing, tests are skipped
+        from moto.moto_server.werkzeug_app import create_backend_app  # here: if it is missing, tests are skipped
         from werkzeug.serving import WSGIRequestHandler, make_server
 
         class Quiet(WSGIRequestHandler):
@@ -57,12 +58,12 @@ class ObjectStore:
             return f"s3://{name}"
 
     def seen(self, method: str, part: str) -> int:
-        """How many requests there were of a method, with this in their path."""
+        """The number of requests with that method and this in their path."""
         return sum(each == method and part in path for each, path in self.requests)
 
     @contextmanager
     def refusing(self, refuse: Refusal) -> Iterator[None]:
-        """The door while it refuses."""
+        """Within it, the door refuses as `refuse` says."""
         self.refuse = refuse
         try:
             yield

@@ -10,7 +10,7 @@ HEADER = "paper,tables,row,setting,column,group,condition,fact,stated,where\n"
 
 
 def states(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    """The papers state the lines of `text`, CSV without its header, and no others."""
+    """Make the papers state the lines of `text`, CSV without its header, and no others."""
     by_table: dict[tuple[str, str], list[conformance.Line]] = {}
     for line in conformance.read_lines(HEADER + text):
         for table in line.tables:
@@ -21,5 +21,5 @@ def states(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 
 
 def states_the_data(monkeypatch: pytest.MonkeyPatch, *tables: str, digest: str, paper: str = "MedLayBench-V") -> None:
-    """These tables of the paper are of the rows with this digest, and the paper states no more."""
+    """Make these tables of the paper be about the rows with this digest, with nothing else stated."""
     states(monkeypatch, f"{paper},{' | '.join(tables)},,,,,data,data.content_digest,{digest},made up\n")

@@ -18,7 +18,7 @@ Behaviour = Callable[["_Handler"], None]
 
 
 def picture(seed: int = 1, size: int = 48, form: str = "JPEG") -> bytes:
-    """A small picture that no other seed gives."""
+    """A small picture, different for each seed."""
     pixels = np.random.RandomState(seed).randint(0, 255, (6, 6, 3)).astype(np.uint8)
     buffer = BytesIO()
     Image.fromarray(pixels).resize((size, size), Image.Resampling.BICUBIC).save(buffer, form)
@@ -42,7 +42,7 @@ def hangs(handler: _Handler) -> None:
 
 
 def drips(handler: _Handler) -> None:
-    """One byte now and then, for ever: every single step is in time."""
+    """One byte now and then, forever: every single step is in time."""
     handler.head(200, {"Content-Type": "image/jpeg", "Content-Length": 100000})
     while not handler.owner.stopping.is_set():
         handler.wfile.write(b"\xff")
@@ -51,7 +51,7 @@ def drips(handler: _Handler) -> None:
 
 
 def drips_head(handler: _Handler) -> None:
-    """As `drips`, with a head that does not end."""
+    """Like `drips`, with a header that never ends."""
     handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
     while not handler.owner.stopping.is_set():
         handler.wfile.write(b"z")
@@ -66,11 +66,11 @@ def wanders(handler: _Handler) -> None:
 
 @cache
 def _bomb() -> bytes:
-    return gzip.compress(bytes(16 << 20), 1)  # quickly: an answer that takes long is another fault
+    return gzip.compress(bytes(16 << 20), 1)  # fast to make: a slow answer is another fault
 
 
 def bombs(handler: _Handler) -> None:
-    """Little that unpacks to much, though nobody asked for it packed."""
+    """A small compressed body that unpacks to a lot, although nobody asked for compression."""
     sends(_bomb(), Content_Encoding="gzip")(handler)
 
 
@@ -83,7 +83,7 @@ def floods(handler: _Handler) -> None:
 
 
 def cuts(handler: _Handler) -> None:
-    """Half of what was announced, then a closed connection."""
+    """Half of the announced body, then a closed connection."""
     handler.head(200, {"Content-Type": "image/jpeg", "Content-Length": 1000})
     handler.wfile.write(b"\xff" * 500)
     handler.close_connection = True
@@ -94,15 +94,15 @@ def resets(handler: _Handler) -> None:
 
 
 def garbles(handler: _Handler) -> None:
-    """Something that is no HTTP."""
+    """Something that is not HTTP."""
     handler.connection.sendall(b"SSH-2.0-OpenSSH_9.6\r\n")
     handler.close_connection = True
 
 
 class PhotoServer(Loopback):
-    """Serves `pages` by path ("*" any other); a list of behaviours is gone through, the last one for ever.
+    """Serves `pages` by path ("*" for any other); behaviours in a list are used in turn, the last one forever.
 
-    `asked` counts requests by path, but for robots.txt, which `robots` counts.
+    `asked` counts requests by path, except for robots.txt, which `robots` counts.
     """
 
     def __init__(self, pages: dict[str, Behaviour | list[Behaviour]]) -> None:

@@ -14,7 +14,7 @@ _PLANTED = re.compile("⟦([^⟧]*)⟧")
 
 @dataclass(frozen=True)
 class Post:
-    """A text with the identifiers that stand in it; `form` is how they are written."""
+    """A text with the identifiers in it; `form` is how they are written."""
 
     form: str
     text: str

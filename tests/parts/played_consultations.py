@@ -63,9 +63,10 @@ class Asked:
 
 @dataclass
 class Table:
-    """Who sits in which role, and everything they were asked.
+    """Who plays which role, and everything they were asked.
 
-    A role is played by a script, or says the answers of a list in turn, the last one for ever. An assessor without one
+    A role is played by a script, or gives the answers of a list in turn, the last one forever. An assessor without
+    either
     finds no diagnosis and answers with VERDICT.
     """
 

@@ -11,7 +11,7 @@ _NOBODY = 65534
 
 @contextmanager
 def unprivileged() -> Iterator[None]:
-    """This process as somebody else, where it is root."""
+    """Within it, this process runs as another user if it is root."""
     if os.geteuid():
         yield
         return

@@ -11,24 +11,24 @@ from tests.parts.places import ROOT
 
 
 def starting(arguments: tuple[object, ...], variables: dict[str, str]) -> dict[str, Any]:
-    """What `subprocess` is given: the command, where, and the environment with these variables besides."""
+    """The arguments for `subprocess`: the command, its folder, and the environment with these variables added."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)} | variables
     return {"args": [sys.executable, *map(str, arguments)], "cwd": ROOT, "env": environment, "text": True}
 
 
 def python(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
-    """A process that has ended, however: `python("-c", code, path, TZ="UTC")`."""
+    """A finished process, whatever its exit code: `python("-c", code, path, TZ="UTC")`."""
     return subprocess.run(**starting(arguments, variables), capture_output=True, timeout=300)
 
 
 def printed(*arguments: object, **variables: str) -> str:
-    """What a process printed that ended well."""
+    """The output of a process that succeeded."""
     done = python(*arguments, **variables)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def started(*arguments: object, **variables: str) -> subprocess.Popen[str]:
-    """A process under way, to be read, written to or killed."""
+    """A running process, to read from, write to or kill."""
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     return subprocess.Popen(**starting(arguments, variables), **pipes, start_new_session=True)

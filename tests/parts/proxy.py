@@ -20,7 +20,7 @@ Address = tuple[str, int]
 
 
 class Proxy(Loopback):
-    """Forwards http and tunnels https to `names`. `asked` lists what it was asked for; `status` refuses all of it."""
+    """Forwards http and tunnels https to `names`. `asked` lists the requests; `status`, if set, refuses all of them."""
 
     def __init__(self, names: Mapping[str, Address], *, login: str = "", status: int = 0) -> None:
         super().__init__(_Handler)
@@ -35,14 +35,14 @@ class Proxy(Loopback):
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables of a machine that has no other way out."""
+        """The environment variables of a machine whose only way out is this proxy."""
         ways = {"HTTP_PROXY": self.url, "HTTPS_PROXY": self.url, "ALL_PROXY": "", "NO_PROXY": ""}
         return ways | {name.lower(): value for name, value in ways.items()}
 
 
 class _Handler(Handler):
     def _place(self, host: str | None) -> Address | None:
-        """Where a name leads; None after the refusal was sent."""
+        """The address of a name; None after the refusal was sent."""
         proxy: Proxy = self.owner
         proxy.asked.append(f"{self.command} {self.path}")
         wanted = "Basic " + base64.b64encode(unquote(proxy.login).encode()).decode()

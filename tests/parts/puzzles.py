@@ -126,7 +126,8 @@ def scripted() -> dict[str, Scripted]:
 
 @dataclass
 class Crowd:
-    """Answers of a chat server for all roles, told apart by the model's name: the same question, the same answer."""
+    """Answers of a chat server for all roles, told apart by the model's name:
+    the same question gives the same answer."""
 
     seen: list[tuple[str, str]] = field(default_factory=list)
 

@@ -11,7 +11,7 @@ Row = TypeVar("Row")
 
 
 def strictly(rows: Iterable[Row | BadRow]) -> list[Row]:
-    """The rows; the first that cannot be read is raised."""
+    """The rows; raises the first one that cannot be read."""
     read: list[Row] = []
     for row in rows:
         if isinstance(row, BadRow):

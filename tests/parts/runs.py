@@ -40,7 +40,7 @@ def record(baseline: str = "retrieval", **more: Any) -> RunRecord:
 def results(
     tables: Sequence[str], found: RunRecord, *, off: float = 0.0, rows: dict[str, str] | None = None, seed: int = 0
 ) -> list[Result]:
-    """The paper's cells of these tables, each moved by up to `off` times itself; `rows` names the ones wanted anew."""
+    """The paper's cells of these tables, each moved by up to `off` times itself; `rows` renames the rows to keep."""
     draw = random.Random(seed)
     made = []
     for table in tables:
@@ -78,7 +78,7 @@ def write(folder: Path, tables: Sequence[str], *, off: float = 0.0, **more: Any)
 
 
 def everything(folder: Path) -> list[Path]:
-    """Three stand-in runs that fill every table of the paper, with cells that the paper has no place for."""
+    """Three stand-in runs that fill every table of the paper, including cells that the paper has no place for."""
     language = record("language", models=(), prompts={})
     cells = results(("Table 1", "Table 2"), language, off=0.05)
     missing = "not computed: lens: is not installed (expected for LENS)"

@@ -58,7 +58,7 @@ def png(colour: int) -> bytes:
 
 
 def row(number: int, split: str, **more: Any) -> Row:
-    """Row `number`: every fourth one has no image."""
+    """Row `number`; every fourth one has no image."""
     image = None if number % 4 == 3 else {"bytes": png(number), "path": f"{number:03}.png"}
     values = {
         "image": image,
@@ -74,7 +74,7 @@ def row(number: int, split: str, **more: Any) -> Row:
 
 
 def rows() -> list[Row]:
-    """Twelve rows: splits interleaved, in an order that is not the one of a release."""
+    """Twelve rows with the splits interleaved, in an order other than that of a release."""
     splits = ["test", "train", "train", "validation"] * 3
     return [row(number, split) for number, split in enumerate(splits)]
 

@@ -31,7 +31,7 @@ def study(folder: Path, *tasks: TaskName, **more: Any) -> Study:
 
 
 def site(plan: Study, **source: Any) -> Site:
-    """The study, open; rules and template play. `source` is what `Source` takes."""
+    """The study, open, with rules and template playing. `source` is what `Source` takes."""
     return open_site(
         plan,
         Source(plan.design, **source),

@@ -35,7 +35,7 @@ TURNS = (
 
 
 class Clock:
-    """A time that stands until it is moved."""
+    """A clock that stands still until it is moved."""
 
     def __init__(self) -> None:
         self.now = 1_000_000.0
@@ -76,13 +76,13 @@ def talking(
 
 
 def links(site: Site, count: int = 1) -> list[str]:
-    """Tokens of new people."""
+    """Invitation tokens for new people."""
     with site.store.writing() as connection:
         return [token for _, token in invite(connection, site.keys, count, site.clock())]
 
 
 class Visitor:
-    """A person with a browser without script. `page` is what it shows."""
+    """A person whose browser runs no scripts. `page` is what it shows."""
 
     def __init__(self, client: TestClient, token: str) -> None:
         self.client = client
@@ -102,7 +102,7 @@ class Visitor:
         return answer
 
     def do(self, action: str, *, form: Mapping[str, str] | None = None, **fields: Any) -> Any:
-        """Presses the button of a form, on the page as it is shown."""
+        """Presses the button of a form on the current page."""
         self._be()
         values = dict(form or self.form(action)) | fields
         answer = self.client.post(f"/do/{action}", data=values)
@@ -128,7 +128,7 @@ class Visitor:
         return re.findall(r'<li class="patient">.*?<p[^>]*>(.*?)</p>', self.page, re.DOTALL)
 
     def enter(self) -> None:
-        """From consent to the first chart."""
+        """Go from consent to the first chart."""
         self.do("consent", answer="agree")
         self.do("survey", years="More")
         self.do("instructions")
@@ -137,12 +137,12 @@ class Visitor:
         self.do("comprehension", check0="0")
 
     def say(self, text: str) -> None:
-        """A message, and the wait for its reply."""
+        """Send a message, and wait for its reply."""
         self.do("say", text=text)
         self.wait()
 
     def wait(self, seconds: float = 60.0) -> None:
-        """Until the patient has answered."""
+        """Wait until the patient has answered."""
         until = time.monotonic() + seconds
         while self.look("/status").json()["state"] == "preparing":
             assert time.monotonic() < until, "no reply"
@@ -159,7 +159,7 @@ class Visitor:
 
 
 def at_work(client: TestClient, token: str) -> Visitor:
-    """A person who came by a link, agreed to all, and has begun."""
+    """A person who came by a link, consented to everything, and has begun."""
     person = Visitor(client, token)
     person.enter()
     person.do("begin")

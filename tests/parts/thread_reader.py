@@ -23,7 +23,7 @@ def text_of(message: Body) -> str:
 
 
 def asked_for(body: Body) -> str:
-    """Which of the prompts it is."""
+    """Which of the prompts this is."""
     prompt = prompt_of(body)
     marks = {"rarity": '{"rarity"', "role": '{"role"', "scenarios": '{"scenarios"', "plan": '{"primary_concern"'}
     return next((name for name, mark in marks.items() if mark in prompt), "profile")

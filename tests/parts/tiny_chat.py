@@ -128,12 +128,12 @@ def _serve(port: int) -> None:
     from transformers.cli.serve import Serve
 
     class Briefly(MaxLengthCriteria):
-        """A type of its own, which does not stand in for what the request asks."""
+        """A distinct type, so that it does not replace a criterion of the request."""
 
     generate = LlamaForCausalLM.generate
 
     def brief(self: LlamaForCausalLM, *args: Any, **settings: Any) -> Any:
-        """Noise has no end of its own, and may be as long as an answer with thoughts: minutes of it are no better."""
+        """Noise never ends by itself, and may be as long as an answer with thoughts: minutes of it are no better."""
         prompt = settings["input_ids"] if "input_ids" in settings else args[0]
         ends = [*(settings.pop("stopping_criteria", None) or ()), Briefly(prompt.shape[1] + _LONGEST)]
         return generate(self, *args, stopping_criteria=StoppingCriteriaList(ends), **settings)

@@ -35,7 +35,7 @@ WORDS = (
 
 
 class FakeEncoder(Encoder):
-    """An encoder of `dim` numbers out of a digest of the item: distinct, reproducible, and counted.
+    """An encoder that derives `dim` numbers from a digest of the item: distinct, reproducible, and counted.
 
     Captions of more than 20 words are truncated; a caption or picture listed in `poison` becomes NaN.
     """
@@ -76,7 +76,7 @@ class FakeEncoder(Encoder):
 
 @contextmanager
 def tiny_architectures(folder: Path) -> Iterator[None]:
-    """open_clip's configurations of the architectures in use, with nothing but their sizes changed."""
+    """open_clip's configurations of the architectures in use, with only their sizes changed."""
     import open_clip
     from open_clip import factory
 
@@ -105,7 +105,7 @@ def tiny_architectures(folder: Path) -> Iterator[None]:
 
 
 def make_hub(folder: Path) -> Path:
-    """The cache folder, with all that the paper's names need."""
+    """The cache folder, with everything that the paper's names need."""
     import torch
 
     hub = folder / "hub"
@@ -122,7 +122,7 @@ def make_hub(folder: Path) -> Path:
 
 
 def repository(hub: Path, name: str, kind: str = "model") -> Path:
-    """The snapshot folder of a repository, made where it is not there yet."""
+    """The snapshot folder of a repository, created if missing."""
     top = hub / f"{kind}s--{name.replace('/', '--')}"
     snapshot = top / "snapshots" / COMMIT
     snapshot.mkdir(parents=True, exist_ok=True)
@@ -132,7 +132,7 @@ def repository(hub: Path, name: str, kind: str = "model") -> Path:
 
 
 def pictures(count: int) -> list[Image.Image]:
-    """Coarse random patterns, each of another size, one in two of them grey."""
+    """Coarse random patterns, each of a different size, every second one grey."""
     made = []
     for number in range(count):
         values = np.random.default_rng(number).integers(0, 256, (3, 3, 3), dtype=np.uint8)
@@ -202,7 +202,7 @@ def _biomed_clip(hub: Path) -> None:
     local = {**text, "hf_model_name": str(repository(hub, BERT)), "hf_model_pretrained": False}
     model = open_clip.model.CustomTextCLIP(embed_dim=24, vision_cfg=vision, text_cfg=local)
     weights = model.state_dict()
-    # The published file holds this buffer, which is no part of the model any more.
+    # The published file holds this buffer, which is no longer part of the model.
     weights["text.transformer.embeddings.position_ids"] = torch.arange(512).unsqueeze(0)
     torch.save(weights, snapshot / "open_clip_pytorch_model.bin")
 
@@ -262,7 +262,7 @@ def _pubmed_clip(hub: Path) -> None:
     tower = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     config = CLIPConfig(
         projection_dim=24,
-        # 2 ends a text in the configurations of that time, whatever the vocabulary says.
+        # In the configurations of that time 2 ends a text, whatever the vocabulary says.
         text_config={**tower, "vocab_size": len(vocabulary), "max_position_embeddings": 77, "eos_token_id": 2},
         vision_config={**tower, "image_size": 32, "patch_size": 16},
     )
@@ -279,9 +279,9 @@ def _pmc_clip(hub: Path) -> None:
     snapshot = repository(hub, "axiong/pmc_oa", kind="dataset")
     image_tower = ModifiedResNet(layers=[1, 2, 1, 1], output_dim=24, heads=8, image_size=64, width=8)
     for name, parameter in image_tower.named_parameters():
-        if name.endswith("bn3.weight"):  # zero at first, which would hide the residual branches
+        if name.endswith("bn3.weight"):  # initially zero, which would hide the residual branches
             torch.nn.init.normal_(parameter)
-        elif "conv" in name or "bn" in name:  # so far from training, a picture fades on its way
+        elif "conv" in name or "bn" in name:  # with untrained weights, the signal fades on its way through
             parameter.data *= 2
     text_tower = AutoModel.from_config(AutoConfig.from_pretrained(repository(hub, BERT)))
     text_weights: dict[str, Any] = text_tower.state_dict()

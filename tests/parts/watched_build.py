@@ -41,7 +41,7 @@ def note_open(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def compare(where: str, covered: Reach) -> None:
-    """Note what ran or was opened since the last time, in the project's rooms, and is not covered."""
+    """Note what ran or was opened since the last time, inside the project, and is not covered."""
     modules = {module.__file__: name for name, module in sys.modules.items() if getattr(module, "__file__", None)}
     for file, function in ran:
         if not any(Path(file).is_relative_to(room) for room in ROOMS):

@@ -45,7 +45,7 @@ def command(options: Classifying) -> None:
 
 
 def rescore(stored: Stored) -> Rescored:
-    """The numbers again, and what the report draws, from the answers about test."""
+    """Recompute the numbers, and what the report draws, from the answers about test."""
     from baselines.threemdbench.classifier.stored import read_stored
 
     if not stored.option("labelled", True):

@@ -1,4 +1,4 @@
-"""The device of a network: which one, in which precision, and with the same bits every time."""
+"""The device of a network: which one, in which precision, and with reproducible bits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def accelerator_of(device: str | None, precision: str) -> Any:
-    """What `accelerate` runs a network with."""
+    """The `Accelerator` that runs a network."""
     import torch
     from accelerate import Accelerator
     from accelerate.state import AcceleratorState
@@ -17,7 +17,7 @@ def accelerator_of(device: str | None, precision: str) -> Any:
     chosen = Setting.of(device, "fp32").device
     if chosen.startswith("cuda:"):
         torch.cuda.set_device(int(chosen.partition(":")[2]))
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # what cuBLAS needs to give the same bits twice
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it cuBLAS is not reproducible
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.backends.cudnn.benchmark = False
     AcceleratorState._reset_state()  # a process may train twice, in another precision

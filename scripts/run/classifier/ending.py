@@ -1,4 +1,4 @@
-"""The end of a classifier's run: the one evaluation, cues, and the files of its folder."""
+"""The end of a classifier's run: the single evaluation, cues, and the files of its folder."""
 
 from __future__ import annotations
 
@@ -33,11 +33,13 @@ CUES = "cues.parquet"
 
 @dataclass(frozen=True, kw_only=True)
 class Answered:
-    """What a classifier answered about the photos of test: logits of those that could be decoded.
+    """A classifier's answers about the photos of test: logits of those that could be decoded.
 
-    `unreadable` holds (id, why) of the others, by split. `facts` join the options of the record, `more` the page's
-    content; `digests` are those of single splits where the photos are of several; `looked` is what came of looking for
-    training photos among them; `cues` says whether cues are to be written.
+    `unreadable` holds (id, why) of the others, by split. `facts` are added to the record's options, `more` to the
+    page's
+    content; `digests` are those of single splits if the photos come from several; `looked` is the result of searching
+    them
+    for training photos; `cues` says whether to write cues.
     """
 
     unreadable: Mapping[str, Sequence[tuple[str, str]]]
@@ -89,7 +91,7 @@ def end(labelled: Labelled, answered: Answered, options: Classifying, started: f
 def _scored(
     labelled: Labelled, answered: Answered, answers: Answers, record: RunRecord, options: Classifying
 ) -> tuple[list[Result], dict[str, Any]]:
-    """The numbers over the photos that have a label, and the files of the run that they are made of."""
+    """The numbers over the photos that have a label, and the run's files with what they are made of."""
     photos = labelled.splits["test"]
     has = np.array([photo.label != UNKNOWN for photo in photos])
     if not has.any():

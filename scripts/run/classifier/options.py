@@ -1,4 +1,4 @@
-"""The options of `bedside run classifier`: of a training, and of answers by a network that is trained."""
+"""The options of `bedside run classifier`: for training, and for predictions of a trained network."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scripts.terminal.photos import Photos
 
 @dataclass(frozen=True, kw_only=True)
 class Common:
-    """What both take."""
+    """Options of both."""
 
     data: Photos
     out: Out
@@ -61,7 +61,7 @@ class Common:
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """What only a training takes."""
+    """Options for training only."""
 
     model: Annotated[
         str,
@@ -100,7 +100,7 @@ class Training:
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What only answers by a network take that is trained."""
+    """Options only for predicting with a trained network."""
 
     predict: Annotated[
         bool,
@@ -118,10 +118,10 @@ class Prediction:
 
 @dataclass(frozen=True, kw_only=True)
 class Classifying(Common, Training, Prediction):
-    """All of them."""
+    """All options."""
 
     def check(self) -> None:
-        """Raises InputError for options of the one with the other, and for --predict without a run."""
+        """Raises InputError if options of both kinds are mixed, and for --predict without a run."""
         unfit = _given(self, Training if self.predict else Prediction)
         if unfit and self.predict:
             found = "a training option with --predict"
@@ -133,7 +133,7 @@ class Classifying(Common, Training, Prediction):
 
 
 def _given(options: Classifying, kind: type[Any]) -> str:
-    """The first option of a kind that is not as by default; "" where there is none."""
+    """The first option of a kind that differs from its default; "" if there is none."""
     for field in fields(kind):
         if getattr(options, field.name) != field.default:
             return f"--{field.name.replace('_', '-')}"

@@ -1,4 +1,4 @@
-"""`bedside run classifier --predict`: the network of an earlier run answers about any photos."""
+"""`bedside run classifier --predict`: the network of an earlier run classifies other photos."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from scripts.terminal.console import errors
 from scripts.terminal.photos import cores, pictures_of
 
 _KEPT = ("recipe", "input", "epochs trained", "best epoch", "trained weights", "trained on")
-"""What a run said of its training, and what is said again of its answers elsewhere."""
+"""Facts that a run recorded about its training, repeated in the record of its predictions elsewhere."""
 
 
 def predict(options: Classifying) -> tuple[Labelled, Answered]:
-    """What the network answered about the photos that it has not seen. Raises InputError for what cannot be."""
+    """The network's answers about the photos that it has not seen. Raises InputError for unusable input."""
     assert options.weights is not None
     record, about, network = _read(options.weights)
     classes = Classes.of(about.classes)
@@ -91,7 +91,7 @@ def _check(target: Target, train_labels: list[int]) -> None:
 def _ask(
     network: Network, labelled: Labelled, record: RunRecord, options: Classifying
 ) -> tuple[Floats, list[tuple[str, str]], dict[str, str]]:
-    """Logits by the network's own classes, what could not be decoded, and on what device in which precision."""
+    """Logits by the network's own classes, the photos that could not be decoded, and the device and precision used."""
     import torch
 
     precision = options.precision

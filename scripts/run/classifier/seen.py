@@ -1,4 +1,4 @@
-"""Does a network answer about photos that it was trained or chosen on? They are looked for in any disguise."""
+"""Is a network asked about photos that it was trained or selected on? They are searched for in any disguise."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from builders.curation.seen import Pair, Seen
 
 FOUND = "training_photos.json"
-"""Name of the file of a run folder that lists every pair."""
+"""Name of the file in a run folder that lists every pair."""
 
 _SPLITS = ("train", "validation")
 _SHOWN = 20
@@ -33,7 +33,7 @@ _NAMED = 5
 
 
 def digests_of(record: RunRecord, run: Path) -> dict[str, str]:
-    """The digests of the splits that a run was trained and chosen on, as it recorded them. Raises InputError."""
+    """The digests of the splits that a run was trained and selected on, as it recorded them. Raises InputError."""
     told = record.options.get("trained on")
     if not isinstance(told, Mapping) or not all(isinstance(told.get(split), str) for split in _SPLITS):
         expected = "a run that recorded its training photos"
@@ -42,9 +42,9 @@ def digests_of(record: RunRecord, run: Path) -> dict[str, str]:
 
 
 def trained_photos(record: RunRecord, options: Classifying) -> Labelled:
-    """The photos of both splits, from --trained-on, from where the run says that they were, or from DATA itself.
+    """The photos of both splits, from --trained-on, from where the run recorded that they were, or from DATA itself.
 
-    Raises: InputError for photos that are not those of the run, and where nobody says where they lie.
+    Raises: InputError for photos that are not those of the run, and if their place is unknown.
     """
     assert options.weights is not None
     wanted = digests_of(record, options.weights)
@@ -75,8 +75,8 @@ def trained_photos(record: RunRecord, options: Classifying) -> Labelled:
 
 @dataclass(frozen=True)
 class Unseen:
-    """The photos that the network has not seen, as `test`; why each other one is left out; what a record and what the
-    cues say of the search."""
+    """The photos that the network has not seen, as `test`; why each other one is left out; and what a record and the
+    cues say about the search."""
 
     labelled: Labelled
     left: dict[str, str]
@@ -85,9 +85,9 @@ class Unseen:
 
 
 def unseen(trained: Labelled, target: Labelled, options: Classifying, *, quiet: bool = False) -> Unseen:
-    """What may be answered about of `target`, once the training and validation photos were looked for in it.
+    """The part of `target` that may be answered about, after searching it for the training and validation photos.
 
-    Raises: InputError as `look_for`; MissingExtra without what curation takes.
+    Raises: InputError as `look_for`; MissingExtra without the packages of curation.
     """
     MissingExtra.check("curation", purpose="looking for training photos among the cases")
     photos = target.splits["test"]
@@ -100,9 +100,9 @@ def unseen(trained: Labelled, target: Labelled, options: Classifying, *, quiet: 
 
 
 def look_for(trained: Labelled, photos: Sequence[Photo], options: Classifying, *, quiet: bool = False) -> Seen:
-    """The photos that show what a training or validation photo shows; all pairs are written into the run's folder.
+    """The photos that show the same as a training or validation photo; all pairs are written to the run's folder.
 
-    Raises InputError where there are some, unless they are to be dropped, and where none is left then.
+    Raises InputError if there are some, unless they are to be dropped, and if none is left then.
     """
     from builders.curation.seen import seen  # here, as it needs the extra `curation`
 
@@ -136,7 +136,7 @@ def look_for(trained: Labelled, photos: Sequence[Photo], options: Classifying, *
 
 
 def facts_of(found: Seen, trained: Labelled) -> dict[str, Any]:
-    """What a record says of the search."""
+    """What a record says about the search."""
     photos = sum(len(trained.splits[split]) for split in _SPLITS)
     return {
         "looked for": photos - len(found.unread),

@@ -1,7 +1,7 @@
-"""What a network is to answer about: a release, the authors' photos, any image data set, any folder of photos.
+"""What a network is to classify: a release, the authors' photos, any image data set, any folder of photos.
 
-A photo keeps its id: that of its row, or its path below the folder. Labels are read as classes of the network, by any
-name of a diagnosis; where none of them is one, the photos count as photos without labels.
+A photo keeps its id: that of its row, or its path below the folder. Labels are matched to the network's classes by any
+name of a diagnosis; if none of them matches, the photos count as unlabelled.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class Target:
-    """The photos, all of them as `test`, labels by the classes of a network; `digests` are those of each split of
-    several; `told` is what a user should read about them."""
+    """The photos, all of them as `test`, with labels as classes of a network; `digests` are those of each split, if
+    there
+    are several; `told` is what a user should read about them."""
 
     labelled: Labelled
     digests: Mapping[str, str] = field(default_factory=dict)
@@ -49,10 +50,11 @@ class Target:
 
 
 def target_of(data: str, split: str, classes: Classes) -> Target:
-    """The photos of one split of what `data` names, or of `all`; of a folder without splits all in any case.
+    """The photos of one split of what `data` names, or of `all` splits; for a folder without splits always all.
 
-    Raises: InputError for a split that is not there, no photo, and labels of which only some are classes of the
-    network; what `open_data` and `photo_set` raise.
+    Raises: InputError for a split that does not exist, no photo, and labels of which only some are classes of the
+    network;
+    what `open_data` and `photo_set` raise.
     """
     place = data.partition("@")[0]
     if is_file(Path(data) / NAME) or place == OFFICIAL or place in corpora():
@@ -135,7 +137,7 @@ def _digest(file: File) -> str:
     try:
         return hashlib.sha256(file.read()).hexdigest()
     except ImageError as error:
-        return error.reason  # counted as unreadable when it is opened
+        return error.reason  # it will count as unreadable when it is opened
 
 
 def _some(names: Sequence[str]) -> str:

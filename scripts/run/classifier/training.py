@@ -1,4 +1,4 @@
-"""A training or a probe for `bedside run classifier`, from the photos to what it answered about test."""
+"""Training or probing for `bedside run classifier`, from the photos to the answers about test."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _SEED = "training and bootstrap"
 
 
 def trained(options: Classifying) -> tuple[Labelled, Answered] | None:
-    """What was trained, and what it answered; None in the processes of a training that are not the first."""
+    """What was trained, and its answers; None in all but the first process of a training."""
     labelled = labelled_photos(options.data, options.clusters, options.seed)
     labelled.check(allow_untrained=options.allow_untrained)
     return _probe(labelled, options) if options.probe else _train(labelled, options)
 
 
 def _recipe(options: Classifying) -> Recipe:
-    """How the network is trained; what is not given depends on where the weights come from."""
+    """How the network is trained; defaults depend on where the weights come from."""
     import torch
 
     scratch = options.model.startswith("random:") and options.weights is None
@@ -60,27 +60,29 @@ def _recipe(options: Classifying) -> Recipe:
 
 
 def _unseen(labelled: Labelled, options: Classifying, *, quiet: bool = False) -> tuple[Labelled, Unseen | None]:
-    """The photos, of test those that show no training photo, since cues will be made of them, and what came of looking.
+    """The photos, with those that show a training photo removed from test, since cues will be made for them; and the
+    result
+    of the search.
 
-    A folder of somebody's own has no cases, and so no cues.
+    A user's own folder has no cases, and so no cues.
     """
     looked = unseen(labelled, labelled, options, quiet=quiet) if labelled.corpus != FOLDER else None
     return (looked.labelled if looked else labelled), looked
 
 
 def _forget(folder: Path) -> None:
-    """An earlier training there is not gone on with."""
+    """Make sure that an earlier training in the folder is not resumed."""
     for name in (CHECKPOINT, BEST):
         (folder / name).unlink(missing_ok=True)
 
 
 def _train(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered] | None:
-    """Fine-tunes; None in the processes of a training that are not the first."""
+    """Fine-tunes; returns None in all but the first process of a training."""
     recipe = _recipe(options)
     accelerator = accelerator_of(options.device, recipe.precision)
     main = accelerator.is_main_process
     network = _network(options, recipe, len(labelled.classes))
-    with accelerator.main_process_first():  # the others then find all of it remembered
+    with accelerator.main_process_first():  # the others then find everything cached
         labelled, looked = _unseen(labelled, options, quiet=not main)
     pictures = pictures_of(labelled, max(network.input.train_size, network.input.test_size), quiet=not main)
     workers = options.workers
@@ -201,7 +203,7 @@ def _probe(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
 
 
 def _told(bars: Bars, epochs: int, *, quiet: bool) -> Told:
-    """A bar an epoch on a terminal; a line an epoch everywhere."""
+    """One bar per epoch on a terminal; one line per epoch everywhere else."""
 
     def say(text: str) -> None:
         if not quiet:
