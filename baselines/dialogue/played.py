@@ -24,6 +24,7 @@ from loaders.files.untrusted import blocks_of, is_there, open_file, stream_lines
 
 DIALOGUES, HIDDEN_PART = "dialogues.jsonl", "hidden.jsonl"
 _MOST_LINE = 256 << 20
+_AGAIN = "Run the same command again, which writes the file anew from the stored answers"
 Record = TypeVar("Record")
 
 
@@ -92,7 +93,7 @@ class HiddenPart:
 
 def read_hidden(run: Path) -> list[HiddenPart]:
     """The hidden parts of the cases of a run; empty if it has none. Raises: InputError as `read_played`."""
-    return [from_json(HiddenPart, line, where) for where, line in _lines(run / HIDDEN_PART)]
+    return [from_json(HiddenPart, line, where, do=_AGAIN) for where, line in _lines(run / HIDDEN_PART)]
 
 
 def write_played(
@@ -154,19 +155,20 @@ def _lines(path: Path) -> Iterator[tuple[str, bytes]]:
 def _read(
     kind: type[PlayedCase[Record]], line: bytes, where: str, hidden: Mapping[tuple[str, int], HiddenPart]
 ) -> PlayedCase[Record]:
-    shown = from_json(kind, line, where)
+    shown = from_json(kind, line, where, do=_AGAIN)
     part = hidden.get((shown.case_id, shown.epoch))
     if part is None:
         return shown
-    do = f"Run the same command again; without {HIDDEN_PART}, the public part can be read"
+    do = f"{_AGAIN}; without {HIDDEN_PART}, the public part can be read"
     if part.public != _digest(line):
         raise InputError(
             where, found=f"another line than {HIDDEN_PART} belongs to", expected="both from one run", do=do
         )
     try:
-        return from_json(kind, put_back(json.loads(line), part.values), where)
+        return from_json(kind, put_back(json.loads(line), part.values), where, do=do)
     except (LookupError, TypeError):
-        raise InputError(where, found=f"no place for what {HIDDEN_PART} holds", expected="both from one run") from None
+        found = f"no place for what {HIDDEN_PART} holds"
+        raise InputError(where, found=found, expected="both from one run", do=do) from None
 
 
 def _line(record: Any) -> bytes:

@@ -58,7 +58,7 @@ def from_json(kind: type[Record], read: object, where: object, *, do: str = "") 
         found, expected = _wrong(error.errors(include_url=False)[0])
         raise InputError(where, found=f"cannot be read: {found}", expected=expected, do=do) from None
     except (TypeError, ValueError, RecursionError):
-        raise InputError(where, found="cannot be read: no JSON, or too deep", do=do) from None
+        raise InputError(where, found="cannot be read: no JSON, or too deep", expected="an object", do=do) from None
     if record is None:
         raise InputError(where, found="cannot be read: null", expected="an object", do=do)
     return record
@@ -84,11 +84,11 @@ def _wrong(error: ErrorDetails) -> tuple[str, str]:
     field, value = ".".join(named), error["input"]
     match error["type"]:
         case "json_invalid":
-            return error["msg"], ""
+            return error["msg"], "a JSON object"
         case "missing":
-            return f"no {field}", ""
+            return f"no {field}", "a value for it"
         case "unexpected_keyword_argument":
-            return f"unknown: {field}", ""
+            return f"unknown: {field}", "no other field"
         case "value_error":
             return ": ".join(filter(None, (field, str(error["ctx"]["error"])))), ""
     found = _KINDS.get(type(value)) or (repr(value) if isinstance(value, int | float) else "something else")

@@ -128,6 +128,16 @@ def test_damage_of_the_hidden_part_is_one_error(tmp_path: Path) -> None:
         read_played(tmp_path, PlayedCase[Talk])
 
 
+@pytest.mark.parametrize("name", ["dialogues.jsonl", "hidden.jsonl"])
+def test_a_file_that_was_cut_off_says_what_to_do(tmp_path: Path, name: str) -> None:
+    write(tmp_path)
+    path = tmp_path / name
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match="Invalid JSON.*expected a JSON object") as told:
+        read_played(tmp_path, PlayedCase[Talk])
+    assert told.value.do.startswith("Run the same command again")
+
+
 def test_a_run_that_hides_nothing_has_no_hidden_part(tmp_path: Path) -> None:
     write(tmp_path)
     write_played(tmp_path, ROWS[1:2], lambda talk: talk, [[]])
