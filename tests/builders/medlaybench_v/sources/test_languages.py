@@ -30,6 +30,11 @@ OTHERS = [
     "Ecografía abdominal con lesión en el hígado",
     "Radiografia do tórax após drenagem",
     "TC della testa: lesione nel lobo destro",
+    "TC de abdomen sin contraste.",
+    "RM lombar sagital T2",
+    "Kniegelenk seitlich",
+    "RX torace.",
+    "IRM du genou",
     "MR van het bekken met een tumor",
     "RTG klatki piersiowej, strony lewej oraz obraz guza",
 ]
