@@ -201,7 +201,8 @@ def _misused(error: Any) -> None:
 
     said = io.StringIO()
     error.show(file=said)
-    errors.print(said.getvalue().rstrip("\n"), highlight=False)
+    # Typer checks choices by pydantic, whose name for the kind of error says nothing to a user.
+    errors.print(said.getvalue().rstrip("\n").replace(": Value error, ", ": "), highlight=False)
 
 
 def _tell(error: BedsideError) -> None:

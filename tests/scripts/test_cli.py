@@ -160,6 +160,11 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
         assert "Usage" in capsys.readouterr().out
 
 
+def test_a_value_that_is_no_choice_names_the_choices_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute([*BUILD, "--out", "new", "--engine", "slurm"]) == 2
+    assert "Invalid value for '--engine': 'slurm' is not one of 'local', 'ray'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "line",
     [
