@@ -36,6 +36,7 @@ def find_corpus(name: str) -> Plugin:
         return Plugin(name, BUNDLED[name][0])
     plugins = {plugin.name: plugin for plugin in brought(CORPORA, BUNDLED)[0]}
     if name not in plugins:
-        expected = "one of " + ", ".join(sorted([*BUNDLED, *plugins]))
-        raise InputError("corpus", found=f"no corpus named {name!r}", expected=expected)
+        names = sorted([*BUNDLED, *plugins])
+        do = f'A folder or repository is a source: load("{names[-1]}", source={name!r})' if "/" in name else ""
+        raise InputError("corpus", found=f"no corpus named {name!r}", expected="one of " + ", ".join(names), do=do)
     return plugins[name]

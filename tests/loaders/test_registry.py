@@ -87,3 +87,5 @@ def test_a_name_that_is_taken_stays_whose_it_is(install: Install, capsys: pytest
 def test_no_such_corpus() -> None:
     with pytest.raises(InputError, match="no corpus named 'nothing'"):
         corpus("nothing")
+    with pytest.raises(InputError, match=r'load\("medlaybench-v", source=\'runs/v1\'\)'):
+        load("runs/v1")
