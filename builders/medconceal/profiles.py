@@ -151,6 +151,12 @@ def _concerns(value: object, row: Row) -> tuple[list[dict[str, Any]], Counter[st
         except _Dropped as reason:
             dropped[str(reason)] += 1
     kept.sort(key=lambda concern: -concern["confidence"])
+    distinct: dict[tuple[str, ...], dict[str, Any]] = {}
+    for concern in kept:
+        distinct.setdefault(tuple(words(concern["content"])), concern)
+    if twice := len(kept) - len(distinct):
+        dropped["the same concern twice"] += twice
+        kept = [*distinct.values()]
     if len(kept) > MOST_CONCERNS:
         dropped["beyond the eighth concern"] += len(kept) - MOST_CONCERNS
     return kept[:MOST_CONCERNS], dropped

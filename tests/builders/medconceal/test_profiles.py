@@ -127,6 +127,15 @@ def test_others_are_dropped_and_counted(tmp_path: Path, change: Body, reason: st
     assert len(found.blocks["hidden_concerns"]) == 2
 
 
+def test_a_concern_that_is_given_twice_counts_once(tmp_path: Path) -> None:
+    again = {**CONCERNS[0], "content": f" {CONCERNS[0]['content'].upper()} ", "confidence": 0.99}
+    found = extracted(tmp_path, [*CONCERNS, again])
+    assert found.dropped == {"the same concern twice": 1}  # `verify` would refuse a row with both
+    assert [concern["confidence"] for concern in found.blocks["hidden_concerns"]] == [0.99, CONCERNS[1]["confidence"]]
+    with pytest.raises(Unfit, match="fewer than 2 concerns"):
+        extracted(tmp_path / "alone", [CONCERNS[0], CONCERNS[0]])
+
+
 def test_a_profile_of_fewer_than_two_concerns_is_none(tmp_path: Path) -> None:
     with pytest.raises(Unfit, match=r"fewer than 2 concerns \(1 dropped: no category; 1 dropped: no object\)"):
         extracted(tmp_path, [CONCERNS[0], {**CONCERNS[1], "category": "SECRET"}, "SECRET"])
