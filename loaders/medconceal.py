@@ -565,7 +565,7 @@ def from_foreign(
         InputError: fields are missing: it lists them and the existing columns, never a value; or a value does
             not fit.
     """
-    given = ForeignRow(row, columns)
+    given = ForeignRow(row, columns, _BLOCKS)
     said = {name: given.find(name, needed=False) for name in _SAID}
     profile = {
         **_foreign_blocks(given, columns, where),

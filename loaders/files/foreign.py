@@ -38,11 +38,16 @@ def read_mapping(path: Path, fields: Collection[str]) -> Columns:
 
 
 class ForeignRow:
-    """A row with its mapping of fields; `missing` collects needed fields that were not found."""
+    """A row with its mapping of fields; `missing` collects needed fields that were not found.
 
-    def __init__(self, row: Mapping[str, Any], columns: Columns) -> None:
+    `blocks` are the names of the parts of a record. What stands in one of them is no field of another, unless the
+    mapping names its place: a column of the same name may be one that the other part must not show.
+    """
+
+    def __init__(self, row: Mapping[str, Any], columns: Columns, blocks: Collection[str] = ()) -> None:
         self.missing: list[str] = []
         self._columns = columns
+        self._blocks = frozenset(blocks)
         self._values = dict(_leaves(_opened(row)))
 
     @property
@@ -57,6 +62,9 @@ class ForeignRow:
             return ""
         wanted = f".{_plain(column)}"
         paths = [path for path in self._values if f".{_plain(path)}".endswith(wanted)]
+        if block and "." not in column:
+            others = self._blocks - {block}
+            paths = [path for path in paths if others.isdisjoint(_plain(path).split(".")[:-1])]
         own = f".{block}{wanted}"
         found = min(paths, key=lambda path: (not f".{_plain(path)}".endswith(own), path.count(".")), default=None)
         if found is not None:

@@ -25,6 +25,15 @@ def test_its_own_block_comes_first_and_then_the_outermost() -> None:
     assert row.find("name") == "row 7"
 
 
+def test_what_stands_in_another_block_is_no_field_of_this_one_unless_the_mapping_says_so() -> None:
+    row, blocks = {"Psychosocial": {"background": "hidden"}, "notes": {"sex": "f"}}, ("demographics", "psychosocial")
+    given = ForeignRow(row, {}, blocks)
+    assert given.find("background", "demographics") == "" and given.missing == ["demographics.background"]
+    assert given.find("sex", "demographics") == "f" and given.find("background", "psychosocial") == "hidden"
+    mapped = ForeignRow(row, {"background": "psychosocial.background"}, blocks)
+    assert mapped.find("background", "demographics") == "hidden"
+
+
 def test_a_mapping_says_which_column_and_that_there_is_none() -> None:
     row = ForeignRow(
         {"history": {"reason": "Cough."}, "family": {"reason": "none"}, "sex": "f"},
