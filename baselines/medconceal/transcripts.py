@@ -53,16 +53,16 @@ from loaders.medconceal import PatientProfile, Task
 from loaders.models.prompts import Prompts
 
 FEWEST_TURNS, MOST_TURNS = 5, 40
-"""Turns after which a person may hand in findings (Appendix D.2), and the most that a dialogue may have."""
+"""Turns after which a person may hand in findings (Appendix D.2), and the maximum that a dialogue may have."""
 LEFT_OUT = ("interrupted", "withdrawn")
 WRITER = "writer"
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """One dialogue: its id, with which patient, what was said, turn by turn, and by whom and when, where that is known.
+    """One dialogue: its id, with which patient, what was said, turn by turn, and by whom and when, if that is known.
 
-    `trace` is the episode of the live game, whole; without one `stopped` says why the dialogue ended.
+    `trace` is the complete episode of the live game; without one `stopped` says why the dialogue ended.
     """
 
     dialogue_id: str
@@ -78,7 +78,7 @@ class Transcript:
 
     @property
     def computed(self) -> bool:
-        """Whether its trace has to be computed, and need not be that of the replies."""
+        """Whether its trace has to be computed, and so may differ from the one that made the replies."""
         return self.trace is None
 
 
@@ -100,7 +100,7 @@ class _Turn:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A dialogue as a list of an earlier version has it."""
+    """A dialogue in the list format of an earlier version."""
 
     id: str
     case_id: str
@@ -111,7 +111,7 @@ class _Told:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """An encounter as its line has it."""
+    """An encounter in the form of its line."""
 
     case: str
     participant: str
@@ -135,9 +135,11 @@ def transcript_game(
 ) -> Game[Transcript, Episode]:
     """Scoring of dialogues as a game in which only the evaluator is asked, or nobody with `evaluator="rules"`.
 
-    It is asked about dialogues without a trace alone; None where there are none. With `written` the role `writer` reads
-    each dialogue as the clinician saw it and writes the findings anew (the paper's row "Claude summary"). `prompts` are
-    those of `clinician.prompts`. Raises InputError for a dialogue of the other task, and for one without a trace where
+    The evaluator is only asked about dialogues without a trace; None if there are none. With `written` the role
+    `writer`
+    reads each dialogue as the clinician saw it and writes the findings anew (the paper's row "Claude summary").
+    `prompts`
+    are those of `clinician.prompts`. Raises InputError for a dialogue of the other task, and for one without a trace if
     there is no evaluator.
     """
     texts = prompts or clinician.prompts()
@@ -185,7 +187,7 @@ def transcript_game(
 async def _computed(
     dialogue: Transcript, ask: Ask, policy: PolicyConfig, texts: Prompts, evaluator: Evaluator | None
 ) -> Episode:
-    """The episode that the clinician's turns come to; the replies are what the file says."""
+    """The episode that follows from the clinician's turns; the replies are those in the file."""
     if evaluator is None:
         do = "Name an evaluator with --evaluator to rate its turns"
         raise InputError(f"dialogue {dialogue.dialogue_id}", found="no trace", expected="one", do=do)
@@ -211,9 +213,11 @@ async def _computed(
 def read_transcripts(path: Path, profiles: Sequence[PatientProfile]) -> Transcripts:
     """The dialogues of a file, with the profiles that their cases name.
 
-    Raises InputError, which names the dialogue, for a file that holds no such thing, an id twice, a person twice with
-    one case, an unknown case or task, too few or too many turns, times that decrease, findings after an intervention,
-    and a trace of another dialogue.
+    Raises InputError, which names the dialogue, for a file in another format, a duplicate id, a person twice with one
+    case,
+    an unknown case or task, too few or too many turns, decreasing times, findings after an intervention, and the trace
+    of
+    another dialogue.
     """
     by_id = {profile.case_id: profile for profile in profiles}
     told = [_transcript(value, where, by_id) for where, value in _each(path)]
@@ -233,7 +237,7 @@ def read_transcripts(path: Path, profiles: Sequence[PatientProfile]) -> Transcri
 
 
 def traced(people: Transcripts, dialogues: Sequence[Transcript]) -> dict[str, Any]:
-    """What the record of a run says of dialogues of people: whose trace is scored, who made it, who is left out."""
+    """What a run's record says about dialogues of people: whose trace is scored, who made it, who is left out."""
     made: dict[str, set[str]] = {}
     for dialogue in dialogues:
         for role, name in dialogue.models.items():
@@ -259,7 +263,7 @@ def acted(dialogues: Sequence[Transcript]) -> list[str]:
 
 
 def line_of(episode: Episode, who: Encounter, models: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """A line of such a file from the episode of a live game: what people saw, and its trace without what is hidden."""
+    """A line of such a file, from the episode of a live game: what people saw, and its trace without what is hidden."""
     turns: list[dict[str, Any]] = [{"clinician": one.clinician, "patient": one.patient} for one in episode.exchanges]
     if who.sent:
         for turn, sent, shown in zip(turns, who.sent, who.shown, strict=True):
@@ -280,7 +284,7 @@ def line_of(episode: Episode, who: Encounter, models: Mapping[str, str] | None =
 
 
 def _each(path: Path) -> list[tuple[str, object]]:
-    """Where each dialogue stands, and its JSON: the items of a list, or the lines."""
+    """The place of each dialogue, and its JSON: the items of a list, or the lines."""
     expected = "dialogues as JSON Lines, or as a JSON list"
     raw = read_file(path, expected=expected)
     if raw.lstrip().startswith(b"["):
@@ -333,7 +337,7 @@ def _transcript(value: object, where: str, profiles: Mapping[str, PatientProfile
 
 
 def _check_turns(told: _Line, where: str) -> None:
-    """Raises InputError for a dialogue that the study's rules do not allow; a file of old holds any."""
+    """Raises InputError for a dialogue that the study's rules do not allow; an old file may hold any."""
     count = len(told.turns)
     if not count:
         raise InputError(where, found="no turns", expected="a list of turns")
@@ -344,7 +348,7 @@ def _check_turns(told: _Line, where: str) -> None:
 
 
 def _times(turns: Sequence[_Turn], where: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """When each turn was sent and its reply shown; nothing where no turn says."""
+    """When each turn was sent and its reply shown; empty if no turn says."""
     told = [time for turn in turns for time in (turn.sent, turn.shown)]
     times = [time for time in told if time is not None]
     if not times:
@@ -387,5 +391,5 @@ def _findings(told: _Line | _Told) -> Findings | None:
 
 
 def written_lines(lines: Iterable[Mapping[str, Any]]) -> bytes:
-    """A file of such lines."""
+    """The bytes of a file of such lines."""
     return b"".join(json.dumps(line, ensure_ascii=True, sort_keys=True).encode() + b"\n" for line in lines)

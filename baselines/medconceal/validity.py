@@ -16,8 +16,8 @@ from typing import Any
 
 from baselines.medconceal.record import Episode, Exchange, TurnEvaluation
 
-FEWEST_TURNS = 16  # different turns below which nothing is said of an evaluator that rates all alike
-# The feature that an intent is made of (Table 13). The others are made of none.
+FEWEST_TURNS = 16  # different turns; with fewer, nothing is said about an evaluator that rates all alike
+# The feature that defines an intent (Table 13). The other intents have none.
 _CORE = {
     "data_gathering": "DG",
     "emotional_support": "ER",
@@ -29,12 +29,12 @@ _CORE = {
     "meta_category_probe": "MR",
 }
 _ABOVE = 2  # features that may be rated higher than that of the intent
-_APART = 0.25  # of two ratings of the same turn, on the average over the features
+_APART = 0.25  # maximum difference between two ratings of the same turn, averaged over the features
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One share of a run that must stay small: `over` of `under`, and the limit that it may reach."""
+    """One share of a run that must stay small: `over` out of `under`, and its limit."""
 
     name: str
     over: int
@@ -44,7 +44,7 @@ class Check:
 
     @property
     def value(self) -> float:
-        """The share; 0 of nothing."""
+        """The share; 0 if `under` is 0."""
         return self.over / self.under if self.under else 0.0
 
     @property
@@ -56,7 +56,7 @@ def checks(episodes: Sequence[Episode]) -> list[Check]:
     """Every validity check of a run."""
     exchanges = [exchange for episode in episodes for exchange in episode.exchanges]
     rated = [one for one in exchanges if one.evaluation.obtained in ("model", "rules_after_failure")]
-    # A turn without a word is answered without the model; so is every turn where the patient is a template.
+    # A turn without words is answered without the model; so is every turn if the patient is a template.
     worded = [one for one in exchanges if one.clinician.strip() and (one.source == "model" or one.faults)]
     due = [one for one in exchanges if one.revealed or one.unsaid]
     by_model = [one for one in due if one.source == "model" or one.faults]
@@ -87,7 +87,7 @@ def checks(episodes: Sequence[Episode]) -> list[Check]:
 
 
 def reasons(episodes: Sequence[Episode]) -> list[str]:
-    """Why a run is invalid, with the numbers; empty where every check holds."""
+    """Why a run is invalid, with the numbers; empty if every check holds."""
     return [
         f"{check.reason} ({check.over:,} of {check.under:,}, limit {check.limit:.0%})"
         for check in checks(episodes)
@@ -96,7 +96,7 @@ def reasons(episodes: Sequence[Episode]) -> list[str]:
 
 
 def stated(episodes: Sequence[Episode]) -> dict[str, Any]:
-    """What the record of a run says of its validity: whether it is valid, why not, and every share."""
+    """What a run's record says about its validity: whether it is valid, why not, and every share."""
     found = reasons(episodes)
     return {
         "valid": not found,
@@ -106,7 +106,8 @@ def stated(episodes: Sequence[Episode]) -> dict[str, Any]:
 
 
 def contradicts(evaluation: TurnEvaluation) -> bool:
-    """Whether a rating gives its intent less chance than another, or rates what the intent is made of low."""
+    """Whether a rating gives its intent a lower probability than another, or
+    rates the intent's defining feature low."""
     chances = evaluation.intent_probabilities
     if chances.get(evaluation.intent, 0.0) < max(chances.values(), default=0.0):
         return True
@@ -117,9 +118,10 @@ def contradicts(evaluation: TurnEvaluation) -> bool:
 
 
 def _rated_again(episodes: Sequence[Episode]) -> tuple[int, int]:
-    """How many turns were rated before, in another dialogue that had gone the same way, and how many of them otherwise.
+    """How many turns were rated before, in another dialogue that had gone the same way, and how many of them
+    differently.
 
-    What came before a turn is what was said by both, all of it: only then was the evaluator asked the same.
+    Everything that both sides said before a turn must be equal: only then was the evaluator asked the same.
     """
     first: dict[tuple[str, ...], tuple[float, ...]] = {}
     apart = again = 0
@@ -152,9 +154,10 @@ def _broke(exchange: Exchange) -> bool:
 
 
 def _alike(exchanges: Sequence[Exchange]) -> tuple[int, int]:
-    """Of the different turns that a model rated, how many have the commonest features, and how many there are."""
+    """Among the different turns that a model rated, how many have the most
+    frequent features, and how many there are."""
     rated = [one for one in exchanges if one.evaluation.obtained == "model"]
-    # PQC goes by the pending question, whatever the turn is.
+    # PQC depends on the pending question, whatever the turn is.
     features = {one.clinician: replace(one.evaluation.features, PQC=0.5) for one in rated}
     if len(features) < FEWEST_TURNS:
         return 0, 0

@@ -35,7 +35,7 @@ SMALL = _STOP | frozenset(
 
 
 def plain_words(text: str) -> int:
-    """How many words of a text are those that hold sentences together: articles, pronouns, auxiliaries.
+    """How many words of a text are function words: articles, pronouns, auxiliaries.
 
     >>> plain_words("I do not like it"), plain_words("qwe rty uio pas")
     (5, 0)
@@ -43,7 +43,7 @@ def plain_words(text: str) -> int:
     return sum(word in _STOP for word in words(text))
 
 
-# One word for those that English bends inside.
+# One form for words with irregular inflections.
 _IRREGULAR = {
     "children": "child", "kids": "kid", "died": "die", "dying": "die", "feet": "foot", "heard": "hear", "held": "hold",
     "knew": "know", "known": "know", "left": "leave", "lost": "lose", "paid": "pay", "slept": "sleep", "spoke": "speak",
@@ -54,7 +54,7 @@ _IRREGULAR = {
 
 @lru_cache(maxsize=65_536)
 def root(word: str) -> str:
-    """The stem of a word, irregular forms of common ones included; for topics, where sense counts and not spelling.
+    """The stem of a word, including irregular forms of common ones; for topics, where meaning counts and not spelling.
 
     >>> root("children"), root("died"), root("costs")
     ('child', 'die', 'cost')
@@ -93,7 +93,7 @@ def stem(word: str) -> str:
     return word[:-1] if word.endswith("e") and len(word) > 3 else word
 
 
-@lru_cache(maxsize=1024)  # a dialogue asks of what was said, and of what a patient is, again and again
+@lru_cache(maxsize=1024)  # a dialogue asks about what was said, and about the patient, again and again
 def content_stems(text: str) -> frozenset[str]:
     """Stems of the words of a text, stop words and single letters left out.
 

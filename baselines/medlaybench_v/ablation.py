@@ -26,7 +26,7 @@ from loaders.errors import InputError
 TABLE, PER_MODEL = "Table 5", "Table A4"
 SCGR, LLM_CUI, LLM = METHODS
 CONDITIONS = {"llm": LLM, "llm+cui": LLM_CUI, "scgr": SCGR, "expert": EXPERT}
-"""How a build names a condition -> how the tables name it, in their order; others stand behind, by their own names."""
+"""A condition's name in a build -> its name in the tables, in their order; others follow, under their own names."""
 
 _TEXT = "Text Sec 4.4"
 _R1 = "Average R@1 (I2T and T2I)"

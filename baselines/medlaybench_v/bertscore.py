@@ -22,13 +22,13 @@ MODEL = "microsoft/deberta-xlarge-mnli"
 LAYERS = 40  # the layer that the package's authors tuned for this model
 
 _ARCHITECTURES = ("bert", "deberta")
-_NO_LIMIT = 10**9  # a tokenizer without a greatest length reports 10**30
+_NO_LIMIT = 10**9  # a tokenizer without a maximum length reports 10**30
 
 
 class BertScore:
     """A loaded encoder; `model` says which, for the record of a run.
 
-    `device` is a torch device ("cpu", "cuda:0"); without one, a GPU where there is one. Raises MissingExtra without
+    `device` is a torch device ("cpu", "cuda:0"); without one, a GPU if there is one. Raises MissingExtra without
     torch and transformers, ModelError when the weights are not on this machine or are not a BERT or DeBERTa encoder
     of at least `layers` layers.
     """
@@ -106,5 +106,5 @@ class BertScore:
 
 
 def _weighted_mean(best: Any, weights: Any) -> Any:
-    # A padded place holds -inf, which times its weight of 0 would be NaN.
+    # A padded position holds -inf, which times its weight of 0 would be NaN.
     return best.masked_fill(~weights, 0.0).sum(dim=1) / weights.sum(dim=1)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 PAPER, TABLE = "MedLayBench-V", "Table A5"
 MAX_TOKENS = 64
 CAPTIONS = "captions.json"
-"""Name of the file of a run folder that holds `Answers.rows`."""
+"""Name of the file in a run folder that holds `Answers.rows`."""
 PROMPTS = {"Expert": "captioning_clinical", "Layman": "captioning_lay"}
 
 CHECKPOINTS = {
@@ -58,14 +58,14 @@ CHECKPOINTS = {
     "llava-1.5-7b-hf": "LLaVA-v1.5",
     "Qwen2-VL-7B-Instruct": "Qwen2-VL",
 }
-"""How a model's name ends -> its row in Table A5. The paper names no checkpoints: these are our reading of it."""
+"""The end of a model's name -> its row in Table A5. The paper names no checkpoints: these are our reading of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
     """The chosen rows of one split in the order of their ids; `images` are the bytes of PNG or JPEG files.
 
-    `sample_seed` is the seed that they were drawn by, None for the first ones.
+    `sample_seed` is the seed with which they were drawn, None for the first ones.
     """
 
     image_ids: tuple[str, ...]
@@ -83,7 +83,7 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What a model said about every image, by register of the prompt, in the order of the pairs."""
+    """A model's text for every image, by register of the prompt, in the order of the pairs."""
 
     by_register: Mapping[str, tuple[Answer, ...]]
     model: str
@@ -93,7 +93,7 @@ class Answers:
     max_tokens: int
 
     def rows(self, pairs: Pairs) -> Iterator[dict[str, Any]]:
-        """A row a text, to keep beside the results: image_id, register of the prompt, text, stop."""
+        """A row per text, to store beside the results: image_id, register of the prompt, text, stop."""
         for register, answers in self.by_register.items():
             for image_id, answer in zip(pairs.image_ids, answers, strict=True):
                 yield {"image_id": image_id, "register": register, "text": answer.text, "stop": answer.stop}
@@ -106,7 +106,7 @@ def read_pairs(
     sample_seed: int | None = None,
     data: DataUsed | None = None,
 ) -> Pairs:
-    """The first `n` rows of one split by image_id, or `n` drawn by a seed; all of them where there are fewer.
+    """The first `n` rows of one split by image_id, or `n` drawn by a seed; all of them if there are fewer.
 
     Rows have image_id, split, both captions and an image: the bytes or path of a file, or the mapping that `datasets`
     gives without decoding (a Dataset is read that way here). Images are made clean (loaders.files.images), and all are
@@ -162,12 +162,12 @@ def describe(
     budget: Budget | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Answers:
-    """What the model says of every image, asked through the store, `concurrency` requests at a time.
+    """The model's text for every image, asked through the store, `concurrency` requests at a time.
 
-    `prompts` are those of `read_prompts`. `progress` is told how many of the answers are there, and how many there will
-    be. Raises BudgetSpent where the next request could cost more than the `budget` has left, ModelError when the model
+    `prompts` are those of `read_prompts`. `progress` is called with how many answers there are, and how many there will
+    be. Raises BudgetSpent if the next request could cost more than the `budget` has left, ModelError if the model
     goes away and KeyboardInterrupt on Ctrl-C, each with a message that says what is kept: answers that were paid for
-    stay in the store, and the same call asks for the others only.
+    stay in the store, and the same call asks only for the others.
     """
     jobs = [(register, place) for place in range(len(pairs.images)) for register in REGISTERS]
     done = 0
@@ -204,7 +204,7 @@ def describe(
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A caption as `Answers.rows` gives it."""
+    """A caption in the form of `Answers.rows`."""
 
     image_id: str
     register: str
@@ -213,9 +213,9 @@ class _Kept:
 
 
 def read_answers(path: Path, pairs: Pairs, *, model: str, max_tokens: int) -> Answers:
-    """What a run kept of the answers about these pairs, by the model of that name; their prompts are not kept.
+    """The answers about these pairs that a run stored, for the model of that name; their prompts are not stored.
 
-    Raises: InputError where the file is missing, holds something else, or lacks one of the pairs.
+    Raises: InputError if the file is missing, holds something else, or lacks one of the pairs.
     """
     rows = read_json(path, expected="the captions stored by the run")
     if not isinstance(rows, list):
@@ -333,7 +333,7 @@ def _fkgl(texts: Mapping[str, list[str]]) -> tuple[dict[str, Floats] | None, str
 
 
 def _scores(texts: Mapping[str, list[str]], pairs: Pairs, bertscore: Metric) -> tuple[Scores | None, str]:
-    """Values of all four combinations one after another, prompt by prompt: the weights are loaded once a call."""
+    """Values of all four combinations one after another, prompt by prompt: the weights are loaded once per call."""
     hypotheses = [text for prompt in REGISTERS for _ in REGISTERS for text in texts[prompt]]
     references = [text for _ in REGISTERS for reference in REGISTERS for text in pairs.references[reference]]
     try:
@@ -404,7 +404,7 @@ def _fkgl_cells(
 
 
 def _failures(cell: _Maker, answers: Answers) -> Iterator[Result]:
-    """Shares of answers that break off at the token limit, and of those that say nothing."""
+    """Shares of answers that break off at the token limit, and of empty ones."""
     for register, given in answers.by_register.items():
         refused = sum(answer.stop == "content_filter" for answer in given)
         cut = sum(answer.stop == "max_tokens" for answer in given)

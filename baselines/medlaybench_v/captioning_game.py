@@ -30,7 +30,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """What was said of an image in one register, and why it ended (`Answer.stop`)."""
+    """The text for an image in one register, and why it ended (`Answer.stop`)."""
 
     register: str
     prompt: str
@@ -40,7 +40,7 @@ class Caption:
 
 @dataclass(frozen=True, slots=True)
 class Captions:
-    """What was said of an image, register by register."""
+    """The texts for an image, register by register."""
 
     captions: tuple[Caption, ...]
 
@@ -84,7 +84,7 @@ def _transcript(image: Image, said: Captions) -> list[Message]:
 
 
 def _scores(said: Captions) -> dict[str, float]:
-    """FKGL of each register where there is a word, and whether a text is empty or was cut at the limit."""
+    """FKGL of each register if there is a word, and whether a text is empty or was cut at the limit."""
     shown: dict[str, float] = {}
     for one in said.captions:
         shown[f"empty, {one.register}"] = float(not one.text)

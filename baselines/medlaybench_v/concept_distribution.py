@@ -63,7 +63,7 @@ NAMES = {
     "C0817096": "Chest",
     "C0037303": "Bone structure of cranium",
 }
-"""Names of UMLS concepts in Table A2; another one is named as captions most often do, or else by its CUI."""
+"""Names of UMLS concepts in Table A2; another one is named as captions most often name it, or else by its CUI."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +95,11 @@ class Concepts:
 
     @property
     def label(self) -> str:
-        """The paper's "all splits" where all three are there, else their names."""
+        """The paper's "all splits" if all three are present, else their names."""
         return ALL_SPLITS if len(self.pairs) == len(SPLITS) else "+".join(self.pairs)
 
     def figure(self) -> dict[str, Any]:
-        """Figure A2: of either panel the frequencies of all concepts, the greatest first, and the names of the top."""
+        """Figure A2: for each panel the frequencies of all concepts, largest first, and the names of the top ones."""
         panels = {"cuis": self.cuis, "terms": self.terms or {}}
         return {
             name: {"top": list(counts.items())[:TOP_FIGURE], "frequencies": list(counts.values())}
@@ -108,7 +108,7 @@ class Concepts:
 
 
 def count(rows: Iterable[Mapping[str, Any]], *, data: DataUsed | None = None) -> Concepts:
-    """The concepts of rows with image_id, split, modality, both captions, `cuis` and, where there are, `concepts`.
+    """The concepts of rows with image_id, split, modality, both captions, `cuis` and, if present, `concepts`.
 
     `data` says what the rows are, for the record of the run; without it the record holds a digest of what was counted.
     Raises InputError, which names the row, for a row without a split, modality or caption, and for something among its

@@ -68,12 +68,13 @@ def write_relevance_sheets(
     seed: int = 0,
     stand_in: str | None = None,
 ) -> list[Path]:
-    """Write a blank sheet a rater, the photos they refer to, and instructions; the files written.
+    """Write a blank sheet per rater, the photos they refer to, and instructions; returns the files.
 
     `rows` are those of the test split, images as stored (`{"bytes": …, "path": …}`). One case of each diagnosis is
-    drawn by seed, whatever the order of the rows; each rater gets the diagnoses in another order.
+    drawn
+    by seed, whatever the order of the rows; each rater gets the diagnoses in a different order.
 
-    Raises InputError on no rater, no row, a row without photo or complaints, or a file that is there already.
+    Raises InputError on no rater, no row, a row without photo or complaints, or an existing file.
     """
     if raters < 1:
         raise InputError("--raters", found=str(raters), expected="1 at least")
@@ -111,7 +112,7 @@ def drawn_cases(rows: Iterable[Mapping[str, Any]], seed: int) -> dict[str, Mappi
 
 
 def asked_of(name: str, row: Mapping[str, Any], photo: str) -> list[dict[str, str]]:
-    """What is asked about a diagnosis: its basic complaint, then the additional ones of its case."""
+    """The questions about a diagnosis: its basic complaint, then the additional ones of its case."""
     shown = {"diagnosis": row["diagnosis"], "general_complaint": row["general_complaint"]}
     basic = {"item": name, "task": BASIC, **shown, "complaint": row["general_complaint"]}
     further = [
@@ -122,7 +123,7 @@ def asked_of(name: str, row: Mapping[str, Any], photo: str) -> list[dict[str, st
 
 
 def _sheet(rater: str, items: Mapping[str, Sequence[dict[str, str]]], seed: int, stand_in: str | None) -> bytes:
-    """One task after the other; no diagnosis is always met tired."""
+    """One task after the other, in an order of its own, so that no diagnosis is always met by tired raters."""
     order = list(items)
     random.Random(f"{seed} {rater}").shuffle(order)
     rows = (
@@ -132,7 +133,7 @@ def _sheet(rater: str, items: Mapping[str, Sequence[dict[str, str]]], seed: int,
 
 
 def marked_sheet(rows: Iterable[Mapping[str, Any]], stand_in: str | None) -> bytes:
-    """A sheet of these rows (rater, `asked_of`, and marks where they are given), as its bytes."""
+    """A sheet of these rows (rater, `asked_of`, and marks if given), as its bytes."""
     return sheet_bytes(_COLUMNS if stand_in else _COLUMNS[:-1], ({**row, "stand_in": stand_in} for row in rows))
 
 
@@ -141,7 +142,7 @@ def read_relevance_sheets(paths: Sequence[Path]) -> Relevance:
 
     Raises InputError, with file and line, on a sheet that lacks a column or is no text, a row without rater, item or
     task, a mark that is neither 0 nor 1, an item marked twice by a rater, other complaints under the same item; and
-    where a rater has done a part of a task, or has not marked an item that another has.
+    where a rater has done only part of a task, or has not marked an item that another has.
     """
     given: dict[str, dict[str, dict[str, int]]] = {task: {} for task in TASKS}
     shown: dict[str, tuple[str, ...]] = {}
@@ -193,7 +194,7 @@ def _complete(task: str, by_rater: Mapping[str, Mapping[str, int]], shown: Mappi
 
 
 def evaluate_relevance(relevance: Relevance, *, resamples: int = 1000, seed: int = 0) -> list[Result]:
-    """Appendix C's two numbers, the share by rater, by most and by all of them, and how far they agree.
+    """Appendix C's two numbers, the shares for each rater, for most and for all of them, and how far they agree.
 
     ci95: Wilson's for basic complaints, one a diagnosis; the bootstrap over cases for additional ones, as the
     complaints of a case are not independent.

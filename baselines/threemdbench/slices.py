@@ -18,16 +18,16 @@ from loaders.errors import InputError
 from loaders.threemdbench import SCHEMA, TRAITS
 
 NAME = "slices.json"
-"""Of a run: column -> case -> side, so that its numbers can be made again."""
+"""Name of a run's file with column -> case -> slice, so that its numbers can be recomputed."""
 Sides = Mapping[str, Mapping[str, str]]
 _OPEN = frozenset({"image", "image_id", "split", "complaints", "general_complaint"})
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A number of each case: by its id, already a mean where it was played several times.
+    """A number for each case, by its id; already a mean if it was played several times.
 
-    `within` are the ends of its scale, None where it has none.
+    `within` are the bounds of its scale, None if it has none.
     """
 
     name: str
@@ -48,9 +48,9 @@ def check_columns(columns: Sequence[str]) -> Sequence[str]:
 
 
 def sides_of(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], where: str) -> dict[str, dict[str, str]]:
-    """On which side of each column every case lies; a case of which a column tells nothing is on none.
+    """The slice of every case for each column; a case for which a column is empty is in none.
 
-    Raises: InputError for a column that the corpus does not have, or that tells nothing in these rows.
+    Raises: InputError for a column that the corpus does not have, or that is empty in all these rows.
     """
     check_columns(columns)
     sides: dict[str, dict[str, str]] = {column: {} for column in columns}
@@ -83,7 +83,7 @@ def sliced(
 ) -> list[Result]:
     """Each measure of each slice, with its p against the others; and the worst slice of each measure.
 
-    `groups` names what cases are resampled by; without it, each stands for itself.
+    `groups` names what cases are resampled by; without it, each case is independent.
     """
     cells: list[Result] = []
     for column, of_case in sides.items():
@@ -107,7 +107,7 @@ def sliced(
 
 
 def _tests(measure: Measure, parts: Mapping[str, Sequence[str]], groups: Mapping[str, str]) -> dict[str, float]:
-    """Adjusted p of each slice against all others, of those with two patients, lesions or cases on both sides.
+    """Adjusted p of each slice against all others, for those with two patients, lesions or cases on both sides.
 
     The cases of a patient or lesion are averaged first: rank tests take values as independent.
     """

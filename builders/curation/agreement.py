@@ -9,11 +9,11 @@ from builders.curation.alignment import Map
 from builders.curation.opencv import cv2
 from builders.curation.pictures import Grey, shrunk
 
-_SIDE = 160  # pixels of the longer side at which they are compared
+_SIDE = 160  # pixels of the longer side at which pictures are compared
 _BAND = (1.0, 3.0)  # sigmas of the band-pass, in pixels
 _WINDOW = 11
 _STEP = 4
-_STRUCTURE = 2.0  # grey levels: standard deviation from which a window has something to compare
+_STRUCTURE = 2.0  # grey levels: minimum standard deviation for a window to have something to compare
 _CORRELATED = 0.75
 _LEAST_WINDOWS = 40
 _DARK, _BRIGHT = 4, 250  # grey levels beyond which a pixel may have been clipped
@@ -22,9 +22,9 @@ Levels = NDArray[np.float32]
 
 
 def agreement_of(affine: Map, first: Grey, second: Grey) -> float:
-    """Share of the structured windows of a picture that look alike in the other, the better direction of the two.
+    """Share of the structured windows of one picture that look alike in the other; the better of both directions.
 
-    `affine` lays the first picture on the second. 0 where the common area has too little structure to say.
+    `affine` maps the first picture onto the second. 0 if the common area has too little structure.
     """
     if np.linalg.det(affine[:, :2]) > 1:  # compare at the coarser of the two resolutions
         first, second = second, first
@@ -46,7 +46,7 @@ def agreement_of(affine: Map, first: Grey, second: Grey) -> float:
 
 
 def _laid(affine: Map, grey: Grey, shape: tuple[int, ...]) -> tuple[Levels, NDArray[np.bool_]]:
-    """A picture on another one's pixels, and the pixels around which all of a window comes from it."""
+    """A picture resampled to another one's pixels, and the pixels whose whole window comes from it."""
     levels = grey.astype(np.float32)
     shrinking = float(np.sqrt(abs(np.linalg.det(affine[:, :2]))))
     if shrinking < 0.8:
@@ -60,7 +60,7 @@ def _laid(affine: Map, grey: Grey, shape: tuple[int, ...]) -> tuple[Levels, NDAr
 
 
 def _unclipped(*pictures: Levels) -> NDArray[np.bool_]:
-    """Windows of which less than a quarter is black or white in any of the pictures."""
+    """Windows in which less than a quarter is black or white in every picture."""
     clipped = np.zeros(pictures[0].shape, np.float32)
     for levels in pictures:
         clipped[(levels <= _DARK) | (levels >= _BRIGHT)] = 1
@@ -79,7 +79,7 @@ def _band(grey: Levels) -> Levels:
 
 
 def _correlation(first: Levels, second: Levels) -> tuple[Levels, Levels, Levels]:
-    """In a window around each pixel: correlation, the best within one pixel's shift; and both standard deviations."""
+    """In a window around each pixel: the best correlation within one pixel's shift, and both standard deviations."""
 
     def mean(values: Levels) -> Levels:
         return np.asarray(cv2.boxFilter(values, -1, (_WINDOW, _WINDOW)), np.float32)

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from builders.curation.features import LENGTH, Descriptors, Points
 from builders.curation.opencv import cv2
 
-_RATIO = 0.85  # of the distance to the second best match
-_REACH = 4.0  # pixels: how far a match may lie from the similarity
+_RATIO = 0.85  # maximum, as a share of the distance to the second best match
+_REACH = 4.0  # pixels: how far a match may be from the similarity
 _REFINED = 3.0  # and from the affine map
 _LEAST_MATCHES = 6
-_STRETCH = 1.6  # how differently an affine map may scale its two axes
+_STRETCH = 1.6  # maximum ratio between an affine map's scales along its two axes
 _SCALES = (0.3, 1 / 0.3)
-_FRAME = 0.08  # of the longer side: how far the corners may stray in photos of one fixed camera
+_FRAME = 0.08  # of the longer side: how far the corners may move in photos of one fixed camera
 
 Map = NDArray[np.float64]  # 2 x 3, from the first picture's pixels to the second's
 Shape = tuple[int, ...]  # height, width
@@ -24,7 +24,7 @@ Shape = tuple[int, ...]  # height, width
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """An affine map, and where the keypoints that fit it lie in the second picture."""
+    """An affine map, and where the keypoints that fit it are in the second picture."""
 
     map: Map
     points: Points
@@ -51,7 +51,7 @@ def _matches(first: Descriptors, second: Descriptors) -> tuple[NDArray[np.intp],
 def align(
     first: Points, first_descriptors: Descriptors, second: Points, second_descriptors: Descriptors
 ) -> Alignment | None:
-    """The affine map of most matches; None where there is none that a camera or an editor could have made."""
+    """The affine map that most matches agree on; None if no camera or editor could have made any."""
     left, right = _matches(first_descriptors, second_descriptors)
     if len(left) < _LEAST_MATCHES:
         return None
@@ -86,7 +86,7 @@ def _plausible(affine: Map) -> bool:
 
 
 def moved(affine: Map, points: Points) -> NDArray[np.float64]:
-    """Where the map takes points (x, y)."""
+    """The images of points (x, y) under the map."""
     return np.asarray(points @ affine[:, :2].T + affine[:, 2])
 
 
@@ -95,7 +95,7 @@ def _apart(affine: Map, source: Points, target: Points) -> NDArray[np.float64]:
 
 
 def inside(points: NDArray[np.float64], shape: Shape) -> NDArray[np.bool_]:
-    """Which points lie in a picture."""
+    """Which points lie inside a picture."""
     return np.asarray((points >= 0).all(axis=1) & (points[:, 0] < shape[1]) & (points[:, 1] < shape[0]))
 
 
@@ -119,7 +119,7 @@ def spread(points: Points) -> float:
 
 
 def same_frame(affine: Map, first: Shape, second: Shape) -> bool:
-    """Does the map lay the corners about onto corners, in whatever order? A fixed camera does, a hand hardly ever."""
+    """Does the map take corners roughly to corners, in any order? A fixed camera does, a hand-held one hardly ever."""
     laid, own = moved(affine, corners(first)), corners(second)
     apart = np.linalg.norm(laid[:, None] - own[None], axis=2).min(axis=1)
     return bool(apart.max() <= _FRAME * max(second))

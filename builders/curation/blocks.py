@@ -17,7 +17,7 @@ Rows = NDArray[np.uint32]
 
 
 class Blocks:
-    """Pairs of numbers below 2^32, in files of a folder: one a slice, which ends before so many of the first number."""
+    """Pairs of numbers below 2^32, in one file per slice in a folder; a slice ends before a given first number."""
 
     def __init__(self, folder: Path, ends: Places) -> None:
         self._folder, self._ends = folder, ends
@@ -32,7 +32,7 @@ class Blocks:
             self._write()
 
     def of(self, number: int) -> Rows:
-        """All rows of a slice, in an order that says nothing."""
+        """All rows of a slice, in arbitrary order."""
         self._write()
         path = self._file(number)
         return (np.fromfile(path, np.uint32) if is_file(path) else np.empty(0, np.uint32)).reshape(-1, 2)

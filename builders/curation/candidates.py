@@ -30,14 +30,14 @@ from builders.curation.neighbours import Hashes, Places, blocks_within, distance
 from loaders.files.disk import scratch
 
 CLOSEST = 32
-RAREST, MATCHES = 16, 2048  # keypoints that a picture keeps in any case; matches up to which it keeps more
+RAREST, MATCHES = 16, 2048  # keypoints that a picture always keeps; number of matches up to which it keeps more
 SAMPLE = 8192  # pictures
-COMMON, COMMON_SHARE = 64, 0.01  # a keypoint is common that is like more others than both this number and this share
+COMMON, COMMON_SHARE = 64, 0.01  # a keypoint is common if it resembles more others than this number and this share
 
 Owners = NDArray[np.integer[Any]]  # numbers of pictures, or counts
 
 _SLICE = 1 << 21  # matches of keypoints expected in a slice
-_PICTURES = 1 << 11  # at most, in a slice
+_PICTURES = 1 << 11  # maximum in a slice
 
 
 class Candidates(NamedTuple):
@@ -49,7 +49,7 @@ class Candidates(NamedTuple):
 
 
 class _Partners(NamedTuple):
-    """Pictures (`one`) of a slice, all their partners (`other`), once each, and how close they are."""
+    """Pictures (`one`) of a slice, all their partners (`other`), each once, and how close they are."""
 
     one: Places
     other: Places
@@ -57,7 +57,7 @@ class _Partners(NamedTuple):
 
 
 def candidates(contents: Sequence[Content], *, slice_matches: int = _SLICE, pictures: int = _PICTURES) -> Candidates:
-    """The pairs worth comparing. What is held at a time is bounded by slices, which change nothing else."""
+    """The pairs worth comparing. Slices bound the memory in use, and change nothing else."""
     count = max(1, len(contents))
     alike, crowded = _joined(_by_whole(contents, pictures), count)
     sharing, crowded_too = _joined(_by_spots(contents, slice_matches, pictures), count)
@@ -79,14 +79,14 @@ def _joined(slices: Iterator[_Partners], count: int) -> tuple[Places, set[int]]:
 
 
 def _by_whole(contents: Sequence[Content], pictures: int) -> Iterator[_Partners]:
-    """Partners that a picture, in some orientation or with its edges cut, has nearly the hash of."""
+    """Partners whose hash is nearly that of a picture in some orientation or with its edges cut off."""
     places = np.array([n for n, content in enumerate(contents) if content.whole is not None], np.int64)
     hashes = np.frombuffer(b"".join(content.whole for content in contents if content.whole is not None), np.uint64)
     plain = hashes[::16].copy()
     ends = np.append(np.arange(pictures, len(places), pictures), len(places))
     with scratch() as folder:
         blocks = Blocks(folder, 16 * ends)
-        for asked, query in blocks_within(hashes, plain, WHOLE_DISTANCE):  # many hashes are asked once each: faster
+        for asked, query in blocks_within(hashes, plain, WHOLE_DISTANCE):  # many hashes, each queried once: faster
             apart = query >> 4 != asked
             blocks.add(np.stack([query[apart], asked[apart]], axis=1))
         for number in range(len(ends)):
@@ -96,10 +96,10 @@ def _by_whole(contents: Sequence[Content], pictures: int) -> Iterator[_Partners]
 
 
 def _by_spots(contents: Sequence[Content], slice_matches: int, pictures: int) -> Iterator[_Partners]:
-    """Partners that at least two keypoints of both connect, both pictures as they are or one of them mirrored."""
+    """Partners linked by at least two keypoints of each, both pictures as they are or one of them mirrored."""
     count = len(contents)
     step = max(1, -(-count // SAMPLE))
-    numbers = np.argsort(np.arange(count) % step != 0, kind="stable")  # pictures by new numbers: the sample comes first
+    numbers = np.argsort(np.arange(count) % step != 0, kind="stable")  # renumber pictures: the sample comes first
     hashes = np.frombuffer(b"".join(contents[n].keypoints for n in numbers), np.uint64)
     owners = np.repeat(np.arange(count, dtype=np.int32), [len(contents[n].keypoints) // 8 for n in numbers])
     sampled = int(np.searchsorted(owners, -(-count // step)))
@@ -114,7 +114,7 @@ def _by_spots(contents: Sequence[Content], slice_matches: int, pictures: int) ->
         for number, part in enumerate(parts):
             rows = blocks.of(number).astype(np.int64)
             query, matched, turned = rows[:, 0] - part.start, rows[:, 1] >> 1, (rows[:, 1] & 1).astype(bool)
-            weight = np.frexp(count / (alike[part] * step + 1))[1]  # bits of what a match tells
+            weight = np.frexp(count / (alike[part] * step + 1))[1]  # bits of information in a match
             sharing = [
                 _sharing(query[seen], matched[seen], owners[part], owners, weight, count) for seen in (~turned, turned)
             ]
@@ -123,7 +123,8 @@ def _by_spots(contents: Sequence[Content], slice_matches: int, pictures: int) ->
 
 
 def _match(hashes: Hashes, owners: Owners, blocks: Blocks) -> None:
-    """The matches between keypoints of different pictures, from either side: (of one, twice the other, plus one where
+    """The matches between keypoints of different pictures, in both directions: (own place, twice the other's, plus one
+    if
     one of the pictures is mirrored)."""
     for left, right in close_pairs(hashes, np.ones(len(hashes), bool), mirrored=True):
         one, other, turned = left >> 1, right >> 1, right & 1
@@ -133,8 +134,9 @@ def _match(hashes: Hashes, owners: Owners, blocks: Blocks) -> None:
 
 
 def _rare(hashes: Hashes, owners: Owners, sampled: int, step: int, pictures: int) -> tuple[NDArray[np.bool_], Owners]:
-    """Which keypoints say something of their picture, and how many of the `sampled` first, which are those of one in
-    `step` pictures, these are like."""
+    """Which keypoints are distinctive for their picture, and how many of the first `sampled` ones (those of one in
+    `step`
+    pictures) they resemble."""
     share = COMMON_SHARE * len(np.unique(owners[:sampled]))
     alike = _alike(hashes, owners, sampled)
     told = (alike <= COMMON // step) | (alike <= share)
@@ -147,7 +149,7 @@ def _rare(hashes: Hashes, owners: Owners, sampled: int, step: int, pictures: int
 
 
 def _alike(hashes: Hashes, owners: Owners, sampled: int) -> NDArray[np.int32]:
-    """How many of the sampled keypoints, the first, those of the same picture apart, each keypoint is like."""
+    """How many of the sampled (first) keypoints each keypoint resembles, not counting those of its own picture."""
     alike = np.zeros(len(hashes), np.int32)
     for left, right in close_pairs(hashes, np.arange(len(hashes)) < sampled):
         apart = owners[left] != owners[right]
@@ -157,7 +159,7 @@ def _alike(hashes: Hashes, owners: Owners, sampled: int) -> NDArray[np.int32]:
 
 
 def _rarest(owners: Owners, matches: Owners) -> Places:
-    """The places of what each picture keeps, given what each keypoint would match; of equal ones the most marked."""
+    """The places of what each picture keeps, given each keypoint's number of matches; of equal ones the strongest."""
     order = np.lexsort((matches, owners))
     first = np.searchsorted(owners, owners)  # owners are sorted, before and after
     total = np.append(0, np.cumsum(matches[order], dtype=np.int64))
@@ -166,7 +168,7 @@ def _rarest(owners: Owners, matches: Owners) -> Places:
 
 
 def _slices(owners: Owners, cost: Owners, most: int, pictures: int) -> Iterator[slice]:
-    """The keypoints of whole pictures, next to each other, that cost no more than `most` together if they can."""
+    """The keypoints of whole adjacent pictures that together cost at most `most`, if possible."""
     if not len(owners):
         return
     last = np.flatnonzero(np.append(owners[1:] != owners[:-1], True)) + 1  # where each picture ends
@@ -204,7 +206,7 @@ def _sharing(
 
 
 def _closest(one: Places, other: Places, closeness: Places, count: int) -> _Partners:
-    """Each pair once, as close as it ever was."""
+    """Each pair once, with the smallest distance found."""
     pair = one.astype(np.int64) * count + other
     order = np.lexsort((-closeness, pair))
     pair, closeness = pair[order], closeness[order]

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from builders.curation.hashes import KEYPOINT_DISTANCE, mirrored_keypoints
 from builders.curation.neighbours import Hashes, Places, distances, ranges
 
-_AGREED = 8 - KEYPOINT_DISTANCE  # bytes of eight that no differing bit reaches
-_PART = 1 << 17  # hashes sorted at a time, more where one byte has more: what fits a cache
-_COARSE = 8  # parts that are told from all hashes at once, then from each other
+_AGREED = 8 - KEYPOINT_DISTANCE  # how many of eight bytes contain no differing bit
+_PART = 1 << 17  # hashes sorted at a time, more if one byte value has more: fits into a cache
+_COARSE = 8  # parts that are separated from all hashes at once, then from each other
 _BYTE = np.uint64(0xFF)
 
 
@@ -31,7 +31,7 @@ def close_pairs(
 ) -> Iterator[tuple[Places, Places]]:
     """Places (i, j), i < j, of the pairs within KEYPOINT_DISTANCE whose first is `asking`: in blocks, each once.
 
-    `mirrored`: place 2n is hash n, and 2n + 1 what it is in the mirrored picture, which never asks.
+    `mirrored`: place 2n is hash n, and 2n + 1 its form in the mirrored picture, which never asks.
     """
     keys = [*combinations(range(8), _AGREED)]
     for first in range(8 - _AGREED + 1):
@@ -71,7 +71,8 @@ def _parts(hashes: Hashes, byte: int, size: int, mirrored: bool) -> Iterator[Pla
 
 
 def _ranges_of(ends: Places, low: int, high: int, size: int) -> Iterator[tuple[int, int]]:
-    """The values from `low` to before `high` in ranges of about `size` hashes; those up to each value end at `ends`."""
+    """The values from `low` to before `high` in ranges of about `size` hashes;
+    hashes up to each value end at `ends`."""
     while low < high:
         before = int(ends[low - 1]) if low else 0
         stop = min(high, max(low + 1, int(np.searchsorted(ends, before + size, side="right"))))
@@ -82,8 +83,8 @@ def _ranges_of(ends: Places, low: int, high: int, size: int) -> Iterator[tuple[i
 def _agreeing(
     hashes: Hashes, columns: NDArray[np.uint8], asking: NDArray[np.bool_], key: tuple[int, ...]
 ) -> Iterator[tuple[Places, Places]]:
-    """The pairs for which these are the first bytes that they agree in."""
-    entries = np.arange(len(hashes), dtype="<u8")  # the key, then the place: a sort without indices is fastest
+    """The pairs for which these are the first bytes in which they agree."""
+    entries = np.arange(len(hashes), dtype="<u8")  # the key, then the place: sorting without indices is fastest
     for place, byte in enumerate(key, 8 - _AGREED):
         _bytes(entries)[:, place] = columns[byte]
     entries.sort()

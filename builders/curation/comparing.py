@@ -33,12 +33,12 @@ Files = Mapping[str, File]
 Asked = TypeVar("Asked")
 Told = TypeVar("Told")
 
-_FEATURES = 1024  # pictures whose features are kept at hand (about 0.2 MB each)
+_FEATURES = 1024  # pictures whose features are cached (about 0.2 MB each)
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What is only asked of pictures that have copies: the SHA-256 of their pixels, and how colourful they are."""
+    """Looked up only for pictures that have copies: the SHA-256 of their pixels, and how colourful they are."""
 
     pixels: str
     colour: float
@@ -61,13 +61,13 @@ class _Asked:
 
 @cache
 def _elsewhere(kind: type[_Asked]) -> _Asked:
-    """The task in another process: one for all the rounds there, so that features are made once."""
+    """The task in another process: one instance for all rounds there, so that features are computed once."""
     one_thread()
     return kind()
 
 
 class Compare(_Asked):
-    """The verdicts on pairs; features of the latest pictures stay at hand, for whichever thread asks."""
+    """The verdicts on pairs; features of recent pictures are cached, shared by all threads."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, Future[Features]] = OrderedDict()
@@ -87,7 +87,7 @@ class Compare(_Asked):
                     self._kept.popitem(last=False)
             else:
                 self._kept.move_to_end(digest)
-        if mine:  # who is first makes them, and waits for nobody meanwhile
+        if mine:  # the first thread to ask computes them; others wait for the result
             try:
                 found.set_result(features(read_picture(read_again(files[digest], digest))))
             except BaseException as error:
@@ -111,7 +111,7 @@ def answers(
     files: Files,
     where: str,
 ) -> Generator[tuple[Asked, Told]]:
-    """What the task says of each, in any order; `named` are the pictures that one is about."""
+    """The task's answer for each, in any order; `named` returns the pictures that one is about."""
     size = max(1, min(engine.grain, len(asked) // (4 * engine.slots)))
     parts = {str(start): asked[start : start + size] for start in range(0, len(asked), size)}
     units = (

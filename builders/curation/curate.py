@@ -22,7 +22,7 @@ from loaders.engines.threads import Threads
 from loaders.errors import InputError
 
 OWN = "this set"
-"""What the files that others are compared with are called (`overlap`)."""
+"""The name of the set whose files are compared with others (`overlap`)."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ def curate(
 ) -> Curation:
     """Examine files, judge their quality, find their copies and leaks.
 
-    `index` is a file that remembers (see `index.Index`); without one, all is measured anew. The `engine` (this thread
-    without one) reads and measures files, and compares pairs, side by side.
+    `index` is a file that serves as a cache (see `index.Index`); without one, everything is measured anew. The `engine`
+    (default: this thread) reads and measures files, and compares pairs, in parallel.
 
     Raises: InputError when no file can be read as an image, or one changes meanwhile; KeyboardInterrupt with a message.
     """
@@ -90,9 +90,9 @@ def overlap(
     engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> tuple[Leak, ...]:
-    """The pictures that some files share with those of other sets, given by name, whatever disguise they wear.
+    """The pictures that some files share with those of other sets, given by name, in whatever disguise.
 
-    In the leaks, the boundary is `set`: the files given first are in the set OWN, files of the others are called
+    In the leaks, the boundary is `set`: the files given first belong to the set OWN, files of the others are called
     `SET: FILE`.
 
     Raises: as `curate`.
@@ -102,7 +102,7 @@ def overlap(
 
 
 def beside(files: Sequence[File], others: Mapping[str, Sequence[File]]) -> list[File]:
-    """Some files with those of other sets, each marked by its set (see `overlap`)."""
+    """Some files together with those of other sets, each marked with its set (see `overlap`)."""
     named = [replace(file, set=OWN) for file in files]
     for name, members in others.items():
         named += [replace(file, name=f"{name}: {file.name}", set=name) for file in members]
@@ -110,7 +110,7 @@ def beside(files: Sequence[File], others: Mapping[str, Sequence[File]]) -> list[
 
 
 def shared(curation: Curation) -> tuple[Leak, ...]:
-    """Of files put `beside` others, the pictures that lie on both sides."""
+    """For files put `beside` others, the pictures that lie on both sides."""
     return tuple(leak for leak in curation.leaks if leak.boundary == SET and OWN in leak.values)
 
 
@@ -129,5 +129,5 @@ def counted(leaks: Sequence[Leak]) -> tuple[int, int]:
 
 
 def calibrated_by(examined: Examined) -> str:
-    """The group that sharpness is calibrated in: the source, or the label where the source is not told."""
+    """The group in which sharpness is calibrated: the source, or the label if the source is unknown."""
     return examined.file.source or examined.file.label

@@ -16,7 +16,7 @@ DROPPED = ("same_bytes", "same_pixels", "near_copy", "unreadable")
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is to become of a file. `cluster` is empty for one that cannot be read."""
+    """The decision on a file. `cluster` is empty if the file cannot be read."""
 
     cluster: str
     kept: bool
@@ -25,7 +25,7 @@ class Decision:
 
 
 def decide(examined: Sequence[Examined], groups: Groups, first: Mapping[str, File]) -> list[Decision]:
-    """The decision on each file. `first` is the file that stands for each content, the first by name."""
+    """The decision on each file. `first` is the file that represents each content, the first by name."""
     files: dict[str, int] = {}
     copies: dict[str, int] = {}
     sets: dict[str, set[str]] = {}
@@ -72,7 +72,7 @@ def _decision(
 
 
 def disguise(verdict: PairVerdict) -> str:
-    """What was done to a picture to make a copy of it: ": mirrored, turned by 90°"; nothing where nothing is known."""
+    """What was done to a picture to make the copy: ": mirrored, turned by 90°"; empty if nothing is known."""
     parts = ["mirrored"] if verdict.mirrored else []
     if verdict.turn:
         parts.append(f"turned by {verdict.turn}°")

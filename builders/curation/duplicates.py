@@ -34,14 +34,14 @@ POLICY = (
     "size, with fewest pixels clipped, most bytes; then the first by name"
 )
 
-_ROUND = 256  # pairs compared before copies are counted again: fixed, so that no worker count changes the outcome
+_ROUND = 256  # pairs compared before copies are counted again: fixed, so that the number of workers changes nothing
 _KNOWN = "what curation remembers of pictures"
-_GREY = 2.0  # mean distance of the colours from grey, in levels, below which a picture is grey
+_GREY = 2.0  # mean distance of the colours from grey, in levels, below which a picture counts as grey
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A pair that was compared, by digest, the smaller first."""
+    """A compared pair, by digest, the smaller first."""
 
     first: str
     second: str
@@ -50,10 +50,11 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a picture belongs: its cluster, the best of its set of copies, and what it is to that one.
+    """Where a picture belongs: its cluster, the best of its set of copies, and its relation to that one.
 
-    `verdict` tells the picture from the best one's point of view; None for the best itself, for the same pixels, and
-    for a copy of a copy that is too far from the best to be told directly.
+    `verdict` is given from the best one's point of view; None for the best itself, for identical pixels, and for a
+    copy of
+    a copy that is too different from the best to be compared directly.
     """
 
     cluster: str
@@ -64,8 +65,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The place of each picture, the pairs that were found alike or could not be told apart for sure, and the number of
-    pictures with more look-alikes than are compared (`candidates.CLOSEST`)."""
+    """The place of each picture, the pairs that were found alike or remained unclear, and the number of pictures with
+    more
+    look-alikes than are compared (`candidates.CLOSEST`)."""
 
     places: Mapping[str, Place]
     links: tuple[Link, ...]
@@ -82,12 +84,12 @@ def group(
 ) -> Groups:
     """Cluster distinct contents, given in the order of their digests.
 
-    `files` gives the first file of each, which is read again (and refused when it has changed).
+    `files` gives the first file of each, which is read again (and refused if it has changed).
     """
     by_digest = {content.digest: content for content in contents}
     links, crowded = _links(contents, files, index, engine, progress)
     linked = sorted({digest for link in links for digest in (link.first, link.second)})
-    copies, clusters = DisjointSet(linked), DisjointSet(linked)  # most pictures are like no other: they need no set
+    copies, clusters = DisjointSet(linked), DisjointSet(linked)  # most pictures have no partner and need no set
     for link in links:
         if link.verdict.kind == COPY:
             copies.merge(link.first, link.second)
@@ -123,7 +125,7 @@ def _from_best(verdict: PairVerdict, best: str, digest: str) -> PairVerdict | No
 
 
 def _merit(content: Content, look: Look, usual_sharpness: Mapping[int, float], name: str) -> tuple[object, ...]:
-    """Smaller is better. `usual_sharpness` is that of the copies with as many pixels."""
+    """A sort key: smaller is better. `usual_sharpness` is that of the copies with as many pixels."""
     quality = content.quality
     pixels = _pixels(content)
     return (
@@ -155,8 +157,9 @@ def _key(first: str, second: str) -> tuple[str, str]:
 def _links(
     contents: Sequence[Content], files: Files, index: Index, engine: Engine, progress: Progress | None
 ) -> tuple[list[Link], int]:
-    """The candidates that are more than nothing, in order, and how many pictures have more than are compared; pairs
-    already known as copies of copies are passed over."""
+    """The candidates whose verdict is not "different", in order, and how many pictures have more than are compared;
+    pairs
+    already known as copies of copies are skipped."""
     pairs, crowded = candidates(contents)
     meter = Meter(progress, "compare", rows=len(pairs), batches=1)
     copies = DisjointSet()
@@ -180,7 +183,7 @@ def _links(
 def _verdicts(
     pairs: Sequence[Pair], files: Files, index: Index, engine: Engine, compare: Compare | None = None
 ) -> dict[Pair, PairVerdict]:
-    """The verdict on each pair, smaller digest first, from the index where it is known."""
+    """The verdict on each pair, smaller digest first, from the index if it is there."""
     keys = [_key(*pair) for pair in pairs]
     told = {key: index.get("pair", " ".join(key)) for key in keys}
     known = {key: from_json(PairVerdict, text.encode(), _KNOWN) for key, text in told.items() if text is not None}

@@ -29,9 +29,10 @@ _KIND = "picture"
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A picture, known by the SHA-256 of its file's bytes; `size` is their number. No `whole` means: too plain.
+    """A picture, identified by the SHA-256 of its file's bytes; `size` is their number. Without `whole` it is too
+    plain.
 
-    Its hashes, `whole` (2 x 8) and `keypoints`, are held as the bytes of their arrays, half of what small arrays take.
+    Its hashes, `whole` (2 x 8) and `keypoints`, are stored as the bytes of their arrays: half the size of small arrays.
     """
 
     digest: str
@@ -52,9 +53,9 @@ class Examined:
 
 
 def examine(files: Sequence[File], index: Index, *, engine: Engine, progress: Progress | None = None) -> list[Examined]:
-    """Open and measure each file, in order. A file that cannot be used is told with its reason, never fatal.
+    """Open and measure each file, in order. A file that cannot be used is reported with its reason, and never fatal.
 
-    Raises: InputError for one that another machine does not see, and this one does.
+    Raises: InputError for one that another machine cannot see, but this one can.
     """
     meter = Meter(progress, "examine", rows=len(files), batches=1)
     size = max(1, min(engine.grain, len(files) // (4 * engine.slots)))
@@ -81,7 +82,7 @@ def examine(files: Sequence[File], index: Index, *, engine: Engine, progress: Pr
 
 
 def _check_unreadable(file: File, told: Examined) -> None:
-    """Raises: InputError for a file that another machine could not read, and this one can."""
+    """Raises: InputError for a file that another machine could not read, but this one can."""
     if _read(file)[2]:
         return
     found = f"is read here, but was not where it was worked on ({told.reason}: {told.detail})"
@@ -116,7 +117,7 @@ class FirstLook:
 
 
 def read_again(file: File, digest: str) -> bytes:
-    """The bytes of a file that was examined. Raises: ImageError when they are gone or others now."""
+    """The bytes of a file that was examined. Raises: ImageError if they are gone or have changed."""
     present, data, _ = _read(file)
     if present != digest:
         raise ImageError(
@@ -134,14 +135,14 @@ def _read(file: File) -> tuple[str, bytes, str]:
     try:
         data = file.read()
     except ImageError as error:
-        if not file.held and is_folder(file.path):  # what is listed as a file then
+        if not file.held and is_folder(file.path):  # such a folder is listed as a file
             error.found = "is a folder that cannot be listed"
         return "", b"", _told(error)
     return hashlib.sha256(data).hexdigest(), data, ""
 
 
 def _measured(data: bytes, digest: str) -> str:
-    """What is remembered about a picture: JSON, the same for the same bytes under any name."""
+    """What is cached about a picture: JSON, the same for the same bytes under any name."""
     try:
         picture = read_picture(data)
     except ImageError as error:

@@ -9,13 +9,13 @@ from builders.curation.opencv import cv2
 from builders.curation.pictures import Grey
 
 _CONTRAST = 0.02  # half of OpenCV's default: skin has little
-_LEAST_SIDE = 16  # pixels; below, there is nothing to find
+_LEAST_SIDE = 16  # pixels; in smaller pictures there is nothing to find
 LENGTH = 256  # of a descriptor: products of two are whole numbers below 2^24
 
 Points = NDArray[np.float32]
 Descriptors = NDArray[np.float32]
 
-# In a mirrored picture the rows of a descriptor's 4 x 4 cells change places and its angles change sign.
+# In a mirrored picture the rows of a descriptor's 4 x 4 cells are swapped and its angles change sign.
 _MIRROR = np.arange(128).reshape(4, 4, 8)[::-1][:, :, (-np.arange(8)) % 8].ravel()
 
 
@@ -37,10 +37,10 @@ def strongest(grey: Grey, count: int) -> tuple[Points, Descriptors]:
 
 
 def mirrored_descriptors(descriptors: Descriptors) -> Descriptors:
-    """What the descriptors become when the picture is mirrored left to right."""
+    """The descriptors of the picture mirrored left to right."""
     return np.ascontiguousarray(descriptors[:, _MIRROR])
 
 
 def mirrored_points(points: Points, width: int) -> Points:
-    """Where the keypoints are when a picture of `width` pixels is mirrored left to right."""
+    """The keypoints of a picture of `width` pixels mirrored left to right."""
     return np.stack([width - 1 - points[:, 0], points[:, 1]], axis=1).astype(np.float32)

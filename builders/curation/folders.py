@@ -18,10 +18,11 @@ SPLITS = frozenset(("train", "training", "val", "valid", "validation", "dev", "t
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file to curate. `name` is its path below the folder, with slashes; what is not told of it is empty.
+    """A file to curate. `name` is its path below the folder, with slashes; unknown fields are empty.
 
-    `group` is the patient, lesion or case whose photos belong into one split; `set` tells the photos of one set from
-    those of another (`curate.overlap`). `held` gives its bytes where it is no file (`photo_sets`), and raises
+    `group` is the patient, lesion or case whose photos belong in one split; `set` distinguishes the photos of one set
+    from
+    those of another (`curate.overlap`). `held` returns its bytes if it is not a file (`photo_sets`), and raises
     ImageError.
     """
 
@@ -47,16 +48,17 @@ def files_of(
     label: str | None = None,
     group: str | None = None,
 ) -> list[File]:
-    """Every file below a folder, sorted by name, hidden ones and those below `without` excepted. Links to
+    """Every file below a folder, sorted by name, except hidden ones and those below `without`. Links to
     folders elsewhere are followed.
 
     Without a table, a folder named like a split (`train`, `val`, `test`, …) gives the split, the innermost other folder
     the label, and the outermost of two or more other folders the source. A table (CSV or TSV) has a column `file` and
-    any of `split`, `label`, `group` and `source`; it may name files that do not exist. `label` and `group` are what
-    these two columns are called in it.
+    any of `split`, `label`, `group` and `source`; it may name files that do not exist. `label` and `group` are the
+    names
+    of these two columns in it.
 
-    Raises: InputError when the folder is not one, is empty, or the table cannot be read, lacks a column, names a file
-    twice or one that is not below the folder.
+    Raises: InputError if the folder is not one, is empty, or the table cannot be read, lacks a column, or names a file
+    twice or one outside the folder.
     """
     if not is_folder(folder):
         raise InputError(folder, found="is not a folder" if is_there(folder) else "does not exist", expected="a folder")
@@ -64,7 +66,7 @@ def files_of(
     if table is None:
         listed = [_from_layout(name, path) for name, path in paths.items()]
     else:
-        # One spelling of accented letters: a table has that of its program, a name that of its file system.
+        # One spelling of accented letters: a table uses its program's, a file name its file system's.
         told = {normalize("NFC", name): file for name, file in _told(table, folder, label, group).items()}
         listed = [
             replace(told.pop(normalize("NFC", name), File(name, path)), name=name, path=path)
@@ -77,7 +79,7 @@ def files_of(
 
 
 def _walk(folder: Path, without: Path | None) -> Iterator[Path]:
-    """Files, and folders that cannot be listed, so that they are told."""
+    """Files, and folders that cannot be listed, so that they are reported."""
     linked: set[Path] = set()
     closed: list[Path] = []
     for at, folders, names in os.walk(
@@ -90,7 +92,7 @@ def _walk(folder: Path, without: Path | None) -> Iterator[Path]:
 
 
 def _entered(path: Path, folder: Path, without: Path | None, linked: set[Path]) -> bool:
-    """A folder below is entered; of links those that lead outside, each place once: what is inside is listed anyway."""
+    """Whether to enter a folder: real ones always; links only if they lead outside, and each target once."""
     real = resolved(path)
     if path.name.startswith(".") or real == without:
         return False

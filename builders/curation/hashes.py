@@ -30,13 +30,13 @@ KEYPOINTS_SHARED = 2
 
 _SAMPLES = 32
 _FREQUENCIES = 8
-_FAINT = 1.0  # a coefficient below this (grey levels, orthonormal DCT) has no sign that could be relied on
-_PLAIN = 8  # with fewer coefficients above that, the picture is too plain for a hash
+_FAINT = 1.0  # a coefficient below this (grey levels, orthonormal DCT) has no reliable sign
+_PLAIN = 8  # with fewer reliable coefficients, the picture is too plain for a hash
 _CENTRE = 0.9
 _SPOT_SIDE = 128
 _SPOTS = 48
-_BORDER_LEVELS = 12  # a border is a row or column whose grey levels differ by no more, or an eighth of the picture's
-_BORDER_SHARE = 0.35  # what a border may take from a side
+_BORDER_LEVELS = 12  # grey levels in a border's row or column differ by at most this, or an eighth of the picture's
+_BORDER_SHARE = 0.35  # maximum share of a side that a border may take
 
 _COSINES = np.cos(np.pi / _SAMPLES * np.outer(np.arange(_FREQUENCIES), np.arange(_SAMPLES) + 0.5))
 _COSINES *= np.sqrt(2 / _SAMPLES)
@@ -54,7 +54,7 @@ class Box(NamedTuple):
 
 
 def whole(picture: Picture) -> Hashes | None:
-    """Hashes of the picture and of its centre (2 x 8 orientations, the first as it is); None for one too plain."""
+    """Hashes of the picture and of its centre (2 x 8 orientations, the first as it is); None if it is too plain."""
     box = inside_border(picture.grey)
     inner = picture.grey[box.top : box.bottom, box.left : box.right]
     height, width = inner.shape
@@ -79,7 +79,7 @@ def _coefficients(grey: Grey) -> NDArray[np.float64]:
 
 
 def inside_border(grey: Grey) -> Box:
-    """What a uniform border (white, black, any one grey) leaves of the picture; all of it where there is none."""
+    """What a uniform border (white, black, any single grey) leaves of the picture; all of it if there is no border."""
     plain = min(_BORDER_LEVELS, int(np.ptp(grey)) // 8)
     rows = np.ptp(grey, axis=1) <= plain
     top, bottom = _ends(rows)
@@ -102,8 +102,8 @@ def _projection() -> NDArray[np.float32]:
     """64 directions of +1 and -1, in a form that no library's random generator can change.
 
     A descriptor is 4 x 4 cells of 8 angles. Each angle gets as many +1 as -1 among its corner, edge and inner cells, so
-    that what all descriptors have in common (a dominant angle, a marked centre) falls out. The second half of the
-    directions are the first 32 as they look in a mirror.
+    that what all descriptors have in common (a dominant angle, a strong centre) cancels out. The second half of the
+    directions are the first 32 as seen in a mirror.
     """
     edge = np.array([[(row in (0, 3)) + (column in (0, 3)) for column in range(4)] for row in range(4)])
     groups = np.repeat(edge.ravel()[:, None], 8, axis=1) * 8 + np.arange(8)
@@ -120,7 +120,7 @@ _PROJECTION = _projection()
 
 
 def keypoints(picture: Picture) -> Hashes:
-    """Hashes of the at most 48 most marked keypoints."""
+    """Hashes of the strongest keypoints, at most 48."""
     _, descriptors = strongest(shrunk(picture.grey, _SPOT_SIDE), _SPOTS)
     # Whole numbers below 2^24: exact in any order of summation, hence the same bits on every machine.
     bits = descriptors @ _PROJECTION.T > 0

@@ -24,7 +24,8 @@ _EVERY = 500  # entries between two commits
 
 
 class Index(SqliteStore):
-    """A store of JSON texts by kind and key, in one file, or in memory for `path` None. For errors see the base."""
+    """A store of JSON texts by kind and key, in one file, or in memory if `path`
+    is None. For errors see the base class."""
 
     KIND = "an index of curation"
     APPLICATION = 0x42434944  # "BCID"
@@ -42,7 +43,7 @@ class Index(SqliteStore):
             self.put("identity", "", _identity())
 
     def get(self, kind: str, key: str) -> str | None:
-        """What was put, or None."""
+        """The stored text, or None."""
         with self.explained():
             row = self.connection.execute("SELECT value FROM facts WHERE kind = ? AND key = ?", (kind, key)).fetchone()
         return None if row is None else str(row[0])
@@ -53,7 +54,7 @@ class Index(SqliteStore):
             return {str(row[0]) for row in self.connection.execute("SELECT key FROM facts WHERE kind = ?", (kind,))}
 
     def put(self, kind: str, key: str, value: str) -> None:
-        """Remember; on disk after a few hundred entries, at the end, or when the run is interrupted."""
+        """Store a text; it is on disk after a few hundred entries, at the end, or when the run is interrupted."""
         with self.explained():
             self.connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)", (kind, key, value))
             self._waiting += 1
@@ -63,6 +64,6 @@ class Index(SqliteStore):
 
 
 def _identity() -> str:
-    """Changes whenever what is remembered could."""
+    """Changes whenever a stored result could."""
     code = code_digest(read_picture, whole, keypoints, measure, features, compare)
     return f"{cv2.__version__} {np.__version__} {decoders()} {code}"

@@ -19,8 +19,8 @@ class Leak:
     """Files that belong together and lie on both sides of a boundary.
 
     What they share is a `picture` (`cluster` names it) or, between splits, a `group` (a patient; `cluster` is the
-    group). `values` are the sides, sorted; `same_bytes` counts the contents that lie on several sides as they are, byte
-    for byte; `files` are those of the cluster, in order.
+    group). `values` are the sides, sorted; `same_bytes` counts the contents that lie on several sides byte for byte;
+    `files` are those of the cluster, in order.
     """
 
     by: str
@@ -32,14 +32,14 @@ class Leak:
 
     @property
     def exact(self) -> bool:
-        """Do files of the very same bytes cross?"""
+        """Do files with identical bytes cross?"""
         return self.same_bytes > 0
 
 
 def leaks(examined: Sequence[Examined], cluster_of: dict[str, str]) -> list[Leak]:
-    """All leaks, by boundary, those of the same bytes first; a file that tells no side of a boundary does not cross it.
+    """All leaks, by boundary, those with identical bytes first; a file without a side does not cross a boundary.
 
-    `cluster_of` tells the cluster of each content's digest.
+    `cluster_of` maps each content's digest to its cluster.
     """
     clusters: dict[str, list[Examined]] = defaultdict(list)
     groups: dict[str, list[Examined]] = defaultdict(list)

@@ -22,20 +22,20 @@ from numpy.typing import NDArray
 from builders.curation.pictures import Grey
 
 MOVED = 0.18
-"""Below, a picture counts as blurred by motion."""
+"""A lower value counts as motion blur."""
 
-_SIDE = 256  # of the tiles whose spectra are added up
+_SIDE = 256  # of the tiles whose spectra are summed
 _SECTORS = 16  # over half a turn
 _COARSE, _FINE = (0.02, 0.06), (0.06, 0.2)  # cycles a pixel
 _LEAST_SIDE = 64
 _NOISE = 1e-3
-_MOST, _MOST_SHARE = 5.0, 0.004  # power a pixel along the direction that has least; its share of the coarse power
+_MOST, _MOST_SHARE = 5.0, 0.004  # maximum power per pixel along the weakest direction; as a share of the coarse power
 
 
 def directional_detail(grey: Grey) -> float:
-    """Fine detail in the direction that has least of it, as a share of that across; 1 for a picture too small to say.
+    """Fine detail in the direction that has least of it, as a share of that across; 1 if a picture is too small to say.
 
-    Of two measures, plain and relative to coarse structure, the larger; 1 where the least is not next to nothing.
+    The larger of two measures, plain and relative to coarse structure; 1 if even the least is not next to nothing.
     """
     if min(grey.shape) < _LEAST_SIDE:
         return 1.0
@@ -72,7 +72,7 @@ def _starts(length: int) -> list[int]:
 
 @cache
 def _bands() -> tuple[list[NDArray[np.intp]], list[NDArray[np.intp]]]:
-    """The places of the spectrum in each sector, of fine and of coarse detail."""
+    """The positions in the spectrum of each sector, for fine and for coarse detail."""
     down, across = np.meshgrid(np.fft.fftfreq(_SIDE), np.fft.rfftfreq(_SIDE), indexing="ij")
     frequency = np.hypot(across, down)
     sector = np.floor(np.degrees(np.arctan2(down, across)) * _SECTORS / 180 + 0.5).astype(int) % _SECTORS

@@ -25,12 +25,12 @@ _BLOCK = 1 << 17  # candidates measured at a time
 
 
 def distances(left: Hashes, right: Hashes) -> NDArray[np.uint8]:
-    """Differing bits, element by element."""
+    """Number of differing bits, element by element."""
     return _count_bits(left ^ right)
 
 
 def pairs_within(hashes: Hashes, distance: int, queries: Hashes | None = None) -> tuple[Places, Places]:
-    """What `blocks_within` finds, sorted: places (i, j), i < j, of all pairs, or (of a query, of a hash)."""
+    """The result of `blocks_within`, sorted: places (i, j), i < j, of all pairs, or (of a query, of a hash)."""
     pieces = list(blocks_within(hashes, queries, distance))
     left = np.concatenate([np.empty(0, np.int64), *(block[0] for block in pieces)])
     right = np.concatenate([np.empty(0, np.int64), *(block[1] for block in pieces)])
@@ -39,7 +39,7 @@ def pairs_within(hashes: Hashes, distance: int, queries: Hashes | None = None) -
 
 
 def blocks_within(hashes: Hashes, queries: Hashes | None, distance: int) -> Iterator[tuple[Places, Places]]:
-    """Places (of a query, of a hash) of all matches at most `distance` (0 to 14) apart, each once, in no useful order;
+    """Places (of a query, of a hash) of all matches at most `distance` (0 to 14) apart, each once, in arbitrary order;
     without queries, the pairs i < j of the hashes.
     """
     if not 0 <= distance <= MAX_DISTANCE:
@@ -52,7 +52,7 @@ def blocks_within(hashes: Hashes, queries: Hashes | None, distance: int) -> Iter
         for left, right in _agreeing(hashes, queries, low, bits, radius, distance, table):
             differing = (hashes if queries is None else queries)[left] ^ hashes[right]
             new = np.ones(len(left), bool)
-            for earlier, wide, reach in chunks[:number]:  # a match that several chunks lead to counts for the first
+            for earlier, wide, reach in chunks[:number]:  # a match found by several chunks counts for the first
                 new &= _count_bits(_chunk(differing, earlier, wide).view(np.uint64)) > reach
             left, right = left[new], right[new]
             if queries is None:
@@ -61,7 +61,7 @@ def blocks_within(hashes: Hashes, queries: Hashes | None, distance: int) -> Iter
 
 
 class _Table(NamedTuple):
-    """Where hashes lie in the order of a chunk, where each value of the chunk starts there, and them in that order."""
+    """The order of hashes by a chunk, where each value of the chunk starts in it, and the hashes in that order."""
 
     order: NDArray[np.int32]
     starts: NDArray[np.int32]
@@ -77,19 +77,20 @@ class _Table(NamedTuple):
 
 
 def _plan(distance: int, count: int) -> list[tuple[int, int, int]]:
-    """Chunks as (lowest bit, bits, radius): the cut that costs least for `count` hashes."""
+    """Chunks as (lowest bit, bits, radius): the division that costs least for `count` hashes."""
     return min((_chunked(distance, chunks) for chunks in range(3, 9)), key=lambda plan: _cost(plan, count))
 
 
 def _chunked(distance: int, chunks: int) -> list[tuple[int, int, int]]:
-    """To differ by more than its radius in every chunk takes `distance` + 1 bits: one is asked of each in turn."""
+    """Differing by more than the radius in every chunk takes `distance` + 1 bits: they are dealt out chunk by chunk."""
     edges = [round(64 * n / chunks) for n in range(chunks + 1)]
     asked = [(distance + 1 + n) // chunks for n in range(chunks)]
     return [(low, high - low, n - 1) for (low, high), n in zip(pairwise(edges), asked, strict=True) if n]
 
 
 def _cost(plan: Sequence[tuple[int, int, int]], count: int) -> float:
-    """Candidates to measure, and for each mask a look-up of every hash, which costs about as much as two candidates."""
+    """Candidates to measure, plus a look-up of every hash for each mask, which
+    costs about as much as two candidates."""
     cost = 0.0
     for _, bits, radius in plan:
         masks = sum(comb(bits, flipped) for flipped in range(radius + 1))
@@ -134,8 +135,8 @@ def _masks(bits: int, radius: int) -> Iterator[int]:
 
 
 def ranges(rows: Numbers, first: Numbers, last: Numbers) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
-    """Of each row the places from its `first` to before its `last`, in blocks of about `_BLOCK`: rows, how many places
-    each of them has, and the places of all, one row after the other."""
+    """For each row the places from its `first` to before its `last`, in blocks of about `_BLOCK`: rows, how many places
+    each of them has, and the places of all, one row after another."""
     some = np.flatnonzero(last > first)
     rows, first, counts = rows[some], first[some], (last - first)[some]
     ends = np.cumsum(counts, dtype=np.int64)
@@ -151,7 +152,7 @@ def ranges(rows: Numbers, first: Numbers, last: Numbers) -> Iterator[tuple[Numbe
 
 
 def _swar(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
-    """Bits set in each word, by adding ever wider fields side by side."""
+    """Bits set in each word, by adding ever wider fields in parallel."""
     words = words - ((words >> np.uint64(1)) & np.uint64(0x5555555555555555))
     words = (words & np.uint64(0x3333333333333333)) + ((words >> np.uint64(2)) & np.uint64(0x3333333333333333))
     words = (words + (words >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)

@@ -11,7 +11,7 @@ with MissingExtra.needed("curation", purpose="curating images"):
     import cv2 as cv2
 
 PACKAGES = ("numpy", "opencv-python-headless", "pillow")
-"""Whose versions decide what is found out about a picture."""
+"""The packages whose versions affect what is found out about a picture."""
 
 
 @contextmanager
@@ -26,5 +26,5 @@ def single_threaded_opencv() -> Iterator[None]:
 
 
 def one_thread() -> None:
-    """The same for the rest of a process that works for others."""
+    """The same, permanently, for a worker process."""
     cv2.setNumThreads(1)

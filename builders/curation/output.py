@@ -66,16 +66,16 @@ PHOTOS = pa.schema(
 """`status` is `ok` or the reason of `loaders.files.images.ImageError`; measures are as in `quality.Quality`, or null.
 
 `reason` is unique, best_copy or same_scene (kept), same_bytes, same_pixels, near_copy or unreadable (not kept).
-`alike` are photos later in the table that it was compared with and found alike, or could not be told apart from for
-sure, with what was measured (`verification.PairVerdict`). `crosses` says what keeps its cluster, or its group, from
-one side of a boundary: splits, labels, groups or sources; `same_bytes`, whether byte for byte. `elsewhere` are its
-copies in the sets that it was compared with, each `SET: FILE`.
+`alike` are photos later in the table that it was compared with and found alike, or that remained unclear, with the
+measurements (`verification.PairVerdict`). `crosses` says which boundary its cluster, or its group, crosses: splits,
+labels, groups or sources; `same_bytes`, whether byte for byte. `elsewhere` are its copies in the sets that it was
+compared with, each `SET: FILE`.
 """
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found out about a set of photos: `overlaps` are pictures that it shares with the sets `against`."""
+    """The findings about a set of photos: `overlaps` are pictures that it shares with the sets `against`."""
 
     photos: PhotoSet
     curation: Curation
@@ -122,7 +122,7 @@ def curate_set(
 
 
 def _others(against: Sequence[str], report: Path) -> dict[str, PhotoSet]:
-    """The sets to compare with, by name, numbered where two have one."""
+    """The sets to compare with, by name; duplicate names are numbered."""
     found: dict[str, PhotoSet] = {}
     for place in against:
         other = photo_set(place, report=report)

@@ -39,26 +39,26 @@ from builders.curation.pictures import Grey
 
 LEAST = 6  # characters in a row
 
-_STROKE = 13  # pixels: what is lighter or darker than all within this reach may be a stroke
+_STROKE = 13  # pixels: what is lighter or darker than everything within this distance may be a stroke
 _CONTRASTS = (8, 14, 24, 44, 80)  # grey levels
 _HEIGHTS = (5, 48)  # pixels of a character
-_LONGEST = 64  # pixels of a mark in any direction
+_LONGEST = 64  # maximum pixels of a mark in any direction
 _AREAS = (8, 1200)
-_MOST_MARKS = 900  # more are texture
+_MOST_MARKS = 900  # more than that is texture
 _TURNS = 12  # over half a turn
 _REACH = 1.9  # sizes of a mark within which the next letter is looked for
-_BAR = 3.0  # how many times as long as wide a mark is that is a bar
+_BAR = 3.0  # minimum ratio of length to width for a mark to be a bar
 
-# What a row is weighed by, in the order of `_Row.facts`: a logistic regression, and the limit of its score.
+# The weights of a row's measures, in the order of `_Row.facts`: a logistic regression, and the limit of its score.
 _WEIGHTS = (1.25, -1.02, -3.87, -1.73, 2.17, -1.23, -1.74, 2.0, 1.54, 0.8)
 _LIMIT = 13.7
-_NEARLY = 2.2  # a row that scores so much less still tells whether its line is a ruler's
-_REPEATED = 0.55  # on a line of text, rows agree with themselves a step further on by less, on a ruler's by more
+_NEARLY = 2.2  # a row that scores this much less still shows whether its line is a ruler's
+_REPEATED = 0.55  # self-similarity one step further on: lower on a line of text, higher on a ruler's
 _PENALTY = 20.0
 _STEPS = (4, 45)  # pixels
-_FULL = 3  # times its contrast: a mark that stands out more counts no more
-_ALIKE = 0.08  # marks whose widths differ by less are those of a spring or a ruler
-_EVEN = 0.15  # those of a ruler are as wide, and as far apart, within this share; what lies along one is part of it
+_FULL = 3  # times its contrast: standing out more than that counts no more
+_ALIKE = 0.08  # relative difference in width below which marks are those of a spring or a ruler
+_EVEN = 0.15  # relative tolerance for the equal widths and distances of a ruler's marks
 _RULER = 10  # marks
 
 Values = NDArray[np.float64]
@@ -66,21 +66,21 @@ Places = NDArray[np.intp]
 
 
 def text_characters(grey: Grey) -> int:
-    """Characters in the longest row of marks that looks like text; 0 where there is none of at least six."""
+    """Characters in the longest row of marks that looks like text; 0 if there is none of at least six."""
     rows = [row for row in _candidates(grey) if row.variety >= _ALIKE and row.score > _LIMIT - _NEARLY]
     likely = [row for row in rows if row.score > _LIMIT]
     return max((row.count for row in likely if row.score - _as_ruler(row, rows) > _LIMIT), default=0)
 
 
 def _as_ruler(row: _Row, rows: list[_Row]) -> float:
-    """What a row loses for how well those on its line repeat themselves."""
+    """What a row's score loses for how regularly the rows on its line repeat."""
     repetition = np.mean([other.repetition for other in rows if other.is_along(row)])
     return _PENALTY * max(0.0, float(repetition) - _REPEATED)
 
 
 @dataclass
 class _Row:
-    """A row of marks: where it lies and at which contrast and turn it was found, and what was measured of it."""
+    """A row of marks: its position, the contrast and rotation at which it was found, and its measurements."""
 
     count: int
     at: tuple[float, float]
@@ -98,7 +98,8 @@ class _Row:
 
     @property
     def facts(self) -> Values:
-        """What it is weighed by: what was measured (`_measured`), at how many contrasts and how often it is there."""
+        """The inputs of its score: what was measured (`_measured`), at how many
+        contrasts and how often it was found."""
         return np.append(self.measured, [self.levels, np.log(self.votes)])
 
     @cached_property
@@ -107,10 +108,11 @@ class _Row:
 
     @cached_property
     def repetition(self) -> float:
-        """How well what lies along the row agrees with itself a step further on, for the best step: a correlation.
+        """How similar the content along the row is to itself one step further on, for the best step: a correlation.
 
-        The ticks of a ruler come at equal distances, also where long ones, figures and dirt make their marks unlike.
-        The letters of a typewriter do, too, but differ.
+        The ticks of a ruler are evenly spaced, even if long ticks, digits and dirt make its marks differ. So are the
+        letters
+        of a typewriter, but they differ from each other.
         """
         left, right, top, foot = self.span
         along = np.arange(round(left), round(right), dtype=np.float64)
@@ -122,17 +124,17 @@ class _Row:
         power = float(profile @ profile) / len(profile)
         steps = range(1, min(_STEPS[1], len(profile) // 3) + 1)
         agreeing = [float(profile[step:] @ profile[:-step]) / (len(profile) - step) for step in steps]
-        # Up to the first step that disagrees, a mark is compared with itself.
+        # Below the first step at which similarity breaks down, a mark is compared with itself.
         apart = next((n for n, agrees in enumerate(agreeing) if agrees < 0), len(agreeing))
         return max(agreeing[max(apart, _STEPS[0] - 1) :], default=0.0) / max(power, 1e-9)
 
     @property
     def is_ruler(self) -> bool:
-        """Are its marks as wide as each other, and as far apart?"""
+        """Are its marks equally wide, and equally far apart?"""
         return self.count >= _RULER and self.variety < _EVEN and self.unevenness < _EVEN
 
     def is_with(self, other: _Row) -> bool:
-        """Do both lie at one place, in one direction, with letters of like height?"""
+        """Do both lie in the same place and direction, with letters of similar height?"""
         apart = np.hypot(self.at[0] - other.at[0], self.at[1] - other.at[1])
         turned = abs(self.turn - other.turn)
         return bool(
@@ -140,7 +142,7 @@ class _Row:
         )
 
     def is_along(self, ruler: _Row) -> bool:
-        """Does it lie on the line of a ruler? The turn of that is known to some seven degrees."""
+        """Does it lie on the line of a ruler? A ruler's rotation is known to about seven degrees."""
         x, y = self.at[0] - ruler.at[0], self.at[1] - ruler.at[1]
         angle = np.pi * ruler.turn / _TURNS
         along, across = x * np.cos(angle) + y * np.sin(angle), y * np.cos(angle) - x * np.sin(angle)
@@ -148,7 +150,7 @@ class _Row:
 
 
 def _candidates(grey: Grey) -> Iterator[_Row]:
-    """The rows of a picture, but those along a ruler."""
+    """The rows of a picture, except those along a ruler."""
     rows = [row for hat in (cv2.MORPH_TOPHAT, cv2.MORPH_BLACKHAT) for row in _found(grey, hat)]
     rulers = [row for row in rows if row.is_ruler]
     yield from (row for row in rows if not any(row.is_along(ruler) for ruler in rulers))
@@ -173,7 +175,7 @@ def _rows(strokes: Grey, contrast: int) -> Iterator[_Row]:
         return
     pairs = marks.pairs()
     boxes = [marks.boxes(np.pi * turn / _TURNS) for turn in range(_TURNS // 2)]
-    # A quarter turn further, what was across is down, the other way round.
+    # After another quarter turn, across becomes down, and the other way round.
     boxes += [_Boxes(box.top, box.foot, -box.right, -box.left) for box in boxes]
     for turn, box in enumerate(boxes):
         for row in _chains(box, pairs):
@@ -182,7 +184,7 @@ def _rows(strokes: Grey, contrast: int) -> Iterator[_Row]:
 
 @dataclass(frozen=True)
 class _Boxes:
-    """What marks take up along and across a direction, in pixels."""
+    """The extents of marks along and across a direction, in pixels."""
 
     left: Values
     right: Values
@@ -192,8 +194,9 @@ class _Boxes:
 
 @dataclass(frozen=True)
 class _Marks:
-    """Patches that may be letters: their pixels, mark after mark, where each begins, how many it has; `dense` is the
-    share of the picture that is patches."""
+    """Patches that may be letters: their pixels, mark by mark, where each begins, how many it has; `dense` is the
+    share of
+    the picture covered by patches."""
 
     x: Values
     y: Values
@@ -203,7 +206,7 @@ class _Marks:
 
     @classmethod
     def of(cls, mask: NDArray[np.bool_]) -> _Marks | None:
-        """Those of the size of a letter that do not touch the edge; None where they are too few or too many."""
+        """Patches of the size of a letter that do not touch the edge; None if there are too few or too many."""
         # The default algorithm takes three times as long.
         count, patch_of, patches, _ = cv2.connectedComponentsWithStatsWithAlgorithm(
             mask.astype(np.uint8), connectivity=8, ltype=cv2.CV_32S, ccltype=cv2.CCL_GRANA
@@ -212,7 +215,7 @@ class _Marks:
         longest = np.maximum(width, height)
         fits = (longest >= _HEIGHTS[0]) & (longest <= _LONGEST) & (area >= _AREAS[0]) & (area <= _AREAS[1])
         fits &= (left > 0) & (top > 0) & (left + width < mask.shape[1]) & (top + height < mask.shape[0])
-        fits[0] = False  # the ground
+        fits[0] = False  # the background
         number = np.full(count, -1)
         number[fits] = np.arange(fits.sum())
         if not LEAST <= fits.sum() <= _MOST_MARKS:
@@ -241,7 +244,7 @@ class _Marks:
         return _Marks(self.x[pixels], self.y[pixels], np.append(0, np.cumsum(area)[:-1]), area, self.dense)
 
     def pairs(self) -> tuple[Places, Places]:
-        """Marks of like size that lie near each other."""
+        """Marks of similar size that are near each other."""
         box = self.boxes(0.0)
         middle = np.stack([box.left + box.right, box.top + box.foot], axis=1) / 2
         size = np.hypot(box.right - box.left, box.foot - box.top)
@@ -280,7 +283,7 @@ def _chains(box: _Boxes, pairs: tuple[Places, Places]) -> Iterator[list[int]]:
 
 
 def _followers(box: _Boxes, pairs: tuple[Places, Places]) -> Places:
-    """The first mark further along that may be the next letter of a mark's line; -1 for none."""
+    """The nearest mark further along that may be the next letter on a mark's line; -1 for none."""
     height, width, middle = box.foot - box.top, box.right - box.left, box.left + box.right
     letter = (height >= _HEIGHTS[0]) & (height <= _HEIGHTS[1]) & (width <= 2.2 * height)
     first, second = pairs
@@ -291,7 +294,7 @@ def _followers(box: _Boxes, pairs: tuple[Places, Places]) -> Places:
     tall, low = np.maximum(height[first], height[second]), np.minimum(height[first], height[second])
     gap = box.left[second] - box.right[first]
     fits = (gap > -0.3 * tall) & (gap < tall) & (low >= 0.55 * tall)
-    # "p" and "y" reach below the line, and share their top with "a".
+    # "p" and "y" reach below the line, but share their top with "a".
     level = abs(box.foot[second] - box.foot[first]) <= 0.22 * tall + 1
     fits &= level | (abs(box.top[second] - box.top[first]) <= 0.15 * tall + 1)
     first, second = first[fits], second[fits]
@@ -304,7 +307,7 @@ def _followers(box: _Boxes, pairs: tuple[Places, Places]) -> Places:
 
 
 def _measured(strokes: Grey, marks: _Marks, row: Places, turn: int, contrast: int) -> _Row:
-    """A row, turned until the line through its feet, or its tops, is level."""
+    """A row, rotated until the line through its feet, or its tops, is level."""
     some = marks.some(row)
     angle = np.pi * turn / _TURNS
     box = some.boxes(angle)
@@ -338,7 +341,7 @@ def _measured(strokes: Grey, marks: _Marks, row: Places, turn: int, contrast: in
 
 
 def _slope(along: Values, ends: Values) -> float:
-    """The median of the slopes between any two (Theil and Sen)."""
+    """The median of the slopes between any two points (Theil and Sen)."""
     first, second = np.triu_indices(len(along), 1)
     step = along[second] - along[first]
     apart = abs(step) > 1
@@ -351,7 +354,7 @@ def _astray(along: Values, ends: Values, slope: float) -> float:
 
 
 def _bars(some: _Marks) -> float:
-    """The share of the marks that are bars, as those of a ruler are."""
+    """The share of the marks that are bars, like a ruler's."""
     ends = np.append(some.starts[1:], len(some.x))
     bars = 0
     for start, end in zip(some.starts, ends, strict=True):

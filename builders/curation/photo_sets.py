@@ -37,7 +37,7 @@ _PHOTOS = "3mdbench"  # what `official` means here
 
 @dataclass(frozen=True)
 class PhotoSet:
-    """Photos by name. `columns` says what tells the split, label, group and source of each; "" where nothing does."""
+    """Photos by name. `columns` names what gives the split, label, group and source of each; "" if nothing does."""
 
     name: str
     files: tuple[File, ...]
@@ -54,10 +54,10 @@ def photo_set(
 ) -> PhotoSet:
     """The photos that `name` means (see the text of this module).
 
-    `table` is for a folder of images; `label` and `group` name columns of it or of a data set: without them, the only
-    column of classes or one of the usual names. What lies below `report` is none of the photos.
+    `table` is for a folder of images; `label` and `group` name columns of it or of a data set. Without them, the only
+    column of classes or one with a usual name is used. Anything below `report` is not one of the photos.
 
-    Raises: InputError for a place that is none of these, has no such column, or holds no picture; what
+    Raises: InputError for a place that is none of these, lacks such a column, or holds no picture; what
     `loaders.corpus.load` raises.
     """
     place, _, revision = name.partition("@")
@@ -88,7 +88,7 @@ def _refuse_table(table: Path | None, name: str) -> None:
 
 
 def _is_data_set(path: Path, report: Path | None) -> bool:
-    """A file of data; a folder with data files and no image beside them, or with an ImageFolder's metadata."""
+    """Whether it is a data file, or a folder with data files and no image beside them, or with ImageFolder metadata."""
     if is_file(path):
         return path.suffix.casefold() in _DATA
     if not is_folder(path):
@@ -122,7 +122,7 @@ _TOLD = ("split", "label", "group", "source")
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    """The picture of a row. `path` is a file that the data set keeps beside its rows, where it does."""
+    """The picture of a row. `path` is its file if the data set keeps files beside its rows."""
 
     part: datasets.Dataset
     column: str
@@ -131,7 +131,7 @@ class _Cell:
     name: str
 
     def __call__(self) -> bytes:
-        """Its bytes. Raises: ImageError when it has none."""
+        """Its bytes. Raises: ImageError if it has none."""
         if self.path is not None:
             return image_bytes(self.path)
         cell = self.part.data.column(self.column)[self.row].as_py()
@@ -175,7 +175,7 @@ def _files(
 ) -> Iterator[File]:
     texts = {what: _texts(part, column) for what, column in columns.items()}
     keys = _texts(part, key if key in part.features else None)
-    own = part.info.builder_name == "imagefolder"  # which names the files that it found, and no others
+    own = part.info.builder_name == "imagefolder"  # it names the files that it found, and no others
     for row, named in enumerate(_paths(part, image)):
         path = _beside(named, folder, own)
         name = keys[row] or (path and folder and _below(path, folder)) or f"{split}/{row + 1:06d}"
@@ -197,7 +197,7 @@ def _paths(part: datasets.Dataset, image: str) -> list[str | None]:
 
 
 def _beside(named: str | None, folder: Path | None, own: bool) -> Path | None:
-    """The file that a row names: a row may come from anybody, so it has to lie in the folder of its data set."""
+    """The file that a row names; since rows may come from anybody, it must be inside the folder of its data set."""
     if not named or folder is None:
         return None
     root = folder if is_folder(folder) else folder.parent
@@ -212,7 +212,7 @@ def _below(path: Path, folder: Path) -> str:
 
 
 def _texts(part: datasets.Dataset, column: str | None) -> list[str]:
-    """What a column says of each row, as text; classes by name."""
+    """A column's value for each row, as text; classes by name."""
     import datasets
 
     if column is None:

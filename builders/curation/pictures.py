@@ -23,7 +23,7 @@ Grey = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Grey levels (height x width, at most `SIDE` a side), and the size in pixels that the upright original has."""
+    """Grey levels (height x width, at most `SIDE` a side), and the size in pixels of the upright original."""
 
     grey: Grey
     width: int
@@ -68,7 +68,7 @@ def _reduced(data: bytes) -> tuple[Image.Image, int, int] | None:
         image.draft("L", (max(1, width * SIDE // longer), max(1, height * SIDE // longer)))
         image.load()
         upright = ImageOps.exif_transpose(image.convert("L"))
-    except Exception:  # Pillow raises many kinds here; open_image tells which
+    except Exception:  # Pillow raises many kinds of errors here; open_image reports which
         return None
     if (upright.width > upright.height) != (width > height) and width != height:
         width, height = height, width

@@ -25,24 +25,24 @@ from loaders.spans import shares_span
 __all__ = ["OLDEST", "SPAN", "Scrubbed", "mask_names", "scrub", "survivors"]
 
 SPAN = 8
-"""Words in a row that no published text may share with its source."""
+"""Consecutive words that no published text may share with its source."""
 
 _ROUNDS = 8
 _INSIDE = re.compile(r"(?<=[\w,;'’)\]] )[A-Z][a-z][\w'’-]*")
-# Capitalised inside a sentence and still nobody's name.
+# Capitalised inside a sentence, yet not a name.
 _KEPT = frozenset({"i", "i'm", "i've", "i'd", "i'll", "god", "christmas", "easter", "internet", "english", "google"})
 
 
 @dataclass(frozen=True)
 class Scrubbed:
-    """A text without identifiers, and how many of each kind were taken out."""
+    """A text without identifiers, and how many of each kind were removed."""
 
     text: str
     counts: Mapping[str, int]
 
 
 def scrub(text: str, names: Iterable[str] = ()) -> Scrubbed:
-    """The text with identifiers replaced by marks; `names` are user names that are taken out wherever they stand.
+    """The text with identifiers replaced by marks; `names` are user names, removed wherever they appear.
 
     >>> scrub("I'm in Wakefield, seen on 14 May 2021. Mail me: a.b@example.com or u/some_one, +44 20 7946 0958.").text
     "I'm in [place], seen on 2021. Mail me: [email] or [user], [phone]."
@@ -52,7 +52,7 @@ def scrub(text: str, names: Iterable[str] = ()) -> Scrubbed:
     """
     counts: Counter[str] = Counter()
     users = [name for name in sorted(names, key=lambda name: (-len(name), name)) if _is_told(name)]
-    # What one rule leaves may be what another knows: again until nothing is left.
+    # What one rule leaves may match another: repeat until nothing is left.
     for _ in range(_ROUNDS):
         before = text
         text = _once(text, users, counts)
@@ -75,7 +75,7 @@ def _once(text: str, users: Iterable[str], counts: Counter[str]) -> str:
 
 
 def _is_told(name: str) -> bool:
-    """A user name that would tell who it is: not a mark, and long enough to be no word by chance."""
+    """Whether a user name could identify somebody: not a mark, and too long to be a word by chance."""
     return len(name) >= 4 and not name.startswith("[")
 
 
@@ -89,7 +89,7 @@ def mask_names(text: str) -> str:
 
 
 def survivors(published: Mapping[str, str], source: Iterable[str]) -> list[str]:
-    """Names of the published texts that share eight words in a row with the source: a search would find it by them.
+    """Names of the published texts that share eight consecutive words with the source: a search would find it by them.
 
     >>> survivors({"reason": "She wheezes."}, ["My aunt's spine crumbled on steroids"])
     []

@@ -23,12 +23,12 @@ from builders.curation.overlaid_text import LEAST, text_characters
 from builders.curation.pictures import Picture
 
 SMALL = 224  # pixels of the shorter side
-DARK, BRIGHT = 64, 200  # grey levels below and above which nearly all of a picture is dark or overexposed
+DARK, BRIGHT = 64, 200  # a picture that is almost entirely below or above these grey levels is dark or overexposed
 LEAST_TO_CALIBRATE = 20  # images of a source
 FLAGS = ("small", "blurred", "motion_blur", "dark", "overexposed", "near_uniform", "border", "text_overlay")
 
 _DEVIATIONS = 2.5  # standard deviations (of a normal distribution with this median absolute deviation)
-_LEAST_SPREAD = 0.2  # of the logarithm: a source of near-copies is not held to its last digit
+_LEAST_SPREAD = 0.2  # of the logarithm, so that a source of near-copies is not judged by its last digit
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def measure(picture: Picture) -> Quality:
 
 
 def judge(qualities: Sequence[Quality], sources: Sequence[str]) -> list[Judgement]:
-    """Flag each picture; blur against its source, or against all pictures where the source has fewer than 20."""
+    """Flag each picture; blur against its source, or against all pictures if the source has fewer than 20."""
     thresholds = _thresholds(qualities, sources)
     return [
         Judgement(_flags(quality, thresholds[source]), round(thresholds[source], 3))

@@ -23,7 +23,7 @@ MOST_BETWEEN = 40  # pairs of sides that are counted in a table
 MOST_CLUSTERS = 80
 MOST_FLAGGED = 24  # shown for each flag
 MOST_UNSURE = 24
-MOST_MEMBERS = 12  # pictures of picture cluster
+MOST_MEMBERS = 12  # pictures shown of a cluster
 
 FLAG_MEANING: Mapping[str, str] = {
     "small": "shorter side below 224 pixels",
@@ -46,8 +46,9 @@ def write_report(
     against: Sequence[str] = (),
     shared: Sequence[Leak] = (),
 ) -> None:
-    """Write the page. `columns` says what tells split, label, group and source; `shared` are the pictures that other
-    sets, `against`, hold too.
+    """Write the page. `columns` names what gives split, label, group and source; `shared` are the pictures that the
+    other
+    sets, `against`, also hold.
 
     Raises: BedsideError when the disk is full.
     """
@@ -82,7 +83,7 @@ def _words(name: str) -> str:
 
 
 class _Shown:
-    """Thumbnails by content, each made once; the same picture is shown at several places."""
+    """Thumbnails by content, each made once, since a picture may be shown in several places."""
 
     def __init__(self, curation: Curation | None = None) -> None:
         decided = zip(curation.files, curation.decisions, strict=True) if curation else ()
@@ -90,7 +91,7 @@ class _Shown:
         self._made: dict[str, str] = {}
 
     def picture(self, picture: Examined, again: Sequence[Examined] = ()) -> dict[str, Any]:
-        """A file's thumbnail and what is said of it; `again` are files of the same bytes, which are only named."""
+        """A file's thumbnail and description; `again` are files with the same bytes, which are only named."""
         assert picture.content is not None
         digest = picture.content.digest
         if digest not in self._made:
@@ -144,7 +145,7 @@ def _leak(leak: Leak, shown: _Shown) -> dict[str, Any]:
 
 
 def _some(files: Sequence[Examined], shown: _Shown) -> dict[str, Any]:
-    """Files of a cluster, those of the same bytes as one picture."""
+    """Files of a cluster, those with the same bytes as one picture."""
     same: dict[str, list[Examined]] = defaultdict(list)
     for picture in files:
         assert picture.content is not None
@@ -173,7 +174,7 @@ def _clusters(curation: Curation, shown: _Shown) -> dict[str, Any]:
 
 
 def _unsure(curation: Curation, shown: _Shown) -> dict[str, Any]:
-    """Pairs that were not joined: the most alike first."""
+    """Pairs that were not joined, most alike first."""
     first: dict[str, Examined] = {}
     for picture in curation.files:
         if picture.content:

@@ -25,14 +25,14 @@ from loaders.manifest import canonical_json
 
 ACCEPT, REJECT = "accept", "reject"
 REASONS = ("wrong diagnosis", "poor quality", "copy", "identifiable person", "other")
-"""Why an image can be rejected; what an exclusion says is "review: " and one of these."""
+"""Why an image can be rejected; the reason of an exclusion is "review: " and one of these."""
 NAME = "review.json"
 _FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a person decided: to accept or reject an image, why, and of which file (empty: not said)."""
+    """A person's decision: to accept or reject an image, why, and about which file (empty: not stated)."""
 
     decision: str
     reason: str = ""
@@ -43,7 +43,7 @@ class Decision:
 class Doubt:
     """Why an image is borderline: `kind` is label, quality, copy or class, `text` says it in a sentence.
 
-    `beside` are the keys of the images that it should be looked at beside.
+    `beside` are the keys of the images that should be shown beside it.
     """
 
     kind: str
@@ -53,7 +53,7 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An image of the page: its key, the name of its bytes in the build's image store, and what stands below it."""
+    """An image on the page: its key, the name of its bytes in the build's image store, and its caption."""
 
     key: str
     image: str
@@ -62,9 +62,9 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An image to decide on. `kept` is what becomes of it without a decision, `decided` what was decided earlier.
+    """An image to decide on. `kept` is its outcome without a decision, `decided` an earlier decision.
 
-    Where its doubt is about a class, it stands for all photos of it, of which `beside` are some.
+    If the doubt is about a class, it represents all photos of the class, of which `beside` are some.
     """
 
     picture: Shown
@@ -111,17 +111,17 @@ class Decisions:
 
     @property
     def digest(self) -> str:
-        """SHA-256 over what was decided, in whatever order and file it was written."""
+        """SHA-256 over the decisions, in whatever order and files they were written."""
         content = {key: asdict(one) for key, one in self.by_key.items()}
         return hashlib.sha256(canonical_json(content)).hexdigest()
 
     @property
     def identity(self) -> str:
-        """What they are for the steps of a build."""
+        """What identifies them for the steps of a build."""
         return self.digest
 
     def matching(self, contents: Iterable[tuple[str, str | None]]) -> dict[str, Decision]:
-        """The decisions that are about one of these images, given as (key, SHA-256 of its file or None)."""
+        """The decisions about one of these images, given as (key, SHA-256 of its file or None)."""
         present: dict[str, str | None] = {}
         for key, content in contents:
             present.setdefault(key, content)
@@ -133,9 +133,9 @@ class Decisions:
 
 
 def read_decisions(paths: Sequence[Path], *, column: str = "image_id", reasons: Sequence[str] = REASONS) -> Decisions:
-    """The decisions of all files; the same decision twice is one. `column` holds the keys.
+    """The decisions of all files; repeated decisions count once. `column` holds the keys.
 
-    Raises: InputError, with file and line, for what is no table of decisions, a decision or reason that is unknown, and
+    Raises: InputError, with file and line, for anything but a table of decisions, an unknown decision or reason, and
     two decisions on one image that contradict each other.
     """
     found: dict[str, Decision] = {}

@@ -19,12 +19,12 @@ SIDE = 640  # pixels of the longer side
 BESIDE = 320
 MOST_BESIDE = 4
 _USUAL = {"label": "wrong diagnosis", "quality": "poor quality", "copy": "copy", "class": "wrong diagnosis"}
-"""The reason that a rejection begins with, by the kind of the doubt."""
+"""How the reason of a rejection begins, by the kind of the doubt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of what is judged, which folds; `style` is "facts" where names and values stand side by side."""
+    """A collapsible part of what is judged; `style` is "facts" for names and values side by side."""
 
     title: str
     fields: Sequence[Field]
@@ -34,7 +34,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Framed:
-    """A picture in a square of 100 by 100, with marks in that square: an outline, and places (x, y), numbered alike in
+    """A picture in a square of 100 by 100, with marks in that square: an outline, and points (x, y), numbered alike in
     all pictures of a question."""
 
     picture: Shown
@@ -47,7 +47,8 @@ class Question:
     """One thing to decide on. `content` is the SHA-256 of what is judged, `usual` the reason of a plain rejection.
 
     `image` and those of `beside` name pictures of the page, `more` counts those that are not shown; `equal` are shown
-    at equal size in place of one `image`, what they share marked. `otherwise` says what becomes of it without a
+    at
+    equal size instead of a single `image`, with what they share marked. `otherwise` says what happens without a
     decision.
     """
 
@@ -68,7 +69,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a page says of its kind of questions; `columns` are those of the exported file, the first holds the keys.
+    """What a page says about its kind of questions; `columns` are those of the exported file, the first holds the keys.
 
     `reasons` are those of a rejection, each with the question that it answers, or "".
     """
@@ -85,7 +86,7 @@ def write_questions(
     questions: Sequence[Question], words: Words, page: Path, images: Mapping[str, str] | None = None
 ) -> None:
     """Write the page; `images` are data URLs by the names that questions give. Raises: BedsideError on a full disk."""
-    # Names the decisions that a browser keeps: the same things to judge, the same decisions.
+    # The key under which a browser stores the decisions: the same things to judge share the same decisions.
     asked = repr([(question.key, question.content) for question in questions])
     record = {
         "items": [_recorded(question) for question in questions],
@@ -112,9 +113,9 @@ def _recorded(question: Question) -> dict[str, object]:
 
 
 def write_review(items: Sequence[Item], load: Callable[[str], bytes], page: Path, *, title: str) -> None:
-    """Write the page of borderline photos; `load` gives the bytes of an image by its name in the build's store.
+    """Write the page of borderline photos; `load` returns the bytes of an image by its name in the build's store.
 
-    Raises: BedsideError when an image is gone or damaged, or the disk is full.
+    Raises: BedsideError if an image is gone or damaged, or the disk is full.
     """
     words = Words(
         f"{title}: doubtful images",
@@ -131,14 +132,14 @@ def write_review(items: Sequence[Item], load: Callable[[str], bytes], page: Path
 
 
 class _Pictures:
-    """The pictures of a page, each encoded once for each size; `of` gives the name of one."""
+    """The pictures of a page, each encoded once per size; `of` returns the name of one."""
 
     def __init__(self, load: Callable[[str], bytes], images: dict[str, str]) -> None:
         self.load = load
         self._images = images
 
     def of(self, shown: Shown, side: int) -> Shown:
-        """The picture under the name that it has on the page."""
+        """The picture under its name on the page."""
         name = f"{shown.image} {side}"
         if name not in self._images:
             self._images[name] = thumbnail(self.load(shown.image), side)
@@ -166,7 +167,7 @@ def _question(item: Item, pictures: _Pictures) -> Question:
 
 
 def _is_class(item: Item) -> bool:
-    """Whether it is a class that is asked about, not a photo; earlier builds asked about each photo of it."""
+    """Whether the question is about a class rather than a photo; earlier builds asked about each photo of a class."""
     return bool(item.beside) and any(doubt.kind == "class" for doubt in item.doubts)
 
 
@@ -176,7 +177,7 @@ def _otherwise(item: Item, of_class: bool) -> str:
 
 
 def _side_by_side(item: Item, pictures: _Pictures, of_class: bool) -> tuple[Sequence[Framed], Sequence[Shown]]:
-    """The pictures to show at equal size, with what they share, and those that are left to stand beside them."""
+    """The pictures to show at equal size, with what they share, and the others to show beside them."""
     if not item.beside:
         return (), ()
     if of_class:
@@ -193,10 +194,10 @@ _Places = list[tuple[float, float]]
 
 
 def _shared(first: bytes, second: bytes) -> tuple[tuple[_Places, _Places], ...] | None:
-    """Outline and points of what both share, in the square of each; None where nothing is found, or nobody can look."""
+    """Outline and points of what both share, in the square of each; None if nothing is found, or OpenCV is missing."""
     try:
         from builders.curation.shared_area import shared_area
-    except MissingExtra:  # the page needs no OpenCV but for this
+    except MissingExtra:  # the page needs OpenCV only for this
         return None
     found = shared_area(first, second)
     if found is None:
@@ -209,7 +210,7 @@ def _shared(first: bytes, second: bytes) -> tuple[tuple[_Places, _Places], ...] 
 
 
 def _square(data: bytes) -> Callable[[tuple[float, float]], tuple[float, float]]:
-    """Where a share of a picture's sides lies in a square of 100 that holds all of it in its middle."""
+    """Converts a position, as shares of a picture's sides, to a square of 100 that holds the whole picture, centred."""
     width, height = open_image(data).size
     wide, high = 100 * width / max(width, height), 100 * height / max(width, height)
     return lambda place: (

@@ -23,16 +23,16 @@ from loaders.errors import InputError
 from loaders.files.tables import read_table
 
 ENOUGH = 3
-"""Groups from which a class is to have one in the split that every class should reach."""
+"""The number of groups from which a class must have one in the split that every class should reach."""
 SPLIT_RULE = 2
-"""The version of how photos are split; 1 knew no split that every class should reach."""
+"""The version of how photos are split; version 1 had no split that every class should reach."""
 _ROUNDING = 0.002
 """How far the shares of a prevalence table may be from 1 in sum: people write them with three digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A photo: its key, its class, and every group it belongs to (patient, lesion, cluster of near duplicates)."""
+    """A photo: its key, its class, and every group it belongs to (patient, lesion, cluster of near-duplicates)."""
 
     key: str
     label: str
@@ -88,13 +88,13 @@ def read_prevalence(path: Path, names: Sequence[str]) -> dict[str, float]:
 def class_targets(shares: Mapping[str, float], *, total: int, floor: int) -> dict[str, int]:
     """How many photos each class should have: its share of `total`, but at least `floor`; they sum to `total`.
 
-    What the floor gives to rare classes is taken from the others in proportion to their shares.
+    What the floor adds to rare classes is taken from the others in proportion to their shares.
 
     >>> class_targets({"a": 0.9, "b": 0.1, "c": 0.0}, total=10, floor=2)
     {'a': 6, 'b': 2, 'c': 2}
 
     Raises:
-        InputError: the floor alone asks for more than `total`.
+        InputError: the floor alone needs more than `total`.
     """
     if total < floor * len(shares):
         found = f"a total of {total:,} for {len(shares)} classes with a floor of {floor:,}"
@@ -117,7 +117,7 @@ def class_targets(shares: Mapping[str, float], *, total: int, floor: int) -> dic
 
 
 def draw(members: Sequence[Member], targets: Mapping[str, int], *, seed: int, before: Collection[str] = ()) -> Drawn:
-    """As many photos of each class as its target says, or all there are; groups that are not in it yet come first.
+    """As many photos of each class as its target says, or all there are; groups that are not yet drawn from come first.
 
     A class without a target is not drawn. Keys in `before`, an earlier drawing, come before all others.
     """
@@ -136,7 +136,7 @@ def draw(members: Sequence[Member], targets: Mapping[str, int], *, seed: int, be
 
 
 def _varied(members: Sequence[Member], seed: int) -> list[Member]:
-    """In random order, but the first photo of every group before the second of any."""
+    """In random order, but the first photo of every group comes before the second of any."""
     shuffled = sorted(members, key=lambda member: chance(seed, "draw", member.key))
     seen: Counter[str] = Counter()
     turns = []
@@ -157,11 +157,11 @@ def split_groups(
     """The split of each photo: every class in the ratios given, as closely as groups allow; no group in two splits.
 
     Photos that share a group, directly or through others, go together. Large groups are placed first, each where its
-    classes lack most. The split `everywhere`, where one is named, then has a photo of every class of ENOUGH groups: of
-    a class that it lacks the smallest group moves there. Where it lacks none, nothing moves.
+    classes are short most. The split `everywhere`, if given, then gets a photo of every class with ENOUGH groups: for a
+    class that it lacks, the smallest group moves there. If it lacks none, nothing moves.
 
-    `before` are the splits of photos by an earlier splitting, which they and their groups keep. A group that turns out
-    to have photos of two goes to the one that `ratios` names first: there, models may have learnt from it.
+    `before` are the splits of photos in an earlier splitting, which they and their groups keep. A group that turns out
+    to have photos in two goes to the one that `ratios` names first: models may have been trained on photos from there.
 
     Raises:
         InputError: the ratios do not sum to 1, or one is not positive.
@@ -182,8 +182,9 @@ def split_groups(
     split_of: dict[str, str] = {}
     for group in order:
         counts = Counter(member.label for member in group)
-        # Only whole photos can be lacking in a class; what is left over of many small classes evens out over all, in
-        # proportion: a small split would else wait for the large ones to fill, until nothing is left for it.
+        # A class can only lack whole photos. What many small classes leave over evens out over all of them, in
+        # proportion;
+        # otherwise a small split would wait for the large ones to fill, until nothing is left for it.
         lacks = {s: sum(n * math.floor(need[s][label] + 1e-9) for label, n in counts.items()) for s in ratios}
         lacking = max(ratios, key=lambda split: (lacks[split], round(overall[split] / ratios[split], 9)))
         best = kept.get(group[0].key, lacking)
@@ -197,7 +198,7 @@ def split_groups(
 
 
 def _kept(group: Sequence[Member], ratios: Iterable[str], before: Mapping[str, str]) -> str:
-    """The split that a group keeps from before; "" for a new one."""
+    """The split that a group keeps from before; "" if it is new."""
     were = {before[member.key] for member in group if member.key in before}
     return next((split for split in ratios if split in were), "")
 
@@ -205,8 +206,8 @@ def _kept(group: Sequence[Member], ratios: Iterable[str], before: Mapping[str, s
 def _reach(
     wanted: str, groups: Sequence[Sequence[Member]], split_of: dict[str, str], seed: int, kept: Collection[str]
 ) -> None:
-    """Move groups to a split until it has a photo of every class of ENOUGH groups: of two that do, the smaller one, and
-    rather one whose split keeps another of the class. Those whose first photo is in `kept` stay."""
+    """Move groups to a split until it has a photo of every class with ENOUGH groups: the smaller group if there is a
+    choice, preferably one whose split keeps another of the class. Groups whose first photo is in `kept` stay."""
     of_class: dict[str, list[Sequence[Member]]] = defaultdict(list)
     for group in groups:
         for label in {member.label for member in group}:
@@ -225,7 +226,7 @@ def _reach(
 
 
 def joined(links: Iterable[Iterable[str]]) -> dict[str, str]:
-    """For each name, the least name of all that it is linked with, directly or through others.
+    """For each name, the smallest name among all that it is linked with, directly or through others.
 
     >>> joined([["b", "c"], ["c", "a"], ["d"]]) == {"a": "a", "b": "a", "c": "a", "d": "d"}
     True
@@ -240,7 +241,7 @@ def joined(links: Iterable[Iterable[str]]) -> dict[str, str]:
 
 
 def shuffled(keys: Iterable[str], *, seed: int, purpose: str) -> Iterator[str]:
-    """The keys in an order that depends on nothing but them, the seed and the purpose."""
+    """The keys in an order that depends only on them, the seed and the purpose."""
     return iter(sorted(keys, key=lambda key: chance(seed, purpose, key)))
 
 

@@ -30,7 +30,7 @@ _SURER = (DIFFERENT, UNSURE, SCENE, COPY)
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A file, the file of the other set that it goes with, and how: same bytes, a copy in its disguise, one scene."""
+    """A file, the file of the other set that matches it, and how: same bytes, a copy in its disguise, one scene."""
 
     file: str
     other: str
@@ -39,7 +39,8 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One pair for each file that was found, in the order of their names; `unread` are others that nobody can open."""
+    """One pair for each file that was found, in the order of their names;
+    `unread` are others that could not be opened."""
 
     pairs: tuple[Pair, ...]
     unread: tuple[str, ...]
@@ -69,7 +70,7 @@ def seen(
 
 
 def _pair(one: Examined, others: Sequence[Examined], known: dict[str, Features]) -> Pair:
-    """The file with the surest of the others of its cluster."""
+    """The file with the surest of the others in its cluster."""
     same = next((other for other in others if _digest(other) == _digest(one)), None)
     if same is not None:
         return Pair(one.file.name, _name(same), "same bytes")
@@ -85,7 +86,7 @@ def _how(verdict: PairVerdict) -> str:
 
 
 def _verdict(other: Examined, one: Examined, known: dict[str, Features]) -> PairVerdict:
-    """Told from the other; compared in the order of the digests, as everywhere."""
+    """From the other's point of view; compared in the order of the digests, as everywhere."""
     first, second = sorted((other, one), key=_digest)
     verdict = compare(_features(first, known), _features(second, known))
     return verdict if first is other else verdict.swapped()
@@ -99,7 +100,7 @@ def _features(one: Examined, known: dict[str, Features]) -> Features:
 
 
 def _digest(one: Examined) -> str:
-    assert one.content is not None  # what lies in a cluster could be opened
+    assert one.content is not None  # anything in a cluster could be opened
     return one.content.digest
 
 

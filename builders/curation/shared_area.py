@@ -14,23 +14,24 @@ from builders.curation.pictures import Grey, read_picture
 from builders.curation.verification import Features, best_view, features, mirrored
 
 MOST = 8
-"""Keypoints that are marked, spread over the common area."""
+"""Maximum number of marked keypoints, spread over the common area."""
 
 _Place = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Places in a picture, as shares (x, y) of its width and height: the outline of the common area, and keypoints."""
+    """Positions in a picture, as shares (x, y) of its width and height: the
+    outline of the common area, and keypoints."""
 
     outline: tuple[_Place, ...]
     points: tuple[_Place, ...]
 
 
 def shared_area(first: bytes, second: bytes) -> tuple[Marks, Marks] | None:
-    """What is common, marked in the first picture and in the second: the nth point of one is that of the other.
+    """The common area, marked in the first picture and in the second; the nth points of both correspond.
 
-    None where no keypoints agree on how the one lies on the other. Raises: ImageError as `read_picture`.
+    None if no keypoints agree on an alignment. Raises: ImageError as `read_picture`.
     """
     one, other = features(read_picture(first)), features(read_picture(second))
     turned = best_view(one, other)
@@ -52,7 +53,7 @@ def shared_area(first: bytes, second: bytes) -> tuple[Marks, Marks] | None:
 
 
 def _back(points: Points, back: Map, first: Features, turned: bool) -> Points:
-    """Points of the second picture in the first, as it is, not as it was compared."""
+    """Points of the second picture in the first as it is, undoing the view in which it was compared."""
     found = moved(back, points).astype(np.float32)
     return mirrored_points(found, first.grey.shape[1]) if turned else found
 
@@ -67,7 +68,7 @@ def _places(shares: NDArray[np.float32]) -> tuple[_Place, ...]:
 
 
 def _spread(points: Points) -> Points:
-    """Some of the points, each as far as can be from those before it."""
+    """Some of the points, each as far as possible from those before it."""
     chosen = [int(np.argmin(points.sum(axis=1)))]
     while len(chosen) < min(MOST, len(points)):
         apart = np.linalg.norm(points[:, None] - points[chosen][None], axis=2).min(axis=1)

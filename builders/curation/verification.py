@@ -36,12 +36,12 @@ DIFFERENT = "different"
 
 _SIDE = 320
 _KEYPOINTS = 300
-_LEAST_COVERED = 0.3  # of the picture that shows less
+_LEAST_COVERED = 0.3  # minimum common area, of the picture that shows less
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What comparing needs of a picture, at 320 pixels."""
+    """What a comparison needs of a picture, at 320 pixels."""
 
     points: Points
     descriptors: Descriptors
@@ -52,9 +52,10 @@ class Features:
 class PairVerdict:
     """The outcome for an ordered pair.
 
-    `matches` fit the map; `explained` and `agreement` are shares (see above); `of_first` and `of_second` say what share
-    of each picture the common area is. The second picture is the first one, mirrored left to right where `mirrored`
-    says so, and then turned clockwise by `turn` degrees (0, 90, 180, 270).
+    `matches` is how many fit the map; `explained` and `agreement` are shares (see the module's docstring); `of_first`
+    and
+    `of_second` say what share of each picture the common area is. The second picture is the first one, mirrored left to
+    right if `mirrored`, and then turned clockwise by `turn` degrees (0, 90, 180, 270).
     """
 
     kind: str
@@ -67,7 +68,7 @@ class PairVerdict:
     mirrored: bool = False
 
     def swapped(self) -> PairVerdict:
-        """The same, told from the second picture."""
+        """The same, from the second picture's point of view."""
         turn = self.turn if self.mirrored else -self.turn % 360
         return replace(self, of_first=self.of_second, of_second=self.of_first, turn=turn)
 

@@ -46,7 +46,7 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """A dialogue to annotate: the run that it is of, the epoch, and the consultation."""
+    """A dialogue to annotate: its run, its epoch, and the consultation."""
 
     run_id: str
     epoch: int
@@ -92,7 +92,7 @@ def dialogues_of(run: FinishedRun) -> list[Dialogue]:
 
 
 def drawn(dialogues: Sequence[Dialogue], count: int, seed: int) -> list[Dialogue]:
-    """`count` dialogues by seed, whatever their order: as even as can be over runs, temperaments and diagnoses.
+    """`count` dialogues by seed, whatever their order: spread as evenly as possible over runs, temperaments, diagnoses.
 
     Raises InputError on fewer dialogues than `count`.
     """
@@ -119,9 +119,9 @@ def _traits(dialogue: Dialogue) -> list[tuple[str, str]]:
 def write_sheets(
     dialogues: Sequence[Dialogue], path: Path, *, raters: int = 5, count: int = 100, seed: int = 0
 ) -> list[Path]:
-    """Write a blank sheet a rater ("-R1" and so on behind the name of `path`) and instructions; the files written.
+    """Write a blank sheet per rater ("-R1" and so on after the name of `path`) and instructions; returns the files.
 
-    Raises InputError on too few dialogues, or a file that is there already: a sheet may hold hours of work.
+    Raises InputError on too few dialogues, or an existing file, since a sheet may hold hours of work.
     """
     if raters < 1:
         raise InputError("raters", found=str(raters), expected="1 or more")
@@ -141,12 +141,12 @@ def write_sheets(
 
 
 def numbered(chosen: Sequence[Dialogue]) -> dict[str, Dialogue]:
-    """The dialogues by what raters know them by: D001 and so on."""
+    """The dialogues by the names that raters see: D001 and so on."""
     return {f"D{number:0{len(str(len(chosen)))}d}": dialogue for number, dialogue in enumerate(chosen, start=1)}
 
 
 def sheet_row(dialogue: Dialogue) -> dict[str, Any]:
-    """What a sheet says of a dialogue."""
+    """What a sheet shows of a dialogue."""
     record = dialogue.record
     return {
         "run": dialogue.run_id,
@@ -231,14 +231,14 @@ class Graph:
 
 
 CARELESS = 0.1
-"""How far below the others' agreement a rater has to lie, whatever its interval; in the paper it was 0.15."""
+"""How far below the others' agreement a rater must be, whatever its interval; in the paper it was 0.15."""
 
 
 def agreement(annotations: Annotations, *, resamples: int = 1000, seed: int = 0) -> Graph:
     """Pairwise kappas with bootstrap intervals over dialogues, and annotators who did not do as they were asked.
 
-    A rater is careless when the others agree among themselves better than with it, by at least `CARELESS` and with the
-    whole interval of the difference above 0. The worst such rater is taken out and the others are looked at again, as
+    A rater is careless if the others agree among themselves better than with it, by at least `CARELESS` and with the
+    whole interval of the difference above 0. The worst such rater is removed and the others are checked again, as
     long as three are left. Raises InputError on fewer than two raters.
     """
     if len(annotations.raters) < 2:

@@ -13,7 +13,7 @@ from loaders.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What the doctor gets, and what is asked of it. Without a dialogue it answers once to complaints told at once."""
+    """What the doctor gets and is asked for. Without a dialogue it answers once, to complaints shown all at once."""
 
     name: str
     dialogue: bool

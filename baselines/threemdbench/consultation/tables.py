@@ -67,8 +67,8 @@ def results(
 ) -> list[Result]:
     """The numbers of a run. `lost` counts cases that a model's failure ended without a record.
 
-    Where `sides` says on which side of a column each case lies, correct diagnoses (strict), the items of the rubric and
-    the length stand there once more, side by side.
+    If `sides` gives the slice of each case for a column, correct diagnoses (strict), the items of the rubric and
+    the length are repeated for each slice.
 
     Raises InputError on no consultation, several settings, or a diagnosis or item that the paper does not know.
     """
@@ -179,7 +179,7 @@ class _Run:
         return cells
 
     def _phlegmatic(self) -> list[Result]:
-        """By how many turns dialogues with phlegmatic patients are shorter than the others (3M-G34)."""
+        """How many turns shorter dialogues with phlegmatic patients are than the others (3M-G34)."""
         marks = np.array([played.temperament == "phlegmatic" for played in self.consultations])
         if not self._dialogue or marks.all() or not marks.any():
             return []
@@ -297,7 +297,7 @@ class _Run:
         group: str | None,
         within: Interval | None = None,
     ) -> Result:
-        """The mean of (case, value); `within` are the ends of their scale."""
+        """The mean of (case, value); `within` are the bounds of their scale."""
         if not given:
             return self._cell(table, column, None, unit, direction, group=group, n=0, note="nothing was assessed")
         cases, values = zip(*given, strict=True)
@@ -306,7 +306,7 @@ class _Run:
         return self._cell(table, column, mean, unit, direction, group=group, n=len(given), ci95=ci95)
 
     def _rate(self, column: str, cases: Sequence[str], marks: Sequence[bool]) -> Result:
-        """A share of the consultations; Wilson's interval, or the bootstrap over cases where cases were repeated."""
+        """A share of the consultations, with Wilson's interval, or the bootstrap over cases if cases were repeated."""
         if len(set(cases)) == len(marks):
             return self._share(column, sum(marks), len(marks), wilson_interval(sum(marks), len(marks)))
         draws: dict[str, Any] = {"resamples": self.resamples, "seed": self.seed, "clusters": cases}
@@ -339,7 +339,7 @@ class _Run:
 
 
 def graded(played: Consultation, item: str, unfinished: Unfinished = "paper") -> float | None:
-    """The score of an item; None for what was not assessed and, in mode `paper`, for what was not finished."""
+    """The score of an item; None if it was not assessed or, in mode `paper`, the dialogue was not finished."""
     items = played.assessment.items if played.assessment else None
     return float(items[item]) if items is not None and (played.finished or unfinished == "authors") else None
 

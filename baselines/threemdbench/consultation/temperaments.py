@@ -37,7 +37,7 @@ def temperament_texts(folder: Path | None) -> str:
 
 
 def facets_of(texts: str, temperament: str) -> dict[str, str]:
-    """What the patient's prompt says of a temperament: its name, its facets, and all of these in lines."""
+    """What the patient's prompt says about a temperament: its name, its facets, and all facets as lines."""
     facets = _read(texts)[temperament]
     return {"temperament": temperament, **facets, "facets": "\n".join(f"- {text}" for text in facets.values())}
 
@@ -50,7 +50,7 @@ def _written(facets: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def _read(text: str) -> dict[str, dict[str, str]]:
-    """Temperament -> facet -> its text, as far as they are there."""
+    """Temperament -> facet -> its text, for those that are present."""
     found: dict[str, dict[str, str]] = {}
     heads = list(_HEAD.finditer(text := _TAG.sub("\n", text)))
     for head, behind in zip(heads, [*heads[1:], None], strict=True):

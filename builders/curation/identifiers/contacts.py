@@ -33,7 +33,7 @@ _AT = (
 _PROVIDERS = part("mail provider")
 _ENDS = part("domain")
 _PATH = r"(?: (?:\s*/\s*|\s+slash\s+)[\w.~%-]{1,200} ){0,6}"
-# A local part that no sentence holds by chance.
+# A local part that does not occur in a sentence by chance.
 _TELLING = (
     rf"(?: [a-z0-9]{{1,40}}(?:[._+-][a-z0-9]{{1,40}}){{1,5}} | [a-z]{{1,40}}\d[\w.]{{0,63}} "
     rf"| [a-z0-9]{{1,40}}(?:{_JOIN}[\w.+-]{{1,64}}){{1,4}} )"
@@ -83,7 +83,7 @@ _LINKS = (
 # --- Names on other platforms -----------------------------------------------------------------------------------------
 
 _HANDLE = r"[a-z0-9][\w.#-]{2,30}[\w]"
-_ODD = r"(?=[\w.#-]{0,32}(?:\d|_|\#|\w\.\w))"  # a token that is no word
+_ODD = r"(?=[\w.#-]{0,32}(?:\d|_|\#|\w\.\w))"  # a token that is not a word
 _CALLED = part("account")
 _USERS = (
     rule(
@@ -112,7 +112,7 @@ _USERS = (
         rf"\dm)(?<!\df)",
         r"\1[user]",
     ),
-    # A word with a number at its end, which is no dose: "throwaway8812".
+    # A word with a number at its end that is not a dose: "throwaway8812".
     rule(
         "user",
         r"\b(?!covid|vitamin|omega|sars|type|stage|grade|level)[a-z]{6,}(?!(?:\d{1,2}|[1-9][05]0|1000"
@@ -152,13 +152,13 @@ _ONE_SPOKEN = re.compile(rf"(double|triple)?[\s-]*\b({_DIGITS})\b", re.IGNORECAS
 
 
 def _if_digits(match: re.Match[str], least: int, most: int, said: str | None = None) -> str:
-    """The mark of a telephone number where there are so many digits, else what was said."""
+    """The mark of a telephone number if the number of digits fits, otherwise the text itself."""
     said = match[0] if said is None else said
     return "[phone]" if least <= sum(map(str.isdigit, said)) <= most else said
 
 
 def _spoken(match: re.Match[str]) -> str:
-    """The mark of a telephone number that is said digit by digit, wholly or in part."""
+    """The mark of a telephone number that is spelled out digit by digit, wholly or in part."""
     words = _ONE_SPOKEN.findall(match[0])
     spoken = sum({"double": 2, "triple": 3}.get(times.casefold(), 1) for times, _ in words)
     written = sum(map(str.isdigit, match[0]))

@@ -14,7 +14,7 @@ NAMES = (
 )
 
 _KINDS = part("institution")
-# A department is nobody's: "the Pain Clinic".
+# A department identifies nobody: "the Pain Clinic".
 _GENERAL = (
     r"(?!(?:The|A|An|My|Our|Your|This|That|High|Medical|Pain|Cancer|Heart|Eye|Sleep|Skin|Stroke"
     r"|Breast|Fertility|Memory|Headache|Asthma|Diabetes|Cardiology|Dental|Local"
@@ -126,7 +126,7 @@ _EMPLOYERS = (
 
 
 def _institution(said: str) -> str:
-    """The mark of an institution, unless all of its name says what it is and not whose."""
+    """The mark of an institution, unless its whole name says only what it is, not whose."""
     words = said.split()
     own = [word for word in words[:-1] if word[0].isupper() and not is_no_name(word)]
     return "[institution]" if own and not all(map(is_medical, own)) else said

@@ -11,7 +11,7 @@ from builders.curation.identifiers.words import is_medical, is_no_name, listed, 
 PARTICLE = r"(?:van|von|der|den|de|da|del|della|di|du|dos|das|la|le|bin|ibn|bint|al|el|ter|ten|ben|abu|mac|st\.)"
 INITIAL = rf"[{UPPER}]\.(?:\s?[{UPPER}]\.)?"
 _MORE = rf"(?:[ \t]+(?:(?:{PARTICLE}[ \t]+){{1,3}}{CAPITAL}|{INITIAL}(?!\w)|{CAPITAL}|[{UPPER}](?=[.,;!?\s]|$)))"
-# A title before a name is none of it: what ends before one leaves the title to the rule of titles.
+# A title in front is not part of a name: a match that ends before one leaves the title to the rule for titles.
 _NO_TITLE = r"(?!(?:Dr|Doctor|Mr|Mrs|Ms|Miss|Prof|Professor|Nurse|Sister|Aunt|Auntie|Uncle|Grandma|Grandpa)\b)"
 _SEQUENCE = (
     rf"(?P<name>{_NO_TITLE}(?:{INITIAL}[ \t]?)?(?:{PARTICLE}[ \t]+(?={PARTICLE}?\s?[{UPPER}]))?"
@@ -33,7 +33,7 @@ def known(word: str, kind: str) -> bool:
 
 
 def sure(word: str) -> bool:
-    """A first or last name that is nothing else."""
+    """Whether it is a first or last name and nothing else."""
     first = plain(word).partition("-")[0] if known(word, "first") else plain(word)
     return (known(word, "first") or known(word, "last")) and first not in listed("word") and not is_no_name(word)
 
@@ -46,17 +46,17 @@ Judge = Callable[[str], bool]
 
 
 def _named(word: str) -> bool:
-    """What follows a title is a name unless everybody writes it so."""
+    """Whether a word after a title is a name: unless it is an ordinary word."""
     return not is_no_name(word) and not (is_medical(word) and not sure(word))
 
 
 def by_position(word: str) -> bool:
-    """What stands where a name does, and is no eponym or word of medicine by itself."""
+    """Whether a word in the position of a name may be one: unless it is an eponym or medical word by itself."""
     return len(word) > 1 and _named(word) and not _eponym(word)
 
 
 def _beside_kin(word: str) -> bool:
-    """What stands right after kin; an eponym in the possessive is a disease."""
+    """Whether a word right after kin is a name; a possessive eponym is a disease."""
     return len(word) > 1 and _named(word) and not (_eponym(word) and word.endswith(("'s", "’s")))
 
 
@@ -68,7 +68,7 @@ def _cased(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern.replace("NAME", _SEQUENCE).replace("LOWER", _LOWER))
 
 
-# A pattern with NAME in it, and what its first word has to be.
+# A pattern containing NAME, and what its first word has to be.
 CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
     (
         _cased(

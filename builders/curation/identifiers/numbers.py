@@ -7,7 +7,7 @@ import re
 from builders.curation.identifiers.rules import Rule, part, rule
 
 OLDEST = 89
-"""Ages above are given as "over 89": there are too few people of each."""
+"""Higher ages are given as "over 89": there are too few people of each."""
 
 # --- Dates ------------------------------------------------------------------------------------------------------------
 
@@ -29,7 +29,7 @@ _YEAR = r"(?P<year>(?:19|20)\d{2})"
 _SHORT = r"['’]?\d{2}"
 _OF_BIRTH = r"\b(?:d\.?\s?o\.?\s?b\.?|date\sof\sbirth|birth\s?da(?:y|te)|b[-\s]?day|born|née?\sle|geb(?:oren)?\.?)"
 _EVENT = r"\b(?:admitted|discharged|dated|appointment|appt|seen|surgery|operated|scan(?:ned)?|due|died|visit|clinic)"
-# "5 march" is a date; what is measured in these is not.
+# "5 march" is a date; a number before a unit is not.
 _NO_UNIT = r"(?!\s?(?:mg|ml|mcg|µg|g|kg|%|weeks?|days?|months?|years?|yrs?|hours?|hrs?|mins?|minutes?|times|x)\b)"
 
 
@@ -128,10 +128,10 @@ _TOKEN = (
 _NO_DOSE = (
     r"(?!\s?(?:mg|ml|mcg|kg|g|%|years?|yrs?|days?|weeks?|months?|mm|cm|hours?|iu|times|patients|cases|people|beds)\b)"
 )
-# Words that a number may follow without belonging to anybody need to be called a number.
+# After these words a number often belongs to nobody, so it must be called a number.
 _LOOSE = part("number of somebody")
 _STRICT = part("number of one person")
-# Compounds that have no name yet are the maker's letters and a number.
+# Compounds without a name yet consist of the maker's letters and a number.
 _COMPOUND = (
     r"(?!(?:LY|GSK|AZD|BMS|ABT|ABBV|MK|PF|RG|RO|JNJ|TAK|BAY|BI|SB|SCH|CP|GW|AMG|ONO|INCB|NVP|CC|BPC"
     r"|SAR|ALN|LCL|SHR|BGB|DS|TAS|CPI|GS|HCV|HPV|COVID|SARS|CYP|BRCA|PMID|NCT|DOI|ICD|RS)[\s-]?\d)"
@@ -185,12 +185,12 @@ _LONG = (
 
 
 def _if_long(said: str, least: int) -> str:
-    """The mark of a number where letters and digits are so many, else what was said."""
+    """The mark of a number if it has enough letters and digits, otherwise the text itself."""
     return "[number]" if sum(map(str.isalnum, said)) >= least and any(map(str.isdigit, said)) else said
 
 
 def _if_plate(said: str) -> str:
-    """The mark of a number for what may stand on a plate: letters and digits, five to eight of them."""
+    """The mark of a number for something that may be on a plate: five to eight letters and digits."""
     return "[number]" if 4 <= sum(map(str.isalnum, said)) <= 8 else said
 
 

@@ -58,7 +58,7 @@ def _masked(match: re.Match[str], judge: Judge, counts: Counter[str], lower: boo
 
 
 def _length(words: list[re.Match[str]], lower: bool, whole: bool) -> int:
-    """How many of the words are the name: up to one that everybody writes, or ends with a possessive."""
+    """How many of the words are the name: up to an ordinary word, or one that ends with a possessive."""
     kept = 1
     while _is_small(words[kept - 1][0]) and kept < len(words):
         kept += 1
@@ -84,7 +84,7 @@ _KNOWN = re.compile(
     rf"(?<![\w\[@/-]){CAPITAL}(?:[ \t]+(?:{INITIAL}(?!\w)|(?:{PARTICLE}[ \t]+){{1,2}}{CAPITAL}"
     rf"|{CAPITAL}|[{UPPER}]\.?(?=[,;!?\s]|$)))*"
 )
-# Two capitalised words within a sentence, one of them with a letter that English has not.
+# Two capitalised words within a sentence, one of them with a letter that English does not have.
 _FOREIGN = re.compile(
     rf"(?<=[a-zß-ÿ,;:.] )(?=[^\W\d_ ]*(?: [{UPPER}])?[^\W\d_ ]*[à-öø-ɏ])(?P<name>{CAPITAL} {CAPITAL})(?! [{UPPER}])"
 )
@@ -92,7 +92,7 @@ _SAINT = re.compile(r"\b(?:St|Saint|San|Santa|São|Sankt|Sint|Mount|Mt|Lake|Port
 
 
 def _masked_known(match: re.Match[str], counts: Counter[str]) -> str:
-    """A run of capitalised words with the names masked that nothing around them has to call one."""
+    """A run of capitalised words with those names masked that need no context to be recognised."""
     words = list(re.finditer(r"\S+", match[0]))
     said, at, parts = match[0], 0, []
     number = 0
@@ -143,13 +143,13 @@ def _masked_known(match: re.Match[str], counts: Counter[str]) -> str:
 
 
 def _coined(word: str) -> bool:
-    """A name of several people joined, as diseases have: "Stevens-Johnson"."""
+    """Whether it is several people's names joined, as in diseases: "Stevens-Johnson"."""
     parts = re.split(r"[-–]", word)
     return len(parts) > 1 and not known(parts[0], "first")
 
 
 def _goes_on(word: str, text: str, start: int, end: int) -> bool:
-    """Whether a capitalised word after a name is the rest of it."""
+    """Whether a capitalised word after a name belongs to it."""
     if len(word.strip(".")) == 1:
         return True
     return (

@@ -22,7 +22,7 @@ _UNIT = (
     r"|box)\.?\s?\#?\s?\d*[A-Za-z]?\d*,?\s+)?"
 )
 _DIRECTION = r"(?:[NSEW]{1,2}\.?\s|North\s|South\s|East\s|West\s)?"
-# What stands between a number and "road" without being the name of one: "2 months down the road".
+# What may stand between a number and "road" without being a street name: "2 months down the road".
 _NO_STREET = (
     r"(?!(?:months?|weeks?|days?|years?|hours?|hrs?|minutes?|mins?|miles?|blocks?|km|people|times"
     r"|of|in|on|down|the|a|an|to|way|way\s|and|or|from"
@@ -153,7 +153,7 @@ def _home(match: re.Match[str]) -> str:
 
 
 def _built(match: re.Match[str]) -> str:
-    """The mark of a place, unless it is coarse, of medicine, or what everybody writes."""
+    """The mark of a place, unless it is coarse, medical, or an ordinary word."""
     name = match[0][len(match[1]) :]
     words = name.split()
     kept = name.casefold() in coarse() or any(map(is_medical, words)) or (len(words) < 2 and is_no_name(name))
@@ -163,7 +163,7 @@ def _built(match: re.Match[str]) -> str:
 
 _HOMES = (
     Rule("place", _HOME, _home),
-    # What is built as the names of places are: "Upper Cattering", "Thistledown Cross", "Hollinby".
+    # Words built like names of places: "Upper Cattering", "Thistledown Cross", "Hollinby".
     rule(
         "place",
         rf"\b((?i:in|at|from|near|to|outside|around|of|behind|past|by)\s)(?:(?:Upper|Lower|Nether|Great"
@@ -194,7 +194,7 @@ def without_places(text: str, counts: Counter[str]) -> str:
                 name = " ".join(words[start : start + length])
                 if name.casefold() not in towns:
                     continue
-                # A town of one word is also a surname or a word: it needs "in", "from" … before it.
+                # A one-word town is also a surname or a word: it needs "in", "from" … before it.
                 before = text[: match.start()] if start == 0 else " ".join(words[:start]) + " "
                 at = match.start() + match[0].index(name)
                 if length == 1 and (not _BEFORE_PLACE.search(before) or is_medical(name) or is_no_name(name)):

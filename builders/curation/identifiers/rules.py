@@ -13,7 +13,7 @@ from loaders.files.tables import read_table
 
 Mark = str | Callable[[re.Match[str]], str]
 
-# Upper-case letters of Latin with its accents, Greek and Cyrillic, for patterns.
+# Upper-case Latin letters with their accents, Greek and Cyrillic, for patterns.
 UPPER = "".join(chr(code) for block in (range(0x250), range(0x370, 0x530)) for code in block if chr(code).isupper())
 CAPITAL = rf"[{UPPER}][^\W\d_]*+(?>(?:['’\-][^\W\d_]++){{0,4}})(?![\d_])"
 """A word that begins with a capital; hyphens, apostrophes and what follows them belong to it."""
@@ -28,20 +28,21 @@ def _parts() -> dict[str, list[str]]:
 
 
 def part(name: str) -> str:
-    """The pattern of any of the words that `parts.csv` holds under this name."""
+    """The pattern of any of the words that `parts.csv` lists under this name."""
     return f"(?:{'|'.join(_parts()[name])})"
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What `pattern` finds is of this `kind`, and `mark` takes its place; one that gives it back unchanged is none."""
+    """What `pattern` finds is of this `kind` and replaced by `mark`; if that returns the text unchanged, it does not
+    count."""
 
     kind: str
     pattern: re.Pattern[str]
     mark: Mark = ""
 
     def masked(self, text: str, counts: Counter[str]) -> str:
-        """The text without what the rule finds, which is counted."""
+        """The text without what the rule finds; finds are counted."""
 
         def replaced(match: re.Match[str]) -> str:
             by = self.mark(match) if callable(self.mark) else match.expand(self.mark or f"[{self.kind}]")
@@ -52,19 +53,20 @@ class Rule:
 
 
 def rule(kind: str, pattern: str, mark: Mark = "", *, cased: bool = False) -> Rule:
-    """A rule whose pattern is verbose: spaces in it mean nothing, and letters match whatever their case."""
+    """A rule whose pattern is verbose: spaces in it mean nothing, and letters match in either case."""
     return Rule(kind, re.compile(pattern, re.VERBOSE | (0 if cased else re.IGNORECASE)), mark)
 
 
 def masked(text: str, rules: Iterable[Rule], counts: Counter[str]) -> str:
-    """The text without what the rules find, one rule after the other."""
+    """The text without what the rules find, applied one after another."""
     for one in rules:
         text = one.masked(text, counts)
     return text
 
 
 def without_spans(text: str, spans: Iterable[tuple[int, int, str]], counts: Counter[str]) -> str:
-    """The text with a mark for each span (start, end, kind), given in order; one that overlaps an earlier one stays."""
+    """The text with a mark for each span (start, end, kind), given in order; one
+    that overlaps an earlier one is ignored."""
     parts, at = [], 0
     for start, end, kind in spans:
         if start >= at:

@@ -11,7 +11,7 @@ from loaders.errors import MissingExtra
 
 @cache
 def coarse() -> frozenset[str]:
-    """Countries, states and continents, and what people call them."""
+    """Countries, states and continents, also under their colloquial names."""
     places = _places()
     names = {place["name"].casefold() for place in (*places.get_countries().values(), *places.get_us_states().values())}
     return frozenset(names) | listed("coarse")

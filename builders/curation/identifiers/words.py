@@ -17,7 +17,7 @@ from builders.curation.identifiers.rules import part
 from loaders.files.tables import read_table
 
 _ENDINGS = re.compile(rf"{part('ending of a medical word')}$", re.IGNORECASE)
-# What a proper name before it makes the name of a disease, a sign, a part of the body or a thing of medicine.
+# Words that turn a preceding proper name into the name of a disease, a sign, a body part or something medical.
 _HEADS = part("head of a medical name")
 _KIND = part("before a head")
 _SO_ENDING = r"[a-z]+(?:itis|osis|oma|pathy|algia|emia|aemia|uria|plasia|trophy|plegia)"
@@ -32,26 +32,26 @@ _PARTS = re.compile(rf"\b{part('organ of somebody')}\sof\s(?:the\s)?$", re.IGNOR
 
 @cache
 def listed(kind: str) -> frozenset[str]:
-    """The words of `names.csv` of a kind (see the text of this module)."""
+    """The words of one kind in `names.csv` (see the module's docstring)."""
     rows = read_table(Path(__file__).with_name("names.csv")).rows
     return frozenset(plain(word) for _, row in rows if row["kind"] == kind for word in row["names"].split())
 
 
 def plain(word: str) -> str:
-    """A word as it is compared: no accents, no possessive, lower case."""
+    """A word normalised for comparison: no accents, no possessive, lower case."""
     return re.sub(r"['’]s?$", "", word.casefold().replace("’", "'")).translate(_fold())
 
 
 @cache
 def _fold() -> dict[int, str]:
-    """Letters with accents to those without."""
+    """Maps letters with accents to those without."""
     bases = {code: unicodedata.normalize("NFD", chr(code)) for code in range(0xC0, 0x250)}
     found = {code: base[0] for code, base in bases.items() if len(base) > 1 and base[0].isascii()}
     return found | {ord("ł"): "l", ord("ø"): "o", ord("đ"): "d", ord("ı"): "i"}
 
 
 def is_no_name(word: str) -> bool:
-    """Whether a word, whatever its case, is one that everybody writes, and nobody's name.
+    """Whether a word, in any case, is an ordinary one and nobody's name.
 
     >>> is_no_name("Google"), is_no_name("Said"), is_no_name("Okonkwo")
     (True, True, False)
@@ -62,7 +62,7 @@ def is_no_name(word: str) -> bool:
 
 @cache
 def is_medical(word: str) -> bool:
-    """Whether a word is one of medicine by its ending, or by being written in capitals alone.
+    """Whether a word is medical by its ending, or by being written in capitals only.
 
     >>> is_medical("Hepatitis"), is_medical("Apixaban"), is_medical("TSH"), is_medical("Kowalczyk")
     (True, True, True, False)
@@ -74,7 +74,7 @@ def is_medical(word: str) -> bool:
 def names_a_thing(text: str, start: int, end: int, *, surely: bool = True) -> bool:
     """Whether the name at `start` to `end` is part of the name of a disease, a sign or an organ.
 
-    With `surely` False, for what is nearly always somebody's name, only where nothing else can be meant.
+    With `surely` False, for what is nearly always somebody's name, only if nothing else can be meant.
 
     >>> names_a_thing("Smith fracture", 0, 5), names_a_thing("Smith called", 0, 5)
     (True, False)
