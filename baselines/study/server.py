@@ -12,6 +12,7 @@ replies are prepared, with whatever else is due, in a loop and a thread of their
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -100,7 +101,9 @@ class _Headers:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                message["headers"] = [*message.get("headers", []), *self._headers]
+                own = message.get("headers", [])
+                there = {name for name, _ in own}
+                message["headers"] = [*own, *((name, value) for name, value in self._headers if name not in there)]
             await send(message)
 
         try:
@@ -336,11 +339,17 @@ def create_app(site: Site, origins: Iterable[str], *, proxied: bool = False, rep
 
 
 def _style(app: FastAPI, server: _Server) -> None:
-    def fixed(name: str, kind: str) -> Callable[[], Awaitable[Response]]:
-        text = str(part(f"{views.PAGES}/{name}"))
+    """Style and script, the same for everybody: a browser keeps them, and asks before each use whether they changed."""
 
-        async def send() -> Response:
-            return Response(text, media_type=kind)
+    def fixed(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
+        text = str(part(f"{views.PAGES}/{name}"))
+        tag = f'"{hashlib.sha256(text.encode()).hexdigest()[:16]}"'
+
+        async def send(request: Request) -> Response:
+            headers = {"cache-control": "no-cache", "etag": tag}
+            if request.headers.get("if-none-match") == tag:
+                return Response(status_code=304, headers=headers)
+            return Response(text, media_type=kind, headers=headers)
 
         return send
 

@@ -64,10 +64,12 @@ class Embedded:
     of: tuple[tuple[Encoder | OwnEncoder, Embeddings], ...]
 
     @property
-    def truncated(self) -> dict[str, dict[str, int]]:
-        """Captions that were truncated, by encoder and register."""
+    def truncated(self) -> dict[str, dict[str, int] | None]:
+        """Captions that were truncated, by encoder and register; None if the embeddings were made elsewhere."""
         return {
-            encoder.name: {register: int(part.truncated.sum()) for register, part in made.texts.items()}
+            encoder.name: None
+            if isinstance(encoder, OwnEncoder)
+            else {register: int(part.truncated.sum()) for register, part in made.texts.items()}
             for encoder, made in self.of
         }
 

@@ -94,6 +94,7 @@ def test_retrieval_of_embeddings_made_elsewhere(
         record, results = read_run(tmp_path / "own")
         assert [result.value for result in results] == pytest.approx([result.value for result in expected], abs=1e-9)
         assert "random weights" not in (record.stand_in or "") and record.models[0].name == "random:tiny"
+        assert record.options["truncated"] == {"random:tiny": None}
         assert run("ablation", tmp_path / "own", "-o", tmp_path / "ablation") == 0
     (place / "images.npy").unlink()  # only captions are compared here
     assert (

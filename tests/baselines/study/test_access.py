@@ -62,7 +62,13 @@ def test_every_response_has_the_headers(tmp_path: Path) -> None:
         for where in ("/", "/nothing", "/study.css", "/i/wrong", "/do/consent"):
             headers = client.get(where).headers
             assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
-            assert headers["cache-control"] == "no-store" and headers["referrer-policy"] == "no-referrer"
+            assert headers["cache-control"] == ("no-cache" if where == "/study.css" else "no-store")
+            assert headers["referrer-policy"] == "no-referrer"
+        for fixed in ("/study.css", "/study.js"):  # kept by the browser, sent once
+            first = client.get(fixed)
+            again = client.get(fixed, headers={"if-none-match": first.headers["etag"]})
+            assert (again.status_code, again.content) == (304, b"") and again.headers["etag"] == first.headers["etag"]
+            assert client.get(fixed, headers={"if-none-match": '"older"'}).content == first.content
 
 
 def test_too_much_is_too_much(tmp_path: Path) -> None:
