@@ -373,10 +373,12 @@ def _checked(told: _Line, dialogue: Transcript, where: str) -> Episode:
         "task": trace.task == told.task,
         "concerns": trace.categories == own and trace.primary == profile.intervention.primary_concern,
         "words": said == dialogue.turns,
-        "reason of its end": told.stopped in (None, trace.stopped),
+        "reason for stopping": told.stopped in (None, trace.stopped),
     }
     if wrong := [name for name, agrees in same.items() if not agrees]:
-        raise InputError(where, found=f"a trace from another {wrong[0]}", expected="the trace of this dialogue")
+        raise InputError(
+            where, found=f"a trace of another dialogue: not the same {wrong[0]}", expected="the trace of this dialogue"
+        )
     findings = dialogue.findings if told.findings is not None or trace.findings is None else trace.findings
     return replace(trace, hidden=hidden_of(profile), findings=findings, encounter=dialogue.who)
 

@@ -33,7 +33,7 @@ def test_other_library_versions_are_said(tmp_path: Path, monkeypatch: pytest.Mon
     assert built(pyarrow="21", pillow="10") == []
     assert built(pyarrow="21", pillow="10") == []
     kept, released = built(pyarrow="26", pillow="10")
-    assert kept.startswith(f"{tmp_path / 'work'} may hold results from other library versions (pyarrow 21, now 26): ")
+    assert kept.startswith(f"{tmp_path / 'work'} may hold results from other library versions (pyarrow 21, now 26), ")
     assert released.startswith(f"The release at {tmp_path / 'out'} was made with other library versions (pyarrow 21, ")
     (kept,) = built(pyarrow="26", pillow="10")  # the release is of these versions now, what is kept may not be
     assert kept.startswith(f"{tmp_path / 'work'} ")

@@ -294,7 +294,7 @@ def test_a_training_looks_for_its_own_photos_among_the_cases_before_it_writes_cu
     assert execute(given) == 2
     said = told(capsys)
     assert (
-        "1 of 5 photos duplicate those that the network is trained or selected on: copy: train-1 (copy: mirrored"
+        "1 of 5 photos duplicate those that the network was trained or selected on: copy: train-1 (copy: mirrored"
         in said
     )
     assert "--drop-trained" in said and not (tmp_path / "run" / "cues.parquet").exists()

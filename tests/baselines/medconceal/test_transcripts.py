@@ -76,12 +76,12 @@ def test_the_trace_of_the_live_game_is_scored_bit_for_bit(task: Any, tmp_path: P
         ({"participant": " "}, "no participant"),
         ({"stopped": "bored"}, "stopped is a text"),
         ({"turns": []}, "no turns"),
-        ({"case": CASES[1].case_id}, "a trace from another case"),
+        ({"case": CASES[1].case_id}, "not the same case"),
         ({"trace": None, "turns": [{"clinician": "a", "patient": "b"}] * (MOST_TURNS + 1)}, "41 turns"),
         ({"trace": None, "turns": [{"clinician": "a", "patient": "b"}] * 4, "stopped": "clinician"}, "after 4 turns"),
         ({"trace": None, "turns": [{"clinician": "a", "patient": "b", "sent": 9, "shown": 8}]}, "times that decrease"),
         ({"trace": None, "turns": [{"clinician": "a", "patient": "b", "sent": 9}]}, "times for only some turns"),
-        ({"stopped": "time"}, "a trace from another reason of its end"),
+        ({"stopped": "time"}, "not the same reason for stopping"),
     ],
 )
 def test_a_wrong_line_is_one_clear_error(changes: dict[str, Any], says: str, tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_wrong_line_is_one_clear_error(changes: dict[str, Any], says: str, tmp
 def test_other_words_than_those_of_the_trace_are_refused(tmp_path: Path) -> None:
     line = a_line(lived(tmp_path)[0])
     line["turns"][2]["patient"] = "Something else."
-    with pytest.raises(InputError, match="a trace from another words"):
+    with pytest.raises(InputError, match="not the same words"):
         read_transcripts(a_file(tmp_path, line), CASES)
 
 

@@ -235,7 +235,7 @@ def test_it_stops_before_it_costs_more_and_goes_on_with_more(tmp_path: Path) -> 
     with AnswerStore(tmp_path / "answers.sqlite") as store:
         with pytest.raises(BudgetSpent, match=r"--max-cost.* answers are in") as error:
             describe(Paid(), store, pairs, prompts, concurrency=4, budget=Budget(most + 9, price))
-        assert 0 < store.usage.asked <= 1 + 9 / 3 and "request the others" in error.value.do
+        assert 0 < store.usage.asked <= 1 + 9 / 3 and "to resume" in error.value.do
         describe(Paid(), store, pairs, prompts, budget=Budget(1e6, price))
         assert store.usage.asked == 10  # nothing was paid twice
 

@@ -209,7 +209,7 @@ def test_identity_follows_the_terms_not_the_file(tmp_path: Path) -> None:
         ("expert,lay\nedema\n", ":2", "a row of 1 cells"),
         ("expert,lay\nedema,swelling,more\n", ":2", "a row of 3 cells"),
         ('expert,lay\nedema,swelling\nascites,"fluid in\n', ":3", "cannot be read as CSV"),
-        ("expert,lay\n", ".csv", "nothing else"),
+        ("expert,lay\n", ".csv", "only a header line"),
         ("\n\n", ".csv", "only blank lines"),
         ("expert,other\nedema,x\n", ".csv", "has no column 'lay'"),
         ("expert,lay,lay\nedema,x,y\n", ":1", "column names"),

@@ -1092,7 +1092,7 @@ def test_control_c_says_what_was_done(hub: LoopbackHub, release: Path, tmp_path:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=120)
     assert process.returncode == 130, said
-    assert "Stopped while committing; this run uploaded 3 Parquet files. The same command" in " ".join(said.split())
+    assert "Stopped while committing; this run uploaded 3 Parquet files. Run the same command" in " ".join(said.split())
 
 
 def test_an_upload_by_xet_that_hangs(hub: LoopbackHub, release: Path, tmp_path: Path) -> None:

@@ -66,4 +66,4 @@ def test_rows_are_drawn_by_seed_and_the_page_is_the_same_again(photos: Path, tmp
     assert pages[:3] == pages[3:]
     assert len(set(pages)) > 1
     assert execute(["preview", str(photos), "--rows", "0", "-o", str(tmp_path / "none.html")]) == 0
-    assert "0 of its photos" in (tmp_path / "none.html").read_text(encoding="utf-8")
+    assert "Sample: 0 of the photos" in (tmp_path / "none.html").read_text(encoding="utf-8")

@@ -80,7 +80,7 @@ def test_another_source_is_said_though_the_rows_are_the_same(published: Path, tm
     old = Manifest.read(published).sources[0]
     found = again(published, tmp_path, sources=[Source(**{**dict(old), "digest": "f" * 64})])
     assert found.same_content and not found.proved
-    assert next(told(found)).startswith(f"another source: sources.{old.name}.digest: ")
+    assert next(told(found)).startswith(f"different source: sources.{old.name}.digest: ")
 
 
 def test_a_published_release_that_is_damaged_proves_nothing(published: Path, tmp_path: Path) -> None:
