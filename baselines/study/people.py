@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import re
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -185,8 +186,13 @@ def erase(connection: Connection, keys: Keys, name: str, now: float) -> None:
     how many items. Raises InputError for nobody."""
     person = person_of(connection, name)
     mine = select(slots.c.id).where(slots.c.person == name).scalar_subquery()
-    for table in (messages, drafts, answers, requests):
+    for table in (messages, drafts, requests):
         connection.execute(delete(table).where(table.c.slot.in_(mine)))
+    # Models' answers were paid for, and count: their tokens stay, without a text and without the digest of a request.
+    for row in connection.execute(select(answers.c.digest).where(answers.c.slot.in_(mine))).all():
+        aside = "".join(row.digest.partition(".")[1:])  # as `talks.Asked.set_aside`
+        bare = {"digest": f"erased {secrets.token_hex(16)}{aside}", "sealed": b""}
+        connection.execute(update(answers).where(answers.c.digest == row.digest).values(**bare))
     connection.execute(update(slots).where(slots.c.person == name).values(sealed=None, after=None, episode=None))
     for slot in at.slots_of(connection, name):
         if slot.step not in at.OVER:

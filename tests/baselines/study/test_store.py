@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,10 @@ from baselines.study import people as who
 from baselines.study.export import export
 from baselines.study.keys import Erased
 from baselines.study.site import Site, open_database
+from baselines.study.store import answers, open_store, set_fact, slots
 from baselines.study.store import journal as rows
-from baselines.study.store import open_store, set_fact, slots
 from loaders.errors import InputError
+from scripts.bench.study_players import ROLES
 from tests.parts.postgres import postgres
 from tests.parts.processes import started
 from tests.parts.study_talks import TURNS, Visitor, at_work, beside, links, talking, visiting
@@ -58,6 +60,22 @@ def test_a_talk_is_kept_exported_and_erased(database: str | None, tmp_path: Path
         store.tidy()
     places = [path for folder in ("s", "out") for path in (tmp_path / folder).rglob("*") if path.is_file()]
     assert len(places) >= 5 and not [path for path in places if marked.encode() in path.read_bytes()]
+
+
+def test_what_models_cost_counts_when_its_person_is_erased(tmp_path: Path) -> None:
+    """The limit on dollars forgot what was spent on people who deleted their answers."""
+    site = replace(talking(tmp_path, models=True), prices={f"acting/{role}": (1e4, 1e4) for role in ROLES})
+    with visiting(site) as client:
+        at_work(client, links(site)[0]).say("Hello.")
+        spent = site.dollars()
+        assert spent == pytest.approx(2.4)
+        with site.store.writing() as connection:
+            before = connection.execute(select(answers.c.digest)).scalars().all()
+            who.erase(connection, site.keys, "P001", site.clock())
+        with site.store.reading() as connection:
+            rows = connection.execute(select(answers.c.digest, answers.c.sealed)).all()
+        assert [row.sealed for row in rows] == [b"", b""] and not {row.digest for row in rows} & set(before)
+        assert site.dollars() == spent
 
 
 def test_no_text_of_anybody_stands_in_the_database(tmp_path: Path) -> None:
@@ -164,6 +182,7 @@ def stages(site: Site) -> list[str]:
 
 _HOLDS = """
 import sys, time
+from dataclasses import replace
 from pathlib import Path
 from baselines.study.store import open_store, set_fact
 store = open_store(Path(sys.argv[1]))
