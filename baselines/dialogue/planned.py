@@ -49,7 +49,8 @@ def estimate(
 
     A role whose agent is None gives the answers that its schema asks for.
     """
-    chosen = [cases[at * (len(cases) - 1) // max(1, few - 1)] for at in range(min(few, len(cases)))]
+    count = min(few, len(cases))
+    chosen = [cases[at * (len(cases) - 1) // max(1, count - 1)] for at in range(count)]
     taken = {role: Spent() for role in game.roles}
     for case in chosen:
         asyncio.run(_play(game, case, agents, taken))

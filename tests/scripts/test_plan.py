@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from baselines.dialogue.budget import BudgetSpent
 from baselines.dialogue.game import Script, ScriptedAgent
-from baselines.dialogue.planned import asked, tokens
+from baselines.dialogue.planned import asked, estimate, tokens
 from baselines.dialogue.played import Spent
 from baselines.dialogue.playing import Scripted
 from baselines.dialogue.run import play_run
@@ -136,6 +137,15 @@ def test_what_plays_nothing_is_one_error(
 def test_a_missing_option_is_told_of_the_command_that_was_typed(capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["plan", "run", "confirmation", "runs/patients"]) == 2
     assert "bedside plan run confirmation" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_plan_of_few_cases_looks_at_each_of_them(count: int) -> None:
+    """Of two the first was taken for both."""
+    cases = [replace(one, said=one.said * 50**at) for at, one in enumerate(puzzles(count))]
+    nobody = dict.fromkeys(ROLES)
+    alone = [estimate(game(), [case], nobody)["guest"].input_tokens for case in cases]
+    assert estimate(game(), cases, nobody)["guest"].input_tokens == sum(alone) and len(set(alone)) == count
 
 
 # --- A budget ---------------------------------------------------------------------------------------------------------
