@@ -41,9 +41,14 @@ class LogWriter:
         """Append answers and wait until they are on disk."""
         data = "".join(f"{json.dumps(row)}\n" for row in rows).encode("ascii")
         with writing(self.path):
-            while data:
-                data = data[os.write(self._file, data) :]
-            os.fsync(self._file)
+            before = os.fstat(self._file).st_size
+            try:
+                while data:
+                    data = data[os.write(self._file, data) :]
+                os.fsync(self._file)
+            except OSError:
+                os.ftruncate(self._file, before)  # behind half a line, the next one could not be read
+                raise
 
     def close(self) -> None:
         """Close the file."""

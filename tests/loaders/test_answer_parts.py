@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from loaders.errors import InputError
+from loaders.errors import BedsideError, InputError
 from loaders.models.answer_logs import Row, rows_of
 from loaders.models.answer_parts import AnswerPart
 from loaders.models.answers import AnswerStore
@@ -84,6 +86,26 @@ def test_what_is_answered_while_a_log_is_taken_in_is_not_lost(path: Path, monkey
     with AnswerStore(path) as owner:
         assert asked(owner, model, "new", "newer") == ["answer 1", "answer 2"] and model.answered == 2
     assert not (path.parent / "answers.parts").exists()
+
+
+def test_half_a_line_that_a_full_disk_left_spoils_no_later_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, write, full = Model(), os.write, [True]
+
+    def once(file: int, data: bytes) -> int:
+        if full:
+            if len(data) < 20:
+                full.clear()
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return write(file, data[:-10])
+        return write(file, data)
+
+    monkeypatch.setattr("loaders.models.answer_logs.os.write", once)
+    with AnswerPart(path, "a") as part:
+        with pytest.raises(BedsideError, match="disk is full"):
+            asked(part, model, "one")
+        assert asked(part, model, "two", "three") == ["answer 2", "answer 3"]
+    with AnswerStore(path) as owner:
+        assert asked(owner, model, "two", "three", "one") == ["answer 2", "answer 3", "answer 4"]
 
 
 def test_a_damaged_line_is_named_and_nothing_is_lost(path: Path) -> None:
