@@ -32,6 +32,8 @@ MOST_TEXT = 1 << 18  # bytes of a text for people
 Kind = Literal["choice", "number", "line"]
 TAKEN = ("participant", "stage", "done", "time_factor", "comprehension_tries", "pastes_refused", "flags")
 """Columns of `people.csv` beside the survey's."""
+FORM = ("csrf", "here")
+"""Fields that every form carries (`pages/fields.html`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class Question:
             raise ValueError(f"a question's name is one word of letters, not {self.name[:40]!r}")
         if self.name in TAKEN:
             raise ValueError(f"question {self.name}: a column of people.csv has that name already")
+        if self.name in FORM:
+            raise ValueError(f"question {self.name}: a field of every form has that name already")
         if odd := [option for option in self.options if option != " ".join(option.split())]:
             raise ValueError(f"question {self.name}: spaces too many in the option {odd[0][:40]!r}")
         if (self.kind == "choice") != bool(self.options):
@@ -83,6 +87,9 @@ class Pay:
     welcome: float = 2.0
     """For consent, survey, instructions and practice, once they are done."""
 
+    def __post_init__(self) -> None:
+        _at_least(self, 0, "each_case", "interrupted_case", "welcome")
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -94,6 +101,10 @@ class Limits:
     """Wrong links from one address in an hour."""
     dollars: float | None = None
 
+    def __post_init__(self) -> None:
+        _at_least(self, 1, "requests_a_minute", "words_a_message", "tries_a_link")
+        _at_least(self, 0, "dollars")
+
 
 @dataclass(frozen=True, slots=True)
 class Prolific:
@@ -104,6 +115,14 @@ class Prolific:
     screened_out: str
     timed_out: str
     withdrawn: str
+
+
+def _at_least(settings: object, least: int, *names: str) -> None:
+    """Raises ValueError for one of these settings that is below `least`; None is no number."""
+    for name in names:
+        value = getattr(settings, name)
+        if value is not None and value < least:
+            raise ValueError(f"{name}: {least} or more")
 
 
 ROLE_YEARS = Question(
@@ -192,9 +211,8 @@ class Design:
             raise ValueError("minutes and remind: a time, and a shorter one before its end")
         if not 5 <= self.least_turns <= self.most_turns <= 40:
             raise ValueError("least_turns, most_turns: from 5 to 40 (Appendix D.2), the one no more than the other")
-        for name in ("completed", "per_person", "people"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: 1 or more")
+        _at_least(self, 1, "cases", "completed", "per_person", "people", "lease")
+        _at_least(self, 0, "grace")
         for name in ("repeated", "attention"):
             if not 0 <= getattr(self, name) <= 0.5:
                 raise ValueError(f"{name}: a share from 0 to 0.5")

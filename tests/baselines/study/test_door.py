@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from baselines.study import people as who
-from baselines.study.design import Check, Design, Limits, Prolific, Question
+from baselines.study.design import Check, Design, Limits, Pay, Prolific, Question
 from baselines.study.site import Site
 from baselines.study.store import people, set_fact
 from tests.parts.study_site import login, radios
@@ -131,12 +131,25 @@ def test_who_ends_is_told_their_number(tmp_path: Path) -> None:
     [
         ({"name": "stage", "options": ("I", "II")}, "a column of people.csv"),
         ({"name": "rank", "options": ("Senior  doctor", "Other")}, "spaces too many"),
+        ({"name": "here", "options": ("Yes", "No")}, "a field of every form"),
     ],
 )
 def test_a_question_that_could_not_be_answered_or_would_be_lost_is_refused(question: dict[str, Any], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         Question(shown="?", **question)
     assert Question("rank", "?", options=("Senior doctor",)).options and Design("a", "b", ("pairs",))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [(Design, "cases", -3), (Design, "lease", -90.0), (Design, "grace", -1.0), (Pay, "each_case", -5.0),
+     (Limits, "requests_a_minute", 0), (Limits, "words_a_message", 0), (Limits, "dollars", -1.0)],
+)  # fmt: skip
+def test_a_number_under_which_no_study_runs_is_refused(kind: Any, name: str, value: float) -> None:
+    """Of -3 cases the last three were left out, and with a lease below 0 nobody kept a case."""
+    first = ("a", "b", ("pairs",)) if kind is Design else ()
+    with pytest.raises(ValueError, match=f"{name}: [01] or more"):
+        kind(*first, **{name: value})
 
 
 def test_the_right_answer_about_the_instructions_stands_elsewhere_for_others(tmp_path: Path) -> None:
