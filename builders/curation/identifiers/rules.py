@@ -65,12 +65,11 @@ def masked(text: str, rules: Iterable[Rule], counts: Counter[str]) -> str:
 
 
 def without_spans(text: str, spans: Iterable[tuple[int, int, str]], counts: Counter[str]) -> str:
-    """The text with a mark for each span (start, end, kind), given in order; one
-    that overlaps an earlier one is ignored."""
+    """The text with a mark for each span (start, end, kind), given in order; spans that overlap share one."""
     parts, at = [], 0
     for start, end, kind in spans:
         if start >= at:
             counts[kind] += 1
             parts += [text[at:start], f"[{kind}]"]
-            at = end
+        at = max(at, end)
     return "".join([*parts, text[at:]])
