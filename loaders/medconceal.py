@@ -591,7 +591,11 @@ def _foreign_blocks(given: ForeignRow, columns: Columns, where: str) -> dict[str
         for block, kind in _BLOCKS.items()
     }
     specialty, concerns = given.find("specialty"), given.find("hidden_concerns")
-    read = [ForeignRow(each, columns) for each in concerns if isinstance(each, Mapping)]
+    listed = concerns if isinstance(concerns, list) else []
+    if not all(isinstance(each, Mapping) for each in listed):
+        found, expected = "a hidden concern that is no object", "an object for each, with content, category and so on"
+        raise InputError(where, found=found, expected=expected)
+    read = [ForeignRow(each, columns) for each in listed]
     value["hidden_concerns"] = [_foreign_concern(each) for each in read]
     missing = [*given.missing, *(f"hidden_concerns.{field}" for each in read for field in each.missing)]
     if missing or not read:

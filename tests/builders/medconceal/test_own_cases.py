@@ -247,6 +247,15 @@ def test_a_case_is_asked_for_field_by_field(tmp_path: Path) -> None:
     assert (tmp_path / "ours.yaml").stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.parametrize(
+    ("concerns", "found"), [(7, "lacks hidden_concerns"), ("Afraid.", "lacks"), (["Afraid."], "that is no object")]
+)
+def test_hidden_concerns_that_are_none_are_told_and_none_is_dropped(concerns: Any, found: str) -> None:
+    case = asked(person())
+    more = [*case["hidden_concerns"], *concerns] if isinstance(concerns, list) else concerns
+    assert found in problems({**case, "hidden_concerns": more}, "case")[0]
+
+
 def test_a_template_is_filled_in_and_its_release_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("phonenumbers")
     blank, ours, out = tmp_path / "blank.yaml", tmp_path / "ours.yaml", tmp_path / "out"
