@@ -35,7 +35,7 @@ _MOST_DIM = 8192
 
 @dataclass(slots=True)
 class Found:
-    """What is there of the items that were asked for; `damaged` counts broken records that were passed over."""
+    """What is present of the requested items; `damaged` counts broken records that were skipped."""
 
     vectors: NDArray[np.float32]  # (items, dim), zero where absent
     truncated: NDArray[np.bool_]  # (items,)
@@ -52,9 +52,9 @@ class EmbeddingCache:
         self._size = _DIGEST + 1 + 4 * dim + _CHECK
 
     def describe(self, identity: bytes) -> None:
-        """Write down what the folder belongs to. Raises BedsideError or InputError when the disk does not take it."""
+        """Record what the folder belongs to. Raises BedsideError or InputError if the disk does not accept it."""
         path = self.folder / "identity.json"
-        if not is_there(path):  # a cache that is complete may be on a disk that can only be read
+        if not is_there(path):  # a complete cache may be on a read-only disk
             write_whole(path, identity)
 
     def read(self, kind: str, digests: Sequence[bytes]) -> Found:
@@ -78,9 +78,9 @@ class EmbeddingCache:
 
     @contextmanager
     def writer(self, kind: str, process: int) -> Iterator[Writer]:
-        """The file of this process, without broken records, to append to.
+        """The file of this process, with broken records removed, to append to.
 
-        Raises BedsideError when another run is writing to it or the disk is full.
+        Raises BedsideError if another run is writing to it or the disk is full.
         """
         path = self.folder / f"{kind}-{process}.bin"
         with writing(path):
@@ -121,7 +121,7 @@ class EmbeddingCache:
 
 
 class Writer:
-    """Appends batches to a file; each is on the disk when `append` returns."""
+    """Appends batches to a file; each is on disk when `append` returns."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -133,15 +133,15 @@ class Writer:
             content = digest + bytes([cut]) + vector.astype("<f4").tobytes()
             records.append(content + zlib.crc32(content).to_bytes(_CHECK, "little"))
         data = memoryview(b"".join(records))
-        while data:  # an unbuffered file may take a part only
+        while data:  # an unbuffered file may accept only a part
             data = data[self._file.write(data) :]
         os.fsync(self._file.fileno())
 
 
 def stored_dim(folder: Path) -> int | None:
-    """The dimensions of the records in a cache's folder, None where it holds no whole record.
+    """The dimensions of the records in a cache's folder, None if it holds no complete record.
 
-    They are told by the checksum of the first record, which is right for one length only.
+    They follow from the checksum of the first record, which is right for one length only.
     """
     for path in entries(folder) if is_there(folder) else []:
         if path.suffix != ".bin":

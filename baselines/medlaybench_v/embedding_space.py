@@ -48,7 +48,7 @@ _Array = NDArray[np.floating[Any]]
 class Space:
     """Similarity of the two captions of each of N pairs.
 
-    `groups` are the rows of all pairs (`EVERY`) and of each modality that is there; `others` is the mean cosine of an
+    `groups` are the rows of all pairs (`EVERY`) and of each modality that is present; `others` is the mean cosine of an
     expert caption and the lay caption of another pair of the group, None for a group of one.
     """
 
@@ -77,7 +77,8 @@ def measure(expert: _Array, layman: _Array, modality: Sequence[str]) -> Space:
     """Distances of the caption embeddings (N, D) of N >= 2 pairs; `modality` (N,) are the corpus's codes.
 
     Embeddings of any length are normalised here; 8,192 rows are held in float64 at a time. Raises InputError on arrays
-    that do not fit each other, a vector that is not finite or zero, a code that is none, fewer than two pairs.
+    of
+    different shapes, a vector that is not finite or zero, an unknown code, or fewer than two pairs.
     """
     expert, layman, names = _checked(expert, layman, modality)
     groups = {name: np.flatnonzero(names == name) if name else np.arange(len(names)) for name in GROUPS}
@@ -112,9 +113,9 @@ def evaluate(
     resamples: int = 1000,
     seed: int = 0,
 ) -> list[Result]:
-    """Means with intervals, quantiles and the mean of other pairs: of all pairs, then by modality (the setting).
+    """Means with intervals, quantiles and the mean of other pairs: for all pairs, then by modality (the setting).
 
-    `articles` (N,), where each is known, are what is resampled. Raises InputError when they are of another number.
+    `articles` (N,), if all are known, are what is resampled. Raises InputError if their number differs.
     """
     if articles is not None and len(articles) != len(space.cosine):
         raise InputError("articles", found=f"{len(articles)} ids", expected=f"{len(space.cosine)}, one a pair")
@@ -145,8 +146,8 @@ def evaluate(
 
 
 def all_models(results: Iterable[Result], *, record: RunRecord) -> list[Result]:
-    """What the caption of Figure A3 says of "All models": the mean of their mean cosines, and the least and the
-    greatest of their mean distances.
+    """What the caption of Figure A3 says about "All models": the mean of their mean cosines, and the smallest and the
+    largest of their mean distances.
 
     `results` are those of `evaluate` for the paper's models, over one split; `record` is that of their run, or of a
     table made of several (`ablation.joined_record`). Not computed, with the names of the missing ones, without the
@@ -194,10 +195,11 @@ def histograms(space: Space, *, bins: int = 50) -> dict[str, Any]:
 def project(
     expert: _Array, layman: _Array, modality: Sequence[str], *, points: int = 2000, seed: int = 0
 ) -> Projection:
-    """t-SNE of both captions of `points` pairs drawn by the seed (of all, where there are fewer), in one plane.
+    """t-SNE of both captions of `points` pairs drawn by the seed (of all, if there are fewer), in one plane.
 
-    One fit of both registers: in two separate ones nothing could be compared. scikit-learn, started from the principal
-    components, in one thread, so that no number of threads can change a point: 2,000 pairs take about half a minute.
+    One fit for both registers, since two separate ones could not be compared. scikit-learn, started from the principal
+    components, in one thread, so that the number of threads cannot change a point: 2,000 pairs take about half a
+    minute.
 
     Raises InputError as `measure` does, for embeddings that are all the same, and for fewer than 4 pairs; MissingExtra
     without scikit-learn.

@@ -62,7 +62,7 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """`encoded` distinct items were encoded by this process just now; `damaged` records of the cache were no use."""
+    """`encoded` distinct items were encoded by this process just now; `damaged` records of the cache were useless."""
 
     images: Embedded
     texts: dict[str, Embedded]
@@ -82,9 +82,10 @@ def embed(
 ) -> Embeddings:
     """Embeddings of images and of captions by register, made now or found in the `cache` folder.
 
-    An image is the SHA-256 of its file in hexadecimal and a function that opens it, which is called only when the image
-    has to be encoded, by one of `workers` threads (by default one a core, at most 8). `progress` is told "images" or
-    "texts", how many of this process's distinct items are done, and how many there are.
+    An image is the SHA-256 of its file in hexadecimal and a function that opens it, which is called only if the image
+    has to be encoded, by one of `workers` threads (by default one per core, at most 8). `progress` is called with
+    "images"
+    or "texts", how many of this process's distinct items are done, and how many there are.
 
     Raises InputError for a caption that is missing or empty and whatever an image's function raises; ModelError for an
     embedding that is not finite or has no length, naming the item; BedsideError when another run is writing to the same
@@ -136,7 +137,8 @@ def _complete(
     name: Callable[[int], str],
     progress: Progress | None,
 ) -> tuple[Found, int]:
-    """All of the items: found in the cache, or encoded, checked and added to it batch by batch; how many were that."""
+    """All of the items: found in the cache, or encoded, checked and added to it
+    batch by batch; also counts the latter."""
     items = store.read(kind, digests)
     damaged = items.damaged
     if damaged:
@@ -235,7 +237,7 @@ def _distinct_texts(texts: Mapping[str, Sequence[str | None]]) -> tuple[list[str
 
 
 def _part(words: Found, index: NDArray[np.int64]) -> Embedded:
-    """The captions of one register, in an order that another register has no say in."""
+    """The captions of one register, in an order that does not depend on the other register."""
     _, first, group = np.unique(index, return_index=True, return_inverse=True)
     order = np.argsort(first)
     place = np.empty(len(order), dtype=np.int64)

@@ -48,7 +48,7 @@ def bertscore(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
 
 
 def lens(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
-    """LENS, rescaled to 0-100; the reference is also the source, for want of a simplification by a person."""
+    """LENS, rescaled to 0-100; the reference is also the source, since no human simplification exists."""
     check_pairs(hypotheses, references)
     package = _package(
         "lens",
@@ -136,7 +136,7 @@ def _package(module: str, metric: str, install: str) -> Any:
 def _loaded(model: str, load: Callable[[], Any]) -> Any:
     try:
         return load()
-    except Exception as problem:  # whatever the package's own loader meets in the files
+    except Exception as problem:  # the package's own loader may raise anything
         raise ModelError(
             model, found=f"cannot be loaded: {problem}", do="Fetch it again with: hf download"
         ) from problem

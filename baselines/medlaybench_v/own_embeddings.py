@@ -24,12 +24,12 @@ from loaders.models.encoders import read_embeddings
 
 IMAGES = "images"
 _LAYERS = (IMAGES, "expert", "layman")
-_SAME = 1e-3  # how far the vectors of one caption may lie apart: half precision
+_SAME = 1e-3  # how far apart the vectors of one caption may be: half precision
 
 
 @dataclass(frozen=True, slots=True)
 class OwnEncoder:
-    """The model behind such embeddings, of which its name is known; `key` is the digest of the embeddings."""
+    """The model behind such embeddings, of which only the name is known; `key` is the digest of the embeddings."""
 
     name: str
     key: str
@@ -47,8 +47,9 @@ def read_own(given: str, captions: Mapping[str, Sequence[str]], *, images: bool)
     """What `NAME=PLACE` names, for a split with these captions by register; without `images` those are not read.
 
     Raises:
-        InputError: no name or place; a file that is missing or cannot be read; another number of rows or dimensions; a
-            caption that stands in two rows with two vectors, as it does where rows are in another order.
+            InputError: no name or place; a file that is missing or cannot be read; another number of rows or
+            dimensions; a
+                caption that has different vectors in two rows, as happens if the rows are in another order.
     """
     name, equals, text = given.partition("=")
     if not (name and equals and text):

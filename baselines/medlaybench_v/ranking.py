@@ -39,7 +39,7 @@ TIE = 1e-12
 
 # Vectors whose norm is this close to 1 count as unit vectors; the margin allows for it.
 _UNIT = 2.0**-20
-# Scores are counted in pieces that stay in a core's cache. Counts are summed in single bytes: at most 255 of them.
+# Scores are counted in pieces that fit into a core's cache. Counts are summed in single bytes: at most 255 of them.
 _PIECE_ROWS, _PIECE_COLUMNS = 250, 1024
 _EXACT_ROWS, _EXACT_COLUMNS = 256, 1024
 _UPLOAD_ROWS = 8192
@@ -101,7 +101,7 @@ def recall_at_k(
     a k outside 1..pool size.
     """
     steps = tuple(ks)
-    # One BLAS thread a worker: a worker counts its tile while it is still in its core's cache.
+    # One BLAS thread per worker: a worker counts its tile while it is still in its core's cache.
     with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(_WORKERS) as workers:
         pool = _Pool.of(images, texts, text_of_image, rows, workers)
         if not steps or min(steps) < 1 or max(steps) > pool.size:
@@ -137,7 +137,7 @@ def any_hit(k: int, greater: Ints, right: Ints, wrong: Ints) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One side of a pool: row i is `vectors[index[i]]` of norm `norms[i]`, made into unit vectors block by block."""
+    """One side of a pool: row i is `vectors[index[i]]` of norm `norms[i]`, normalised block by block."""
 
     vectors: Embeddings
     index: Ints | None  # None: every row in order, so that blocks are views
@@ -149,7 +149,7 @@ class _Side:
         return rows
 
     def unit32(self, chosen: slice) -> NDArray[np.float32]:
-        """Chosen rows of the pool as float32 unit vectors: (rows, D); as they are where they are that already."""
+        """Chosen rows of the pool as float32 unit vectors: (rows, D); unchanged if they already are that."""
         rows = self.vectors[chosen if self.index is None else self.index[chosen]]
         if rows.dtype == np.float32 and np.abs(self.norms[chosen] - 1).max() <= _UNIT:
             return rows.astype(np.float32, copy=False)
@@ -247,7 +247,7 @@ def _index(values: Ints, size: int, name: str) -> Ints:
 
 def _check_norms(side: _Side, name: str) -> None:
     """Raises InputError at the first row that has no direction, by its number in the embeddings."""
-    # Outside these the reciprocal is no float32; an encoder that answers so is broken anyway.
+    # Outside these the reciprocal is not a float32; an encoder that returns such norms is broken anyway.
     wrong = np.flatnonzero(~((side.norms > 1e-30) & (side.norms < 1e30)))
     if len(wrong):
         at = int(wrong[0])
@@ -325,7 +325,7 @@ def _rows_above(scores: NDArray[np.float32], threshold: NDArray[np.float32], mas
     rows, columns = scores.shape
     mask[:rows, columns:] = False
     np.greater(scores, threshold[:, None], out=mask[:rows, :columns])
-    # Eight marks at a time: no byte of the sum can overflow into the next, a piece has at most 8 * 255 columns.
+    # Eight marks at a time: no byte of the sum can overflow into the next, as a piece has at most 8 * 255 columns.
     lanes = np.add.reduce(mask[:rows].view(np.uint64), axis=1)
     counts: Ints = lanes.view(np.uint8).reshape(rows, 8).sum(axis=1, dtype=np.int64)
     return counts

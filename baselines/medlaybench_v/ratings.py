@@ -61,12 +61,12 @@ def write_sheets(
     seed: int = 0,
     stand_in: str | None = None,
 ) -> list[Path]:
-    """Write a blank sheet a rater, and instructions; the files written, those of `path` with "-R1" and so on, then .md.
+    """Write a blank sheet per rater, and instructions; returns the files: `path` with "-R1" and so on, then .md.
 
     `rows` have image_id, expert_caption and layman_caption. The pairs are drawn by seed from the rows whatever their
-    order, the same for all raters, each of whom gets them in another order.
+    order, the same for all raters, each of whom gets them in a different order.
 
-    Raises InputError on fewer rows than pairs, a row without a caption, or a file that is there already: a sheet may
+    Raises InputError on fewer rows than pairs, a row without a caption, or an existing file, since a sheet may
     hold hours of work.
     """
     if pairs < 2 or raters < 1:
@@ -99,7 +99,7 @@ def drawn_pairs(rows: Iterable[Mapping[str, Any]], pairs: int, seed: int) -> dic
 
 
 def filled_sheet(lines: Iterable[Mapping[str, Any]], stand_in: str | None) -> bytes:
-    """A sheet of these lines (rater, pair, image_id, captions, and ratings where they are given), as its bytes."""
+    """A sheet of these lines (rater, pair, image_id, captions, and ratings if given), as its bytes."""
     return sheet_bytes(_COLUMNS if stand_in else _COLUMNS[:-1], ({**line, "stand_in": stand_in} for line in lines))
 
 
@@ -108,7 +108,7 @@ def _instructions() -> str:
 
 
 def questions() -> dict[str, tuple[str, dict[int, str]]]:
-    """Criterion -> what is asked, and what 1, 3 and 5 mean, as the instructions of the sheets have it."""
+    """Criterion -> the question, and what 1, 3 and 5 mean, as in the instructions of the sheets."""
     asked = {}
     for line in _instructions().splitlines():
         name, *cells = (cell.strip().strip("`") for cell in line.strip("|").split("|"))
@@ -171,7 +171,7 @@ def evaluate(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> list[
     """Table 4: mean and SD (of the sample) by rater, the mean of the raters, and how far raters agree.
 
     Agreement: Cohen's kappa with quadratic weights of every two raters, Krippendorff's alpha (interval) of all. Both
-    say little where nearly all ratings are 5; the note has the share of equal ratings. ci95 by bootstrap over pairs.
+    say little if nearly all ratings are 5; the note has the share of equal ratings. ci95 by bootstrap over pairs.
     """
     count = len(ratings.pairs)
     record = RunRecord(
@@ -225,9 +225,9 @@ _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 
 
 def krippendorff_alpha(scores: NDArray[np.float64]) -> float | None:
-    """Krippendorff's alpha (2011) for interval data, (raters, items) without gaps; None where all scores are equal.
+    """Krippendorff's alpha (2011) for interval data, (raters, items) without gaps; None if all scores are equal.
 
-    1 less the disagreement within items over that among all scores, each the mean squared difference of two scores.
+    1 minus the disagreement within items over that among all scores, each the mean squared difference of two scores.
     """
     raters = len(scores)
     overall = scores.var(ddof=1)

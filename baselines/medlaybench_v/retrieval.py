@@ -41,7 +41,7 @@ EXPERT, LAYMAN, DELTA = "Expert", "Layman", "Layman - Expert"
 METHODS = ("SCGR (Ours)", "LLM + CUI", "LLM Only")
 """Where the layman captions come from, as Tables 5 and A4 name it."""
 
-_PARITY_RESAMPLES = 1000  # those of the paper
+_PARITY_RESAMPLES = 1000  # as in the paper
 _MEAN_ROW = "Mean of the 8 models"
 _ADJUSTED = "Benjamini-Hochberg over"
 _BAR = re.compile(r"(I2T|T2I) Recall@\d+")
@@ -50,7 +50,7 @@ _CODES = tuple(modality.code for modality in MODALITIES)
 
 @dataclass(frozen=True, slots=True)
 class CaptionRows:
-    """The N rows of a split: modality code, both captions, and the article that each comes from where it is known."""
+    """The N rows of a split: modality code, both captions, and the article that each comes from if it is known."""
 
     modality: Sequence[str]
     expert_caption: Sequence[str]
@@ -79,7 +79,7 @@ class CaptionRows:
 
     @property
     def articles(self) -> Sequence[str | None] | None:
-        """Article ids to resample by; None where no row has one. One missing among others is an error later on."""
+        """Article ids to resample by; None if no row has one. One missing among others is an error later on."""
         ids = self.article_id
         return None if ids is None or all(article is None for article in ids) else ids
 
@@ -122,15 +122,16 @@ def evaluate(
         LAYMAN: _Texts.of(layman_embeddings, rows.layman_caption, "layman captions"),
     }
     run = _Run(image_embeddings, texts, rows, record, model, method, tuple(ks), resamples, seed)
-    # Ranked first: it is what checks every row, and k against the split.
+    # Ranked first, since this checks every row, and k against the split.
     whole = run.hits(np.arange(rows.size))
     return [*_per_modality(run), *_global(run, whole)]
 
 
 def adjusted(raw: Iterable[Result], *, record: RunRecord) -> list[Result]:
-    """Benjamini-Hochberg over the p values of Table A3, one family a test (8 models x 3 k give the paper's 24).
+    """Benjamini-Hochberg over the p values of Table A3, one family per test (8 models x 3 k give the paper's 24).
 
-    Each adjusted value keeps the key of its raw one but for the setting, which says how many tests were in the family.
+    Each adjusted value keeps the key of its raw one except for the setting, which says how many tests were in the
+    family.
     `record` is that of the results, or of a run that holds all of their models.
     """
     families: dict[str, list[Result]] = {}
@@ -198,7 +199,7 @@ def figure_a4(results: Iterable[Result], *, method: str = METHODS[0]) -> list[Re
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """Caption embeddings of a register, and which of them is that of each row."""
+    """Caption embeddings of a register, and which of them belongs to each row."""
 
     embeddings: Embeddings
     of_row: Ints
@@ -243,7 +244,7 @@ class _Run:
                     self.images, texts.embeddings, ks=self.ks, text_of_image=texts.of_row, rows=chosen
                 )
             except InputError as error:
-                if error.where.startswith("texts"):  # say which
+                if error.where.startswith("texts"):  # say which ones
                     error.where = error.where.replace("texts", f"{setting.lower()} captions", 1)
                 raise
         hits: _Hits = {}
@@ -299,7 +300,7 @@ def _cells(
 ) -> list[Result]:
     """Table 3 cells of a pool: each number in percent with its interval, and for each delta its p value beside it.
 
-    counts: sums of the hits over `size` rows, where the value is their ratio; None for a mean of several pools.
+    counts: sums of the hits over `size` rows, if the value is their ratio; None for a mean of several pools.
     """
     cells = []
     estimates, intervals, p_values = (100 * boot.estimates).tolist(), (100 * boot.interval()).tolist(), boot.p_values()
@@ -346,7 +347,7 @@ def _global(run: _Run, hits: _Hits) -> list[Result]:
 
 
 def _per_modality(run: _Run) -> list[Result]:
-    """One pool a modality: Table 3 as the unweighted mean of the four, their weighted mean, and each pool alone."""
+    """One pool per modality: Table 3 as the unweighted mean of the four, their weighted mean, and each pool alone."""
     codes = np.asarray(run.rows.modality)
     members = {name: np.flatnonzero(codes == code) for code, name in POOLED.items()}
     where = _four_pools(run.split)
@@ -391,7 +392,7 @@ def _per_modality(run: _Run) -> list[Result]:
 
 
 def _ends(keys: Iterable[tuple[str, str]]) -> list[tuple[int, int]]:
-    """Between what each number lies: a share, or a difference of two."""
+    """The bounds of each number: a share, or a difference of two."""
     return [(-1, 1) if setting == DELTA else (0, 1) for setting, _ in keys]
 
 

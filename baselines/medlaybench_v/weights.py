@@ -13,9 +13,9 @@ from loaders.files.untrusted import is_folder
 
 
 def local_weights(model: str) -> Path:
-    """The folder of a model: `model` itself where it is a folder, else its snapshot in the Hub's cache.
+    """The folder of a model: `model` itself if it is a folder, else its snapshot in the Hub's cache.
 
-    Raises ModelError, with the command that fetches it, where the cache holds no snapshot of it.
+    Raises ModelError, with the command that fetches it, if the cache holds no snapshot of it.
     """
     if is_folder(Path(model)):
         return Path(model)
@@ -30,7 +30,7 @@ def local_weights(model: str) -> Path:
 
 
 def model_used(role: str, model: str, folder: Path) -> ModelUsed:
-    """The model for the record of a run, with the commit of its snapshot where it comes from the Hub's cache."""
+    """The model for the record of a run, with the commit of its snapshot if it comes from the Hub's cache."""
     if folder.parent.name == "snapshots":
         return ModelUsed(role, model, folder.name)
     return ModelUsed(role, folder.name)

@@ -46,7 +46,7 @@ class Synset:
 
 
 class WordNet:
-    """What NLTK's METEOR asks of a WordNet, each word looked up once; `reader` is NLTK's own."""
+    """What NLTK's METEOR needs of a WordNet, with each word looked up once; `reader` is NLTK's own."""
 
     def __init__(self, reader: Any) -> None:
         self.name = f"WordNet {reader.get_version()}"
@@ -64,7 +64,7 @@ class WordNet:
 
 
 def find_wordnet(folder: Path | None = None) -> WordNet | None:
-    """The WordNet of `folder`, or else the first one that this machine has; None where there is none.
+    """The WordNet of `folder`, or else the first one that this machine has; None if there is none.
 
     Raises InputError when `folder` is given and holds no WordNet database that NLTK can read, MissingExtra when nltk
     is not installed.
@@ -92,7 +92,7 @@ def _read(folder: Path) -> WordNet:
             folder, found=f"no WordNet database: {', '.join(missing)} not there", do=f"To get one: {HOW_TO_GET_WORDNET}"
         )
     if str(folder) not in nltk.data.path:
-        nltk.data.path.append(str(folder))  # NLTK opens files below its data path only
+        nltk.data.path.append(str(folder))  # NLTK opens files only below its data path
     try:
         return WordNet(_reader(str(folder)))
     except (OSError, ValueError, AttributeError, AssertionError, StopIteration, RuntimeError, WordNetError) as problem:

@@ -42,7 +42,7 @@ _BLOCK, _LOOKED_AT = 1 << 20, 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """What went into an archive, what of the run did not, and which of its files name a place of this machine."""
+    """What went into an archive, what of the run did not, and which of its files name a path on this machine."""
 
     files: tuple[str, ...]
     left_out: tuple[str, ...]
@@ -50,13 +50,13 @@ class Packed:
 
 
 def pack(run: Path, archive: Path, *, opened: Concealed | None = None, without: Sequence[str] = ()) -> Packed:
-    """Write the archive of a finished run. `without` are files of it, or folders, that stay out besides.
+    """Write the archive of a finished run. `without` are further files or folders of it that stay out.
 
     `opened` reads the dialogues of a run whose cases hide something.
 
-    Raises: InputError for a folder that holds no finished run, a name in `without` that is not there, another file in
-    the archive's place, an archive inside the run, a file that leads out of the folder, and every file that holds a
-    hidden text or cannot be looked through.
+    Raises: InputError for a folder without a finished run, a name in `without` that does not exist, another file in
+    the archive's place, an archive inside the run, a file that leads out of the folder, and every file that contains a
+    hidden text or cannot be searched.
     """
     record, _ = read_run(run)
     if is_inside(archive, run):
@@ -83,12 +83,12 @@ def pack(run: Path, archive: Path, *, opened: Concealed | None = None, without: 
 def _name_in(run: Path, given: str) -> str:
     """The name below the run of a file or folder to leave out, which may be given with the path of the run before it.
 
-    Raises: InputError when it is not there, or no run would be left.
+    Raises: InputError if it does not exist, or no run would be left.
     """
     name = ""
     for place in (Path(given), run / given):
         if os.path.lexists(place) and place.name != "..":
-            at = resolved(place.parent) / place.name  # a link is left out itself, wherever it leads
+            at = resolved(place.parent) / place.name  # a link itself is left out, wherever it leads
             name = at.relative_to(resolved(run)).as_posix() if at.is_relative_to(resolved(run)) else name
     if name in ("", "."):
         raise InputError(f"--without {given}", found="no such file", expected=f"one of {run}")
@@ -98,7 +98,8 @@ def _name_in(run: Path, given: str) -> str:
 
 
 def _run_json(run: Path) -> bytes:
-    """`run.json`, its command without paths of this machine, which earlier versions wrote; no digest covers it."""
+    """`run.json`, with this machine's paths, which earlier versions wrote, removed
+    from its command; no digest covers it."""
     content = json.loads(read_file(run / "run.json"))
     content["command"] = command_without_places(content["command"], run)
     return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
@@ -140,7 +141,7 @@ def _look_through(run: Path, names: Sequence[str], made: dict[str, bytes], secre
 
 
 def _placed(run: Path, names: Sequence[str], made: dict[str, bytes]) -> Iterator[str]:
-    """Files that hold the path of the run, of the current folder or of the user's own."""
+    """Files that contain the path of the run, of the current folder or of the user's own."""
     places = [os.fsencode(place) for place in (resolved(run).parent, Path.cwd(), Path.home()) if place != Path("/")]
     for name in names:
         with open_file(run / name) as file:

@@ -25,17 +25,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 MOST_BYTES = 1 << 30
-"""Of a file when all that is packed in it is unpacked."""
+"""Limit for a file once everything packed in it is unpacked."""
 _MOST_DEPTH = 5
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _TAG = re.compile(r"<[^<>]*>")
-# Formats whose texts cannot be had here: 7z, RAR, PDF, LZ4, and Zstandard where no package reads it.
+# Formats whose texts cannot be extracted here: 7z, RAR, PDF, LZ4, and Zstandard if no package reads it.
 _CLOSED = (b"7z\xbc\xaf", b"Rar!", b"%PDF", b"\x04\x22\x4d\x18")
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
 class Unreadable(Exception):
-    """What a file is packed in cannot be opened, so that nobody can say what it holds."""
+    """The file's packing cannot be opened, so nobody can say what it holds."""
 
 
 def texts_of(data: bytes) -> Iterator[str]:
@@ -46,7 +46,7 @@ def texts_of(data: bytes) -> Iterator[str]:
 
 
 def _forms(text: str) -> Iterator[str]:
-    """A text, and what it says once escapes are undone, one kind after another."""
+    """A text, and the same with escapes undone, one kind after another."""
     yield text
     undoing: tuple[tuple[str, Callable[[str], str]], ...] = (
         ("\\", lambda text: _ESCAPE.sub(_character, text)),
@@ -80,7 +80,7 @@ def _opened(data: bytes, depth: int, room: list[int]) -> Iterator[str]:
         raise
     except (ImportError, RuntimeError, NotImplementedError) as error:  # zipfile: a cipher or a method it has not
         raise Unreadable(f"packed in a way that cannot be undone ({error})") from None
-    except Exception as error:  # whatever a damaged archive may raise
+    except Exception as error:  # a damaged archive may raise anything
         raise Unreadable(f"damaged ({type(error).__name__})") from None
     yield data.decode("utf-8", "replace")
     if b"\x00" in data[:4096]:
@@ -119,11 +119,11 @@ def _unpacked(data: bytes, room: list[int]) -> Iterator[bytes | str]:
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
-    """A file of a ZIP archive; those of inspect_ai may be packed by Zstandard, which Python reads from 3.14 on."""
+    """A file of a ZIP archive; those of inspect_ai may use Zstandard, which Python reads from 3.14 on."""
     if member.compress_type != 93:
         return archive.open(member)
     with io.BytesIO() as copy:
-        # Behind the local header, whose name and extra field have lengths of their own.
+        # It follows the local header, whose name and extra field have lengths of their own.
         source: Any = archive.fp
         source.seek(member.header_offset + 26)
         lengths = source.read(4)
@@ -151,9 +151,9 @@ def _bounded(stream: Any, room: list[int]) -> bytes:
 
 
 def _cells(data: bytes) -> Iterator[bytes | str]:
-    """Every cell of a SQLite base, and the bytes of what it forgot."""
+    """Every cell of a SQLite database, and the bytes of deleted content."""
     plain = bytearray(data)
-    plain[18:20] = b"\x01\x01"  # a base in memory has no log beside it
+    plain[18:20] = b"\x01\x01"  # a database in memory has no log beside it
     with closing(sqlite3.connect(":memory:")) as base:
         base.deserialize(bytes(plain))
         base.text_factory = lambda raw: raw.decode("utf-8", "replace")

@@ -16,13 +16,13 @@ from loaders.medlaybench_v import CORPUS, MODALITY_NAMES
 from loaders.pages import cut, marks, thumbnail
 
 FACETS = ("gate", "status", "method of imaging", "split", "written by")
-_NOTHING = dict.fromkeys(CORPUS.columns)  # of the columns that an earlier release has not
+_NOTHING = dict.fromkeys(CORPUS.columns)  # for the columns that an earlier release lacks
 _SIDE = 260  # pixels of the longer side of a picture
-_PICTURES = 12 << 20  # characters of all pictures: a page of 10,000 pairs opens at once, and not every one has its own
+_PICTURES = 12 << 20  # characters of all pictures: a page of 10,000 pairs opens at once, but not all have a picture
 
 
 def captions(release: Path, *, count: int = 6, seed: int = 0) -> Explored:
-    """The pairs of a release folder, `count` of them on the page without script: some with a failed gate first.
+    """The pairs of a release folder, `count` of them on the page without scripts: some with a failed gate first.
 
     Raises: ReleaseError when the folder is no release or a file of it cannot be read, InputError when its corpus has no
     caption pairs.
@@ -78,7 +78,7 @@ def _row(content: Mapping[str, Any], *, pictured: bool) -> Row:
 def _picture(image: bytes) -> str:
     try:
         return thumbnail(image, _SIDE)
-    except ImageError:  # one that a release holds and nobody can open is missing here, not the page
+    except ImageError:  # an unreadable image of a release is left out; the page is still written
         return ""
 
 

@@ -12,13 +12,13 @@ from loaders.files.untrusted import read_json, understood
 from loaders.pages import render
 
 CONTENT = "classifier.json"
-"""Name of the file of a run folder for what `scoring.Scoring.scored` gives to draw, and the history of the training."""
+"""Name of the file in a run folder for the drawing data of `scoring.Scoring.scored`, and the history of training."""
 
 
 def sections(runs: Sequence[Numbered], *, public: bool = False) -> list[Section]:
-    """One section over all classifiers that answered about labelled photos; of others there is nothing to draw.
+    """One section over all classifiers that answered about labelled photos; others have nothing to draw.
 
-    They hide nothing from the `public`. Raises: InputError when a run's file cannot be read.
+    They hide nothing from the `public`. Raises: InputError if a run's file cannot be read.
     """
     shown = [(number, run, _content(run)) for number, run in runs if run.record.options.get("labelled", True)]
     if not shown:
@@ -38,7 +38,7 @@ def _content(run: FinishedRun) -> dict[str, Any]:
 
 
 def _matrix(confusion: dict[str, Any]) -> Matrix:
-    """The most frequent classes of a domain; answers that are none of them are summed by what they are."""
+    """The most frequent classes of a domain; answers outside it are summed by kind."""
     classes, counts = confusion["classes"], confusion["counts"]
     size = len(classes)
     sizes = [sum(row) for row in counts]

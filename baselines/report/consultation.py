@@ -35,11 +35,11 @@ from loaders.threemdbench import DIAGNOSES, DOMAINS
 FACETS = ("diagnosis", "domain", "temperament", "setting", "problem", "ended by")
 _ENDED = {"break": "the patient", "cap": "the cap on utterances", "answer": "the one answer"}
 _PICTURES = 12 << 20
-"""Bytes of all photos of a page, first come first served: a photo is of a case, whatever runs it is in."""
+"""Bytes of all photos of a page, first come first served: a photo belongs to a case, whatever runs it is in."""
 
 
 def sections(runs: Sequence[Numbered], *, public: bool = False, seed: int = 0) -> list[Section]:
-    """One section with the dialogues of all runs; none where no run left any. With `public` it has no photo.
+    """One section with the dialogues of all runs; none if no run left any. With `public` it has no photo.
 
     Raises: InputError when a run's file of dialogues cannot be read.
     """
@@ -61,7 +61,7 @@ def sections(runs: Sequence[Numbered], *, public: bool = False, seed: int = 0) -
 
 
 def _differences(runs: Sequence[Numbered]) -> list[Difference]:
-    """Every two runs over the first one's cases; runs over other cases are compared with nothing."""
+    """Every two runs over the first one's cases; runs over other cases are not compared."""
     systems = [(number, system) for number, run in runs if (system := system_of(run)) is not None]
     cases = [{consultation.case_id for consultation in system.consultations} for _, system in systems]
     same = [numbered for numbered, own in zip(systems, cases, strict=True) if own & cases[0]]
@@ -103,7 +103,7 @@ def _view(played_run: PlayedRun[Consultation]) -> dict[str, Any]:
 
 
 def _problems(row: PlayedCase[Consultation]) -> tuple[str, ...]:
-    """What did not go as it should: of the models, not the diagnosis, which is wrong in many a good dialogue."""
+    """What went wrong technically: about the models, not the diagnosis, which is wrong in many a good dialogue."""
     record = row.record
     if record is None:
         return ("not played",)
@@ -118,7 +118,7 @@ def _problems(row: PlayedCase[Consultation]) -> tuple[str, ...]:
 
 
 class _Pictures:
-    """Photos of cases as data URLs, each read once, while there is room for them."""
+    """Photos of cases as data URLs, each read once, as long as there is room for them."""
 
     def __init__(self, room: int) -> None:
         self._room = room

@@ -29,7 +29,8 @@ class PlayedRun(Generic[Record]):
 def played(
     runs: Sequence[Numbered], kind: type[PlayedCase[Record]], *, public: bool = False
 ) -> list[PlayedRun[Record]]:
-    """The runs that left dialogues; with `public` only what anybody may read of them, also of runs of earlier versions.
+    """The runs that left dialogues; with `public` only what anybody may read of them, also for runs of earlier
+    versions.
 
     Raises: InputError when a file of dialogues cannot be read.
     """

@@ -17,14 +17,14 @@ from typing import NamedTuple
 from markupsafe import escape
 
 WIDTH = 340
-_LABELS = 122  # of the names of rows
-_LINE = 11.5  # of text
+_LABELS = 122  # width for the names of rows
+_LINE = 11.5  # height of a line of text
 _STYLES = (("expert", "circle"), ("lay", "square"), ("third", "diamond"), ("soft", "triangle"))
 STYLES = len(_STYLES)
-"""How many series of a kind a drawing tells apart."""
+"""How many series of a kind a drawing can distinguish."""
 _STEP = 7.0  # between the series of a row
 
-# Colours that tell seven groups apart for colour-blind eyes, on light and on dark (Okabe and Ito, 2008).
+# Colours by which colour-blind readers can tell seven groups apart, on light and on dark (Okabe and Ito, 2008).
 _GROUPS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8A8A8A")
 
 Limits = tuple[float, float]
@@ -49,7 +49,7 @@ class Series:
 
 
 class Place(NamedTuple):
-    """A pair in a plane: its group, where its expert caption lies, and where its lay caption does."""
+    """A pair in a plane: its group, and the positions of its expert caption and its lay caption."""
 
     group: str
     expert: tuple[float, float]
@@ -57,7 +57,7 @@ class Place(NamedTuple):
 
 
 def limits_of(series: Sequence[Series], *, zero: bool = False) -> Limits:
-    """The least and the greatest value that a drawing of these has to show."""
+    """The smallest and the largest value that a drawing of these has to show."""
     ends = [end for one in series for point in one.points.values() for end in (point.value, *(point.ci95 or ()))]
     ends += [0.0] if zero else []
     low, high = min(ends), max(ends)
@@ -66,7 +66,7 @@ def limits_of(series: Sequence[Series], *, zero: bool = False) -> Limits:
 
 
 def dot_plot(series: Sequence[Series], axis: str, *, zero: bool = False, limits: Limits | None = None) -> str:
-    """A line a row with the points of every series on it; `zero` draws the line of no difference.
+    """One line per row with the points of every series on it; `zero` draws the line of no difference.
 
     `limits` are the ends of the axis, for panels that share it; None: those of these numbers.
     """
@@ -113,7 +113,7 @@ def _row(
     for one in sorted(series, key=lambda one: not one.hollow):  # own points above published ones
         if (point := one.points.get(row)) is None:
             continue
-        # Styles lie a little apart, so that equal values do not hide each other.
+        # Styles are slightly offset, so that equal values do not hide each other.
         at = y + (styles.index(one.style) - (len(styles) - 1) / 2) * _STEP
         colour, shape = _STYLES[one.style]
         if point.ci95 and not one.hollow:
@@ -128,7 +128,7 @@ def _row(
 
 
 def _key(series: Sequence[Series], styles: Sequence[int]) -> tuple[list[str], float]:
-    """What the marks mean, and where the plot begins below; nothing for one kind of mark."""
+    """The legend, and where the plot begins below it; empty for a single kind of mark."""
     if len(styles) < 2:
         return [], 4.0
     named = {one.style: one for one in reversed(series)}  # the own series before its published one
@@ -147,7 +147,7 @@ def _key(series: Sequence[Series], styles: Sequence[int]) -> tuple[list[str], fl
 
 
 def scatter(places: Sequence[Place]) -> str:
-    """Expert captions filled, lay captions hollow, a colour a group."""
+    """Expert captions filled, lay captions hollow, one colour per group."""
     points = [point for place in places for point in (place.expert, place.layman)]
     (least_x, greatest_x), (least_y, greatest_y) = ((min(axis), max(axis)) for axis in zip(*points, strict=True))
     size = max(greatest_x - least_x, greatest_y - least_y) or 1.0
@@ -175,7 +175,7 @@ def scatter(places: Sequence[Place]) -> str:
 
 
 def graph(edges: Mapping[tuple[str, str], float]) -> str:
-    """Nodes on a circle, joined by lines as thick as the value of their pair, which stands on them."""
+    """Nodes on a circle, joined by lines as thick as the value of their pair, which is printed on them."""
     nodes = list(dict.fromkeys(node for pair in edges for node in pair))
     turns = [math.pi / 2 - 2 * math.pi * at / len(nodes) for at in range(len(nodes))]
     centre, radius = WIDTH / 2, WIDTH * 0.34
@@ -188,7 +188,7 @@ def graph(edges: Mapping[tuple[str, str], float]) -> str:
         (x, y), (u, v) = places[one], places[other]
         line = _line((x, y), (u, v), "line", 1 + 9 * max(value, 0.0))
         parts.append(told(f"{one} and {other}: {value:.2f}", line))
-        # Not in the middle, where the lines of a square would put two numbers into one place.
+        # Not in the middle, where the diagonals of a square would put two numbers in one place.
         s, t = x + 0.38 * (u - x), y + 0.38 * (v - y)
         texts.append(f'<text x="{s:.1f}" y="{t + 3:.1f}" class="middle">{value:.2f}</text>')
     for node, (x, y) in places.items():
@@ -201,11 +201,11 @@ def graph(edges: Mapping[tuple[str, str], float]) -> str:
 # --- Lines over turns -------------------------------------------------------------------------------------------------
 
 _LEFT, _TOP, _TURN, _HEIGHT, _BOTTOM, _RIGHT = 26, 8, 28, 84, 18, 30
-_LETTER = 5.5  # about the width of a sign in a name that stands at the end of a curve
+_LETTER = 5.5  # approximate width of a character in a name at the end of a curve
 
 
 class Curve(NamedTuple):
-    """Values by turn, from `start` on, with a dash of its own and what stands at its end."""
+    """Values by turn, from `start` on, with a dash pattern and a label at its end."""
 
     name: str
     values: Sequence[float]
@@ -213,7 +213,7 @@ class Curve(NamedTuple):
     dash: str = ""
     start: int = 0
     shown: bool = False
-    """Whether `name` stands at its end."""
+    """Whether `name` is shown at its end."""
 
 
 class Event(NamedTuple):
@@ -227,13 +227,13 @@ class Event(NamedTuple):
 
 
 def over_turns(turns: int, curves: Sequence[Curve], events: Sequence[Event] = ()) -> str:
-    """Curves of values from 0 to 1 over turns from 0, with events on them; each turn tells its values."""
+    """Curves of values from 0 to 1 over turns from 0, with events on them; each turn shows its values."""
     names = [str(turn) if turns <= 10 or turn == 1 or turn % 5 == 0 else "" for turn in range(1, turns + 1)]
     return _over(names, [f"Turn {turn}" for turn in range(1, turns + 1)], curves, events)
 
 
 def over_steps(steps: Sequence[str], curves: Sequence[Curve], what: str) -> str:
-    """Curves of values from 0 to 1 over named steps, the first of which is step 1; each tells its values."""
+    """Curves of values from 0 to 1 over named steps, the first of which is step 1; each shows its values."""
     return _over(steps, [f"{what} {step}" for step in steps], curves, ())
 
 
@@ -241,7 +241,7 @@ def _over(names: Sequence[str], steps: Sequence[str], curves: Sequence[Curve], e
     turns = len(names)
     width = float(_LEFT + turns * _TURN + _RIGHT)
     parts = [_frame(names)]
-    ends: dict[tuple[int, float], list[str]] = {}  # lines that end in one place share a label
+    ends: dict[tuple[int, float], list[str]] = {}  # lines that end in the same place share a label
     for curve in curves:
         points = list(enumerate(curve.values, start=curve.start))
         path = " ".join(f"{x:g},{y:g}" for x, y in (_at(*point) for point in points))
@@ -290,7 +290,7 @@ def _frame(names: Sequence[str]) -> str:
 
 
 def told(words: str, content: str, *, box: tuple[float, float, float, float] | None = None) -> str:
-    """A part of a drawing that tells its values, and where a pointer finds it besides what it draws."""
+    """A part of a drawing that shows its values, and the area where a pointer finds it besides what it draws."""
     area = ""
     if box is not None:
         x, y, width, height = box
@@ -325,7 +325,7 @@ def _svg(width: float, height: float, kind: str, parts: Sequence[str]) -> str:
 
 
 def _ticks(low: float, high: float) -> Iterator[tuple[float, str]]:
-    """Round values between the ends, four to seven of them, with their names."""
+    """Round values between the ends, four to seven of them, with their labels."""
     rough = (high - low) / 5
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough)

@@ -17,7 +17,7 @@ from loaders.files.untrusted import is_there, read_json, understood
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawing for the page: its SVG, what it says in words, and its caption."""
+    """A drawing for the page: its SVG, its description in words, and its caption."""
 
     svg: str
     alt: str
@@ -26,7 +26,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """A dot plot to be drawn, once the ends of its axis are known."""
+    """A dot plot to be drawn once the ends of its axis are known."""
 
     series: Sequence[Series]
     title: str
@@ -39,7 +39,7 @@ PROJECTIONS = "figure-a3.json"
 
 
 def figures(view: TableView, runs: Sequence[FinishedRun] = ()) -> list[Figure]:
-    """The figures of a table; none where its numbers make no picture.
+    """The figures of a table; none if its numbers make no picture.
 
     Panels that show one quantity share the ends of their axis.
 
@@ -78,7 +78,7 @@ def _readability(view: TableView) -> Iterator[_Panel | Figure | None]:
 
 
 def _recall(*steps: int) -> _Maker:
-    """A maker of drawings of recall at each k, both directions, with a line a model and a series a register."""
+    """A maker of drawings of recall at each k, both directions, with one line per model and one series per register."""
 
     def figure(view: TableView) -> Iterator[_Panel | Figure | None]:
         registers = sorted({row.labels[1] for row in view.rows})
@@ -94,7 +94,7 @@ def _recall(*steps: int) -> _Maker:
 
 
 def _compared(columns: Mapping[str, _Head], title: str, axis: str, *, zero: bool = False) -> _Maker:
-    """A maker of one drawing of all rows, with a series a column; `columns` are heads by label."""
+    """A maker of one drawing of all rows, with one series per column; `columns` are headers by label."""
 
     def figure(view: TableView) -> Iterator[_Panel | Figure | None]:
         yield _columns(view, view.rows, columns, title, axis, zero=zero)
@@ -120,7 +120,7 @@ def _concepts(view: TableView) -> Iterator[_Panel | Figure | None]:
 
 
 def _similarity(view: TableView) -> Iterator[_Panel | Figure | None]:
-    """Medians with the range from the 5 % to the 95 % quantile, by modality; a series a model."""
+    """Medians with the range from the 5 % to the 95 % quantile, by modality; one series per model."""
     for name in ("Expert-Layman embedding cosine similarity", "Expert-Layman Euclidean distance"):
         heads = [(f"{name}, {quantile} quantile",) for quantile in ("5%", "50%", "95%")]
         if any(head not in view.heads for head in heads):
@@ -145,7 +145,7 @@ def _diagnosis(view: TableView) -> Iterator[_Panel | Figure | None]:
         for style, (column, label) in enumerate((("F1", "as the authors count"), ("F1 (strict)", "strict")))
         for one in _series(view, view.rows, (column,), label, style, name=lambda row: row.label)
     ]
-    # Of the paper's rows, those that an own number stands beside: the table has the others.
+    # Of the paper's rows, those with an own number beside them: the table has the others.
     own = {row for one in series if not one.hollow for row in one.points}
     shown = [
         Series(one.label, {row: point for row, point in one.points.items() if row in own}, one.style, one.hollow)
@@ -155,7 +155,7 @@ def _diagnosis(view: TableView) -> Iterator[_Panel | Figure | None]:
 
 
 def _by_group(column: str, title: str, axis: str) -> _Maker:
-    """A maker of drawings with a line a group (domain, temperament) and a series a doctor in a setting."""
+    """A maker of drawings with one line per group (domain, temperament) and one series per doctor in a setting."""
 
     def figure(view: TableView) -> Iterator[_Panel | Figure | None]:
         systems: dict[str, dict[str, Point]] = {}
@@ -173,14 +173,14 @@ def _by_group(column: str, title: str, axis: str) -> _Maker:
 
 
 def _by_style(points: Mapping[str, dict[str, Point]]) -> Iterator[list[Series]]:
-    """The series by label, as many at a time as a drawing tells apart."""
+    """The series by label, as many at a time as a drawing can distinguish."""
     for start in range(0, len(points), STYLES):
         some = list(points.items())[start : start + STYLES]
         yield [Series(label, of_label, style) for style, (label, of_label) in enumerate(some)]
 
 
 def _raters(view: TableView) -> Iterator[_Panel | Figure | None]:
-    """The graph of the annotators, a drawing a run."""
+    """The graph of the annotators, one drawing per run."""
     if (_PAIRWISE,) not in view.heads:
         return
     at = view.heads.index((_PAIRWISE,))
@@ -204,7 +204,7 @@ _CONDITIONS = ("Expert", "SCGR (Ours)", "LLM + CUI", "LLM Only")
 
 
 def _by_condition(view: TableView) -> Iterator[_Panel | Figure | None]:
-    """A series a source of captions, those that a user named behind the expert's; as many as a drawing tells apart."""
+    """One series per source of captions, the user's own after the expert's; as many as a drawing can distinguish."""
     named = (name for (name,) in view.heads if name not in _CONDITIONS)
     columns = [(name, (name,)) for name in (_CONDITIONS[0], *named, *_CONDITIONS[1:])]
     for start in range(0, len(columns), STYLES):
@@ -288,7 +288,7 @@ def _figure(series: Sequence[Series], title: str, axis: str, *, zero: bool = Fal
 
 
 def _drawn(panel: _Panel, together: Sequence[Series]) -> Figure:
-    """The panel, on the axis of all that stand `together`."""
+    """The panel, on the common axis of all that are shown `together`."""
     own = [one for one in panel.series if not one.hollow]
     words = "; ".join(
         f"{one.label}: " + ", ".join(f"{row} {point.value:.4g}" for row, point in one.points.items()) for one in own
@@ -303,7 +303,7 @@ _POINTS = 600  # pairs shown of a projection: more hide each other
 
 
 def _projections(path: Path) -> list[Figure]:
-    """t-SNE of expert and lay captions, a drawing a model; none without the file."""
+    """t-SNE of expert and lay captions, one drawing per model; none without the file."""
     if not is_there(path):
         return []
     expected = "the file as the run wrote it"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from loaders.threemdbench import DOMAINS
 
 MOST_FREQUENT = 10
-"""Classes of a domain that are shown, as in Figure 14."""
+"""Number of classes of a domain that are shown, as in Figure 14."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,11 @@ class Matrix:
     columns: tuple[str, ...]
     counts: tuple[tuple[int, ...], ...]
     left_out: int
-    """Classes of the domain that occur and are not shown, the rarest ones."""
+    """Classes of the domain that occur but are not shown, the rarest ones."""
 
     @property
     def figure(self) -> str:
-        """The paper's figure that shows this domain; none for classes that are not of its domains."""
+        """The paper's figure that shows this domain; "" for classes outside its domains."""
         if self.domain not in DOMAINS:
             return ""
         return "Figure 14" if self.domain == DOMAINS[0] else "Figure 15"
@@ -43,5 +43,5 @@ class Matrix:
 
 
 def most_frequent(sizes: Sequence[int]) -> list[int]:
-    """The places of the classes to show, by size; none that does not occur."""
+    """The positions of the classes to show, by size; without those that do not occur."""
     return sorted((at for at, size in enumerate(sizes) if size), key=lambda at: -sizes[at])[:MOST_FREQUENT]

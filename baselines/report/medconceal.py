@@ -22,7 +22,7 @@ _DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2", "10 4")
 
 
 def sections(runs: Sequence[Numbered], *, public: bool = False, seed: int = 0) -> list[Section]:
-    """One section with the dialogues of all runs of a task; none where no run left any.
+    """One section with the dialogues of all runs of a task; none if no run left any.
 
     Raises: InputError when a run's file of dialogues cannot be read.
     """
@@ -88,7 +88,7 @@ def _row(number: int, row: PlayedCase[JudgedEpisode]) -> Row:
 
 
 def _outcome(judged: JudgedEpisode) -> tuple[bool, str, str]:
-    """Whether it reached what its task asks for, in a few words how it ended, and what was revealed."""
+    """Whether it reached the goal of its task, how it ended in a few words, and what was revealed."""
     episode = judged.episode
     if episode.task == "intervention":
         words = {REVEALED: "revealed, not addressed", ADDRESSED: "addressed"}

@@ -18,7 +18,7 @@ _LOOK = {"open": ("third", "6 3"), "guarded": ("expert", ""), "reserved": ("lay"
 
 
 def sections(runs: Sequence[Numbered], *, public: bool = False) -> list[Section]:
-    """A figure a run and task. Raises: InputError when a run's file cannot be read."""
+    """One figure per run and task. Raises: InputError if a run's file cannot be read."""
     shown = [
         (number, run, [(task, _drawn([one for one in found if one.task == task])) for task in TASKS])
         for number, run in runs

@@ -22,16 +22,16 @@ from baselines.dialogue.hidden import Secrets
 from loaders.pages import cut
 
 FIXED = 20
-"""Rows of a section that stand on the page without script."""
+"""Number of rows of a section that are on the page without scripts."""
 MOST = 20_000
-"""Rows of a section that a page holds; of more, so many are drawn by seed."""
+"""Maximum rows of a section in a page; if there are more, this many are drawn by seed."""
 _PIECE = 250  # rows that are unpacked together
 _PICTURES = 25  # pictures that are unpacked together, once one of them is wanted
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One utterance; `tone` tells the sides apart (expert, lay), `folded` is what the other side did not hear."""
+    """One utterance; `tone` distinguishes the sides (expert, lay), `folded` is what the other side did not hear."""
 
     who: str
     text: str
@@ -42,7 +42,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A heading and what stands below it; `marks` are places of a text that are numbered from 1."""
+    """A heading and what stands below it; `marks` are places in a text, numbered from 1."""
 
     name: str
     text: str | Sequence[str]
@@ -64,9 +64,9 @@ class Told:
 class Row:
     """A row of a page.
 
-    `case` is what the same case is called in every run, `run` the number of its run, 0 for a row of a release. `good`
-    says whether it reached what it is for, None where that cannot be said. `hidden` is folded away. `drawing` is an SVG
-    of ours, `drawn` what it shows; `picture` a data URL.
+    `case` is the name of the case, the same in every run; `run` the number of its run, 0 for a row of a release. `good`
+    says whether it reached its goal, None if that cannot be said. `hidden` is folded away. `drawing` is an SVG of ours,
+    `drawn` what it shows; `picture` a data URL.
     """
 
     case: str
@@ -87,16 +87,16 @@ class Row:
 
     @property
     def address(self) -> str:
-        """Its part of a link: run, case, and the repetition where it is not the first."""
+        """Its part of a link: run, case, and the repetition if it is not the first."""
         return "/".join([str(self.run), quote(self.case, safe=""), *([str(self.epoch)] if self.epoch > 1 else [])])
 
     @property
     def svg(self) -> Markup:
-        """The drawing as it stands on the page."""
+        """The drawing in the form in which the page shows it."""
         return Markup(self.drawing)
 
     def without(self, secrets: Secrets) -> Row:
-        """The row with nothing of what is hidden: every text of it, whoever said it."""
+        """The row with everything hidden removed from all its texts, whoever said them."""
         clean = secrets.without
         return replace(
             self,
@@ -121,10 +121,10 @@ def _clean(text: str | Sequence[str], secrets: Secrets) -> str | Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """The rows of a section, of `total` that there are, by the facets that may be chosen.
+    """The rows of a section, out of `total`, with the facets that may be chosen.
 
-    `marks` say in words what a good row is and what another is; `runs` what each run is called; `fixed` are the rows
-    that stand on the page without script.
+    `marks` say in words what a good row is and what other rows are; `runs` the name of each run; `fixed` are the rows
+    that are on the page without scripts.
     """
 
     anchor: str
@@ -147,13 +147,13 @@ class Explored:
         fixed: int = FIXED,
         seed: int = 0,
     ) -> Explored:
-        """As many of the rows as a page holds, in their order, and `fixed` of them, both drawn by seed."""
+        """As many of the rows as a page holds, in order, and `fixed` of them, both drawn by seed."""
         places = sorted(random.Random(seed).sample(range(len(rows)), min(MOST, len(rows))))
         kept = [rows[place] for place in places]
         return cls(anchor, kept, facets, marks, runs or {}, len(rows), _drawn(kept, fixed, seed))
 
     def without(self, secrets: Secrets) -> Explored:
-        """The same with nothing of what is hidden in any of its texts."""
+        """The same with everything hidden removed from all its texts."""
         rows, fixed = ([row.without(secrets) for row in some] for some in (self.rows, self.fixed))
         return replace(self, rows=rows, fixed=fixed)
 
@@ -161,9 +161,7 @@ class Explored:
     def packed(self) -> Iterator[tuple[str, str]]:
         """Name and content of every piece: the index, then the rows."""
         yield "index", _packed(json.dumps(self._index(), ensure_ascii=False, separators=(",", ":")))
-        pictures = list(
-            dict.fromkeys(row.picture for row in self.rows if row.picture)
-        )  # of a case once, not of each run
+        pictures = list(dict.fromkeys(row.picture for row in self.rows if row.picture))  # once per case, not per run
         places = {picture: str(at) for at, picture in enumerate(pictures)}
         for start in range(0, len(self.rows), _PIECE):
             lines = (_line(row, places.get(row.picture, "")) for row in self.rows[start : start + _PIECE])
@@ -204,9 +202,9 @@ def _drawn(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
 
 
 def _line(row: Row, picture: str) -> str:
-    """A row as a line of JSON, without what the index has; lists, as names would be found by a search.
+    """A row as a line of JSON, without what the index has; as lists, since a search would find names of fields.
 
-    What nobody searches stands behind it: the drawing, and the number of the picture.
+    What nobody searches comes last: the drawing, and the number of the picture.
     """
     said = [[one.who, cut(one.text), one.tone, list(one.notes), cut(one.folded)] for one in row.said]
     told = [

@@ -19,7 +19,8 @@ from loaders.plugins import Plugin
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section: its anchor on the page, its title, its content, which holds no network address and no script, and the
+    """A section: its anchor on the page, its title, its content, which contains no network address and no script, and
+    the
     rows that it lets a reader explore.
     """
 

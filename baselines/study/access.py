@@ -30,14 +30,14 @@ LOGIN_LASTS = 3600.0
 SESSION_LASTS = 14 * 86400.0
 COORDINATOR_LASTS = 12 * 3600.0
 COORDINATOR_IDLE = 30 * 60.0
-"""Seconds without a request after which a coordinator has to come with another login."""
-_MOST_KEPT = 10_000  # callers that a limit remembers
+"""Seconds of inactivity after which a coordinator has to log in again."""
+_MOST_KEPT = 10_000  # callers that a limit keeps track of
 _SESSION = select(sessions).where(sessions.c.digest == bindparam("token"), sessions.c.expires > bindparam("now"))
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Somebody who is in: a person, or a coordinator (None)."""
+    """Somebody who is logged in: a person, or a coordinator (None)."""
 
     digest: str
     person: str | None
@@ -45,12 +45,12 @@ class Session:
 
 
 def digest_of(token: str) -> str:
-    """What the database keeps of a token."""
+    """What the database stores of a token."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 def make_link(connection: Connection, person: str | None, now: float) -> str:
-    """A new link's token; what the same person was sent before and has not used is of no use any more."""
+    """A new link's token; unused earlier links of the same person become invalid."""
     if person is not None:
         connection.execute(delete(links).where(links.c.person == person, links.c.used.is_(None)))
     token = secrets.token_urlsafe(16)
@@ -66,9 +66,9 @@ def is_open(connection: Connection, token: str, now: float, *, coordinator: bool
 
 
 def exchange(connection: Connection, token: str, now: float, *, coordinator: bool) -> tuple[str, Session] | None:
-    """Uses a link up: the cookie's token, and its session. None for a link that is wrong, used or too old.
+    """Uses a link up: returns the cookie's token, and its session. None for a link that is wrong, used or too old.
 
-    Sessions that the person had elsewhere end.
+    The person's other sessions end.
     """
     if not is_open(connection, token, now, coordinator=coordinator):
         return None
@@ -82,7 +82,7 @@ def exchange(connection: Connection, token: str, now: float, *, coordinator: boo
 
 
 def begin(connection: Connection, person: str | None, now: float) -> tuple[str, Session]:
-    """A new session and its cookie's token; those of the person before it end."""
+    """A new session and its cookie's token; the person's earlier sessions end."""
     if person is not None:
         connection.execute(delete(sessions).where(sessions.c.person == person))
     connection.execute(delete(sessions).where(sessions.c.expires < now))
@@ -98,13 +98,13 @@ def begin(connection: Connection, person: str | None, now: float) -> tuple[str, 
 
 
 def is_theirs(connection: Connection, token: str, session: Session | None) -> bool:
-    """Whether a link, used or not, was made for who has this session."""
+    """Whether a link, used or not, was made for the person of this session."""
     found = connection.execute(select(links.c.person).where(links.c.digest == digest_of(token))).first()
     return found is not None and session is not None and found.person == session.person
 
 
 def session_of(connection: Connection, token: str | None, now: float) -> Session | None:
-    """The session of a cookie."""
+    """The session that belongs to a cookie."""
     if not token:
         return None
     found = connection.execute(_SESSION, {"token": digest_of(token), "now": now}).first()
@@ -114,31 +114,31 @@ def session_of(connection: Connection, token: str | None, now: float) -> Session
 
 
 def seen(connection: Connection, session: Session, now: float) -> None:
-    """The session is in use."""
+    """Record that the session is in use."""
     connection.execute(update(sessions).where(sessions.c.digest == session.digest).values(seen=now))
 
 
 def end(connection: Connection, session: Session) -> None:
-    """The cookie is of no use any more."""
+    """End the session, so that its cookie becomes invalid."""
     connection.execute(delete(sessions).where(sessions.c.digest == session.digest))
 
 
 def same(given: str, wanted: str) -> bool:
-    """Whether a form's token is the session's, told in a time that says nothing."""
+    """Whether a form's token is the session's, compared in constant time."""
     return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
 
 def from_our_page(headers: Mapping[str, str], origins: frozenset[str]) -> bool:
     """Whether a browser says that a form was sent by a page of ours.
 
-    A page that sends no referrer has the origin "null"; then the browser says by another header where it came from.
+    A page that sends no referrer has the origin "null"; then another header of the browser says where it came from.
     """
     origin = headers.get("origin", "null")
     return origin in origins or (origin == "null" and headers.get("sec-fetch-site") == "same-origin")
 
 
 def is_private(host: str) -> bool:
-    """Whether only this machine reaches a server that listens there."""
+    """Whether a server that listens there can be reached only from this machine."""
     if host == "localhost":
         return True
     try:
@@ -154,7 +154,7 @@ def origin_of(address: str) -> str:
 
 
 class Limit:
-    """At most `most` calls in `seconds` for each caller, and as many at once. Kept in this process."""
+    """At most `most` calls in `seconds` for each caller, all of which may come at once. Kept in this process."""
 
     def __init__(self, most: float, seconds: float) -> None:
         self._most, self._rate = float(most), most / seconds
@@ -162,7 +162,7 @@ class Limit:
         self._turn = Lock()
 
     def allows(self, caller: str, now: float) -> bool:
-        """Counts a call; False where there were too many."""
+        """Counts a call; False if there were too many."""
         with self._turn:
             left, then = self._left.pop(caller, (self._most, now))
             left = min(self._most, left + max(0.0, now - then) * self._rate)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Did:
-    """What is to be done beside the pages: a reply prepared, an episode written, both by the number of the slot."""
+    """What has to be done outside the pages: a reply prepared, an episode written, both by the number of the slot."""
 
     reply: int | None = None
     episode: int | None = None
@@ -36,7 +36,7 @@ def _one(form: Form, name: str) -> str:
 
 
 def consent(connection: Connection, site: Site, place: Place, form: Form) -> Did:
-    """Agree or disagree; what was agreed to is kept by its digest."""
+    """Agree or disagree; the text that was agreed to is recorded by its digest."""
     now, answer = site.clock(), _one(form, "answer")
     if answer == "disagree":
         who.move(connection, place.person, "declined", now)
@@ -59,7 +59,7 @@ def survey(connection: Connection, site: Site, place: Place, form: Form) -> Did:
 
 
 def practice(connection: Connection, site: Site, place: Place, form: Form) -> Did:
-    """The practice item: what was answered is told about, and not exported."""
+    """The practice item: the answer gets feedback, and is not exported."""
     task = practised(site)
     if task.name in ("confirmation", "intervention"):
         if not heard(_one(form, "text")).strip():
@@ -79,7 +79,7 @@ def feedback(connection: Connection, site: Site, place: Place, form: Form) -> Di
 
 
 def comprehension(connection: Connection, site: Site, place: Place, form: Form) -> Did:
-    """The questions about the instructions: all right, or the instructions again, three times at most."""
+    """The questions about the instructions: all right, or the instructions again, at most three times."""
     now, person = site.clock(), place.person
     if who.right(site.study.design.comprehension, form):
         who.move(connection, person, "work", now)
@@ -91,7 +91,7 @@ def comprehension(connection: Connection, site: Site, place: Place, form: Form) 
 
 
 def read_on(following: Stage) -> Action:
-    """A page was read: what follows."""
+    """A page was read: go to the next stage."""
 
     def action(connection: Connection, site: Site, place: Place, form: Form) -> Did:
         who.move(connection, place.person, following, site.clock())
@@ -120,7 +120,8 @@ def begin(connection: Connection, site: Site, place: Place, form: Form) -> Did:
 
 
 def say(connection: Connection, site: Site, place: Place, form: Form) -> Did:
-    """A message to the patient, as the game takes it: without labels, and without lines for the other side."""
+    """A message to the patient, in the form that the game takes: without labels,
+    and without lines for the other side."""
     slot = place.slot
     if slot is None or slot.step != "talk":
         return NOTHING
@@ -135,12 +136,12 @@ def say(connection: Connection, site: Site, place: Place, form: Form) -> Did:
 
 
 def sender(form: Form) -> str:
-    """The name that the page gave a message, which is never that of a reply."""
+    """The id that the page gave to a message, which is never that of a reply."""
     return f"page {_one(form, 'client')[:48]}"
 
 
 def finish(connection: Connection, site: Site, place: Place, form: Form) -> Did:
-    """The person ends the talk: in a confirmation, after the fewest turns."""
+    """The person ends the talk: in a confirmation, only after the minimum number of turns."""
     slot, design = place.slot, site.study.design
     if slot is None or slot.step != "talk" or slot.preparing or slot.task != "confirmation":
         return NOTHING
@@ -183,7 +184,7 @@ def work(connection: Connection, site: Site, place: Place, form: Form) -> Did:
 
 
 def after(connection: Connection, site: Site, place: Place, form: Form) -> Did:
-    """The short survey behind an item."""
+    """The short survey after an item."""
     slot = place.slot
     if slot is None or slot.step != "after":
         return NOTHING

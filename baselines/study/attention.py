@@ -16,13 +16,13 @@ from baselines.study.tasks.task import Response
 FEWEST = 5
 """Items of a person below which times and sameness say nothing."""
 HASTY = 1 / 3
-"""Of the other people's usual time for an item."""
+"""Share of the other people's typical time for an item."""
 WORDS_A_SECOND = 10.0
-"""Nobody reads faster: about 250 words a minute is usual, 600 the fastest."""
+"""The fastest possible reading: about 250 words a minute is usual, 600 the maximum."""
 UNSTEADY = 0.5
-"""Share of equal answers to what was shown twice, below which somebody is unsteady."""
+"""Share of equal answers to repeated items, below which somebody is inconsistent."""
 ALIKE = 20
-"""Items that all have the same answers."""
+"""Number of items that all have the same answers."""
 
 
 def flags(responses: Sequence[Response]) -> dict[str, list[str]]:
@@ -47,7 +47,7 @@ def _checks(own: Sequence[Response]) -> list[str]:
 
 
 def _plain(answer: Mapping[str, object]) -> dict[str, object]:
-    """An answer as it is compared with what was asked for: "None." is none."""
+    """An answer normalised for comparison with the expected one: "None." is none."""
     return {name: given.casefold().strip(" .") if isinstance(given, str) else given for name, given in answer.items()}
 
 

@@ -53,7 +53,7 @@ _AIMS: Mapping[str, str] = {
 
 
 def write_study(folder: Path, task: TaskName) -> list[Path]:
-    """The three files of a new study. Raises InputError where one is there already."""
+    """The three files of a new study. Raises InputError if one exists."""
     talks = task in TALKS
     values = {
         "title": _TITLES[task],
@@ -85,7 +85,7 @@ def _text(name: str) -> str:
 
 
 def open_places(study: Study) -> list[str]:
-    """Where a text still says TODO."""
+    """The places where a text still says TODO."""
     told = {
         "study.yaml": f"{study.design.title} {study.design.contact} {study.design.debriefing}",
         "consent.md": study.texts.consent if isinstance(study.texts.consent, str) else "",

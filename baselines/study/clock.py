@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 SILENT = 10.0
-"""Seconds without a beat after which no server ran, whatever a lock says that a lost machine left."""
+"""Seconds without a heartbeat after which no server was running, whatever a lock of a lost machine says."""
 
 
 def shown(slot: Slot, now: float) -> str:
-    """What a browser keeps of the clock that it is sent: the talk, and the seconds that are used."""
+    """What a browser stores of the clock that it is sent: the talk, and the seconds used."""
     return f"{slot.id}-{slot.spent(now)!r}"
 
 
@@ -40,18 +40,18 @@ def _last_shown(slot: Slot, cookie: str | None) -> float | None:
 
 
 def stand(connection: Connection, beat: float) -> None:
-    """No server ran since `beat`: what ran stands from then on, until its person is back."""
+    """No server has run since `beat`: running clocks stop as of then, until their people are back."""
     connection.execute(update(slots).where(slots.c.since.is_not(None), slots.c.stood.is_(None)).values(stood=beat))
 
 
 def go_on(connection: Connection, slot: Slot, cookie: str | None, now: float) -> Slot:
-    """The slot, its clock running again from what the person was shown; as it is, where it did not stand."""
+    """The slot, with its clock running again from what the person was shown; unchanged if it was not stopped."""
     if slot.stood is None or slot.since is None:
         return slot
     told, spent = _last_shown(slot, cookie), slot.spent(now)
     if told is not None:
         spent = min(max(slot.used, told), spent + SILENT)
-    # What a browser says it showed cannot be proved: what it gave back stands in the journal.
+    # What a browser claims to have shown cannot be proved, so the time that it gave back is recorded in the journal.
     note(connection, now, "clock", person=slot.person, slot=slot.id, back=round(slot.spent(now) - spent, 1))
     going = update(slots).where(slots.c.id == slot.id).values(since=now - (spent - slot.used), stood=None)
     connection.execute(going)

@@ -31,7 +31,7 @@ MOST_TEXT = 1 << 18  # bytes of a text for people
 
 Kind = Literal["choice", "number", "line"]
 TAKEN = ("participant", "stage", "done", "time_factor", "comprehension_tries", "pastes_refused", "flags")
-"""Columns of `people.csv` beside the survey's."""
+"""Columns of `people.csv` in addition to the survey's."""
 FORM = ("csrf", "here")
 """Fields that every form carries (`pages/fields.html`)."""
 
@@ -79,7 +79,8 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Pay:
-    """What people get, in `currency`: by case, by a case that broke off for no fault of theirs, and for the rest."""
+    """What people get, in `currency`: per case, per case that broke off through
+    no fault of theirs, and for the rest."""
 
     currency: str = "USD"
     each_case: float = 5.0
@@ -93,12 +94,12 @@ class Pay:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a person, an address and the study may ask for."""
+    """How much a person, an address and the study may request."""
 
     requests_a_minute: int = 240
     words_a_message: int = 400
     tries_a_link: int = 20
-    """Wrong links from one address in an hour."""
+    """Wrong links from one address per hour."""
     dollars: float | None = None
 
     def __post_init__(self) -> None:
@@ -108,7 +109,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Prolific:
-    """A study of Prolific: its id, and the completion codes by how a person ends."""
+    """A study on Prolific: its id, and the completion codes by how a person ends."""
 
     study_id: str
     completed: str
@@ -168,35 +169,35 @@ COMPREHENSION = (
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A study. Times are in minutes unless they say otherwise."""
+    """A study. Times are in minutes unless stated otherwise."""
 
     title: str
     contact: str
     tasks: tuple[TaskName, ...]
     seed: int = 0
     cases: int | None = None
-    """How many of the cases are used, drawn by seed; all where it is not said."""
+    """How many of the cases are used, drawn by seed; by default all."""
     completed: int = 1
-    """Finished encounters wanted of every case in each task."""
+    """Wanted number of finished encounters for every case in each task."""
     per_person: int = 2
-    """Cases that a person is given, at most, to talk about; who rates or diagnoses gets all items (see `cases`)."""
+    """Maximum cases that a person is given to talk about; whoever rates or diagnoses gets all items (see `cases`)."""
     people: int = 20
-    """Planned, for power and cost."""
+    """The planned number of people, for power and cost."""
     minutes: float = 10.0
     remind: float = 2.0
     grace: float = 15.0
-    """Seconds after the end in which words that are being written may still be sent."""
+    """Seconds after the end in which a message being written may still be sent."""
     least_turns: int = 5
     most_turns: int = 40
     speaks_first: Literal["clinician"] = "clinician"
     lease: float = 90.0
-    """Minutes after which an unfinished case goes to somebody else; until then a person may come back to it."""
+    """Minutes after which an unfinished case goes to somebody else; until then a person may return to it."""
     repeated: float = 0.05
-    """Share of a rater's items that are shown again."""
+    """Share of a rater's items that are repeated."""
     attention: float = 0.0
     """Share of items that say what to answer."""
     setting: str = "image+basic"
-    """Of task diagnosis: image+basic, image+all, or both, between people."""
+    """For the task diagnosis: image+basic, image+all, or both, compared between people."""
     survey: tuple[Question, ...] = (ROLE_YEARS, PLACE)
     comprehension: tuple[Check, ...] = COMPREHENSION
     debriefing: str = "The patients were simulated by a computer program from written cases. Nobody real was spoken to."
@@ -260,9 +261,9 @@ class Study:
 
 
 def read_study(folder: Path) -> Study:
-    """The study of a folder.
+    """The study in a folder.
 
-    Raises InputError, with the field, for a file that is missing, that is no such design, or that still holds a place
+    Raises InputError, with the field, for a file that is missing, is not such a design, or still contains a place
     to be filled in (`TODO`).
     """
     path = folder / FILE

@@ -54,7 +54,7 @@ class Exported:
 
 
 def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
-    """Writes all files. Raises InputError for a folder that holds an export already, and a journal that was changed."""
+    """Writes all files. Raises InputError for a folder that already holds an export, and a journal that was changed."""
     if is_there(out / "study.json"):
         raise InputError(out, found="an existing export", expected="a new folder", do="Choose another -o")
     make_folder(out)
@@ -92,13 +92,13 @@ def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
 
 
 class _Unwritten(Exception):
-    """A talk that is done, and of which a server that stopped has not written what was played."""
+    """A talk is done, but a server that stopped has not written its episode."""
 
 
 def _responses(
     connection: Connection, keys: Keys, name: str, models: Mapping[str, str], left_out: Counter[str]
 ) -> list[Response]:
-    """What was answered in a task, by person and in the order in which each of them had it."""
+    """The answers in a task, by person and in the order in which each of them got the items."""
     found = []
     for person in who.everybody(connection):
         for slot in at.slots_of(connection, person.id):
@@ -131,10 +131,10 @@ def _answer(connection: Connection, keys: Keys, slot: at.Slot) -> dict[str, Any]
 
 
 def _line(connection: Connection, keys: Keys, slot: at.Slot, models: Mapping[str, str]) -> dict[str, Any] | None:
-    """A talk as a line of a file of dialogues; None where nobody said a word. Raises Erased, _Unwritten."""
+    """A talk as a line of a file of dialogues; None if nobody said a word. Raises Erased, _Unwritten."""
     said = at.said_in(connection, keys, slot)
     if not said:
-        keys.seal(slot.person, "")  # raises where the person was erased
+        keys.seal(slot.person, "")  # raises if the person was erased
         return None
     start = said[0].at - said[0].used
     sent = tuple(round(one.at - start, 3) for one in said if one.who == at.CLINICIAN)

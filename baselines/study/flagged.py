@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def flagged(connection: Connection, keys: Keys, design: Design, everybody: Sequence[Person]) -> dict[str, list[str]]:
     """Person -> reasons, for those with one: pastes, the instructions, tools, and how they rated (`attention`)."""
     found: dict[str, list[str]] = {}
-    item_of = cache(partial(at.item_of, connection))  # with its picture: once, whoever has rated it
+    item_of = cache(partial(at.item_of, connection))  # with its picture: loaded once, whoever has rated it
     rated: dict[str, list[Response]] = {task: [] for task in design.tasks if task not in TALKS}
     for person in everybody:
         told = found.setdefault(person.id, [])

@@ -30,10 +30,10 @@ Step = Literal["chart", "talk", "findings", "work", "after", "done", "lost"]
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What every page has around its content.
+    """What surrounds the content of every page.
 
-    `here` names the page that a form was made for, so that one that comes late, from another tab or by Back, does
-    nothing twice. `progress` is (items done, items in all), None before the work. `following` says what happens next.
+    `here` names the page that a form was made for, so that a late one, from another tab or by Back, does nothing twice.
+    `progress` is (items done, items in all), None before the work. `following` says what happens next.
     """
 
     study: str
@@ -46,4 +46,4 @@ class Frame:
     stop: bool = True
     notice: str = ""
     refresh: int | None = None
-    """Seconds after which a page without script asks again."""
+    """Seconds after which a page without scripts reloads."""

@@ -35,7 +35,7 @@ def note(
     slot: int | None = None,
     **detail: str | int | float | bool | None,
 ) -> None:
-    """Writes a row; `detail` holds counts, codes and digests, never a text of a person."""
+    """Writes a row; `detail` holds counts, codes and digests, never a person's text."""
     last = connection.execute(_LAST).first()
     number, previous = (1, BEGINNING) if last is None else (last.number + 1, last.digest)
     told = json.dumps(detail, sort_keys=True)
@@ -48,7 +48,7 @@ def note(
 def checked(connection: Connection) -> tuple[int, str]:
     """How many rows there are, and the digest of the last one.
 
-    Raises InputError for the first row that is not what was written, or follows another than it did.
+    Raises InputError for the first row that was changed, or that no longer follows the same row as before.
     """
     previous, count = BEGINNING, 0
     for row in connection.execute(select(journal).order_by(journal.c.number)).mappings():

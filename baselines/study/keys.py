@@ -29,16 +29,16 @@ with MissingExtra.needed("study", purpose="a study with people"):
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 STUDY = "study"
-"""The holder of the key of the study itself: who people are for others."""
+"""The holder of the study's own key, for people's outside identities."""
 _NONCE = 12
 
 
 class Erased(Exception):
-    """What was sealed cannot be read any more: the person's key was erased."""
+    """What was encrypted can no longer be read: the person's key was erased."""
 
 
 class Keys(SqliteStore):
-    """The keys of a study, by person. For errors see the base."""
+    """The keys of a study, by person. For errors see the base class."""
 
     KIND = "a file of keys"
     APPLICATION = 0x4245444B  # "BEDK"
@@ -52,24 +52,24 @@ class Keys(SqliteStore):
         super().__init__(path, autocommit=True)
         self._turn = Lock()
         with self._alone():
-            # No file keeps what is overwritten: not this one, and none beside it.
+            # No file keeps overwritten content: neither this one, nor any beside it.
             self.connection.execute("PRAGMA secure_delete = ON")
             self.connection.execute("PRAGMA synchronous = FULL")
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """One thread after the other: Python keeps a statement for the next use, which must not be in use elsewhere."""
+        """One thread at a time: Python caches a statement for reuse, and it must not be in use elsewhere."""
         with self._turn, self.explained():
             yield
 
     def make(self, person: str) -> None:
-        """A key for the person; nothing where there is one."""
+        """A key for the person; does nothing if there is one."""
         with self._alone():
             row = (person, secrets.token_bytes(32))
             self.connection.execute("INSERT INTO keys VALUES (?, ?) ON CONFLICT DO NOTHING", row)
 
     def erase(self, person: str) -> bool:
-        """The key goes for ever; whether there was one."""
+        """Delete the key forever; returns whether there was one."""
         with self._alone():
             return self.connection.execute("DELETE FROM keys WHERE person = ?", (person,)).rowcount > 0
 
@@ -79,11 +79,11 @@ class Keys(SqliteStore):
         return nonce + self._cipher(person).encrypt(nonce, text.encode("utf-8", "replace"), person.encode())
 
     def open(self, person: str, sealed: bytes) -> str:
-        """The text again. Raises Erased; InputError for bytes that this key has not sealed."""
+        """The text, decrypted. Raises Erased; InputError for bytes that this key has not encrypted."""
         return self.open_all(person, [sealed])[0]
 
     def open_all(self, person: str, sealed: Sequence[bytes]) -> list[str]:
-        """The texts of one person again. Raises as `open`; Erased even for none."""
+        """The texts of one person, decrypted. Raises as `open`; Erased even for no texts."""
         cipher, name = self._cipher(person), person.encode()
         try:
             return [cipher.decrypt(one[:_NONCE], one[_NONCE:], name).decode() for one in sealed]
@@ -98,11 +98,11 @@ class Keys(SqliteStore):
         return self.seal(person, json.dumps(value, ensure_ascii=False, sort_keys=True))
 
     def open_json(self, person: str, sealed: bytes | None) -> Any:
-        """The JSON again; None for nothing. Raises as `open`."""
+        """The JSON, decrypted; None for None. Raises as `open`."""
         return None if sealed is None else json.loads(self.open(person, sealed))
 
     def known(self, text: str) -> str:
-        """A keyed digest, by which an outside id is found again and not read."""
+        """A keyed digest, by which an outside id can be found again without being readable."""
         self.make(STUDY)
         return hmac.new(self._key(STUDY), text.encode(), hashlib.sha256).hexdigest()
 

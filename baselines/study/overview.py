@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Row = tuple[str, str]
 _SHOWN = 6
-"""Items that are named as wanting people."""
+"""Maximum items that are named as needing people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def overview(connection: Connection, site: Site) -> Overview:
 
 
 def _wanted(needed: Mapping[tuple[TaskName, str], int]) -> list[Row]:
-    """The items that need most people."""
+    """The items that need people most."""
     first = sorted(needed.items(), key=lambda one: (-one[1], one[0]))
     rows = [(f"{task}, {item}", f"{count:,}") for (task, item), count in first[:_SHOWN]]
     return [*rows, *([("others", f"{len(first) - _SHOWN:,} items")] if len(first) > _SHOWN else [])]
@@ -174,7 +174,7 @@ def _person(connection: Connection, person: who.Person, flags: Sequence[str], no
 
 
 def change(connection: Connection, site: Site, what: str, form: Mapping[str, Sequence[str]], address: str) -> str:
-    """More time, or another link, for a person; a line about it. Raises InputError."""
+    """More time, or another link, for a person; returns a line about it. Raises InputError."""
     name, now = next(iter(form.get("person", ())), ""), site.clock()
     if what == "grant":
         given = next(iter(form.get("factor", ())), "")

@@ -45,7 +45,7 @@ COLUMNS = ("person", "stage", "welcome", "done", "interrupted", "part", "amount"
 
 
 def earned(design: Design, person: Person, slots: Sequence[Slot], *, welcome: bool) -> Earned:
-    """What one person has earned; `welcome` is whether they came as far as the questions about the instructions."""
+    """What one person has earned; `welcome` is whether they got as far as the questions about the instructions."""
     done = sum(slot.step == "done" for slot in slots)
     broken = sum(slot.step == "lost" and slot.why == "interrupted" for slot in slots)
     part = sum((_part(design, slot) for slot in slots), Decimal(0))
@@ -56,7 +56,7 @@ def earned(design: Design, person: Person, slots: Sequence[Slot], *, welcome: bo
 
 
 def _part(design: Design, slot: Slot) -> Decimal:
-    """Of a talk that the person left, the share of its time that it took."""
+    """For a talk that the person left, the share of its time that was used."""
     if slot.step != "lost" or slot.why == "interrupted" or slot.task not in TALKS or slot.allowed <= 0:
         return Decimal(0)
     share = min(1.0, slot.used / slot.allowed)
@@ -68,7 +68,7 @@ def _cents(amount: Decimal) -> Decimal:
 
 
 def outside(connection: Connection, keys: Keys) -> dict[str, str]:
-    """Person -> Prolific's id, of those who came from there and were not erased."""
+    """Person -> Prolific's id, for those who came from there and were not erased."""
     return {
         row.person: str((keys.open_json(STUDY, row.sealed) or {}).get("prolific", ""))
         for row in connection.execute(select(identity))

@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 MOST_LINE = 500  # characters of an answer in a survey
 TRIES = 3
-"""Times that the comprehension questions may be answered."""
+"""How often the comprehension questions may be answered."""
 FACTORS = (1.0, 1.5, 2.0)
-"""Of the time limit, that a coordinator may grant."""
+"""Factors of the time limit that a coordinator may grant."""
 _OUTSIDE = re.compile(r"[0-9a-f]{24}")  # an id of Prolific
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A person, as the row has it; what they wrote stays sealed."""
+    """A person, as in the database row; what they wrote stays encrypted."""
 
     id: str
     number: int
@@ -82,7 +82,7 @@ def invite(connection: Connection, keys: Keys, count: int, now: float) -> list[t
 
 
 def link_again(connection: Connection, name: str, now: float) -> str:
-    """Another link for somebody who cannot get in any more. Raises InputError for one who has ended."""
+    """Another link for somebody who can no longer get in. Raises InputError for one who has ended."""
     person = person_of(connection, name)
     if person.stage in ENDED:
         raise InputError(name, found=person.stage, expected="a person who is still in the study")
@@ -93,8 +93,8 @@ def link_again(connection: Connection, name: str, now: float) -> str:
 def from_prolific(
     connection: Connection, keys: Keys, prolific: Prolific, query: Mapping[str, str], now: float, *, new: bool = True
 ) -> str | None:
-    """The person who comes with Prolific's three ids; None where they are not those of this study, or, unless `new`
-    people may come, of nobody who was here before."""
+    """The person who comes with Prolific's three ids; None if they are not those of this study or, unless `new`
+    people may come, belong to nobody who was here before."""
     outside, study, session = (query.get(name, "") for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
     if study != prolific.study_id or not _OUTSIDE.fullmatch(outside) or not _OUTSIDE.fullmatch(session):
         return None
@@ -112,7 +112,7 @@ def from_prolific(
 
 
 def move(connection: Connection, person: Person, stage: Stage, now: float, **values: Any) -> None:
-    """From the stage that the person is at to another."""
+    """Move the person from their current stage to another."""
     if stage in ENDED:
         values["ended"] = now
     changed = connection.execute(
@@ -123,19 +123,19 @@ def move(connection: Connection, person: Person, stage: Stage, now: float, **val
 
 
 def keep(connection: Connection, keys: Keys, person: Person, name: str, value: Any) -> None:
-    """Adds to what is known of a person, sealed."""
+    """Adds to the encrypted facts about a person."""
     told = known_of(connection, keys, person.id) | {name: value}
     connection.execute(update(people).where(people.c.id == person.id).values(sealed=keys.seal_json(person.id, told)))
 
 
 def known_of(connection: Connection, keys: Keys, name: str) -> dict[str, Any]:
-    """What a person answered outside of the items: survey, practice. Raises Erased."""
+    """What a person answered outside the items: survey, practice. Raises Erased."""
     sealed = connection.execute(select(people.c.sealed).where(people.c.id == name)).scalar()
     return keys.open_json(name, sealed) or {}
 
 
 def read_survey(questions: Sequence[Question], form: Form) -> dict[str, str]:
-    """The answers of a survey. Raises FormError for the first that is missing or none of the options."""
+    """The answers of a survey. Raises FormError for the first that is missing or not one of the options."""
     found = {}
     for question in questions:
         text = " ".join(" ".join(form.get(question.name, ())).split())[:MOST_LINE]
@@ -150,18 +150,19 @@ def read_survey(questions: Sequence[Question], form: Form) -> dict[str, str]:
 
 
 def asked(checks: Sequence[Check], seed: int, name: str) -> list[tuple[str, list[tuple[int, str]]]]:
-    """The comprehension questions as a person sees them, always alike: the options, each with its number, in an order
-    drawn for that person. Who writes a question puts the right option first."""
+    """The comprehension questions as a person sees them, always in the same way: numbered options, in an order drawn
+    for
+    that person. In the design, the right option comes first."""
     shown = []
     for place, check in enumerate(checks):
         options = list(enumerate(check.options))
-        random.Random(f"{seed} {name} {place}").shuffle(options)  # by text: the same in every process
+        random.Random(f"{seed} {name} {place}").shuffle(options)  # seeded by text: the same in every process
         shown.append((check.shown, options))
     return shown
 
 
 def right(checks: Sequence[Check], form: Form) -> bool:
-    """Whether all comprehension questions are answered, and rightly. Raises FormError for one without an answer."""
+    """Whether all comprehension questions are answered correctly. Raises FormError for one without an answer."""
     given = []
     for number in range(len(checks)):
         chosen = form.get(f"check{number}", ())
@@ -172,7 +173,7 @@ def right(checks: Sequence[Check], form: Form) -> bool:
 
 
 def withdraw(connection: Connection, keys: Keys, person: Person, now: float, *, erased: bool) -> None:
-    """The person stops: what they have in hand is nobody's, and `erased` takes all that they did with it."""
+    """The person stops: the item in hand is given up, and with `erased` everything that they did is deleted."""
     if (mine := at.open_slot(connection, person.id)) is not None:
         at.lose(connection, mine, "stopped", now)
     if person.stage not in ENDED:
@@ -182,8 +183,8 @@ def withdraw(connection: Connection, keys: Keys, person: Person, now: float, *, 
 
 
 def erase(connection: Connection, keys: Keys, name: str, now: float) -> None:
-    """All texts of a person go, with the key that opens their copies. What remains: that there was somebody, when, and
-    how many items. Raises InputError for nobody."""
+    """Delete all texts of a person, and the key that opens copies of them. What remains: that there was somebody, when,
+    and how many items. Raises InputError for an unknown person."""
     person = person_of(connection, name)
     mine = select(slots.c.id).where(slots.c.person == name).scalar_subquery()
     for table in (messages, drafts, requests):
@@ -207,7 +208,7 @@ def erase(connection: Connection, keys: Keys, name: str, now: float) -> None:
 
 
 def grant(connection: Connection, name: str, factor: float, now: float) -> None:
-    """More time for a person, from the next talk on; it is recorded, and reported apart. Raises InputError."""
+    """More time for a person, from the next talk on; it is recorded, and reported separately. Raises InputError."""
     if factor not in FACTORS:
         raise InputError("factor", found=str(factor), expected="one of 1, 1.5 and 2")
     person = person_of(connection, name)

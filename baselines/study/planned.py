@@ -19,12 +19,12 @@ from baselines.study.design import TALKS, Design, TaskName
 from baselines.study.schedule import CHECKS, Offer, fewest_people, rounds
 
 BY_PERSON, BY_CASE = 0.1, 0.3
-"""Shares of the variance of a difference, person beside model, that a person and a case have in common: assumed."""
+"""Shares of the variance of a person-model difference that are common to a person, and to a case: assumptions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """A task as it will be: cases, encounters or ratings in all, people, and what a case counts as.
+    """A task as planned: cases, encounters or ratings in all, people, and what a case counts as.
 
     `each` is how many independent differences a case is worth; `fewest` how many people the whole design needs.
     """
@@ -38,7 +38,7 @@ class Expected:
 
 
 def expected(design: Design, offers: Sequence[Offer]) -> list[Expected]:
-    """The tasks of a design over its items; in ratings all people meet all cases (of their arm)."""
+    """The tasks of a design over its items; in ratings everybody gets all cases (of their arm)."""
     found = []
     fewest = fewest_people(design, offers)
     people = max(design.people, fewest)
@@ -62,7 +62,7 @@ def taken(
 
 
 def paid(design: Design, offers: Sequence[Offer]) -> float:
-    """What people are paid in all if everybody finishes, in the design's currency: by item, whatever it is."""
+    """The total pay if everybody finishes, in the design's currency; every item counts the same."""
     people = max(design.people, fewest_people(design, offers))
     talks = sum(one.encounters for one in expected(design, offers) if one.task in TALKS)
     rated = sum(design.completed * sum(rounds(design, offers, task)) for task in design.tasks if task not in TALKS)

@@ -32,13 +32,13 @@ from loaders.files.records import to_json
 
 CLAIM, RENEW = 15.0, 5.0  # seconds
 BROKEN_OFF = 180.0
-"""Seconds of failures in a row after which a talk is broken off."""
+"""Seconds of consecutive failures after which a talk is broken off."""
 LONGEST_WAIT = 20.0  # seconds between two tries
 _log = logging.getLogger(__name__)
 
 
 class Replies:
-    """Prepares what is due, in tasks of the event loop that it is called from."""
+    """Prepares due replies, in tasks of the event loop that it is called from."""
 
     def __init__(self, site: Site, *, broken_off: float = BROKEN_OFF, first_wait: float = 1.0) -> None:
         self._site, self._broken_off, self._first_wait = site, broken_off, first_wait
@@ -46,14 +46,14 @@ class Replies:
         self.talks = Talks(site)
 
     def due(self, number: int) -> None:
-        """Sees to it that the reply of a talk is prepared; nothing where it is already."""
+        """Makes sure that the reply of a talk is prepared; does nothing if it already is."""
         if number not in self._going:
             task = asyncio.create_task(self._prepare(number))
             self._going[number] = task
             task.add_done_callback(lambda _: self._going.pop(number, None))
 
     def over(self, number: int) -> None:
-        """Sees to it that the episode of a talk that is over is written."""
+        """Makes sure that the episode of a finished talk is written."""
         if -number not in self._going:
             task = asyncio.create_task(self._write(number))
             self._going[-number] = task
@@ -67,18 +67,18 @@ class Replies:
                 given = site.keys.open_json(slot.person, at.sealed_of(connection, slot)["sealed"]) or {}
             found = [Finding(**one) for one in given.get("findings", ())]
             await self._write_episode(slot, found)
-        except (BedsideError, Erased) as error:  # it is written after the next start
+        except (BedsideError, Erased) as error:  # it will be written after the next start
             _log.error("episode of talk %d: %s", number, type(error).__name__)
 
     async def stop(self) -> None:
-        """Ends what is under way; it goes on after a restart."""
+        """Stops everything in progress; it resumes after a restart."""
         going = list(self._going.values())
         for task in going:
             task.cancel()
         await asyncio.gather(*going, return_exceptions=True)
 
     async def settled(self) -> None:
-        """Waits until nothing is under way."""
+        """Waits until nothing is in progress."""
         while self._going:
             await asyncio.gather(*self._going.values(), return_exceptions=True)
 
@@ -94,9 +94,9 @@ class Replies:
                 await asyncio.sleep(wait)
                 wait = min(2 * wait, LONGEST_WAIT)
         except Erased:
-            pass  # the person has left, and everything of theirs with them
+            pass  # the person has left, and everything of theirs is gone
         except Exception as error:
-            # Nothing of a talk may stand in a log, and an error may quote what it was about.
+            # Nothing of a talk may be logged, and an error may quote what it was about.
             _log.error("talk %d: %s", number, type(error).__name__)
         finally:
             holding.cancel()
@@ -110,7 +110,7 @@ class Replies:
                 at.renew(connection, number, self._site.clock() + CLAIM)
 
     async def _tried(self, number: int) -> bool:
-        """One try; whether there is nothing left to do."""
+        """One try; returns whether nothing is left to do."""
         site = self._site
         with site.store.reading() as connection:
             slot = at.slot_of(connection, number)
@@ -142,11 +142,11 @@ class Replies:
             if not slot.preparing or len(played.replies) != slot.turns:
                 return
             at.reply(connection, site.keys, slot, played.replies[-1], now)
-            if episode is not None:  # the patient came round, or that was the last turn
+            if episode is not None:  # the patient was convinced, or that was the last turn
                 at.end_talk(connection, at.slot_of(connection, slot.id), episode.stopped, now)
 
     async def _write_episode(self, slot: at.Slot, findings: Sequence[Finding]) -> None:
-        """Keeps what was played in a talk that is over, sealed. Raises as `Talks.play`."""
+        """Stores the episode of a finished talk, encrypted. Raises as `Talks.play`."""
         site = self._site
         ended = {"time": TIME_UP, "clinician": FINISHED}.get(slot.why or "", TIME_UP)
         played = await self.talks.play(slot, ended=ended, findings=findings)

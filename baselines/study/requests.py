@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def sending(connection: Connection, digest: str, slot: int, role: str, now: float) -> str:
-    """Writes down that a request is sent now, or is sent again; its name."""
+    """Records that a request is being sent, or sent again; returns its name."""
     row = connection.execute(select(requests).where(requests.c.digest == digest)).first()
     name = secrets.token_hex(16) if row is None or row.name is None else str(row.name)
     if row is None:
@@ -33,7 +33,7 @@ def sending(connection: Connection, digest: str, slot: int, role: str, now: floa
 
 
 def over(connection: Connection, digest: str) -> None:
-    """The request was answered, or failed: nothing of it is on its way."""
+    """The request was answered, or failed: it is no longer in flight."""
     connection.execute(update(requests).where(requests.c.digest == digest).values(name=None))
 
 

@@ -48,13 +48,13 @@ class Offer:
 
     @property
     def part(self) -> str:
-        """What stands before the slash, or nothing."""
+        """The part before the slash, or ""."""
         return self.id.partition("/")[0] if "/" in self.id else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """An item that somebody was given: by whom (the person's number, from 1), and what became of it."""
+    """An item that somebody was given: by whom (the person's number, from 1), and its outcome."""
 
     person: int
     item: str
@@ -73,9 +73,9 @@ class Choice:
 
 
 def choose(design: Design, offers: Sequence[Offer], held: Sequence[Held], person: int) -> Choice | None:
-    """What the person gets next; None where they are done, or nothing is wanted any more.
+    """What the person gets next; None if they are done, or nothing more is wanted.
 
-    Called within the transaction that then writes the slot, so that no two people are given the last one.
+    It is called within the transaction that then writes the slot, so that no two people are given the last one.
     """
     mine = [one for one in held if one.person == person]
     if unfinished := next((one for one in mine if one.state == "open"), None):
@@ -98,7 +98,7 @@ def choose(design: Design, offers: Sequence[Offer], held: Sequence[Held], person
 
 
 def wanted(design: Design, offers: Sequence[Offer], held: Sequence[Held]) -> dict[tuple[TaskName, str], int]:
-    """How many more people each (task, item) needs, beside those who have done it or are at it; none at 0."""
+    """How many more people each (task, item) needs, besides those who have done it or are at it; without those at 0."""
     needed: dict[tuple[TaskName, str], int] = {}
     for task in design.tasks:
         own = [offer for offer in offers if offer.task == task]
@@ -114,14 +114,14 @@ def wanted(design: Design, offers: Sequence[Offer], held: Sequence[Held]) -> dic
 
 
 def items_a_person(design: Design, offers: Sequence[Offer]) -> int:
-    """How many items one person is given who does all of them, one at least."""
+    """How many items a person is given who does all of them, at least one."""
     talks = min(design.per_person, len({offer.group for offer in offers if offer.task in TALKS}))
     rated = sum(max(rounds(design, offers, task), default=0) for task in design.tasks if task not in TALKS)
     return max(talks + rated, 1)
 
 
 def rounds(design: Design, offers: Sequence[Offer], task: TaskName) -> list[int]:
-    """How many items a rater of each arm of a task is given, repeats and those that say what to answer included."""
+    """How many items a rater of each arm of a task is given, including repeats and those that say what to answer."""
     own = [offer for offer in offers if offer.task == task]
     return [len(visits(design, _within(own, arm), 0)) for arm in _arms(own)]
 
@@ -137,7 +137,7 @@ def fewest_people(design: Design, offers: Sequence[Offer]) -> int:
     places = [offer for offer in offers if offer.task in talks]
     groups = Counter(offer.group for offer in places)
     each = max(1, min(design.per_person, len(groups)))
-    # A person meets a case once, so that a case in two tasks takes two people.
+    # A person gets a case only once, so a case in two tasks takes two people.
     most = max(groups.values(), default=0) * design.completed
     return max(raters, most, -(-len(places) * design.completed // each))
 
@@ -146,7 +146,7 @@ def fewest_people(design: Design, offers: Sequence[Offer]) -> int:
 
 
 def _order(design: Design, held: Sequence[Held], person: int) -> tuple[TaskName, ...]:
-    """The tasks in the order of this person: that in which they began, else the one that fewest have begun."""
+    """The tasks in this person's order: the one that they began in, else the one that the fewest have begun."""
     rows = _rows(design.tasks)
     begun: dict[int, list[TaskName]] = {}
     for one in held:
@@ -159,13 +159,13 @@ def _order(design: Design, held: Sequence[Held], person: int) -> tuple[TaskName,
 
 
 def _row(rows: Sequence[tuple[TaskName, ...]], begun: Sequence[TaskName]) -> tuple[TaskName, ...]:
-    """The first of the rows in which tasks come in the order in which they were begun."""
+    """The first of the rows that agrees with the order in which tasks were begun."""
     seen = tuple(dict.fromkeys(begun))
     return next((row for row in rows if row[: len(seen)] == seen), rows[0])
 
 
 def _rows(tasks: tuple[TaskName, ...]) -> list[tuple[TaskName, ...]]:
-    """A Latin square of tasks, turned round too where their number is odd, so that neighbours balance."""
+    """A Latin square of tasks, with the reversed rows added if their number is odd, so that neighbours balance."""
     rows = [tuple(tasks[at] for at in williams(len(tasks), row)) for row in range(len(tasks))]
     return rows + [row[::-1] for row in rows] if len(tasks) % 2 and len(tasks) > 1 else rows
 
@@ -173,7 +173,7 @@ def _rows(tasks: tuple[TaskName, ...]) -> list[tuple[TaskName, ...]]:
 def _talk(
     design: Design, own: Sequence[Offer], held: Sequence[Held], mine: Sequence[Held], share: int
 ) -> Choice | None:
-    """A case of one task, whose offers are `own` and of which the person gets `share`."""
+    """A case of one task, whose offers are `own`; the person gets `share` of its cases."""
     task = own[0].task
     met = {one.group for one in mine}
     taken = _taken(held)
@@ -181,8 +181,8 @@ def _talk(
     if not free or sum(one.task == task for one in mine) >= share:
         return None
     stood = _stood(held)
-    # Tasks go round in the cases' order a part of a round apart, so that the last one open in one task is seldom what
-    # the same person met in the other.
+    # The tasks go through the cases with offsets, so that the last case open in one task is seldom one that the same
+    # person had in the other.
     drawn = sorted((offer.id for offer in own), key=lambda item: _drawn(design.seed, item))
     begin = design.tasks.index(task) * len(drawn) // len(design.tasks)
     rank = {item: (at - begin) % len(drawn) for at, item in enumerate(drawn)}
@@ -196,7 +196,7 @@ def _taken(held: Sequence[Held]) -> Counter[tuple[TaskName, str]]:
 
 
 def _stood(held: Sequence[Held]) -> Counter[tuple[TaskName, str, int]]:
-    """How often each item stood at each place of a session, from 0."""
+    """How often each item came at each place of a session, from 0."""
     stood: Counter[tuple[TaskName, str, int]] = Counter()
     place: Counter[int] = Counter()
     for one in held:
@@ -210,7 +210,7 @@ def _stood(held: Sequence[Held]) -> Counter[tuple[TaskName, str, int]]:
 
 
 def _rating(design: Design, own: Sequence[Offer], held: Sequence[Held], person: int) -> Choice | None:
-    """The next item of a rater of one task, whose offers are `own` and of which `held` is what was given."""
+    """The next item for a rater of one task, whose offers are `own`; `held` is what was given so far."""
     mine = [one for one in held if one.person == person]
     others = {other: items for other, items in _raters(held).items() if other != person}
     arms = _arms(own)
@@ -233,7 +233,7 @@ def _rating(design: Design, own: Sequence[Offer], held: Sequence[Held], person: 
 
 
 def _raters(held: Sequence[Held]) -> dict[int, list[Held]]:
-    """What the raters of a task who are still in were given: who lost the last item has left."""
+    """What the raters still in a task were given: whoever lost their last item has left."""
     by_person: dict[int, list[Held]] = {}
     for one in held:
         by_person.setdefault(one.person, []).append(one)
@@ -245,7 +245,7 @@ def _arm(task: TaskName, item: str) -> str:
 
 
 def _arms(own: Sequence[Offer]) -> list[str]:
-    """The arms that the items of a task have; one without a name where it has no conditions between people."""
+    """The arms of a task's items; a single one without a name if it has no conditions between people."""
     return sorted({_arm(offer.task, offer.id) for offer in own if offer.part != CHECKS})
 
 
@@ -261,14 +261,14 @@ def _row_of(design: Design, asked: Sequence[Offer], first: Sequence[str], mine: 
     if mine and mine[0].item in begins:
         return begins[mine[0].item]
     used = Counter(begins[item] for item in first if item in begins)
-    return min(spread(len(groups)), key=lambda row: used[row])  # the first of those that are used least
+    return min(spread(len(groups)), key=lambda row: used[row])  # the first of the least used ones
 
 
 def visits(design: Design, asked: Sequence[Offer], row: int) -> list[Choice]:
-    """The items of a rater in the order of a row: blocks one after the other, in each the cases in that order.
+    """The items of a rater in the order of a row: blocks one after another, in each the cases in that order.
 
-    Over as many raters as cases each case stands once at each place. Repeats (`design.repeated` of the items, drawn
-    from the first half) come at least half the items later; items that say what to answer stand anywhere but first.
+    Over as many raters as cases, each case comes once at each place. Repeats (`design.repeated` of the items, drawn
+    from the first half) come at least half the items later; items that say what to answer come anywhere but first.
     """
     groups = _groups(design, asked)
     if not groups:
@@ -301,7 +301,8 @@ def _groups(design: Design, asked: Sequence[Offer]) -> list[str]:
 
 
 def williams(count: int, row: int) -> list[int]:
-    """A row of a Latin square of `count` symbols (Williams 1949): where their number is even, each follows each once.
+    """A row of a Latin square of `count` symbols (Williams 1949); if that is even, each follows each other exactly
+    once.
 
     >>> [williams(4, row) for row in range(4)]
     [[0, 3, 1, 2], [1, 0, 2, 3], [2, 1, 3, 0], [3, 2, 0, 1]]
@@ -311,7 +312,7 @@ def williams(count: int, row: int) -> list[int]:
 
 
 def spread(count: int) -> list[int]:
-    """The numbers below `count` in an order in which those that follow each other are far apart.
+    """The numbers below `count` in an order in which consecutive ones are far apart.
 
     >>> spread(8)
     [0, 4, 2, 6, 1, 5, 3, 7]
@@ -322,5 +323,5 @@ def spread(count: int) -> list[int]:
 
 @lru_cache(maxsize=1 << 14)
 def _drawn(seed: int, *names: str) -> str:
-    """A draw by seed that no machine or version changes: a digest, to be sorted by or read as a number."""
+    """A draw by seed that no machine or version changes: a digest, to sort by or to read as a number."""
     return hashlib.sha256("\x1f".join((str(seed), *names)).encode()).hexdigest()

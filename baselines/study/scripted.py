@@ -26,12 +26,12 @@ from baselines.study.site import Site
 from loaders.models.messages import Message
 
 TURNS = 8
-"""Messages after which it ends a talk that it may end: as many as models have."""
+"""Messages after which it ends a talk if it may: as many as models get."""
 _WORDS = "Nothing that I could put into words."
 
 
 class _Forms(HTMLParser):
-    """The forms of a page: action -> a likely answer to each field. `pick` takes one of the options of a choice."""
+    """The forms of a page: action -> a plausible answer to each field. `pick` takes one of the options of a choice."""
 
     def __init__(self, page: str, pick: Callable[[Sequence[str]], str]) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ class _Forms(HTMLParser):
 
 
 def take_part(site: Site, name: str, clinician: ScriptedAgent) -> None:
-    """From the invitation to the end. The site stays open. Raises what a page raises."""
+    """Goes from the invitation to the end. The site stays open. Raises what a page raises."""
     asyncio.run(_take_part(site, name, clinician))
 
 
@@ -103,7 +103,7 @@ async def _take_part(site: Site, name: str, clinician: ScriptedAgent) -> None:
                 answers = forms[action] | {"text": [clinician(None)(_heard(said))]}
             if action == "findings":
                 answers = {"none": ["yes"]}
-            if action == "comprehension":  # the right option is the first of those that were written
+            if action == "comprehension":  # the right option is the first one written
                 answers = answers | {name: ["0"] for name in answers if name.startswith("check")}
             did = ACTIONS[action][1](connection, site, place, answers)
         if did.reply is not None:
@@ -118,6 +118,6 @@ def _first(options: Sequence[str]) -> str:
 
 
 def _heard(said: Sequence[at.Said]) -> list[Message]:
-    """A talk as a scripted clinician is told it."""
+    """A talk as a scripted clinician sees it."""
     told = [Message("system", ""), Message("user", OPENING)]
     return told + [Message("assistant" if one.who == at.CLINICIAN else "user", one.text) for one in said]

@@ -34,13 +34,13 @@ _NEXT_WORDS = object()
 
 @coroutine
 def _waiting() -> Generator[object, None, None]:
-    """What a game awaits that stands still until there are further words; `Talk` alone sees it."""
+    """What a game awaits while it pauses for further words; only `Talk` sees it."""
     yield _NEXT_WORDS
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a person says that the patient hid: a category, a description, and the patient's words that show it."""
+    """Something that, according to a person, the patient hid: a category, a description, and the words that show it."""
 
     category: str
     description: str
@@ -51,8 +51,8 @@ class Finding:
 class Seat:
     """The `Ask` of a game with one person in it.
 
-    `words` are the person's turns. `ended` is why there will be no further one (`TIME_UP`, `FINISHED`), or None.
-    `heard` is the talk as the person has it, while their next words are waited for.
+    `words` are the person's turns. `ended` is why no further one will come (`TIME_UP`, `FINISHED`), or None.
+    `heard` is the talk as the person sees it, while their next words are awaited.
     """
 
     words: list[str]
@@ -86,14 +86,14 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What a talk has come to: the patient's replies so far, and the episode where it has ended."""
+    """The state of a talk: the patient's replies so far, and the episode if it has ended."""
 
     replies: tuple[str, ...]
     episode: Episode | None
 
 
 class Talk:
-    """A timed game with a person in it. It is as far as the words in `seat`; close it, or let it end."""
+    """A timed game with a person in it, played as far as the words in `seat`; close it, or let it end."""
 
     def __init__(self, game: Game[PatientProfile, Episode], profile: PatientProfile, seat: Seat) -> None:
         self.seat = seat
@@ -109,12 +109,12 @@ class Talk:
         return Replayed(tuple(heard[1:]), None)
 
     def close(self) -> None:
-        """The game goes no further."""
+        """Stop the game here."""
         self._steps.close()
 
 
 class _Played:
-    """Awaits a game until it has ended, or wants further words (None)."""
+    """Awaits a game until it has ended, or needs further words (None)."""
 
     def __init__(self, steps: Generator[Any, Any, Episode]) -> None:
         self._steps = steps
@@ -131,7 +131,7 @@ class _Played:
                 return None
             try:
                 step = partial(self._steps.send, (yield wanted))
-            except BaseException as error:  # the game has to know that it was cancelled
+            except BaseException as error:  # the game has to learn that it was cancelled
                 step = partial(self._steps.throw, error)
 
 

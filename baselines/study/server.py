@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 
 Form = dict[str, list[str]]
 MOST_BODY = 1 << 18  # bytes of a form
-BEAT = 2.0  # seconds between two looks at what is due
+BEAT = 2.0  # seconds between two checks for what is due
 CLOCK = "__Host-clock"
-"""The cookie in which a browser keeps what the clock said last."""
+"""The cookie in which a browser stores what the clock last showed."""
 _log = logging.getLogger(__name__)
 
 POLICY = (
@@ -85,7 +85,7 @@ def _full(more: str = "") -> _Refused:
 
 
 class _Headers:
-    """Puts the headers on every response, errors of the server included, and hides what an error says."""
+    """Sets the headers of every response, including errors of the server, and hides an error's details."""
 
     def __init__(self, app: ASGIApp, more: dict[str, str]) -> None:
         self._app = app
@@ -130,7 +130,7 @@ class _Server:
     addresses: access.Limit = field(init=False)
     awake: float = field(default=0.0, init=False)
     beside: BlockingPortal = field(init=False)
-    """Of the thread in which replies are prepared."""
+    """The event loop of the thread in which replies are prepared."""
     _beside: asyncio.AbstractEventLoop = field(init=False)
     _posting: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
@@ -145,19 +145,19 @@ class _Server:
     # --- Who asks -----------------------------------------------------------------------------------------------------
 
     def address(self, request: Request) -> str:
-        """Where a request comes from; behind a proxy, what the proxy says last."""
+        """Where a request comes from; behind a proxy, the last address that the proxy states."""
         if self.proxied and (forwarded := request.headers.get("x-forwarded-for")):
             return forwarded.rpartition(",")[2].strip()
         return request.client.host if request.client else ""
 
     def no_link(self, request: Request, why: str) -> _Refused:
-        """A link that leads nowhere, and from some address too many of them."""
+        """The error for a link that leads nowhere, or for too many of them from one address."""
         if not self.links.allows(self.address(request), self.site.clock()):
             return _Refused(429, "Too many tries", "Please wait an hour.")
         return _Refused(404, "This link does not work", why)
 
     def within_limits(self, request: Request, session: access.Session | None = None) -> None:
-        """Who is in counts alone, as a class has one address; others count by theirs."""
+        """People who are logged in count individually, since a class shares one address; others count by address."""
         now = self.site.clock()
         if session is None:
             fine = self.addresses.allows(self.address(request), now)
@@ -175,14 +175,15 @@ class _Server:
         return found
 
     def person(self, connection: Connection, request: Request) -> tuple[access.Session, str]:
-        """The session of somebody who takes part, and who that is."""
+        """The session of a participant, and who that is."""
         session = self.session(connection, request)
         assert session.person is not None
         return session, session.person
 
     def posted(self, app: FastAPI, path: str, work: Callable[[Request, Form], Response]) -> None:
-        """Has `work` answer a form, in a thread. The database takes one who writes at a time: the others wait for
-        their turn here, in the order in which they came, and keep no thread from those who only read."""
+        """Have `work` answer a form, in a thread. The database takes one writer at a time: the others queue here, in
+        the order
+        in which they came, and block no thread that readers need."""
 
         @app.post(path)
         async def answered(request: Request) -> Response:
@@ -191,7 +192,7 @@ class _Server:
                 return await run_in_threadpool(work, request, form)
 
     async def form(self, request: Request) -> Form:
-        """What was posted by one of our pages."""
+        """A form that was posted by one of our pages."""
         if not access.from_our_page(request.headers, self.origins):
             raise _Refused(403, "Not from here", "This form was not sent by a page of the study.")
         kind = request.headers.get("content-type", "").partition(";")[0].strip()
@@ -216,7 +217,7 @@ class _Server:
 
     @asynccontextmanager
     async def aside(self) -> AsyncIterator[None]:
-        """Within it replies are prepared, and what becomes due is done, beside the pages."""
+        """Within it replies are prepared, and whatever becomes due is done, outside the pages."""
         with start_blocking_portal() as self.beside:
             await run_in_threadpool(self.beside.call, self.wake)
             watching = self.beside.start_task_soon(self.watch)
@@ -227,14 +228,14 @@ class _Server:
                 await run_in_threadpool(self.beside.call, self.replies.stop)
 
     def do(self, did: Did) -> None:
-        """What a page has made due; it waits for nothing."""
+        """Start what a page has made due, without waiting for it."""
         if did.reply is not None:
             self._beside.call_soon_threadsafe(self.replies.due, did.reply)
         if did.episode is not None:
             self._beside.call_soon_threadsafe(self.replies.over, did.episode)
 
     async def wake(self) -> None:
-        """At the start: clocks stand until their people are back, and what was under way goes on."""
+        """At the start: clocks stop until their people are back, and what was in progress resumes."""
         self._beside = asyncio.get_running_loop()
         site, now = self.site, self.site.clock()
         self.awake, alone = now, site.store.alone()
@@ -252,7 +253,7 @@ class _Server:
             self.replies.over(slot.id)
 
     async def watch(self) -> None:
-        """Ends what is over while nobody looks, and takes up what another process has left."""
+        """Ends what is over while nobody looks, and takes over what another process has left."""
         while True:
             await asyncio.sleep(BEAT)
             try:
@@ -261,14 +262,14 @@ class _Server:
                 _log.error("what is due could not be done: %s", type(error).__name__)
 
     def look(self) -> None:
-        """One look."""
+        """One check for what is due."""
         site, now = self.site, self.site.clock()
         with site.store.writing() as connection:
             _beat(connection, now)
             ended, left = at.overdue(connection, site.study.design, now, self.awake)
             for slot in ended:
                 at.end_talk(connection, slot, "time", now)
-            # That of a confirmation was written with its findings.
+            # The episode of a confirmation was written with its findings.
             unwritten = [slot for slot in left if (slot.step, slot.task) == ("after", "intervention")]
             for slot in left:
                 if slot.step == "after":
@@ -288,7 +289,7 @@ def _beat(connection: Connection, now: float) -> None:
 
 
 def _with_clock(request: Request, page: Response, slot: at.Slot | None, now: float) -> Response:
-    """A response that shows the clock of a talk, which the browser keeps beside it, and forgets behind the talk."""
+    """A response that shows the clock of a talk; the browser stores it in a cookie, and drops that after the talk."""
     if slot is not None and slot.step == "talk":
         page.set_cookie(CLOCK, clock.shown(slot, now), path="/", secure=True, httponly=True, samesite="lax")
     elif CLOCK in request.cookies:
@@ -297,8 +298,8 @@ def _with_clock(request: Request, page: Response, slot: at.Slot | None, now: flo
 
 
 def create_app(site: Site, origins: Iterable[str], *, proxied: bool = False, replies: Replies | None = None) -> FastAPI:
-    """The application. `origins` are the addresses under which browsers know it; `proxied` says that a proxy of ours
-    stands before it, which alone may say where a request comes from."""
+    """The application. `origins` are the addresses under which browsers know it; `proxied` says that our own proxy
+    is in front of it, which alone may say where a request comes from."""
     server = _Server(site, frozenset(origins), proxied, replies or Replies(site))
 
     @asynccontextmanager
@@ -358,14 +359,14 @@ def _style(app: FastAPI, server: _Server) -> None:
 
 
 def _signed_in(token: str, where: str) -> RedirectResponse:
-    """To the page, with the cookie."""
+    """A redirect to the page, with the cookie."""
     page = RedirectResponse(where, status_code=303)
     page.set_cookie(access.COOKIE, token, path="/", secure=True, httponly=True, samesite="lax", max_age=14 * 86400)
     return page
 
 
 def _signed_out(page: HTMLResponse) -> HTMLResponse:
-    """Without the cookie, and without what the browser kept."""
+    """The page, without the cookie, and without what the browser had stored."""
     page.delete_cookie(access.COOKIE, path="/", secure=True, httponly=True, samesite="lax")
     page.headers["clear-site-data"] = '"cache", "storage"'
     return page
@@ -433,7 +434,8 @@ def _prolific(app: FastAPI, server: _Server) -> None:
                 raise _full(" Please return your submission on Prolific.")
             if name is None:
                 raise server.no_link(request, "It is not one of this study.")
-            # The ids of Prolific are no secret: who is in already keeps their session, and needs a new link elsewhere.
+            # Prolific's ids are no secret: whoever is logged in keeps the session, and needs a new link on another
+            # device.
             if who.person_of(connection, name).stage != "invited":
                 session = access.session_of(connection, request.cookies.get(access.COOKIE), now)
                 if session is not None and session.person == name:
@@ -532,7 +534,7 @@ def _posts(app: FastAPI, server: _Server) -> None:
             try:
                 did = _did(connection, site, place, what, form)
                 if what == "leave" and (left := who.person_of(connection, name)).stage == "erased":
-                    # The session went with everything else: this page is the last.
+                    # The session was deleted with everything else: this is the last page.
                     last = HTMLResponse(views.page_of(connection, site, session, views.Place(left)))
                     return _with_clock(request, last, None, place.now)
             except FormError as error:
@@ -547,7 +549,7 @@ def _posts(app: FastAPI, server: _Server) -> None:
 
     @app.get("/do/{what}")
     def again(what: str) -> RedirectResponse:
-        """The address of a page that answered a form, loaded anew, or from a phone's memory."""
+        """The address of a page that answered a form, if it is reloaded, or restored by a phone."""
         return RedirectResponse("/", status_code=303)
 
     server.posted(app, "/draft", draft)
@@ -556,7 +558,7 @@ def _posts(app: FastAPI, server: _Server) -> None:
 
 
 def _did(connection: Connection, site: Site, place: views.Place, name: str, form: Form) -> Did:
-    """What a form does; nothing where it was made for another page. Raises FormError."""
+    """What a form does; nothing if it was made for another page. Raises FormError."""
     if name == "leave":
         return leave(connection, site, place, form) if place.person.stage not in ENDED else NOTHING
     if name not in ACTIONS:
@@ -565,7 +567,7 @@ def _did(connection: Connection, site: Site, place: views.Place, name: str, form
     if place.person.stage not in stages:
         return NOTHING
     if form.get("here") != [place.here]:
-        # Words that come too late are not lost: they stand in the field of the page that is next.
+        # A message that comes too late is not lost: it is put into the field of the next page.
         slot, text = place.slot, form.get("text", [""])[0]
         late = name == "say" and slot is not None and slot.step == "talk" and text
         if late and slot is not None and not at.is_said(connection, slot, sender(form)):
@@ -578,7 +580,7 @@ def _coordinator(app: FastAPI, server: _Server) -> None:
     site = server.site
 
     def page(session: access.Session, told: str = "") -> HTMLResponse:
-        # A look at everything takes its time in a large study, and nobody who writes waits for it.
+        # A look at everything takes a while in a large study, and nobody who writes has to wait for it.
         with site.store.reading() as connection:
             return HTMLResponse(overview.page(connection, site, session, told=told))
 

@@ -41,8 +41,9 @@ Prices = Mapping[str, tuple[float, float]]
 class Site:
     """What the pages, the replies and the exports of a study are made from.
 
-    `length` is how many items a person is given, if nobody leaves. `profiles` are the cases whole, by id: in this
-    process only, and given to no page. `models` says who plays which role, rules and template too, and which policy,
+    `length` is how many items a person is given, if nobody leaves. `profiles` are the complete cases, by id: only in
+    this
+    process, and passed to no page. `models` says who plays which role, rules and template included, and which policy,
     for exports. `stand_in` is why what people do here is no result (a rehearsal, sample data), or None.
     """
 
@@ -61,17 +62,17 @@ class Site:
     clock: Callable[[], float] = time.time
 
     def close(self) -> None:
-        """Lets go of both files."""
+        """Closes both files."""
         self.store.close()
         self.keys.close()
 
     def dollars(self) -> float | None:
-        """What the models' answers have cost; None where a price is not known."""
+        """What the models' answers have cost; None if a price is unknown."""
         with self.store.reading() as connection:
             return dollars(connection, self.prices)
 
     def check_dollars(self) -> None:
-        """Raises ModelError where the study has spent what it may."""
+        """Raises ModelError if the study has spent its budget."""
         most = self.study.design.limits.dollars
         if most is None:
             return
@@ -81,7 +82,7 @@ class Site:
 
 
 def dollars(connection: Connection, prices: Prices) -> float | None:
-    """US dollars of all answers so far; None where a price, or a count of tokens, is not known."""
+    """US dollars for all answers so far; None if a price, or a count of tokens, is unknown."""
     counted = select(
         answers.c.model,
         func.sum(answers.c.input_tokens).label("given"),
@@ -98,7 +99,7 @@ def dollars(connection: Connection, prices: Prices) -> float | None:
 
 
 def private(folder: Path) -> Path:
-    """Where a study keeps what only its owner may read."""
+    """Where a study stores what only its owner may read."""
     return private_folder(folder / PRIVATE)
 
 
@@ -125,9 +126,9 @@ def open_site(
     rehearsal: bool = False,
     clock: Callable[[], float] = time.time,
 ) -> Site:
-    """A study, ready to be served; the first time, its items are written down.
+    """A study, ready to be served; the first time, its items are stored.
 
-    Raises InputError for a source that gives other items than those that the study was begun with, and as
+    Raises InputError for a source that gives other items than those that the study began with, and as
     `open_database` and `Task.items` do.
     """
     tasks = {name: task_named(name) for name in study.design.tasks}

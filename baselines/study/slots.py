@@ -32,7 +32,7 @@ Lost = Literal["lease", "interrupted", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """An item in somebody's hands, as its row has it; texts stay sealed."""
+    """An item in somebody's hands, as in its database row; texts stay encrypted."""
 
     id: int
     person: str
@@ -55,7 +55,7 @@ class Slot:
 
     @property
     def here(self) -> str:
-        """The page that the slot is at, by name: a form of another page does nothing."""
+        """The name of the slot's current page: a form of another page does nothing."""
         return f"{self.id}.{self.step}.{self.turns}"
 
     @property
@@ -68,22 +68,22 @@ class Slot:
         return self.step == "talk" and self.since is None
 
     def spent(self, now: float) -> float:
-        """Seconds on the clock; after a time without a server, those of its last beat (`clock`)."""
+        """Seconds on the clock; after server downtime, as of the last heartbeat (`clock`)."""
         now = now if self.stood is None else min(now, self.stood)
         return self.used + (0.0 if self.since is None else max(0.0, now - self.since))
 
     def is_up(self, now: float, grace: float) -> bool:
-        """Whether the time of a talk is up, and that in which words may still be sent."""
+        """Whether the time of a talk is up, including the grace period in which words may still be sent."""
         return self.step == "talk" and self.since is not None and self.spent(now) > self.allowed + grace
 
     def left(self, now: float) -> float:
-        """Seconds that the person has, never below 0."""
+        """Seconds that the person has left, never below 0."""
         return max(0.0, self.allowed - self.spent(now))
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message of a talk, opened."""
+    """A message of a talk, decrypted."""
 
     number: int
     who: str
@@ -92,7 +92,7 @@ class Said:
     text: str
 
 
-# What each request asks, put together once: that takes longer than the asking.
+# The statements of every request, built once: building them takes longer than running them.
 _COLUMNS = [slots.c[name] for name in Slot.__slots__]
 _BY_NUMBER = select(*_COLUMNS).where(slots.c.id == bindparam("slot_id"))
 _OF_PERSON = select(*_COLUMNS).where(slots.c.person == bindparam("name")).order_by(slots.c.position)
@@ -121,22 +121,22 @@ def slot_of(connection: Connection, number: int) -> Slot:
 
 
 def open_slot(connection: Connection, person: str) -> Slot | None:
-    """The item that the person has in hand."""
+    """The item that the person is working on."""
     return in_hand(slots_of(connection, person))
 
 
 def in_hand(given: Sequence[Slot]) -> Slot | None:
-    """The one that is not over, of what a person was given."""
+    """The unfinished one among the items that a person was given."""
     return next((slot for slot in given if slot.step not in OVER), None)
 
 
 def slots_of(connection: Connection, person: str) -> list[Slot]:
-    """All that the person was given, in its order."""
+    """Everything that the person was given, in order."""
     return _slots(connection, _OF_PERSON, name=person)
 
 
 def offers_of(connection: Connection) -> list[Offer]:
-    """The items of the study, in their order."""
+    """The items of the study, in order."""
     found = connection.execute(select(items.c.id, items.c.task, items.c.group).order_by(items.c.number))
     return [Offer(row.id, row.task, row.group) for row in found]
 
@@ -161,7 +161,7 @@ def held(connection: Connection) -> list[Held]:
 
 
 def give(connection: Connection, design: Design, person: str, now: float) -> Slot | None:
-    """The item in hand, or the next one by the schedule; None where there is no further one."""
+    """The item in hand, or the next one by the schedule; None if there is no further one."""
     if (mine := open_slot(connection, person)) is not None:
         return mine
     who = connection.execute(select(people.c.number, people.c.factor).where(people.c.id == person)).one()
@@ -198,14 +198,14 @@ def _change(connection: Connection, slot: Slot, **values: Any) -> None:
 
 
 def begin_talk(connection: Connection, slot: Slot, now: float) -> None:
-    """From the chart to the talk: the clock runs."""
+    """From the chart to the talk: the clock starts."""
     if slot.step == "chart":
         _change(connection, slot, step="talk", since=now)
         note(connection, now, "talk", person=slot.person, slot=slot.id)
 
 
 def say(connection: Connection, keys: Keys, slot: Slot, design: Design, client: str, text: str, now: float) -> bool:
-    """Keeps the person's words, once, and stops the clock; False where they come late or are there already."""
+    """Stores the person's words, once, and stops the clock; False if they come late or are already stored."""
     if slot.step != "talk" or slot.since is None or slot.is_up(now, design.grace):
         return False
     if is_said(connection, slot, client):
@@ -227,7 +227,7 @@ def _keep(
 
 
 def reply(connection: Connection, keys: Keys, slot: Slot, text: str, now: float) -> None:
-    """Keeps the patient's reply to the last words, once, and lets the clock run."""
+    """Stores the patient's reply to the last words, once, and restarts the clock."""
     if not slot.preparing:
         return
     _keep(connection, keys, slot, PATIENT, f"patient {slot.turns}", text, now, slot.used)
@@ -235,7 +235,7 @@ def reply(connection: Connection, keys: Keys, slot: Slot, text: str, now: float)
 
 
 def end_talk(connection: Connection, slot: Slot, why: str, now: float) -> None:
-    """The talk is over: findings are next after a confirmation, the short survey after an intervention."""
+    """The talk is over: findings come next after a confirmation, the short survey after an intervention."""
     if slot.step != "talk":
         return
     following = "findings" if slot.task == "confirmation" else "after"
@@ -257,7 +257,7 @@ def said_in(connection: Connection, keys: Keys, slot: Slot) -> list[Said]:
 def keep_answer(
     connection: Connection, keys: Keys, slot: Slot, given: Mapping[str, Any], now: float, *, after: bool
 ) -> None:
-    """Keeps findings, or the answer of a rating task; `after` says whether the short survey is next."""
+    """Stores findings, or the answer of a rating task; `after` says whether the short survey comes next."""
     if slot.step not in ("findings", "work"):
         return
     used = slot.used if slot.step == "findings" else slot.spent(now)
@@ -275,7 +275,7 @@ def keep_answer(
 
 
 def close(connection: Connection, keys: Keys, slot: Slot, survey: Mapping[str, Any], now: float) -> None:
-    """Keeps the short survey: the item is done. One that nobody filled in keeps no item from it."""
+    """Stores the short survey: the item is done. An item is done even if nobody filled it in."""
     if slot.step != "after":
         return
     after = keys.seal_json(slot.person, dict(survey)) if survey else None
@@ -284,8 +284,9 @@ def close(connection: Connection, keys: Keys, slot: Slot, survey: Mapping[str, A
 
 
 def lose(connection: Connection, slot: Slot, why: Lost, now: float) -> None:
-    """The item is nobody's any more; the schedule gives it to somebody else. The time of a talk counts, as it is paid,
-    with that of the words that were being written."""
+    """The item is given up; the schedule gives it to somebody else. The time of a talk counts, as it is paid,
+    including the
+    time of the words that were being written."""
     if slot.step in OVER:
         return
     used = min(slot.spent(now), slot.allowed) if slot.talks else slot.used
@@ -294,7 +295,7 @@ def lose(connection: Connection, slot: Slot, why: Lost, now: float) -> None:
 
 
 def keep_draft(connection: Connection, keys: Keys, slot: Slot, draft: Mapping[str, Sequence[str]], now: float) -> None:
-    """Keeps what is being written; nothing once the item is done."""
+    """Stores what is being written; does nothing once the item is done."""
     if slot.step in OVER:
         return
     sealed = keys.seal_json(slot.person, {name: list(texts) for name, texts in draft.items()})
@@ -310,7 +311,7 @@ def draft_of(connection: Connection, keys: Keys, slot: Slot) -> dict[str, list[s
 
 
 def sealed_of(connection: Connection, slot: Slot) -> RowMapping:
-    """The sealed columns of a slot: sealed, after, episode, leaks."""
+    """The encrypted columns of a slot: sealed, after, episode, leaks."""
     wanted = select(slots.c.sealed, slots.c.after, slots.c.episode, slots.c.leaks)
     return connection.execute(wanted.where(slots.c.id == slot.id)).mappings().one()
 
@@ -329,10 +330,10 @@ def answered(connection: Connection, keys: Keys, person: str) -> list[tuple[Slot
 
 
 def overdue(connection: Connection, design: Design, now: float, awake: float = 0.0) -> tuple[list[Slot], list[Slot]]:
-    """Talks whose time is up, and items at which nobody has worked for longer than the lease; `awake` is when this
-    server began, before which nobody could come back.
+    """Talks whose time is up, and items on which nobody has worked for longer than the lease; `awake` is when this
+    server started, before which nobody could return.
 
-    A talk whose clock stands is left as well: its person has not been here since.
+    A talk whose clock is stopped counts as left too: its person has not been here since.
     """
     going = _slots(connection, select(*_COLUMNS).where(slots.c.step.not_in(OVER)))
     ended = [slot for slot in going if slot.is_up(now, design.grace)]
@@ -346,13 +347,13 @@ def overdue(connection: Connection, design: Design, now: float, awake: float = 0
 
 
 def _worked(connection: Connection, slot: Slot) -> float:
-    """When something of an item was written last, as far as is known: before that it was given."""
+    """When something of an item was last written, as far as is known: at the latest when it was given."""
     written = (select(func.max(table.c.at)).where(table.c.slot == slot.id) for table in (messages, drafts))
     return max(slot.given, *(connection.execute(asked).scalar() or 0.0 for asked in written))
 
 
 def going(connection: Connection) -> set[int]:
-    """The numbers of the talks that are not over, findings included."""
+    """The numbers of the talks that are not over, including their findings."""
     rows = connection.execute(select(slots.c.id).where(slots.c.step.in_(("talk", "findings"))))
     return {row.id for row in rows}
 
@@ -363,34 +364,34 @@ def unanswered(connection: Connection) -> list[Slot]:
 
 
 def without_episode(connection: Connection) -> list[Slot]:
-    """Talks that are over, and of which the episode is still to be written."""
+    """Talks that are over, but whose episode has not been written yet."""
     over = (slots.c.task == "confirmation") & slots.c.step.in_(("after", "done"))
     over |= (slots.c.task == "intervention") & (slots.c.step == "done")
     return _slots(connection, select(*_COLUMNS).where(over & slots.c.episode.is_(None)))
 
 
 def is_said(connection: Connection, slot: Slot, client: str) -> bool:
-    """Whether a message is there already."""
+    """Whether a message is already stored."""
     return connection.execute(_IS_SAID, {"slot_id": slot.id, "sent": client}).first() is not None
 
 
 def free_claims(connection: Connection) -> None:
-    """Takes up what a process that is gone had begun."""
+    """Release the claims of a process that is gone."""
     connection.execute(update(slots).where(slots.c.busy.is_not(None)).values(busy=None))
 
 
 def claim(connection: Connection, number: int, now: float, until: float) -> bool:
-    """Whether this process may prepare the reply: nobody else does."""
+    """Claim the preparation of the reply for this process; returns whether nobody else has it."""
     return connection.execute(_CLAIMED, {"slot_id": number, "now": now, "busy": until}).rowcount == 1
 
 
 def renew(connection: Connection, number: int, until: float | None) -> None:
-    """Keeps the claim, or gives it back."""
+    """Renews the claim, or releases it."""
     connection.execute(_CHANGED, {"slot_id": number, "busy": until})
 
 
 def failed(connection: Connection, slot: Slot, now: float) -> float:
-    """Counts a failure of a model; seconds since the first in a row."""
+    """Counts a failure of a model; returns the seconds since the first of a series."""
     since = now if slot.failing is None else slot.failing
     _change(connection, slot, failing=since, failures=slot.failures + 1)
     return now - since

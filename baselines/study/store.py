@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 tables = MetaData()
 
-facts = Table(  # of the study as a whole: its digest, its source, its format, the server's last beat
+facts = Table(  # about the study as a whole: its digest, its source, its format, the server's last heartbeat
     "facts",
     tables,
     Column("name", String(40), primary_key=True),
@@ -78,7 +78,7 @@ people = Table(
     Column("paste", Integer, nullable=False, default=0),  # pastes that the page refused
     Column("sealed", LargeBinary),  # JSON: survey, practice
 )
-identity = Table(  # who they are for others; nowhere else
+identity = Table(  # who people are outside the study; nowhere else
     "identity",
     tables,
     Column("person", ForeignKey("people.id"), primary_key=True),
@@ -88,7 +88,7 @@ identity = Table(  # who they are for others; nowhere else
 links = Table(
     "links",
     tables,
-    Column("digest", String(64), primary_key=True),  # of the token; the token is kept nowhere
+    Column("digest", String(64), primary_key=True),  # of the token; the token is stored nowhere
     Column("person", String(20)),  # None: a coordinator's
     Column("made", Float, nullable=False),
     Column("expires", Float, nullable=False),
@@ -112,13 +112,13 @@ slots = Table(  # an item given to a person
     Column("item", String(200), nullable=False),
     Column("task", String(20), nullable=False),
     Column("group", String(200), nullable=False),
-    Column("position", Integer, nullable=False),  # from 0, of this person
+    Column("position", Integer, nullable=False),  # from 0, for this person
     Column("repeat", Boolean, nullable=False, default=False),
     Column("step", String(20), nullable=False),  # `flow.Step`: chart, talk, findings, work, after, done, lost
     Column("given", Float, nullable=False),
     Column("ended", Float),
-    Column("why", String(20)),  # of an encounter: time, clinician, addressed; of a lost one: lease, interrupted, …
-    # The clock of a talk: seconds used before `since`; it runs where `since` is a time, until `stood` (`clock`).
+    Column("why", String(20)),  # for an encounter: time, clinician, addressed; for a lost one: lease, interrupted, …
+    # The clock of a talk: seconds used before `since`; it runs if `since` is a time, until `stood` (`clock`).
     Column("used", Float, nullable=False, default=0.0),
     Column("since", Float),
     Column("stood", Float),
@@ -139,7 +139,7 @@ messages = Table(
     tables,
     Column("slot", ForeignKey("slots.id"), primary_key=True),
     Column("number", Integer, primary_key=True),  # from 1, both sides counted
-    Column("client", String(64), nullable=False),  # of a person's message: made by the page, so that none is doubled
+    Column("client", String(64), nullable=False),  # id of a person's message: made by the page, so that none is doubled
     Column("who", String(10), nullable=False),  # clinician, patient
     Column("at", Float, nullable=False),
     Column("used", Float, nullable=False),  # seconds on the clock
@@ -153,7 +153,7 @@ drafts = Table(
     Column("at", Float, nullable=False),
     Column("sealed", LargeBinary, nullable=False),
 )
-answers = Table(  # of models, paid once
+answers = Table(  # of models, each paid for once
     "answers",
     tables,
     Column("digest", String(80), primary_key=True),  # of the request, as in `loaders.models.answers`
@@ -167,15 +167,15 @@ answers = Table(  # of models, paid once
     Column("sealed", LargeBinary, nullable=False),
     Index("answers_by_slot", "slot"),
 )
-requests = Table(  # to models, written down before they are sent
+requests = Table(  # to models, recorded before they are sent
     "requests",
     tables,
-    Column("digest", String(80), primary_key=True),  # as that of the answer
+    Column("digest", String(80), primary_key=True),  # the same as that of the answer
     Column("slot", Integer, nullable=False),
     Column("role", String(20), nullable=False),
     Column("at", Float, nullable=False),
-    Column("name", String(32)),  # which goes with it, while it is on its way
-    Column("again", Integer, nullable=False, default=0),  # times that it was sent again, as nobody had its answer
+    Column("name", String(32)),  # sent with it, while it is in flight
+    Column("again", Integer, nullable=False, default=0),  # times that it was sent again, since its answer never arrived
 )
 journal = Table(
     "journal",
@@ -192,7 +192,7 @@ journal = Table(
 
 
 class Store:
-    """A database of a study, opened, for any number of threads; close it, or use it as a context manager."""
+    """An open database of a study, for any number of threads; close it, or use it as a context manager."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -206,7 +206,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Lets go of the database."""
+        """Closes the database."""
         if self._serving is not None:
             self._serving.close()
         if self._lock is not None:
@@ -219,16 +219,16 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """One transaction that writes, the only one at a time; whole or not at all."""
+        """One writing transaction, the only one at a time; completed as a whole or not at all."""
         with self.engine.begin() as connection:
             if not self.sqlite:
-                # SQLite begins with a lock (below); here one of our own does the same, so that both behave alike.
+                # SQLite begins with a lock (below); here a lock of our own does the same, so that both behave alike.
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(4273)")
             yield connection
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """One transaction that only reads."""
+        """One read-only transaction."""
         with self.engine.connect() as connection:
             yield connection.execution_options(bedside_reads=True)
 
@@ -238,14 +238,14 @@ class Store:
             return fact_in(connection, name)
 
     def hold(self) -> None:
-        """A file of SQLite is served by one process, from now until it ends, however it dies; Postgres by several.
+        """One process serves a SQLite file, from now until it ends, however it dies; Postgres may serve several.
 
         Raises InputError, with the address of the first, for a second one.
         """
         if not self.sqlite:
             return
         place = str(self.engine.url.database)
-        lock = filelock.FileLock(f"{place}.serving", thread_local=False)  # it is let go of by the server's thread
+        lock = filelock.FileLock(f"{place}.serving", thread_local=False)  # the server's thread releases it
         try:
             lock.acquire(timeout=0)
         except filelock.Timeout:
@@ -255,10 +255,11 @@ class Store:
         self._lock = lock
 
     def alone(self) -> bool:
-        """Whether no other process serves this database, now that this one begins to; others see it until it ends."""
+        """Whether no other process serves this database at the moment this one starts
+        to; others see this one until it ends."""
         if self.sqlite:
             return True
-        # A lock of a connection goes with its process, however that dies.
+        # A connection's lock ends with its process, however that dies.
         self._serving = self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         alone = bool(self._serving.exec_driver_sql("SELECT pg_try_advisory_lock(4274)").scalar())
         self._serving.exec_driver_sql("SELECT pg_advisory_lock_shared(4274)")
@@ -267,7 +268,7 @@ class Store:
         return alone
 
     def tidy(self) -> None:
-        """What was deleted leaves the files beside the database too."""
+        """Removes what was deleted from the files beside the database too."""
         if self.sqlite:
             with self.engine.connect() as connection:
                 connection.connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -280,16 +281,16 @@ def fact_in(connection: Connection, name: str) -> str | None:
 
 
 def set_fact(connection: Connection, name: str, value: str) -> None:
-    """Writes a fact, or writes it anew."""
+    """Writes or overwrites a fact."""
     changed = connection.execute(facts.update().where(facts.c.name == name).values(value=value))
     if changed.rowcount == 0:
         connection.execute(facts.insert().values(name=name, value=value))
 
 
 def open_store(place: Path | str) -> Store:
-    """The database at a path (SQLite, made where it is not there) or at a URL of Postgres.
+    """The database at a path (SQLite, created if missing) or at a URL of Postgres.
 
-    Raises InputError for an address that is none, a database of another format, and one that does not answer.
+    Raises InputError for an invalid address, a database of another format, and one that does not answer.
     """
     if isinstance(place, Path):
         make_folder(place.parent)
@@ -298,7 +299,7 @@ def open_store(place: Path | str) -> Store:
         _as_wal(engine)
         where = str(place)
     else:
-        where = place.partition("://")[0] + "://…"  # the rest holds a password
+        where = place.partition("://")[0] + "://…"  # the rest contains a password
         if not place.startswith(("postgresql://", "postgresql+psycopg://")):
             raise InputError("--database", found=where, expected="postgresql://USER@HOST/NAME")
         try:
@@ -322,7 +323,8 @@ def open_store(place: Path | str) -> Store:
                 )
             tables.create_all(connection)
             if "stood" not in {column["name"] for column in inspect(connection).get_columns("slots")}:
-                connection.exec_driver_sql("ALTER TABLE slots ADD COLUMN stood FLOAT")  # of an earlier version
+                # the table is of an earlier version
+                connection.exec_driver_sql("ALTER TABLE slots ADD COLUMN stood FLOAT")
             if found is None:
                 connection.execute(facts.insert().values(name="format", value=str(FORMAT)))
     except InputError:
@@ -339,7 +341,7 @@ def _reason(error: DBAPIError) -> str:
 
 
 def _as_wal(engine: Engine) -> None:
-    """Readers never wait, a commit is safe when a process is killed, and what is deleted is overwritten."""
+    """Readers never wait, a commit survives a killed process, and what is deleted is overwritten."""
 
     @event.listens_for(engine, "connect")
     def _opened(connection: Any, _: object) -> None:

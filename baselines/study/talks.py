@@ -34,22 +34,22 @@ from loaders.models.endpoint import TALK
 from loaders.models.messages import REQUEST, Answer, Decoding, Message
 
 AT_ONCE = 2
-"""Talks that are played at a time. One whose model speaks does not count."""
+"""Talks that are played at a time. One whose model is answering does not count."""
 MOST_KEPT = 300
-"""Talks that are kept where they stand; one takes some ten KiB."""
+"""Talks that are kept in memory; each takes some ten KiB."""
 _STORED = select(answers.c.sealed).where(answers.c.digest == bindparam("wanted"))
 
 
 class Asked:
-    """Evaluator and patient of one talk: what they said before is said again, and what is new is stored first.
+    """Evaluator and patient of one talk: earlier answers are repeated, and new ones are stored first.
 
-    A request is written down before it is sent (`requests`).
+    A request is recorded before it is sent (`requests`).
     """
 
     def __init__(self, site: Site, slot: at.Slot, stored: Mapping[str, str], turn: asyncio.Semaphore) -> None:
         self._site, self._slot, self._stored, self._turn = site, slot, dict(stored), turn
         self._scripts: dict[str, Script] = {}
-        self._used: list[tuple[str, str]] = []  # role and digest, in their order
+        self._used: list[tuple[str, str]] = []  # role and digest, in order
 
     async def __call__(
         self,
@@ -70,8 +70,8 @@ class Asked:
         encounter = str(slot.id)
         _, digest = request_of(player, messages, drawn, json_schema, namespace=name, encounter=encounter, dialogue=True)
         self._used.append((role, digest))
-        if (stored := self._stored.pop(digest, None)) is not None:  # asked for once in a play
-            await asyncio.sleep(0)  # others get on, too
+        if (stored := self._stored.pop(digest, None)) is not None:  # asked for once per replay
+            await asyncio.sleep(0)  # let others run, too
             return from_json(Answer, stored.encode(), "a stored answer")
         if (stored := self._told_elsewhere(digest)) is not None:
             return from_json(Answer, stored.encode(), "a stored answer")
@@ -79,9 +79,10 @@ class Asked:
         TALK.set(json.dumps([slot.task, slot.item, 1, encounter]))
         began = self._site.clock()
         with self._site.store.writing() as connection:
-            self._site.keys.seal(slot.person, "")  # raises Erased: nothing is sent for who erased everything meanwhile
+            # raises Erased: nothing is sent for somebody who was erased meanwhile
+            self._site.keys.seal(slot.person, "")
             REQUEST.set(requests.sending(connection, digest, slot.id, role, began))
-        self._turn.release()  # others are played while the model speaks
+        self._turn.release()  # others are played while the model answers
         try:
             answer = await player.ask(messages, json_schema=json_schema, **drawn)
         except ModelError:
@@ -95,7 +96,7 @@ class Asked:
         return answer
 
     def _told_elsewhere(self, digest: str) -> str | None:
-        """An answer that another process was given since this talk was read from the store."""
+        """An answer that another process received since this talk was read from the store."""
         with self._site.store.reading() as connection:
             sealed = connection.execute(_STORED, {"wanted": digest}).scalar()
         return None if sealed is None else self._site.keys.open(self._slot.person, sealed)
@@ -103,7 +104,7 @@ class Asked:
     def _keep(self, digest: str, role: str, model: str, answer: Answer, began: float) -> None:
         site, slot, now = self._site, self._slot, self._site.clock()
         with site.store.writing() as connection:
-            # Within the transaction: who erases everything meanwhile is erased, and this raises Erased.
+            # Within the transaction: if the person was erased meanwhile, this raises Erased.
             sealed = site.keys.seal(slot.person, json.dumps(asdict(answer)))
             requests.over(connection, digest)
             if connection.execute(_STORED, {"wanted": digest}).first() is None:
@@ -123,7 +124,7 @@ class Asked:
                 )
 
     def set_aside(self, role: str, count: int) -> None:
-        """The last answers of a role cannot be used: they are kept under another name, and asked for anew."""
+        """The last answers of a role cannot be used: they are stored under another name, and requested again."""
         with self._site.store.writing() as connection:
             kept = connection.execute(select(func.count()).select_from(answers)).scalar()
             for digest in [digest for asked, digest in self._used if asked == role][-count:]:
@@ -137,13 +138,13 @@ class _Kept:
     asked: Asked
 
     def follows(self, words: Sequence[str]) -> bool:
-        """Whether these are the words that it has heard, and what was said since."""
+        """Whether these words begin with those that it has heard."""
         heard = self.talk.seat.words
         return heard == list(words[: len(heard)])
 
 
 class Talks:
-    """Plays the talks of a site. `most` is how many are kept where they stand."""
+    """Plays the talks of a site. `most` is how many are kept in memory."""
 
     def __init__(self, site: Site, *, most: int = MOST_KEPT) -> None:
         self._site, self._most = site, most
@@ -153,7 +154,7 @@ class Talks:
     async def play(self, slot: at.Slot, *, ended: str | None = None, findings: Sequence[Finding] = ()) -> Replayed:
         """The talk as far as it has come, or to its end. It waits for its turn.
 
-        Raises ModelError where a model fails, or says nothing that can be used; Erased.
+        Raises ModelError if a model fails, or gives no usable answer; Erased.
         """
         kept = self._at(slot)
         kept.talk.seat.ended, kept.talk.seat.findings = ended, findings
@@ -171,7 +172,7 @@ class Talks:
         return played
 
     def _at(self, slot: at.Slot) -> _Kept:
-        """The talk with all of the words: where it was kept, taken out while it is played; else from the beginning."""
+        """The talk with all of the words: the kept one, taken out while it is played; else from the beginning."""
         site, kept = self._site, self._kept.pop(slot.id, None)
         with site.store.reading() as connection:
             words = [one.text for one in at.said_in(connection, site.keys, slot) if one.who == at.CLINICIAN]
@@ -185,6 +186,6 @@ class Talks:
         return _Kept(Talk(site.games[slot.task], site.profiles[slot.item], Seat(words, asked)), asked)
 
     def keep_only(self, going: Collection[int]) -> None:
-        """Lets go of talks that are over, and of everything that was said in them."""
+        """Drops talks that are over, with everything that was said in them."""
         for number in [number for number in self._kept if number not in going]:
             self._kept.pop(number).talk.close()

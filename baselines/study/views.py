@@ -70,7 +70,7 @@ _OVER = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a person is: the stage, the item in hand, and all that they were given so far; `now` is when."""
+    """Where a person is: the stage, the item in hand, and everything that they were given so far; `now` is when."""
 
     person: who.Person
     slot: at.Slot | None = None
@@ -84,7 +84,7 @@ class Place:
 
 
 def seen_at(connection: Connection, site: Site, name: str) -> Place | None:
-    """Where the person is, with nothing changed; None where something is due first."""
+    """Where the person is, without changing anything; None if something is due first."""
     person = who.person_of(connection, name)
     if person.stage != "work":
         return Place(person)
@@ -96,8 +96,9 @@ def seen_at(connection: Connection, site: Site, name: str) -> Place | None:
 
 
 def place_of(connection: Connection, site: Site, name: str, shown: str | None = None) -> Place:
-    """Where the person is. What is due is done first: an item given, a talk ended whose time is up, a clock that stood
-    set going; `shown` is what the browser knows of it (`clock.shown`)."""
+    """Where the person is. What is due is done first: an item is given, a talk whose time is up is ended, a stopped
+    clock
+    is restarted; `shown` is what the browser knows of it (`clock.shown`)."""
     if (place := seen_at(connection, site, name)) is not None:
         return place
     now, design = site.clock(), site.study.design
@@ -120,14 +121,14 @@ def place_of(connection: Connection, site: Site, name: str, shown: str | None = 
 
 
 def is_full(connection: Connection, site: Site) -> bool:
-    """Whether somebody who comes now would find nothing to do, as things stand."""
+    """Whether somebody who comes now would find nothing to do, as things are."""
     newcomer = 1 + max((person.number for person in who.everybody(connection)), default=0)
     chosen = choose(site.study.design, at.offers_of(connection), at.held(connection), newcomer)
     return is_closed(connection) or chosen is None
 
 
 def is_closed(connection: Connection) -> bool:
-    """Whether nothing is given out any more."""
+    """Whether nothing is assigned any more."""
     return fact_in(connection, "closed") is not None
 
 
@@ -140,7 +141,7 @@ def page_of(
     given: Form | None = None,
     error: FormError | None = None,
 ) -> Markup:
-    """The page of a place. `given` is what was filled in, `error` why it was not taken."""
+    """The page of a place. `given` is what was filled in, `error` why it was rejected."""
     frame = Frame(
         study=site.study.design.title,
         contact=site.study.design.contact,
@@ -303,7 +304,7 @@ def _talk(
 
 
 def clock_of(slot: at.Slot, now: float) -> dict[str, Any]:
-    """What a page says of the clock, and of whose turn it is."""
+    """What a page says about the clock, and about whose turn it is."""
     state = "yours"
     if slot.step != "talk":
         state = "over"
@@ -322,7 +323,7 @@ def said_by_patient(said: Sequence[at.Said]) -> list[str]:
 
 
 def notice_page(title: str, text: str, *, contact: str = "") -> Markup:
-    """A page that only says something, to somebody who may not be in, and whom they may write to."""
+    """A page that only says something, to somebody who may not be logged in, with a contact address."""
     frame = Frame("Study", contact, "", "", title, "", stop=False)
     return _shown("notice", frame, text=text)
 
@@ -344,12 +345,12 @@ def _length(site: Site) -> int:
 
 
 def stop_page(site: Site, session: Session, place: Place, error: FormError | None = None) -> Markup:
-    """The question what becomes of what a person did."""
+    """The page that asks what should happen to what a person did."""
     design = site.study.design
     frame = Frame(design.title, design.contact, session.csrf, place.here, "Stop", "", stop=False)
     return _shown("stop", frame, given={}, error=error)
 
 
 def answers_of(form: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """A form without what the page adds to it, as a draft keeps it."""
+    """A form without what the page adds to it, in the form in which a draft is stored."""
     return {name: list(texts) for name, texts in form.items() if name not in ("csrf", "here", "client", "more")}

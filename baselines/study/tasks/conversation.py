@@ -23,7 +23,7 @@ from loaders.medconceal import AIMS, CATEGORIES, Task, cases, chart
 from loaders.spans import words
 
 ROWS = 3
-"""Findings that the form has room for at first."""
+"""Number of findings that the form initially has room for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,9 @@ class Conversation:
         )
 
     def page(self, item: Item) -> Mapping[str, Any]:
-        """The chart, and the categories of findings. Beside a talk, what it is to reach comes first: it stays in sight
-        where a phone shows the beginning of the chart alone."""
+        """The chart, and the categories of findings. Beside a talk, the goal comes first, so that it stays visible on
+        a phone,
+        which shows only the beginning of the chart."""
         lines = item.payload["lines"]
         beside = sorted(lines, key=lambda line: line[0] not in AIMS)
         return {"lines": lines, "beside": beside, "categories": CATEGORIES, "task": self.name}
@@ -86,9 +87,9 @@ class Conversation:
         return f"{told} Afterwards you are asked what the patient was worried about but did not say outright."
 
     def read(self, item: Item, form: Form) -> Mapping[str, Any]:
-        """The findings: category, description, and the words of the patient that show it, where they were picked.
+        """The findings: category, description, and the patient's words that show it, if they were picked.
 
-        A row without a word is none. Raises FormError for one that is half filled in, and for words that the patient
+        An empty row is ignored. Raises FormError for one that is half filled in, and for words that the patient
         did not say (`form["said"]` holds what was said).
         """
         found = []
@@ -116,7 +117,7 @@ class Conversation:
         return {"findings": found}
 
     def sheet(self, responses: Sequence[Response], folder: Path, *, stand_in: str | None) -> list[Path]:
-        """The dialogues as `--transcripts` reads them; what was given is a line (`transcripts.line_of`)."""
+        """The dialogues in the format of `--transcripts`; each response is a line (`transcripts.line_of`)."""
         lines = [dict(one.given) | ({"stand_in": stand_in} if stand_in else {}) for one in responses]
         return write_new({folder / f"{self.name}.jsonl": written_lines(lines)}) if lines else []
 

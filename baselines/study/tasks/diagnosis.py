@@ -42,9 +42,9 @@ class Diagnosis:
     survey = False
 
     def items(self, source: Source) -> tuple[Item, ...]:
-        """One case a diagnosis, at each level that the design has.
+        """One case per diagnosis, at each level that the design has.
 
-        Raises InputError for another corpus, another setting, and where no case can be shown.
+        Raises InputError for another corpus, another setting, and if no case can be shown.
         """
         opened, design = source.opened, source.design
         if opened is None or opened.corpus != "3mdbench" or "test" not in opened.splits:
@@ -98,7 +98,7 @@ class Diagnosis:
         }
 
     def sheet(self, responses: Sequence[Response], folder: Path, *, stand_in: str | None) -> list[Path]:
-        """A sheet for each person, each level's apart: `bedside select physicians` takes those of one."""
+        """A sheet for each person, separately for each level: `bedside select physicians` takes those of one."""
         levels = {one.participant: one.item.key["setting"] for one in responses if "setting" in one.item.key}
         written = []
         for setting in SETTINGS:

@@ -16,7 +16,7 @@ MOST_LINE = 300  # characters of a line of text
 
 
 def one_of(form: Form, field: str, options: Collection[str], ask: str) -> str:
-    """The option that was chosen. Raises FormError, which tells the person to do what `ask` says."""
+    """The chosen option. Raises FormError, which tells the person to do what `ask` says."""
     given = form.get(field, ())
     if len(given) != 1 or given[0] not in options:
         raise FormError(field, ask)
@@ -24,7 +24,7 @@ def one_of(form: Form, field: str, options: Collection[str], ask: str) -> str:
 
 
 def line(form: Form, field: str, ask: str) -> str:
-    """A line of text, spaces made single. Raises FormError for none, and for one that is too long."""
+    """A line of text, with single spaces. Raises FormError if it is empty or too long."""
     text = " ".join(" ".join(form.get(field, ())).split())
     if not text:
         raise FormError(field, ask)
@@ -34,9 +34,9 @@ def line(form: Form, field: str, ask: str) -> str:
 
 
 def checks(design: Design, count: int, made: Callable[[str], Item]) -> tuple[Item, ...]:
-    """Items that say what to answer, as many as the design wants among `count`; `made` makes one of its id.
+    """Items that say what to answer, as many as the design wants among `count`; `made` makes one from its id.
 
-    What to answer stands in their `key`, as `expected`, in the form of an answer.
+    The expected answer is in their `key`, as `expected`, in the form of an answer.
     """
     return tuple(made(f"{CHECKS}/{number}") for number in range(1, ceil(count * design.attention) + 1))
 
@@ -53,13 +53,15 @@ Sheet = Callable[[Sequence[Mapping[str, Any]]], bytes]
 def write_answers(
     task: str, responses: Sequence[Response], folder: Path, cells: Cells, sheet: Sheet, *, part: str = ""
 ) -> list[Path]:
-    """Writes the answers of one task (or of one condition of it), a sheet for each rater; the files written.
+    """Writes the answers of one task (or of one condition of it), a sheet for each rater; returns the files.
 
-    `cells` are the lines of a response without its rater, `sheet` the bytes of a sheet. Readers of sheets want raters
-    who have done all that others did: who has not is named in `…-left-out.csv`. Second answers to an item stand beside
-    the first in `…-repeats.csv`, what checks got in `…-checks.csv`.
+    `cells` are the lines of a response without its rater, `sheet` makes the bytes of a sheet. Readers of sheets need
+    raters
+    who have all done the same items: those who have not are named in `…-left-out.csv`. Second answers to an item go
+    into
+    `…-repeats.csv`, the results of checks into `…-checks.csv`.
 
-    Raises InputError for a file that is there already.
+    Raises InputError for an existing file.
     """
     name = f"{task}-{part}" if part else task
     first = [one for one in responses if not one.repeat and not is_check(one.item)]

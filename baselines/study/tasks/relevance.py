@@ -94,7 +94,7 @@ class Relevance:
         }
 
     def sheet(self, responses: Sequence[Response], folder: Path, *, stand_in: str | None) -> list[Path]:
-        """A sheet for each rater, a row a complaint, and the photos that it names."""
+        """A sheet for each rater, one row per complaint, and the photos that it names."""
         written = write_answers(self.name, responses, folder, _cells, partial(marked_sheet, stand_in=stand_in))
         photos = {
             one.item.key["rows"][0]["photo"]: one.item.picture

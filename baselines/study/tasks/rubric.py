@@ -56,7 +56,7 @@ class Rubric:
     survey = False
 
     def items(self, source: Source) -> tuple[Item, ...]:
-        """Dialogues of the runs, drawn by seed, even over runs, temperaments and diagnoses.
+        """Dialogues of the runs, drawn by seed, evenly over runs, temperaments and diagnoses.
 
         Raises InputError for no run, and for one without consultations.
         """
@@ -107,7 +107,7 @@ class Rubric:
 
 
 def without_names(text: str, names: Sequence[str]) -> str:
-    """A text in which neither these names nor those of well-known families of models stand.
+    """A text without these names, and without those of well-known families of models.
 
     >>> without_names("As GPT-4o mini by OpenAI, or qwen2.5-vl, I ask: since when?", [])
     'As [name] mini by [name], or [name], I ask: since when?'
@@ -118,7 +118,7 @@ def without_names(text: str, names: Sequence[str]) -> str:
 
 
 def _names(run: FinishedRun) -> list[str]:
-    """The models of a run as a text may name them: whole, and without who provides them."""
+    """The models of a run as a text may name them: in full, and without their provider."""
     whole = {model.name for model in run.record.models}
     parts = {part for name in whole for part in (name, name.rpartition("/")[2])}
     return [part for part in parts if len(part) > 3]
@@ -155,13 +155,13 @@ def _check(name: str) -> Item:
 
 
 def _options(item: str) -> list[tuple[str, str]]:
-    """Value and label of each answer, the lowest first."""
+    """Value and label of each answer, lowest first."""
     labels = LEVELS if item == OVERALL else ("no", "yes")
     return [(str(value), labels[value]) for value in range(HIGHEST[item] + 1)]
 
 
 def _asked(item: str, question: str) -> dict[str, Any]:
-    """A question as its template shows it, what it is about (`part`) before the colon."""
+    """A question as its template shows it, with its subject (`part`) before the colon."""
     part, _, rest = question.partition(": ")
     shown = rest[:1].upper() + rest[1:]
     return {"name": _field(item), "part": f"{item} {part}", "question": shown, "options": _options(item)}

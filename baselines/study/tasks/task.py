@@ -16,11 +16,11 @@ from baselines.study.design import Design, TaskName
 from loaders.opened import Opened
 
 Form = Mapping[str, Sequence[str]]
-"""What was posted: name -> texts, each without spaces around it."""
+"""The posted form: name -> texts, each stripped of surrounding spaces."""
 
 
 class Rows(tuple[Mapping[str, Any], ...]):
-    """Rows in memory, asked as a split of `datasets` is."""
+    """Rows in memory with the interface of a `datasets` split."""
 
     def select_columns(self, names: Sequence[str]) -> Rows:
         return Rows({name: row[name] for name in names} for row in self)
@@ -28,7 +28,7 @@ class Rows(tuple[Mapping[str, Any], ...]):
 
 @dataclass(frozen=True, slots=True)
 class Bundled:
-    """Rows that come with Bedside, in place of a release: nothing is opened, and `datasets` is not imported."""
+    """Rows shipped with Bedside, instead of a release: nothing is opened, and `datasets` is not imported."""
 
     corpus: str
     splits: Mapping[str, Rows]
@@ -51,8 +51,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A thing that a person is given. `id` is unique within its task; nobody gets two items of one `group`, the case,
-    in talks and diagnosis.
+    """Something that a person is given. `id` is unique within its task; in talks and diagnosis nobody gets two items
+    of one
+    `group`, which is the case.
 
     `payload` is JSON that a page may show. `key` is JSON for the sheet and is shown to nobody. `picture` is a clean
     JPEG or PNG (`loaders.files.images`), shown at /picture.
@@ -68,7 +69,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a person answered to an item. `seconds` is the time it took; `repeat` says that it was shown before."""
+    """A person's answer to an item. `seconds` is the time it took; `repeat` says that it was shown before."""
 
     participant: str
     item: Item
@@ -79,7 +80,7 @@ class Response:
 
 
 class FormError(Exception):
-    """An answer that cannot be taken: the field, and a sentence for the person who filled it in."""
+    """An unacceptable answer: the field, and a sentence for the person who filled it in."""
 
     def __init__(self, field: str, text: str) -> None:
         super().__init__(text)
@@ -98,11 +99,11 @@ class Task(Protocol):
     survey: bool
 
     def items(self, source: Source) -> tuple[Item, ...]:
-        """The items of a source, in an order that only the source and the design decide. Raises InputError."""
+        """The items of a source, in an order that depends only on the source and the design. Raises InputError."""
         ...
 
     def page(self, item: Item) -> Mapping[str, Any]:
-        """What the template is given, beside `frame` (baselines.study.flow), `given` and `error`."""
+        """What the template is given, besides `frame` (baselines.study.flow), `given` and `error`."""
         ...
 
     def practice(self) -> Item:
@@ -114,12 +115,12 @@ class Task(Protocol):
         ...
 
     def read(self, item: Item, form: Form) -> Mapping[str, Any]:
-        """The answer, as JSON. Raises FormError for the first field that cannot be taken."""
+        """The answer, as JSON. Raises FormError for the first field that is not acceptable."""
         ...
 
     def sheet(self, responses: Sequence[Response], folder: Path, *, stand_in: str | None) -> list[Path]:
-        """Writes the files that the baselines read; the files written. Repeats and practice are left out by callers'
-        rule: a repeat stands in `repeats.csv` beside the sheet. Raises InputError."""
+        """Writes the files that the baselines read, and returns them. Practice items are left out; a repeat goes into
+        `repeats.csv` beside the sheet. Raises InputError."""
         ...
 
 
