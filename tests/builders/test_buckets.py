@@ -193,7 +193,7 @@ def test_rows_that_cannot_be_read_are_listed_on_this_machine(object_store: Any, 
         (("3mdbench", "--source", "sample"), "its photos are opened by path"),
     ],
 )
-def test_what_cannot_lie_in_a_bucket_is_refused_before_anything_is_done(
+def test_what_a_bucket_cannot_hold_is_refused_before_anything_is_done(
     command: tuple[str, ...], told: str, object_store: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bucket, asked = object_store.bucket(), len(object_store.requests)

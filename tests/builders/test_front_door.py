@@ -72,7 +72,7 @@ def test_bad_rows_are_excluded_with_their_place_and_reason(tmp_path: Path) -> No
     assert len((tmp_path / "work" / "unread.jsonl").read_text().splitlines()) == len(BAD)
 
 
-def test_what_was_expected_of_a_bad_row_stands_in_brackets_alone(tmp_path: Path) -> None:
+def test_what_was_expected_of_a_bad_row_is_in_brackets(tmp_path: Path) -> None:
     source = tmp_path / "captions.jsonl"
     source.write_bytes(lines(9, b'{"caption": "no id"}'))
     with pytest.raises(InputError, match=r"captions\.jsonl:5: no identifier \(expected the column"):
@@ -127,7 +127,7 @@ def test_images_outside_their_folder_and_pipes_are_not_released(tmp_path: Path) 
     assert "a link leads nowhere" in [row["detail"] for row in rows]
 
 
-def test_of_several_pictures_in_a_file_the_first_is_taken_and_said(tmp_path: Path) -> None:
+def test_of_several_pictures_in_a_file_the_first_is_used_and_reported(tmp_path: Path) -> None:
     images = tmp_path / "images"
     images.mkdir()
     frames = [drawn(number) for number in range(3)]

@@ -22,7 +22,7 @@ from scripts.cli import execute
 from tests.parts.places import ROOT
 
 
-def test_other_library_versions_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_library_versions_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def built(**versions: str) -> list[str]:
         monkeypatch.setattr(recipe, "_versions", lambda plan: versions)
         said: list[str] = []
@@ -101,7 +101,7 @@ def test_a_row_that_is_withdrawn_goes_and_no_other_changes(
     assert execute(["verify", "v2"]) == 0
 
 
-def test_a_list_of_nobody_who_withdrew(tmp_path: Path) -> None:
+def test_an_empty_list_of_withdrawn_rows(tmp_path: Path) -> None:
     (tmp_path / "withdrawn.txt").write_text("\n", encoding="utf-8")
     options = Options(captions="sample", withdrawn=tmp_path / "withdrawn.txt")
     with pytest.raises(InputError, match="no key"):
@@ -122,7 +122,7 @@ def test_what_info_says_of_the_samples_is_so(captions: Path, patients: Path) -> 
         assert sum(split.rows for split in manifest.splits.values()) == recipe_of(manifest.corpus).sample_rows
 
 
-def test_what_a_maintainer_states_stands_in_the_card_and_is_held_by_verify(
+def test_what_a_maintainer_states_is_in_the_card_and_checked_by_verify(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -150,7 +150,7 @@ def test_a_source_refuses_rows_with_its_reason(tmp_path: Path) -> None:
     ]
 
 
-def test_images_are_kept_by_content_and_those_that_cannot_be_are_told(tmp_path: Path) -> None:
+def test_images_are_stored_by_content_and_unusable_ones_are_reported(tmp_path: Path) -> None:
     buffer = io.BytesIO()
     Image.new("L", (4, 3), 9).save(buffer, "PNG")
     (tmp_path / "a.png").write_bytes(buffer.getvalue())

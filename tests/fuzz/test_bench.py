@@ -68,7 +68,7 @@ def bench() -> Iterator[Bench]:
         (curious, "PermissionError"),
     ],
 )
-def test_each_fault_is_told_and_the_next_case_goes_on(function: Callable[[], None], told: str, bench: Bench) -> None:
+def test_each_fault_is_reported_and_the_next_case_runs(function: Callable[[], None], told: str, bench: Bench) -> None:
     bench.deadline = 2.0 if told == "HANG" else 30.0
     assert (bench.fault(Call(function)) or "").startswith(told)
     assert bench.fault(Call(well)) is None

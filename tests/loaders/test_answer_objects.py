@@ -44,7 +44,7 @@ def test_nothing_is_asked_twice_by_anybody(tmp_path: Path) -> None:
     assert len(list((tmp_path / "answers").rglob("*.json"))) == 3
 
 
-def test_of_two_answers_the_first_stands_for_both(tmp_path: Path) -> None:
+def test_of_two_answers_the_first_counts_for_both(tmp_path: Path) -> None:
     store = Folder(tmp_path)
     assert asked(store, Meanwhile(lambda: asked(store, Model(), "a")), "a") == ["answer 1"]
 

@@ -70,7 +70,7 @@ def test_a_unit_that_is_done_again_asks_nothing_that_was_answered(path: Path) ->
     assert model.answered == 5
 
 
-def test_what_is_answered_while_a_log_is_taken_in_is_not_lost(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_that_arrive_while_a_log_is_merged_are_not_lost(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A driver that was killed and started again reads what workers of the first one still write, until they end."""
     model, part = Model(), AnswerPart(path, "a")
     asked(part, model, "new")

@@ -328,7 +328,7 @@ def test_processes_share_a_store(path: Path) -> None:
     assert len(told[0]) == 60
 
 
-def test_kill_minus_nine_loses_nothing_told(path: Path) -> None:
+def test_kill_minus_nine_loses_no_returned_answer(path: Path) -> None:
     told: set[str] = set()
     for round_ in range(3):
         process = child(path, f"run {round_}", 1000, pause=0.002)
@@ -413,7 +413,7 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
         AnswerStore(tmp_path / "file" / "answers.sqlite")
 
 
-def test_a_full_disk_is_told_and_loses_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_an_error_and_loses_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = Paid()
     with AnswerStore(path) as store:
         put(store, model)
@@ -533,7 +533,7 @@ async def _all(asked: Any) -> Any:
     return await asyncio.gather(*asked)
 
 
-def test_a_locked_store_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_locked_store_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("loaders.files.sqlite_store.SqliteStore.PATIENCE", 0.05)
     with AnswerStore(path) as store, closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

@@ -170,7 +170,7 @@ def asked(answers: Sequence[str], **options: Any) -> tuple[Asked[Any], list[tupl
     return asyncio.run(ask_until(ask, QUESTION, score, attempts=3, **options)), seen
 
 
-def test_the_first_answer_that_can_be_read_is_taken() -> None:
+def test_the_first_readable_answer_is_accepted() -> None:
     found, seen = asked([OTHER])
     assert found == Asked(1, OTHER, 1, None) and seen == [QUESTION]
     found, seen = asked(["", '{"score": 2}', '{"score": 0}'])
@@ -230,5 +230,5 @@ def test_what_is_said_in_a_role() -> None:
         ("Hello.<think>a", "Hello.", "a"),
     ],
 )
-def test_thoughts_are_told_apart(text: str, said: str, thought: str | None) -> None:
+def test_thoughts_are_separated(text: str, said: str, thought: str | None) -> None:
     assert without_thoughts(text) == (said, thought)

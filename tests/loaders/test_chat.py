@@ -199,7 +199,7 @@ def test_passing_failures_are_retried_and_bounded(server: ChatServer, calm: Calm
 
 
 @pytest.mark.parametrize(("retries", "waits"), [(2, [1, 2, 4, 8, 16, 32, 60, 60, 60, 60]), (0, [])])
-def test_a_rate_limit_is_waited_for_but_not_for_ever(
+def test_a_rate_limit_is_waited_for_but_not_forever(
     server: ChatServer, calm: Calm, retries: int, waits: list[float]
 ) -> None:
     model = opened(server, calm, retries=retries)
@@ -246,7 +246,7 @@ def test_nothing_listens(server: ChatServer, calm: Calm) -> None:
 
 
 @both_ways
-def test_what_is_waited_for_is_told_while_it_lasts_and_holds_nothing_that_was_said(server: ChatServer) -> None:
+def test_waits_are_reported_while_they_last_without_anything_that_was_said(server: ChatServer) -> None:
     told: list[str] = []
     server.faults += [status(503, message=PROMPT), cut(), raw(200, PROMPT), status(429, retry_after=7)]
 
@@ -449,7 +449,7 @@ def test_no_key_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("address", ["localhost:8000", "ftp://host/v1", "http://", "http://[::1"])
-def test_an_address_that_is_none(address: str) -> None:
+def test_an_invalid_address(address: str) -> None:
     with pytest.raises(ModelError, match="base URL"):
         open_model("openai-api/local/one", base_url=address)
 
@@ -543,7 +543,7 @@ def test_a_real_model_served_and_in_process(tmp_path: Path, monkeypatch: pytest.
 # Models that think
 
 
-def test_thoughts_have_room_of_their_own_and_are_told_apart(server: ChatServer, calm: Calm) -> None:
+def test_thoughts_have_room_of_their_own_and_are_separated(server: ChatServer, calm: Calm) -> None:
     def reply(body: dict[str, Any]) -> Reply:
         return (
             Reply("", "length", "hm " * 50) if body["max_tokens"] == 50 else Reply("A pocket of pus.", reasoning="hm")

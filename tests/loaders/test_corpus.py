@@ -171,7 +171,7 @@ def test_what_a_folder_cannot_give(release: Path, tmp_path: Path) -> None:
         (errno.EACCES, "photos", "cannot be read"),  # no cache
     ],
 )
-def test_a_cache_that_cannot_be_written_is_told_as_such(
+def test_a_cache_that_cannot_be_written_is_reported_as_such(
     number: int, named: str | None, found: str, release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = tmp_path / "home" / ".cache" / "datasets"
@@ -340,7 +340,7 @@ def test_a_column_that_goes_needs_a_migration(release: Path, monkeypatch: pytest
         load("medlaybench-v", source=release)
 
 
-def test_a_rebuilt_folder_is_not_taken_for_the_old_one(release: Path, tmp_path: Path) -> None:
+def test_a_rebuilt_folder_is_not_mistaken_for_the_old_one(release: Path, tmp_path: Path) -> None:
     shard = "data/test-00000-of-00001.parquet"
     first = load("medlaybench-v", "test", source=release)
     stamp = (release / shard).stat().st_mtime_ns

@@ -242,7 +242,7 @@ def test_a_role_in_an_evaluation_is_played_by_inspect_ai(server: ChatServer, wri
     assert ask(playing).text == ask(playing).text and len(written) == 3
 
 
-def test_a_proxy_is_gone_through_but_for_hosts_that_need_none(
+def test_a_proxy_is_used_except_for_hosts_that_need_none(
     server: ChatServer, written: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ChatServer("By proxy.") as proxy:

@@ -659,7 +659,7 @@ def test_a_header_of_an_array_that_is_no_python(header: bytes, tmp_path: Path) -
         read_embeddings(path, rows=1)
 
 
-def test_settings_of_a_sentence_encoder_that_make_none(tmp_path: Path) -> None:
+def test_unusable_settings_of_a_sentence_encoder(tmp_path: Path) -> None:
     for said in ('{"model_type": "bert", "hidden_size": "wide"}', '{"model_type": []}', "[]"):
         (tmp_path / "config.json").write_text(said)
         with pytest.raises(ModelError, match="cannot be opened"):

@@ -258,7 +258,7 @@ def test_an_official_row_is_read_in_any_shape(shape: str) -> None:
     assert found.demographics == expected.demographics and found.clinical == expected.clinical
 
 
-def test_all_that_is_missing_is_said_at_once_and_no_value() -> None:
+def test_everything_missing_is_reported_at_once_without_values() -> None:
     value = poisoned(official())
     del value["roleplay"], value["clinical"]["adherence_behavior"]
     value["hidden_concerns"] = [{"content": CANARY}]

@@ -57,7 +57,7 @@ def here(hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> L
     return hub
 
 
-def test_a_published_stand_in_keeps_its_mark(
+def test_a_published_stand_in_remains_marked(
     captions: Path, here: LoopbackHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Wherever a release lies, it is the same one: mark, digest, method; and from a Hub, its address and commit."""

@@ -81,7 +81,7 @@ def test_marks_are_numbered_and_neither_overlap_nor_open_an_element() -> None:
     assert phrases == ["1 Large<r → <b>big</b>", "2 hepa → liver"]
 
 
-def test_a_flood_is_cut_and_its_length_told() -> None:
+def test_a_flood_is_cut_and_its_length_stated() -> None:
     assert cut("x" * 10, 10) == "x" * 10
     assert cut("x" * 2_011, 10) == "x" * 10 + "… (2,001 more characters)"
 

@@ -123,7 +123,7 @@ def test_a_change_is_met_by_what_can_reach_it(package: Path, file: str, old: str
     assert {name for name in before if before[name] != after[name]} == changed
 
 
-def test_a_digest_is_that_of_the_code_wherever_it_lies(package: Path, tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_digest_covers_the_code_wherever_it_is(package: Path, tmp_path: Path, monkeypatch: Any) -> None:
     before = digests()
     package.rename(tmp_path / "away")
     (tmp_path / "elsewhere").mkdir()

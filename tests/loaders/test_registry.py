@@ -77,7 +77,7 @@ def test_a_broken_package_is_named_and_disturbs_no_other(
     assert told in listed and all(name in listed for name in BUNDLED)
 
 
-def test_a_name_that_is_taken_stays_whose_it_is(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_that_is_taken_keeps_its_owner(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
     install("shadow", WORKING, "medconceal = shadow_code", "toy = shadow_code")
     assert corpora() == [*BUNDLED, "toy"] and corpus("medconceal").key != "id"
     assert execute(["build", "--help"]) == 0

@@ -17,7 +17,7 @@ def test_a_turned_model_says_nothing_and_moves_nothing() -> None:
     assert replies == 12 * 2 * 20 and moved == 0 and not through
 
 
-def test_a_list_of_questions_for_facts_opens_nobody() -> None:
+def test_a_list_of_questions_for_facts_reaches_nobody() -> None:
     """The most open of the composed patients, whom one word that happened to be of a concern had opened."""
     patients = {profile.case_id: profile for profile in composed(140)}
     for case_id in ("synthetic-00030", "synthetic-00103", "synthetic-00132"):

@@ -23,7 +23,7 @@ def test_every_row_has_a_number_for_both_policies() -> None:
         ("hazel.json", "1. Moira Tannahill", "10. Julian Pemberton"),
     ],
 )
-def test_every_clinician_of_an_author_stands_beside_its_rank(file: str, first: str, last: str) -> None:
+def test_every_clinician_of_an_author_is_listed_with_its_rank(file: str, first: str, last: str) -> None:
     found = ranked(TURNS / file, profiles()[:2])
     orders = [
         name.rpartition(" by ")[2] for name, *_ in found if name.startswith("10 clinicians ranked by their author")

@@ -11,7 +11,7 @@ from scripts import cases
 
 
 @pytest.mark.parametrize("question", [*_QUESTIONS.values(), *_CONCERN.values()])
-def test_a_question_stands_in_whole_words(
+def test_a_question_is_printed_without_breaking_words(
     question: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")

@@ -57,7 +57,7 @@ def test_a_damaged_release_exits_with_1_and_names_the_file(
     assert problems and shard.name in problems[0]["where"]
 
 
-def test_a_build_says_what_is_next_and_nothing_where_it_is_told_to_be_quiet(
+def test_a_build_says_what_comes_next_unless_it_is_quiet(
     release: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
@@ -243,7 +243,7 @@ def test_brackets_are_text(release: Path, tmp_path: Path, capsys: pytest.Capture
     assert "[red]mine[/b] :smile:" in capsys.readouterr().out
 
 
-def test_settings_stand_side_by_side_in_60_columns_though_one_is_a_digest(
+def test_settings_are_side_by_side_in_60_columns_though_one_is_a_digest(
     release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     facts = json.loads((release / "manifest.json").read_bytes())
@@ -300,7 +300,7 @@ def test_bars_of_datasets_are_drawn_where_a_terminal_has_room(
     assert os.environ.get("HF_DATASETS_DISABLE_PROGRESS_BARS") == (None if drawn else "1")
 
 
-def test_a_mistyped_command_is_told_in_60_columns(
+def test_a_mistyped_command_is_reported_in_60_columns(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")

@@ -58,9 +58,7 @@ def test_a_number_that_a_library_refuses_after_the_work_is_refused_before(words:
             assert 0 < bounds.min < bounds.max <= 10**6
 
 
-def test_where_results_cannot_be_written_is_said_before_the_work(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unwritable_folder_is_reported_before_the_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     for out in (tmp_path / "file", tmp_path / "file" / "below"):
         assert execute(["run", "language", str(tmp_path / "no data"), "-o", str(out)]) == 2
@@ -154,7 +152,7 @@ def test_the_help_of_a_baseline_opens_no_data() -> None:
     assert not _imported("run", "language", "--help") & (HEAVY - {"numpy"})
 
 
-def test_every_command_stands_under_a_heading_in_the_order_of_work() -> None:
+def test_every_command_is_under_a_heading_in_the_order_of_work() -> None:
     placed = [name for names in SECTIONS.values() for name in names.split()]
     assert sorted(placed) == sorted(COMMANDS)
 

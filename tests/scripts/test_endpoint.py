@@ -101,7 +101,7 @@ def written(folder: Path, text: str) -> Path:
     return file
 
 
-def test_each_way_to_fail_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_way_to_fail_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     forgets = (
         "async def reply(session, text):\n    if len(text) > 9999: raise ValueError('too long')\n    return 'Hm.'\n"
     )
@@ -124,7 +124,7 @@ def test_each_way_to_fail_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[
         ("x =", "SyntaxError, line 1"),
     ],
 )
-def test_a_file_that_is_none_is_one_error(text: str, found: str, tmp_path: Path) -> None:
+def test_an_unusable_file_is_one_error(text: str, found: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=found):
         open_model(f"endpoint:{written(tmp_path, text)}")
 
@@ -185,7 +185,7 @@ def told(model: Any, talk: str, *texts: str) -> str:
     return asyncio.run(ask())
 
 
-def test_a_talk_that_it_does_not_know_is_told_whole(tmp_path: Path) -> None:
+def test_an_unknown_talk_is_sent_in_full(tmp_path: Path) -> None:
     host = open_model(f"endpoint:{written(tmp_path, HOST)}")
     told(host, "one", "Hello.")
     told(host, "one", "Hello.", "as it was cleaned", "It hurts.")

@@ -134,7 +134,7 @@ def test_what_plays_nothing_is_one_error(
     assert "Error" in capsys.readouterr().err and not list(tmp_path.iterdir())
 
 
-def test_a_missing_option_is_told_of_the_command_that_was_typed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_option_is_reported_for_the_command_that_was_typed(capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["plan", "run", "confirmation", "runs/patients"]) == 2
     assert "bedside plan run confirmation" in capsys.readouterr().err
 
@@ -177,7 +177,7 @@ def played(out: Path, asked: list[str], most: float | None, **more: Any) -> Any:
 
 
 @pytest.mark.parametrize("bare", [True, False])
-def test_a_run_stops_before_it_costs_more_and_goes_on_with_more(tmp_path: Path, bare: bool) -> None:
+def test_a_run_stops_at_the_cost_limit_and_resumes_with_a_higher_one(tmp_path: Path, bare: bool) -> None:
     whole: list[str] = []
     free = played(tmp_path / "free", whole, None, bare=bare)
     cost = sum(free.cost(role) or 0 for role in ROLES)

@@ -68,7 +68,7 @@ def _is_one(folder: Path, reason: str, hub: LoopbackHub, repo: str) -> None:
     assert record.data.repository == f"{hub.url}/datasets/{repo}" and record.data.commit and not record.data.pinned
 
 
-def test_captions_that_stand_in_do_so_from_the_hub(
+def test_stand_in_captions_remain_so_from_the_hub(
     here: LoopbackHub, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reason = _published(here, "org/captions", tmp_path / "captions", "medlaybench-v", "--captions", "sample")
@@ -95,7 +95,7 @@ def test_captions_that_stand_in_do_so_from_the_hub(
     assert "reproduced" not in said and "stand-ins and reproduce nothing" in " ".join(said.split())
 
 
-def test_photos_and_patients_that_stand_in_do_so_from_the_hub(here: LoopbackHub, tmp_path: Path) -> None:
+def test_stand_in_photos_and_patients_remain_so_from_the_hub(here: LoopbackHub, tmp_path: Path) -> None:
     write_cases(tmp_path / "cases", CASES)
     put(here, "org/cases", tmp_path / "cases")
     run("consultation", "org/cases", *SCRIPTED, "--bare", "--resamples", 20, "-o", tmp_path / "consultation")
@@ -109,7 +109,7 @@ def test_photos_and_patients_that_stand_in_do_so_from_the_hub(here: LoopbackHub,
         _is_one(tmp_path / task, reason, here, "org/patients")
 
 
-def test_a_classifier_of_photos_that_stand_in(here: LoopbackHub, tmp_path: Path) -> None:
+def test_a_classifier_of_stand_in_photos(here: LoopbackHub, tmp_path: Path) -> None:
     for package in ("timm", "accelerate", "sklearn"):
         pytest.importorskip(package)
     from loaders.threemdbench import FEATURES
@@ -172,7 +172,7 @@ def _consult(data: str, out: Path, *more: object) -> Path:
     return out
 
 
-def test_a_second_assessor_is_asked_alone_where_the_run_lies(photos: Path, server: ChatServer, tmp_path: Path) -> None:
+def test_only_the_second_assessor_is_asked_in_the_runs_folder(photos: Path, server: ChatServer, tmp_path: Path) -> None:
     """As `bedside rescore --help` says, which asks nobody."""
     out = _consult(str(photos), tmp_path / "run", "--limit", 3)
     first, asked = read_run(out)[0].run_id, len(server.requests)

@@ -66,7 +66,7 @@ def test_a_release_of_other_versions_has_the_same_content(release: Path, checkou
     assert Manifest.read(tmp_path / "again" / "release").versions["pyarrow"] == "21.0.0"
 
 
-def test_other_libraries_are_said_before_the_build(
+def test_other_libraries_are_reported_before_the_build(
     release: Path, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def built(self: Environment, *words: str) -> None:

@@ -110,7 +110,7 @@ def test_assessors_are_chosen_by_sheets_that_people_filled_in(
     assert "all annotated runs" in message([*base, "--run", str(other)], capsys)
 
 
-def test_physicians_stand_beside_a_model_on_the_same_cases(photos: Path, played: Path, tmp_path: Path) -> None:
+def test_physicians_are_shown_beside_a_model_on_the_same_cases(photos: Path, played: Path, tmp_path: Path) -> None:
     run, sheet, out = tmp_path / "run", tmp_path / "study" / "p.csv", tmp_path / "out"
     agents = ("--doctor", "scripted/majority", "--assessor", "scripted/assessor", "--setting", "image+basic")
     assert execute(["run", "consultation", str(photos), "-o", str(run), "--bare", "--resamples", "20", *agents]) == 0

@@ -94,7 +94,7 @@ def changed(folder: Path, name: str, change: Callable[[Result], Result]) -> Path
     return made
 
 
-def test_n_stands_below_or_where_it_differs(tmp_path: Path) -> None:
+def test_n_is_given_below_or_where_it_differs(tmp_path: Path) -> None:
     def shown(*folders: Path, table: str, paper: bool = False) -> str:
         views = [view for view in tables(read_runs(list(folders))) if view.name == table]
         return markdown([printed(view, paper=paper) for view in views]).replace("\\", "")

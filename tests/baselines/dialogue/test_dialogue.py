@@ -319,7 +319,7 @@ def test_a_full_disk_stops_the_run_with_one_error(tmp_path: Path, monkeypatch: p
 # --- What is hidden stays hidden --------------------------------------------------------------------------------------
 
 
-def test_the_hidden_answer_is_told_to_nobody_but_the_judge(tmp_path: Path, server: ChatServer) -> None:
+def test_only_the_judge_is_told_the_hidden_answer(tmp_path: Path, server: ChatServer) -> None:
     cases = puzzles(6)
     played = play(tmp_path, models(server), 6)
     secrets = [puzzle.secret for puzzle in cases]

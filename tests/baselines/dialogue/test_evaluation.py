@@ -114,7 +114,7 @@ def test_trap_3_an_eval_set_does_not_take_another_prompt_for_the_same_task(tmp_p
     assert settings_digest(game()) != settings_digest(game(prompt="Guess."))
 
 
-def test_trap_5_retries_are_bounded_and_waits_are_told(tmp_path: Path, server: ChatServer) -> None:
+def test_trap_5_retries_are_bounded_and_waits_are_reported(tmp_path: Path, server: ChatServer) -> None:
     server.faults += [status(429)] * 1000
     told: list[str] = []
     with watched(told.append), pytest.raises(ModelError, match=r"failed 3 cases in a row.*HTTP 429"):
@@ -158,7 +158,7 @@ def test_trap_7_scripted_agents_are_models_for_the_command_line(tmp_path: Path) 
     }
 
 
-def test_trap_8_costs_of_models_that_nobody_knows(tmp_path: Path, server: ChatServer) -> None:
+def test_trap_8_costs_of_unknown_models(tmp_path: Path, server: ChatServer) -> None:
     prices = {"openai-api/local/host": (2.0, 10.0), "openai-api/local/guest": (1.0, 1.0)}
     _, log = play(tmp_path, models(server), 2, prices=prices)
     usage = json.loads((tmp_path / "usage.json").read_text())

@@ -60,12 +60,12 @@ def test_texts_of_scripts_without_spaces_are_found() -> None:
     assert Secrets(["我怕付不起"]).taken_out("其实我怕付不起药费") == f"其实{HIDDEN}药费"
 
 
-def test_texts_that_overlap_are_all_taken_out() -> None:
+def test_overlapping_texts_are_all_removed() -> None:
     secrets = Secrets(["one two three", "two three four five", "three four"])
     assert secrets.taken_out("zero one two three four five six") == f"zero {HIDDEN} six"
 
 
-def test_of_texts_that_begin_alike_the_longest_is_taken_out_whole() -> None:
+def test_of_texts_with_the_same_beginning_the_longest_is_removed_whole() -> None:
     secrets = Secrets(["I am afraid", "I am afraid of the bill", "I am afraid of the bill and of the surgeon"])
     said = (
         "I am afraid of the bill and of him. I am afraid. I am of the bill. I am afraid of the bill and of the surgeon"

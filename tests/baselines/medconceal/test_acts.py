@@ -30,7 +30,7 @@ def rated(turns: list[dict[str, Any]]) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("task", ["confirmation", "intervention"])
-def test_good_turns_stand_above_bad_ones(task: str) -> None:
+def test_good_turns_score_above_bad_ones(task: str) -> None:
     score, quality = rated([one for one in TURNS if one["task"] == task])
     good, bad = score[quality >= 4], score[quality <= 2]
     assert spearmanr(score, quality)[0] >= 0.75
@@ -116,12 +116,12 @@ def test_the_table_of_manners_is_fitted_to_the_turns() -> None:
         ("Let us look at the next item.", "That is hardly a reason. You were told."),
     ],
 )
-def test_classes_of_turns_that_were_taken_for_others(better: str, worse: str) -> None:
+def test_classes_of_turns_that_were_misclassified_before(better: str, worse: str) -> None:
     high, low = (turn_quality(BEDSIDE, turn, "", "confirmation") for turn in (better, worse))
     assert high > low + 0.002
 
 
-def test_of_two_who_open_nobody_one_still_listens_less() -> None:
+def test_of_two_clinicians_who_reach_nobody_one_still_listens_less() -> None:
     """Scores fade out below 0: an order, a list and a threat are not all alike."""
     turns = ("Let me see, what was next? Any fever?", "Take it daily.", "You must take it, or you will die of it.")
     found = [turn_quality(BEDSIDE, turn, "", "confirmation") for turn in turns]
@@ -165,7 +165,7 @@ def test_of_two_who_open_nobody_one_still_listens_less() -> None:
         ),
     ],
 )
-def test_who_listens_is_told_by_the_form(heard: str, listens: str, does_not: str) -> None:
+def test_listening_is_recognised_by_the_form(heard: str, listens: str, does_not: str) -> None:
     found, other = (manner(turn, acts(turn, heard)) for turn in (listens, does_not))
     assert found > other + 0.1
     for task in ("confirmation", "intervention"):

@@ -238,7 +238,7 @@ def test_relevance_is_rated_in_private_by_anonymous_keys() -> None:
     assert from_json(Episode, to_json(episode), "record") == episode
 
 
-def test_relevance_that_nobody_can_read_is_measured_by_words_and_makes_the_run_invalid() -> None:
+def test_unreadable_relevance_is_measured_by_words_and_makes_the_run_invalid() -> None:
     rater = rules_evaluator(None)
     scripts = {
         "clinician": CLINICIANS["open-empathic"](None),
@@ -253,7 +253,7 @@ def test_relevance_that_nobody_can_read_is_measured_by_words_and_makes_the_run_i
 
 
 @pytest.mark.parametrize(("unread", "kinds"), [("ratings", [False] * 3), ("topics", [False] + [True] * 3)])
-def test_a_strict_game_ends_right_behind_the_answers_that_are_no_use(unread: str, kinds: list[bool]) -> None:
+def test_a_strict_game_ends_right_after_the_unusable_answers(unread: str, kinds: list[bool]) -> None:
     """A study sets the last three aside and asks them anew: a reading of topics asked meanwhile took their place."""
     asked: list[bool] = []
     rater = rules_evaluator(None)

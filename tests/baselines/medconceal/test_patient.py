@@ -146,7 +146,7 @@ def test_background_comes_one_fact_at_a_time_when_asked_and_clean() -> None:
     assert facts == [None, "Smokes five a day.", None, "Lives alone; a son abroad.", None]
 
 
-def test_what_comes_out_is_said_then_known() -> None:
+def test_a_disclosed_concern_is_said_and_then_known() -> None:
     in_play, views = turned(a_profile(), "confirmation", ALWAYS, ["Tell me."] * 3)
     assert [len(view.disclose) for view in views] == [1, 1, 1] and [len(view.known) for view in views] == [0, 1, 2]
     assert "metal rusts" in in_play.exchanges[0].patient and "Walrusville" in in_play.exchanges[1].patient
@@ -235,7 +235,7 @@ def test_a_leak_is_asked_for_again_and_then_silenced() -> None:
     assert episode.leaks == 1 and leak not in repr(episode)
 
 
-def test_a_leak_does_not_swallow_what_has_to_be_said() -> None:
+def test_a_leak_does_not_suppress_what_has_to_be_said() -> None:
     in_play, _ = turned(a_profile(), "confirmation", ALWAYS, ["Why?"], model("The narwhal sleep scares me to death."))
     found = in_play.exchanges[0]
     assert found.source == "template" and found.voiced == (0,) and "narwhal" not in found.patient
@@ -309,7 +309,7 @@ def test_a_leak_is_three_words_at_least_and_three_fifths(concern: str, reply: st
     assert Guard(profile, chart(profile, "confirmation")).check(reply, (0,)) == expected
 
 
-def test_what_has_been_said_is_free() -> None:
+def test_what_has_been_said_may_be_repeated() -> None:
     guard = a_guard()
     text = "The taxi to Walrusville eats my whole pension every month."
     assert guard.check(text, (0, 1, 2)).leaked

@@ -125,7 +125,7 @@ def by_name(found: Sequence[Measure]) -> dict[str, Measure]:
 # --- Matching ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_quote_must_stand_in_a_reply_of_the_patient_word_for_word() -> None:
+def test_a_quote_must_appear_word_for_word_in_a_reply_of_the_patient() -> None:
     replies = ["No.", "Well — I’m AFRAID of\nthe needle!"]
     assert quoted_turn("i'm afraid of the needle", replies) == 2
     assert quoted_turn("no", replies) == 1  # a whole turn
@@ -348,7 +348,7 @@ def test_probes_are_counted_over_all_turns() -> None:
     assert numbers["Meta-Probe"].value == 2 / 5
 
 
-def test_a_dialogue_without_a_judgement_is_left_out_and_told() -> None:
+def test_a_dialogue_without_a_judgement_is_left_out_and_reported() -> None:
     unread = judged(episode("c3"), style=None, openness=None, pairs=None)
     numbers = by_name(measures([judged(episode("c1")), judged(episode("c2")), unread]))
     assert numbers["Empathy"].value == 1
@@ -491,7 +491,7 @@ def test_a_model_judges_all_pairs_at_once_and_its_quotes_are_checked() -> None:
     assert match(found.pairs or ()) == []
 
 
-def test_of_several_quotes_of_a_pair_one_that_stands_counts() -> None:
+def test_of_several_quotes_of_a_pair_one_that_is_found_counts() -> None:
     one = episode(findings=[SubmittedFinding(FEAR, "needles")])
     for quotes in (("words that nobody said", "scared of the needle"), ("scared of the needle", "honestly")):
         twice = {"matches": [{"finding": 1, "concern": 1, "quote": quote} for quote in quotes]}
@@ -508,7 +508,7 @@ def test_a_quote_of_the_clinician_is_no_evidence() -> None:
 
 
 @pytest.mark.parametrize("garbage", ["", '{"turns": ["ajar"], "match": 1}'])
-def test_garbage_is_asked_again_and_then_told(garbage: str) -> None:
+def test_garbage_is_asked_again_and_then_reported(garbage: str) -> None:
     asked = Judges(dict.fromkeys(PROMPTS, garbage))
     found = asyncio.run(judge(asked, texts(), episode(findings=[SubmittedFinding(FEAR, "needles")])))
     assert set(found.failures) == {"pairs", "openness", "style", "values"}

@@ -97,7 +97,7 @@ def test_other_words_than_those_of_the_trace_are_refused(tmp_path: Path) -> None
         read_transcripts(a_file(tmp_path, line), CASES)
 
 
-def test_who_left_is_left_out_and_nobody_meets_a_case_twice(tmp_path: Path) -> None:
+def test_people_who_left_are_left_out_and_nobody_gets_a_case_twice(tmp_path: Path) -> None:
     first, second, *_ = lived(tmp_path)
     gone = a_line(first, "P2") | {"stopped": "withdrawn", "encounter": "E9"}
     gone.pop("trace")

@@ -87,7 +87,7 @@ def test_the_papers_own_cells_give_its_averages_and_shares() -> None:
     assert not [result for result in results if result.row.startswith("Mean of 8")]  # once, under the paper's name
 
 
-def test_a_method_of_ones_own_stands_behind_the_papers() -> None:
+def test_a_method_of_ones_own_comes_after_the_papers() -> None:
     runs = [run("a", "mine", {"BiomedCLIP": (15, 30)}), run("b", LLM, {"BiomedCLIP": (3, 30)})]
     cells = by_cell(evaluate(runs))
     assert list(dict.fromkeys(key[2] for key in cells if key[0] == "Table A4")) == [LLM, EXPERT, "mine"]

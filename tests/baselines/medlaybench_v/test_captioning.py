@@ -218,7 +218,7 @@ def test_a_model_that_goes_away_keeps_the_paid_answers_and_the_next_run_asks_the
     assert all(answer.text == "An image." for given in found.by_register.values() for answer in given)
 
 
-def test_it_stops_before_it_costs_more_and_goes_on_with_more(tmp_path: Path) -> None:
+def test_it_stops_at_the_cost_limit_and_resumes_with_a_higher_one(tmp_path: Path) -> None:
     pairs, prompts = read_pairs(rows(5)), read_prompts()
 
     class Paid(ChatModel):

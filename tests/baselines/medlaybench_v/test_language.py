@@ -146,7 +146,7 @@ def test_the_note_of_meteor_says_whether_there_was_a_wordnet(monkeypatch: pytest
     assert without.run_id != with_one.run_id
 
 
-def test_a_named_wordnet_folder_that_holds_none_is_refused(tmp_path: Path) -> None:
+def test_a_named_wordnet_folder_without_a_wordnet_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no WordNet database"):
         evaluate(ROWS, wordnet=tmp_path, learned={})
 
@@ -193,7 +193,7 @@ def test_data_and_stand_in_reach_the_record_and_the_files(tmp_path: Path) -> Non
     assert read_run(tmp_path) == (record, results)
 
 
-def test_a_caption_without_a_word_is_counted_and_said() -> None:
+def test_a_caption_without_a_word_is_counted_and_reported() -> None:
     results = evaluate([*ROWS[:3], ROWS[3] | {"split": "train", "layman_caption": "(…)"}], learned={}, resamples=10)
     cells = _cells(results)
     assert cells["Layman", "FKGL", "Train"].note == "1 captions hold no word and score what textstat gives them"

@@ -43,7 +43,7 @@ def test_rows_are_read_as_unit_vectors_one_a_distinct_caption(tmp_path: Path) ->
         ({"expert": np.eye(3)[[0, 0, 1]]}, "rows 0 and 2 have the same caption and other vectors"),
     ],
 )
-def test_what_does_not_fit_is_told(tmp_path: Path, changed: dict[str, object], said: str) -> None:
+def test_what_does_not_fit_is_an_error(tmp_path: Path, changed: dict[str, object], said: str) -> None:
     with pytest.raises(InputError, match=said):
         read_own(folder(tmp_path, **changed), CAPTIONS, images=True)
 

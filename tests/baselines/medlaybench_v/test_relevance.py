@@ -146,7 +146,7 @@ def test_a_damaged_wordnet_is_refused(wordnet_folder: Path) -> None:
         find_wordnet(wordnet_folder)
 
 
-def test_without_a_named_folder_a_machine_may_have_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_a_named_folder_there_may_be_no_wordnet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from baselines.medlaybench_v import wordnet
 
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])

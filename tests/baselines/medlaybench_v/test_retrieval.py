@@ -258,7 +258,7 @@ def test_model_means_need_all_eight() -> None:
     assert other == []
 
 
-def test_stand_ins_stay_stand_ins() -> None:
+def test_results_from_stand_ins_are_stand_ins() -> None:
     stand_in = replace(RECORD, stand_in="random weights")
     results = run(record=stand_in)
     assert {result.provenance for result in results} == {"stand-in"}

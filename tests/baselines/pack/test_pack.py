@@ -151,7 +151,7 @@ def test_a_public_report_of_a_run_that_tells_is_not_written(home: Path, run: Pat
     assert not (tmp_path / "page.html").exists()
 
 
-def test_an_earlier_versions_run_opens_and_goes_on(home: Path, run: Path, tmp_path: Path) -> None:
+def test_an_earlier_versions_run_opens_and_can_be_continued(home: Path, run: Path, tmp_path: Path) -> None:
     as_before(run)
     assert execute(["report", str(run), "-o", str(tmp_path / "report.html"), "--no-figures"]) == 0
     assert "/home/ada" not in (tmp_path / "report.html").read_text()
@@ -242,7 +242,7 @@ def test_a_hidden_text_is_found_however_it_is_packed(way: str) -> None:
     ],
     ids=["7z", "pdf", "cut off", "unknown method", "bomb"],
 )
-def test_what_cannot_be_looked_through_is_told(data: bytes) -> None:
+def test_files_that_cannot_be_searched_are_an_error(data: bytes) -> None:
     with pytest.raises(Unreadable):
         list(texts_of(data))
 

@@ -74,7 +74,7 @@ def test_nothing_runs_and_nothing_is_fetched(html: str) -> None:
     assert all(target[1:] in ids for target in targets if target.startswith("#"))
 
 
-def test_hostile_text_is_text_and_a_flood_is_cut_with_its_length_told(html: str) -> None:
+def test_hostile_text_is_escaped_and_a_flood_is_cut_with_its_length_stated(html: str) -> None:
     page = Page(html)
     assert "<script>alert(1)</script>" in page.text and "{{ 7 * 7 }}" in page.text
     assert "no JSON <b>at all</b>" in page.text
@@ -102,7 +102,7 @@ def test_a_dialogue_shows_picture_cues_diagnosis_and_rubric(html: str) -> None:
     assert len(page.all("img")) == 1 and "gold diagnosis: stye" in str(page.all("img")[0]["alt"])
 
 
-def test_some_rows_stand_on_the_page_and_all_are_packed(folder: Path, html: str) -> None:
+def test_some_rows_are_in_the_html_and_all_are_packed(folder: Path, html: str) -> None:
     (section,) = sections([(1, read_runs([folder])[0])])
     fixed = re.findall(r'<details class="dialogue" id="([^"]*)">\n<summary>(.*?)</summary>', html, re.DOTALL)
     assert len(fixed) == FIXED and "Without JavaScript: 20 of 91, drawn at random" in html and "not played 1" in html
@@ -200,7 +200,7 @@ def test_runs_over_different_rows_of_one_corpus_still_do_not(folder: Path, tmp_p
         read_runs([folder, other])
 
 
-def test_the_paper_stands_beside_a_run_over_some_of_its_cases(tmp_path: Path) -> None:
+def test_the_paper_is_shown_beside_a_run_over_some_of_its_cases(tmp_path: Path) -> None:
     made = run(tmp_path / "r", many(60), models=(ModelUsed("doctor", "openai/gpt-4o-mini"),))
     views = {view.table: view for view in tables(read_runs([made]))}
     row = next(row for row in views["Table 5"].rows if row.labels == ("GPT-4o-mini", "dialogue + image"))

@@ -266,7 +266,7 @@ def test_means_and_deviations_share_a_head(tmp_path: Path) -> None:
     assert [head[1] for head in view.heads[:2]] == ["mean", "SD"]
 
 
-def test_two_runs_of_one_cell_stand_in_it_together(tmp_path: Path) -> None:
+def test_two_runs_of_one_cell_share_it(tmp_path: Path) -> None:
     one, two = write(tmp_path / "1", ["Table 5"]), write(tmp_path / "2", ["Table 5"], off=0.1, seeds={"bootstrap": 1})
     view = _views(one, two)["Table 5"]
     assert [[number for number, _ in cell.own] for cell in view.rows[0].cells] == [[1, 2]] * 4
@@ -397,7 +397,7 @@ def test_an_axis_has_round_ticks_between_its_ends() -> None:
 
 
 @pytest.mark.parametrize("names", [list("12345678"), ["guarded", "open", "reserved"]])
-def test_what_stands_at_the_end_of_a_curve_is_inside_its_drawing(names: list[str]) -> None:
+def test_the_label_at_the_end_of_a_curve_is_inside_its_drawing(names: list[str]) -> None:
     drawn, label = over_turns(8, [Curve(name, [0.0] * 9, shown=True) for name in names]), ", ".join(names)
     width = float(re.findall(r'viewBox="0 0 ([\d.]+) ', drawn)[0])
     (x,) = re.findall(rf'<text x="([\d.]+)"[^>]*>{label}<', drawn)

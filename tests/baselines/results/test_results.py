@@ -47,7 +47,7 @@ def result(**changes: Any) -> Result:
     return Result(**(content | changes))
 
 
-def test_an_interval_of_no_width_is_none() -> None:
+def test_an_interval_of_no_width_is_stored_as_none() -> None:
     """Of rows all alike on a scale without ends, and in runs of versions that wrote "100 to 100"."""
     turns = {"value": 4.0, "unit": "turns", "numerator": None, "denominator": None}
     assert result(**turns, ci95=(4.0, 4.0)).ci95 is None
@@ -212,7 +212,7 @@ def test_a_run_that_was_cut_short_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", ["{", "[]", '{"format": 2}', '{"format": 1}', '{"format": 1, "data": 3, "models": []}']
 )
-def test_a_record_that_is_none_is_refused(tmp_path: Path, content: str) -> None:
+def test_an_invalid_record_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "run.json").write_text(content)
     with pytest.raises(InputError, match=r"run\.json"):
         read_run(tmp_path)
@@ -300,7 +300,7 @@ def test_every_csv_that_a_person_opens_has_one_writer() -> None:
     assert found == {"baselines/results/sheets.py"}
 
 
-def test_each_reason_is_told_once_whoever_told_it_before() -> None:
+def test_each_reason_is_stated_once() -> None:
     assert because("the patients were made up; a rehearsal", None, "scripted a, b", "", "a rehearsal; rules") == (
         "the patients were made up; a rehearsal; scripted a, b; rules"
     )

@@ -121,7 +121,7 @@ def test_clusters_of_unequal_size_divide_by_the_rows_drawn() -> None:
 
 
 @pytest.mark.parametrize(("value", "within"), [(1.0, (0, 1)), (0.0, (0, 1)), (1.0, (0, 2)), (0.0, (-1, 1))])
-def test_rows_that_are_all_alike_have_the_interval_of_wilson(value: float, within: tuple[int, int]) -> None:
+def test_rows_that_are_all_equal_have_the_interval_of_wilson(value: float, within: tuple[int, int]) -> None:
     """12 right answers of 12 are no certainty, and 3 cases of 4 repetitions are 3 cases."""
     least, most = within
     for clusters, units in ((None, 12), ([at // 4 for at in range(12)], 3)):

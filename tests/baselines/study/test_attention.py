@@ -64,7 +64,7 @@ def changed(kind: str) -> list[Response]:
         ("alike", "all 24 items have the same answers"),
     ],
 )
-def test_each_sign_is_found_and_told_with_its_reason(kind: str, reason: str) -> None:
+def test_each_sign_is_found_and_reported_with_its_reason(kind: str, reason: str) -> None:
     found = flags([*changed(kind), *others()])
     assert list(found) == ["P001"] and any(reason in told for told in found["P001"])
     assert found["P001"][0] != found["P001"][-1] or len(found["P001"]) == 1

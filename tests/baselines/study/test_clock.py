@@ -33,7 +33,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
         yield made
 
 
-def test_what_was_shown_goes_on_through_any_number_of_kills(site: Site) -> None:
+def test_the_shown_time_resumes_after_any_number_of_kills(site: Site) -> None:
     with site.store.writing() as connection:
         cookie = clock.shown(at.slot_of(connection, 1), SHOWN)
         for beat, now in ((BEAT, BACK), (BACK + 1.25, BACK + 50)):  # killed again before the page arrived
@@ -85,7 +85,7 @@ def test_who_works_at_a_case_keeps_it(site: Site) -> None:
         assert [one.id for one in at.overdue(connection, design, BEGAN + 6_601)[1]] == [1]
 
 
-def test_no_clock_stands_while_another_server_runs(tmp_path: Path) -> None:
+def test_no_clock_is_stopped_while_another_server_runs(tmp_path: Path) -> None:
     with postgres() as url, open_store(url) as first:
         assert first.alone()
         with open_store(url) as second:
@@ -97,7 +97,7 @@ def test_no_clock_stands_while_another_server_runs(tmp_path: Path) -> None:
             assert last.alone()
 
 
-def test_a_study_that_was_begun_before_clocks_stood_still_opens(tmp_path: Path) -> None:
+def test_a_study_that_began_before_clocks_could_stop_still_opens(tmp_path: Path) -> None:
     for _ in range(2):
         with open_store(tmp_path / "study.sqlite") as store:
             assert "stood" in {column["name"] for column in inspect(store.engine).get_columns("slots")}
@@ -122,7 +122,7 @@ def test_a_rating_has_no_clock_that_a_browser_tells(site: Site) -> None:
         assert clock.go_on(connection, at.slot_of(connection, 1), "1-40.0", BACK).spent(BACK) == 51.5
 
 
-def test_a_talk_that_ends_while_it_stands_has_no_clock_any_more(site: Site) -> None:
+def test_a_talk_that_ends_while_its_clock_is_stopped_has_no_clock_any_more(site: Site) -> None:
     with site.store.writing() as connection:
         clock.stand(connection, BEAT)
         at.end_talk(connection, at.slot_of(connection, 1), "time", BACK)

@@ -40,7 +40,7 @@ def test_a_coordinator_signs_out_and_is_signed_out_when_idle(tmp_path: Path) -> 
             assert client.get("/coordinator").status_code == 403
 
 
-def test_who_deletes_everything_is_told_so(tmp_path: Path) -> None:
+def test_a_person_who_deletes_everything_is_told_so(tmp_path: Path) -> None:
     site = talking(tmp_path)
     with visiting(site) as client:
         person = Visitor(client, links(site)[0])

@@ -23,7 +23,7 @@ def stage(site: Site, name: str = "P001") -> str:
         return who.person_of(connection, name).stage
 
 
-def test_a_used_link_leads_who_is_in_to_their_page_and_nobody_else(tmp_path: Path) -> None:
+def test_a_used_link_leads_only_its_logged_in_person_to_their_page(tmp_path: Path) -> None:
     site = talking(tmp_path)
     with visiting(site) as client:
         mine, others = links(site, 2)
@@ -42,7 +42,7 @@ def test_a_used_link_leads_who_is_in_to_their_page_and_nobody_else(tmp_path: Pat
             assert "<h1>Coordinator</h1>" in client.post(desk).text
 
 
-def test_who_comes_from_prolific_again_goes_on_in_their_browser_alone(tmp_path: Path) -> None:
+def test_a_returning_prolific_person_continues_only_in_their_browser(tmp_path: Path) -> None:
     site = talking(tmp_path, prolific=CODES)
     with visiting(site) as client:
         person = Visitor(client, client.get("/prolific", params=IDS).url.path.rpartition("/")[2])
@@ -53,7 +53,7 @@ def test_who_comes_from_prolific_again_goes_on_in_their_browser_alone(tmp_path: 
 
 
 @pytest.mark.parametrize("why", ["full", "closed"])
-def test_nobody_is_led_through_a_study_that_has_no_place(why: str, tmp_path: Path) -> None:
+def test_nobody_is_led_through_a_full_study(why: str, tmp_path: Path) -> None:
     site = talking(tmp_path, cases=1, per_person=1, prolific=CODES)
     with visiting(site) as client:
         first, slow, late = links(site, 3)
@@ -72,7 +72,7 @@ def test_nobody_is_led_through_a_study_that_has_no_place(why: str, tmp_path: Pat
         assert stage(site, "P002") == "timed_out" and stage(site, "P003") == "invited"
 
 
-def test_who_had_a_case_that_broke_off_is_told_what_it_was_about(tmp_path: Path) -> None:
+def test_a_person_whose_case_broke_off_is_told_what_it_was_about(tmp_path: Path) -> None:
     site = talking(tmp_path, cases=1, per_person=1)
     with visiting(site) as client:
         person = Visitor(client, links(site)[0])
@@ -106,7 +106,7 @@ def test_a_page_that_answered_a_form_may_be_loaded_again(tmp_path: Path) -> None
         assert "<h1>Consent</h1>" in person.look("/do/consent").text
 
 
-def test_a_class_at_one_address_and_a_flood_of_nobody(tmp_path: Path) -> None:
+def test_a_class_at_one_address_and_a_flood_of_unknown_callers(tmp_path: Path) -> None:
     site = talking(tmp_path, clock=Clock(), limits=Limits(requests_a_minute=5), cases=30)
     with visiting(site) as client:
         people = [Visitor(client, token) for token in links(site, 25)]
@@ -116,7 +116,7 @@ def test_a_class_at_one_address_and_a_flood_of_nobody(tmp_path: Path) -> None:
         assert {client.get("/status").status_code for _ in range(101)} == {403, 429}
 
 
-def test_who_ends_is_told_their_number(tmp_path: Path) -> None:
+def test_a_person_who_ends_is_told_their_number(tmp_path: Path) -> None:
     site = talking(tmp_path)
     with visiting(site) as client:
         for answer, told in (("keep", True), ("delete", False)):
@@ -152,7 +152,7 @@ def test_a_number_under_which_no_study_runs_is_refused(kind: Any, name: str, val
         kind(*first, **{name: value})
 
 
-def test_the_right_answer_about_the_instructions_stands_elsewhere_for_others(tmp_path: Path) -> None:
+def test_the_right_answer_about_the_instructions_has_another_position_for_others(tmp_path: Path) -> None:
     site = talking(tmp_path, people=12, comprehension=(Check("May you stop?", ("Yes", "No", "Later"), 0),))
     orders = []
     with visiting(site) as client:

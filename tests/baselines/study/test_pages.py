@@ -114,7 +114,7 @@ def has_focus(desk: Desk) -> str:
     return str(desk.page.evaluate("document.activeElement.name || document.activeElement.id"))
 
 
-def test_a_clock_stands_without_a_server_and_never_says_more_than_before(browser: Any, tmp_path: Path) -> None:
+def test_a_clock_stops_without_a_server_and_never_shows_more_than_before(browser: Any, tmp_path: Path) -> None:
     site = talking(tmp_path / "s", per_person=1)
     with study_site.served(site) as address:
         desk = Desk(browser, address)
@@ -390,7 +390,7 @@ def rate(desk: Desk) -> None:
             desk.page.keyboard.press("ArrowRight")
 
 
-def test_pasting_is_refused_said_and_counted(browser: Any, tmp_path: Path) -> None:
+def test_pasting_is_refused_reported_and_counted(browser: Any, tmp_path: Path) -> None:
     site = talking(tmp_path / "s", per_person=1)
     with study_site.served(site) as address:
         desk = Desk(browser, address)

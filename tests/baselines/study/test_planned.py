@@ -34,7 +34,7 @@ def offers(task: TaskName, cases: int) -> list[Offer]:
     return [Offer(f"c{at}", task, f"c{at}") for at in range(cases)]
 
 
-def test_a_design_is_told_by_task() -> None:
+def test_a_design_is_summarised_by_task() -> None:
     design = Design(
         "A",
         "a@b.example",

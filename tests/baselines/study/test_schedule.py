@@ -96,7 +96,7 @@ def test_every_case_gets_its_encounters_and_nobody_a_case_twice(
         assert counts(whole, offers) == [completed] * len(offers)
 
 
-def test_cases_stand_at_each_place_of_a_session_as_often() -> None:
+def test_cases_come_at_each_place_of_a_session_equally_often() -> None:
     plan = design(*TALKS, completed=6, per_person=4)
     offers = talks(12, TALKS)
     held = played(plan, offers, range(1, 37))
@@ -165,7 +165,7 @@ def test_raters_get_the_same_items_in_orders_that_balance(cases: int, people: in
 
 @settings(max_examples=6, deadline=None)
 @given(st.integers(2, 300), st.sampled_from([0.0, 0.01]))
-def test_levels_of_information_lie_between_people(people: int, drop: float) -> None:
+def test_levels_of_information_are_compared_between_people(people: int, drop: float) -> None:
     cases = 2
     plan = design("diagnosis", completed=(people + 1) // 2, setting="both", repeated=0.0)
     offers = diagnoses(cases)

@@ -78,7 +78,7 @@ def test_what_models_cost_counts_when_its_person_is_erased(tmp_path: Path) -> No
         assert site.dollars() == spent
 
 
-def test_no_text_of_anybody_stands_in_the_database(tmp_path: Path) -> None:
+def test_nobodys_text_is_readable_in_the_database(tmp_path: Path) -> None:
     site = talking(tmp_path, per_person=1)
     with visiting(site) as client:
         person = at_work(client, links(site)[0])
@@ -112,7 +112,7 @@ def test_another_source_is_refused(tmp_path: Path) -> None:
         talking(tmp_path, cases=4)
 
 
-def test_a_database_that_is_none(tmp_path: Path) -> None:
+def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "study.sqlite").write_bytes(b"no database, but long enough to be one" * 100)
     with pytest.raises(InputError, match="not a database"):
         open_store(tmp_path / "study.sqlite")
@@ -152,7 +152,7 @@ def test_a_closed_study_gives_nothing_out_and_says_so(tmp_path: Path) -> None:
         assert "timed_out" in stages(site)
 
 
-def test_a_talk_whose_end_is_not_written_is_left_out_and_said(tmp_path: Path) -> None:
+def test_a_talk_whose_end_is_not_written_is_left_out_and_reported(tmp_path: Path) -> None:
     """It stood in exports as one that had broken off, without its findings."""
     site = talking(tmp_path / "s", per_person=1)
     with visiting(site) as client:

@@ -89,7 +89,7 @@ def test_a_talk_from_consent_to_the_scores_bit_for_bit(tmp_path: Path) -> None:
     assert said == [text for one in live.exchanges for text in (one.clinician, one.patient)]
 
 
-def test_a_talk_that_was_kept_is_the_one_that_is_played_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kept_talk_equals_a_replayed_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Turn by turn, whatever is lost: kept, let go, played on by another process, or played to the end."""
     begun: list[Talk] = []
     monkeypatch.setattr(talks, "Talk", lambda *given: begun.append(Talk(*given)) or begun[-1])
@@ -146,7 +146,7 @@ def test_a_message_is_kept_once_and_words_from_another_page_are_not_lost(tmp_pat
         assert person.client.post("/do/finish", data=person.form("say")).status_code == 422  # after five messages
 
 
-def test_the_clock_stands_while_the_patient_answers_and_while_no_server_runs(tmp_path: Path) -> None:
+def test_the_clock_stops_while_the_patient_answers_and_while_no_server_runs(tmp_path: Path) -> None:
     clock = Clock()
     site = talking(tmp_path, per_person=1, clock=clock)
     token = links(site)[0]
@@ -226,7 +226,7 @@ def test_a_talk_counts_whose_person_closed_the_last_survey(task: TaskName, tmp_p
     assert (exported.items, dict(exported.left_out)) == (1, {})
 
 
-def test_nothing_stands_in_for_a_model_that_fails(tmp_path: Path) -> None:
+def test_nothing_replaces_a_model_that_fails(tmp_path: Path) -> None:
     clock = Clock()
     site = talking(tmp_path, models=True, per_person=2, clock=clock)
     patient, evaluator = site.players["patient"], site.players["evaluator"]
@@ -253,7 +253,7 @@ def test_nothing_stands_in_for_a_model_that_fails(tmp_path: Path) -> None:
         assert [row.why for row in connection.execute(select(slots.c.why))] == ["interrupted", None]
 
 
-def test_a_restart_goes_on_and_pays_no_answer_twice(tmp_path: Path) -> None:
+def test_a_restart_resumes_and_pays_for_no_answer_twice(tmp_path: Path) -> None:
     acting = {role: Acting(role) for role in ("patient", "evaluator")}
     site = talking(tmp_path, models=True, per_person=1, players=acting)
     acting["patient"].seconds = 30.0
@@ -286,7 +286,7 @@ def test_a_restart_goes_on_and_pays_no_answer_twice(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out" / "study.json").read_text())["asked_again"] == 1
 
 
-def test_a_study_with_its_dollars_spent_asks_nobody(tmp_path: Path) -> None:
+def test_a_study_that_has_spent_its_budget_asks_no_model(tmp_path: Path) -> None:
     from dataclasses import replace
 
     from baselines.study.design import Limits

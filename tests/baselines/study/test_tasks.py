@@ -265,7 +265,7 @@ def test_appendix_c_is_that_of_typed_sheets(source: Any, photos: Path, tmp_path:
     assert execute(["ratings", *map(str, sheets)]) == 0
 
 
-def test_who_has_not_done_all_is_left_out_by_name_and_what_is_beside_is_kept(source: Any, tmp_path: Path) -> None:
+def test_incomplete_raters_are_left_out_by_name_and_other_files_are_kept(source: Any, tmp_path: Path) -> None:
     made = source("pairs", cases=6, attention=0.1)
     items = task_named("pairs").items(made)
     responses = answered("pairs", items, ["P001", "P002", "P003"])

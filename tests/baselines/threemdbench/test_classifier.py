@@ -298,7 +298,7 @@ def test_the_report_shows_it(undisturbed: Path, tmp_path: Path) -> None:
     assert sum(sum(sum(line) for line in one["counts"]) for one in counts) == 68
 
 
-def test_the_papers_networks_stand_beside_its_numbers(release: Path) -> None:
+def test_the_papers_networks_are_shown_beside_its_numbers(release: Path) -> None:
     splits = {split: open_data(str(release), split=split, default="3mdbench") for split in SPLITS}
     labelled = from_release(splits)
     truth = [photo.label for photo in labelled.splits["test"]]
@@ -424,7 +424,7 @@ def test_a_checkpoint_that_says_something_else_is_one_error(said: str, tmp_path:
         read_tensors(path, do="")
 
 
-def test_tensors_lie_in_any_folder(tmp_path: Path) -> None:
+def test_tensors_are_written_to_any_folder(tmp_path: Path) -> None:
     """One of a name that libraries of another language refuse: hours of training came to this."""
     path = tmp_path / os.fsdecode(b"caf\xe9") / "x.safetensors"
     write_tensors(path, {"w": torch.ones(2)}, {"epoch": 1})

@@ -67,7 +67,7 @@ def test_cues_come_back_in_order_and_are_the_same_bytes(tmp_path: Path) -> None:
     assert (cues.model, cues.run_id, cues.stand_in) == ("m", "r", "drawn")
 
 
-def test_cues_say_what_has_none_and_whether_training_photos_were_looked_for(tmp_path: Path) -> None:
+def test_cues_say_which_cases_have_none_and_whether_training_photos_were_looked_for(tmp_path: Path) -> None:
     path = tmp_path / "cues.parquet"
     more = More({"train": "a" * 64, "test": "b" * 64}, {"x": "a training photo"}, Search({"train": "c"}, 12, 1))
     write_cues(path, {"a": NAMES[:3]}, content_digest="d" * 64, model="m", run_id="r", more=more)
@@ -134,7 +134,7 @@ def test_an_epoch_takes_each_photo_as_often_as_its_share_says(labels: list[int],
     assert (np.abs(counts - wanted) < 1 + 1e-9).all()
 
 
-def test_square_root_sampling_lies_between_the_classes_and_equality() -> None:
+def test_square_root_sampling_is_between_natural_and_equal_shares() -> None:
     labels = [0] * 900 + [1] * 100
     drawn = np.mean([labels[at] for epoch in range(20) for at in epoch_order(labels, Recipe(), epoch)])
     assert drawn == pytest.approx(10 / (10 + 30), abs=0.01)

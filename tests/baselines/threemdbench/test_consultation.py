@@ -239,7 +239,7 @@ def test_the_same_answers_give_the_same_record() -> None:
         assert from_json(Consultation, to_json(first), "record") == first
 
 
-def test_a_record_that_is_none_is_an_error() -> None:
+def test_an_invalid_record_is_an_error() -> None:
     whole = to_json(by_script(case(), "majority")[0])
     for broken in (
         {},
@@ -294,7 +294,7 @@ def test_settings_change_with_everything_that_changes_the_game(tmp_path: Path) -
     assert games[0].roles == ("patient", "doctor", "assessor")
 
 
-def test_a_game_that_is_none_is_an_error() -> None:
+def test_an_unknown_game_is_an_error() -> None:
     with pytest.raises(InputError, match="expected one of"):
         consultation_game("video", PROMPTS)
     with pytest.raises(InputError, match="--protocol: 'ours'.*bedside or authors"):
@@ -302,7 +302,7 @@ def test_a_game_that_is_none_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"cap_mode": "none"}, {"judge": "nurse"}, {"photos": "big"}, {"unfinished": "us"}])
-def test_a_protocol_that_is_none_is_an_error(wrong: dict[str, str]) -> None:
+def test_an_unknown_protocol_is_an_error(wrong: dict[str, str]) -> None:
     with pytest.raises(InputError, match="expected .* or "):
         BEDSIDE.having(**wrong)
 
@@ -447,7 +447,7 @@ def test_an_assessor_that_thinks_aloud_is_read() -> None:
     assert found.assessment is not None and found.assessment.attempts == 1
 
 
-def test_a_temperament_that_is_none_is_an_error() -> None:
+def test_an_unknown_temperament_is_an_error() -> None:
     with pytest.raises(ValueError, match="unknown temperament"):
         case(temperament="neutral")
 

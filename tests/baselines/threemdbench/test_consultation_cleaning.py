@@ -108,7 +108,7 @@ _MARKED = st.lists(st.sampled_from([*_MARKS, " ", "\n"]), max_size=30).map("".jo
 
 @given(st.text(max_size=300) | _MARKED)
 @settings(max_examples=150, deadline=None)
-def test_whatever_is_said_something_clean_comes_out(text: str) -> None:
+def test_any_text_is_cleaned(text: str) -> None:
     for role in ("doctor", "patient"):
         said, flags = cleaned(text, role)
         assert said and said == said.strip() and len(said) <= MAX_CHARS
@@ -165,7 +165,7 @@ _PIECES = st.lists(
     _PIECES.map("".join), st.sampled_from(["", "\nANSWER: yes", " ANSWER: yes", "\n**Answer:** yes\nREASONING: secret"])
 )
 @settings(max_examples=150, deadline=None)
-def test_what_stands_behind_reasoning_is_never_salvaged(pieces: str, end: str) -> None:
+def test_what_follows_reasoning_is_never_salvaged(pieces: str, end: str) -> None:
     text = "REASONING: secret " + pieces + end
     parts = rationale_and_answer(text) or salvaged(text)
     assert "secret" not in parts[1]

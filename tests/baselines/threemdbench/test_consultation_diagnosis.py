@@ -225,7 +225,7 @@ def test_every_name_and_every_synonym_is_read_strictly_as_its_own_diagnosis() ->
             assert first_name(name) == first_name(name.upper()) == diagnosis.name
 
 
-def test_none_is_said_in_several_ways_and_several_answers_are_told_apart() -> None:
+def test_none_has_several_wordings_and_several_answers_are_separated() -> None:
     assert all(is_none(text) for text in ("none", "None.", "`none`\n", "'none'", "", " \n"))
     assert not any(is_none(text) for text in ("none, acne", "nonesuch", "acne"))
     assert parts("acne, rosacea; `stye`\nwarts") == ["acne", "rosacea", "stye", "warts"]

@@ -41,7 +41,7 @@ from baselines.threemdbench.consultation.ending import authors_ending, natural_e
         ("I will say BREAK.", "I will say"),
     ],
 )
-def test_a_break_that_is_said_ends_and_is_taken_off(text: str, rest: str) -> None:
+def test_a_break_that_is_said_ends_the_dialogue_and_is_removed(text: str, rest: str) -> None:
     assert natural_ending(text) == (rest, True)
 
 

@@ -197,7 +197,7 @@ def test_a_server_that_moves_or_grows_is_asked_nothing_again(
     assert record.options["decoding"]["patient"] == {"temperature": 0.6, "max_tokens": 256}
 
 
-def test_an_empty_turn_of_a_model_that_only_thinks_is_told(
+def test_an_empty_turn_of_a_model_that_only_thinks_is_reported(
     release: Path, more: dict[str, Path], server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def silent(body: Body) -> Reply:
@@ -212,7 +212,7 @@ def test_an_empty_turn_of_a_model_that_only_thinks_is_told(
     assert found and found[1] == found[2] == found[3]
 
 
-def test_turns_that_a_filter_stopped_are_told(
+def test_turns_that_a_filter_stopped_are_reported(
     release: Path, more: dict[str, Path], server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refusing(body: Body) -> Reply:

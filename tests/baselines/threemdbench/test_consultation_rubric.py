@@ -43,7 +43,7 @@ def changed(**changes: Any) -> str:
     return json.dumps(SAID | {name.replace("_", "."): value for name, value in changes.items()})
 
 
-def test_a_verdict_is_taken_at_once() -> None:
+def test_a_valid_verdict_is_accepted_at_once() -> None:
     found, table = scored([as_items(GOOD)])
     assert found == Assessment(GOOD, as_items(GOOD), 1)
     assert [(one.temperature, one.max_tokens, one.attempt) for one in table.asked] == [(1e-6, 512, 0)]
@@ -204,7 +204,7 @@ def test_a_failed_assessment_moves_nowhere() -> None:
         ("HSV-1, tinea versicolor (ringworm)", ("HSV-1", "tinea versicolor (ringworm)")),
     ],
 )
-def test_names_are_taken_as_they_were_written(text: str, names: tuple[str, ...]) -> None:
+def test_names_are_kept_as_they_were_written(text: str, names: tuple[str, ...]) -> None:
     assert read_names(text) == names
 
 

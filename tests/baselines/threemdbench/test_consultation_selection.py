@@ -459,7 +459,7 @@ def test_a_candidate_that_rates_as_the_annotators_do_agrees_as_they_do(tmp_path:
     assert keys <= {one.key for one in made}
 
 
-def test_dialogues_that_a_candidate_failed_to_assess_are_told_and_cost_extraction(tmp_path: Path) -> None:
+def test_dialogues_that_a_candidate_failed_to_assess_are_reported_and_cost_extraction(tmp_path: Path) -> None:
     found = annotated(tmp_path, [0.9, 0.8])
     own = [
         verdict(key, found.items[0, at], gold)

@@ -81,7 +81,7 @@ def test_an_unfinished_dialogue_counts_in_mode_authors_and_not_in_mode_paper() -
     assert all(found["Table 5", "Unfinished", group].value == 50 for found in (paper, authors))
 
 
-def test_failed_assessments_are_left_out_of_the_means_and_told() -> None:
+def test_failed_assessments_are_left_out_of_the_means_and_reported() -> None:
     made = [consultation(0, assessment=graded(i41=1)), consultation(1, assessment=graded("prose"))]
     found = cells(results(made, record(), resamples=20))
     criterion = found["Table 6", "Criterion 4.1", "test (2 cases)"]
@@ -184,7 +184,7 @@ def test_every_setting_has_a_name_of_the_paper_but_our_own() -> None:
     assert set(SETTING_NAMES.values()) <= named
 
 
-def test_models_are_named_as_in_the_paper_and_families_told() -> None:
+def test_models_are_named_as_in_the_paper_and_families_recognised() -> None:
     rows = {one.row for table in ("Table 3", "Table 4", "Table 5") for one in published("3MDBench", table)}
     named = ("openai/gpt-4o-mini", "hf/google/medgemma-27b-it", "vllm/Qwen/Qwen2-VL-7B-Instruct")
     assert {model_name(name) for name in named} <= rows
@@ -251,7 +251,7 @@ def test_systems_with_one_label_are_told_apart() -> None:
     assert labels == ["a (x)", "b", "a (z)"]
 
 
-def test_only_cases_that_both_have_are_compared_and_none_is_an_error() -> None:
+def test_only_common_cases_are_compared_and_having_none_is_an_error() -> None:
     made = many(80)
     found = differences([System("a", made[:60]), System("b", made[20:])], resamples=20)
     assert {one.n for one in found if one.table == "Table 5"} == {40}
@@ -292,7 +292,7 @@ def test_the_command_compares_finished_runs(tmp_path: Path, capsys: pytest.Captu
     assert "one with consultations" in " ".join(capsys.readouterr().err.split())
 
 
-def test_a_doctor_that_is_not_in_the_paper_is_shown_by_itself_and_said_to_be(
+def test_a_doctor_that_is_not_in_the_paper_is_shown_alone_and_labelled(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     facts = record()

@@ -58,7 +58,7 @@ def by_name(results: list[Result]) -> dict[tuple[str, str], Result]:
 # --- Blank sheets -----------------------------------------------------------------------------------------------------
 
 
-def test_each_rater_gets_the_same_cases_in_another_order_and_the_photos_lie_beside(tmp_path: Path) -> None:
+def test_each_rater_gets_the_same_cases_in_another_order_with_the_photos(tmp_path: Path) -> None:
     written = write_relevance_sheets(rows(), tmp_path / "sheet.csv", raters=3, seed=1)
     assert [path.name for path in written] == [
         "D01.png", "D02.png", "D03.png", "D04.png", "sheet-R1.csv", "sheet-R2.csv", "sheet-R3.csv", "sheet.md"
@@ -149,7 +149,7 @@ def test_a_rater_may_leave_a_task_out(sheets: list[Path]) -> None:
     assert not any("Additional complaints (kappa)" in column for _, column in found)
 
 
-def test_raters_who_mark_everything_alike_have_no_kappa(sheets: list[Path]) -> None:
+def test_raters_who_mark_everything_the_same_have_no_kappa(sheets: list[Path]) -> None:
     found = by_name(evaluate_relevance(read_relevance_sheets([fill(path, {}) for path in sheets])))
     for column in ("Basic complaints (kappa)", "Additional complaints (kappa)"):
         assert found["R1 and R2", column].value is None
@@ -166,7 +166,7 @@ def test_raters_who_mark_everything_alike_have_no_kappa(sheets: list[Path]) -> N
         ({}, "", "no mark"),
     ],
 )
-def test_a_wrong_mark_is_told(sheets: list[Path], marks: dict[str, str], other: str, found: str) -> None:
+def test_a_wrong_mark_is_an_error(sheets: list[Path], marks: dict[str, str], other: str, found: str) -> None:
     fill(sheets[0], marks, other=other)
     with pytest.raises(InputError, match=found):
         read_relevance_sheets(sheets[:1])
@@ -183,7 +183,7 @@ def test_a_wrong_mark_is_told(sheets: list[Path], marks: dict[str, str], other: 
         ("basic of d0,1", "basic of d9,1", "another complaint"),
     ],
 )
-def test_sheets_that_do_not_fit_are_told(sheets: list[Path], before: str, after: str, found: str) -> None:
+def test_sheets_that_do_not_fit_are_an_error(sheets: list[Path], before: str, after: str, found: str) -> None:
     for path in sheets:
         fill(path, {})
     text = sheets[1].read_text(encoding="utf-8")
@@ -193,7 +193,7 @@ def test_sheets_that_do_not_fit_are_told(sheets: list[Path], before: str, after:
         read_relevance_sheets(sheets)
 
 
-def test_a_rater_who_lacks_items_is_told(sheets: list[Path]) -> None:
+def test_a_rater_who_lacks_items_is_an_error(sheets: list[Path]) -> None:
     fill(sheets[0], {})
     kept = [line for line in fill(sheets[1], {}).read_text().splitlines() if "D03.2" not in line]
     sheets[1].write_text("\n".join(kept), encoding="utf-8")

@@ -55,7 +55,7 @@ def test_photos_of_one_patient_are_one_value_and_a_slice_without_an_error_is_no_
     assert male.ci95 == worst.ci95 == pytest.approx([100 * end for end in wilson_interval(0, 2)])
 
 
-def test_a_column_that_nobody_tells_is_an_error_that_names_who_does() -> None:
+def test_a_column_that_is_empty_is_an_error_that_names_those_that_are_not() -> None:
     rows = [{"image_id": "a", "skin_type": None, "sex": "female"}, {"image_id": "b", "skin_type": "", "sex": None}]
     assert sides_of(rows, ["sex"], "runs/x") == {"sex": {"a": "female"}}
     with pytest.raises(InputError, match=r"skin_type is told of no case of runs/x.*scin, fitzpatrick17k, isic"):

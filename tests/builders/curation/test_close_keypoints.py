@@ -24,7 +24,7 @@ def _crowded(count: int) -> Hashes:
 
 
 @pytest.mark.parametrize("part", [1, 100, 1 << 18])
-def test_each_close_pair_is_told_once_whatever_the_parts(part: int) -> None:
+def test_each_close_pair_is_found_once_whatever_the_parts(part: int) -> None:
     hashes = _crowded(700)
     asking = np.arange(700) % 3 != 0
     one, other = np.triu_indices(700, 1)
@@ -46,7 +46,7 @@ def test_every_way_to_differ_in_four_bytes_is_found_and_five_bits_are_not() -> N
 
 
 @pytest.mark.parametrize("part", [1, 100, 1 << 18])
-def test_mirrored_ones_lie_between_and_never_ask(part: int) -> None:
+def test_mirrored_hashes_are_interleaved_and_never_ask(part: int) -> None:
     hashes = _crowded(300)
     hashes[::7] = mirrored_keypoints(hashes[1::7])  # some are others in a mirror
     asking = np.arange(300) % 5 != 0

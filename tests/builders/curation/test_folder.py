@@ -142,7 +142,7 @@ def test_leaks_cross_splits_and_labels(report: Path) -> None:
     }
 
 
-def test_the_report_stands_alone_and_names_what_it_found(folder: Path, report: Path) -> None:
+def test_the_report_is_self_contained_and_names_what_it_found(folder: Path, report: Path) -> None:
     page = (report / "report.html").read_text()
     assert not re.search(r"<script|https?://|src=\"(?!data:image/jpeg;base64,)", page)
     for text in (
@@ -324,7 +324,7 @@ def test_an_index_that_is_another_file_is_left_alone_and_a_stale_one_starts_anew
         pass
 
 
-def test_a_file_that_changes_meanwhile_is_told(tmp_path: Path) -> None:
+def test_a_file_that_changes_meanwhile_is_reported(tmp_path: Path) -> None:
     save(tmp_path, {"a.jpg": drawn(1)})
     file = File("a.jpg", tmp_path / "a.jpg")
     assert examine.read_again(file, examine._read(file)[0]) == (tmp_path / "a.jpg").read_bytes()
@@ -396,7 +396,7 @@ def test_the_command_line(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes and links")
-def test_what_is_no_file_is_told_and_never_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_or_device_is_reported_and_never_waited_for(tmp_path: Path) -> None:
     place, elsewhere = tmp_path / "images", tmp_path / "elsewhere"
     save(place / "train", {"a.jpg": drawn(1)})
     save(elsewhere, {"b.jpg": drawn(2)})
@@ -417,7 +417,7 @@ def test_what_is_no_file_is_told_and_never_waited_for(tmp_path: Path) -> None:
     }
 
 
-def test_a_folder_that_cannot_be_listed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_listed_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save(tmp_path, {"a.jpg": drawn(1), "closed/b.jpg": drawn(2)})
     scandir = os.scandir
 
@@ -434,7 +434,7 @@ def test_a_folder_that_cannot_be_listed_is_told(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("suffix", ["png", "gif", "jpg"])
-def test_a_decompression_bomb_is_told_and_not_decoded(tmp_path: Path, suffix: str) -> None:
+def test_a_decompression_bomb_is_reported_and_not_decoded(tmp_path: Path, suffix: str) -> None:
     bombs = {"png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 60_000, 60_000) + b"\x08\x02\0\0\0\0\0\0\0"}
     bombs["gif"] = b"GIF89a" + struct.pack("<HH", 65_535, 65_535) + b"\0\0\0,\0\0\0\0" + b"\xff" * 4 + b"\0\x08\0;"
     whole = jpeg(drawn(1))

@@ -30,7 +30,7 @@ def test_a_turned_picture_has_one_of_the_eight_hashes(turn: Image.Transpose) -> 
     assert set(after[0].tolist()) == set(before[0].tolist())  # the same eight, in another order
 
 
-def test_another_picture_has_none_of_them() -> None:
+def test_another_picture_has_different_hashes() -> None:
     first, second = whole(_grey(drawn(1))), whole(_grey(drawn(2)))
     assert first is not None and second is not None
     assert distances(first.reshape(-1, 1), second[:1, 0]).min() > 8

@@ -45,7 +45,7 @@ def test_identifiers_are_generalised(text: str, expected: str, kinds: dict[str, 
 
 
 @pytest.mark.parametrize("post", posts(), ids=lambda post: f"{post.form}: {post.planted[0]}")
-def test_what_people_write_of_themselves_is_taken_out(post: Post) -> None:
+def test_what_people_write_about_themselves_is_removed(post: Post) -> None:
     left = scrub(post.text).text
     assert not [planted for planted in post.planted if planted in left]
 
@@ -77,7 +77,7 @@ def test_facts_stay(text: str) -> None:
     assert scrub(text).text == text
 
 
-def test_user_names_are_taken_out_wherever_they_stand() -> None:
+def test_user_names_are_removed_everywhere() -> None:
     found = scrub("Quiet_Harbour_81 here, as u/quiet_harbour_81 said; harbour stays", ["quiet_harbour_81"])
     assert found.text == "[user] here, as [user] said; harbour stays"
 

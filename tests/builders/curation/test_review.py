@@ -231,7 +231,7 @@ def test_two_reviewers_who_agree_are_one_and_who_contradict_each_other_an_error(
         read_decisions([one, three])
 
 
-def test_a_folder_without_a_queue_and_a_damaged_queue_are_told(tmp_path: Path) -> None:
+def test_a_folder_without_a_queue_and_a_damaged_queue_are_errors(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no review.json"):
         read_queue(tmp_path / NAME)
     (tmp_path / NAME).write_text('{"format": 1, "items": [{}]}', encoding="utf-8")
@@ -285,7 +285,7 @@ def test_nothing_in_a_name_becomes_markup(tmp_path: Path) -> None:
     assert record_of(tmp_path / "page.html")["items"][0]["key"] == evil
 
 
-def test_an_image_that_is_gone_is_told(first: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_image_that_is_gone_is_an_error(first: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def gone(name: str) -> bytes:
         raise BedsideError(name, found="an image of this build is missing or damaged")
 

@@ -239,7 +239,7 @@ def test_no_group_crosses_and_order_does_not_matter(photos: list[tuple[str, list
 
 
 @pytest.mark.parametrize("ratios", [{"train": 0.5, "test": 0.4}, {"train": 1.2, "test": -0.2}, {}])
-def test_ratios_that_are_none(ratios: dict[str, float]) -> None:
+def test_invalid_ratios(ratios: dict[str, float]) -> None:
     with pytest.raises(InputError, match="sum to 1"):
         split_groups(members("a", 3), ratios, seed=1)
 

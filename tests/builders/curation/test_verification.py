@@ -54,14 +54,14 @@ def test_a_disguised_copy_is_a_copy(name: str) -> None:
         (Image.Transpose.TRANSPOSE, 270, True),
     ],
 )
-def test_turns_and_mirrors_are_told(change: Image.Transpose, turn: int, mirrored: bool) -> None:
+def test_turns_and_mirrors_are_recognised(change: Image.Transpose, turn: int, mirrored: bool) -> None:
     verdict = _verdict(drawn(12), drawn(12).transpose(change))
     assert (verdict.kind, verdict.turn, verdict.mirrored) == (COPY, turn, mirrored)
     back = _verdict(drawn(12).transpose(change), drawn(12))
     assert (verdict.swapped().turn, verdict.swapped().mirrored) == (back.turn, back.mirrored)
 
 
-def test_the_common_area_is_told_for_both() -> None:
+def test_the_common_area_is_given_for_both() -> None:
     verdict = _verdict(drawn(13), drawn(13).crop((0, 0, 200, 300)))
     assert verdict.of_first == pytest.approx(0.5, abs=0.02)
     assert verdict.of_second == pytest.approx(1.0, abs=0.02)

@@ -110,7 +110,7 @@ def test_pseudonyms_depend_on_the_key_and_tell_nothing(tmp_path: Path) -> None:
     assert "syn0" not in json.dumps([row["case_id"] + row["thread"] + row["author"] for row in one])
 
 
-def test_a_finished_spool_is_not_read_again_and_a_half_one_is_none(tmp_path: Path) -> None:
+def test_a_finished_spool_is_not_read_again_and_an_unfinished_one_is_discarded(tmp_path: Path) -> None:
     posts, said = (as_jsonl(tmp_path, name, list(lines())) for name, lines in (("s", submissions), ("c", comments)))
     spool = tmp_path / "spool.sqlite"
     with pytest.raises(InputError, match="does not exist"):
@@ -192,7 +192,7 @@ def test_a_frame_takes_the_memory_of_its_window_and_little_more(tmp_path: Path) 
     assert grown < window + 40  # of 160 MB
 
 
-def test_a_broken_line_is_counted_wherever_it_stands(tmp_path: Path) -> None:
+def test_a_broken_line_is_counted_wherever_it_is(tmp_path: Path) -> None:
     path = tmp_path / "dump.jsonl"
     whole = [b'{"id":"a"}', b'{"body":"' + b"x" * 2_000 + b'"}', b'{"id":"b', b"\xff\x00", b'{"id":"c"}', b"x" * 9_000]
     path.write_bytes(b"\n".join(whole))

@@ -124,7 +124,7 @@ def test_profiles_of_somebody_elses_become_a_release(kind: str, tmp_path: Path) 
     assert "whether they agreed, is not stated by the maintainer" in card
 
 
-def test_cases_are_read_anew_with_other_versions_of_what_knows_identifiers(
+def test_cases_are_read_again_with_other_versions_of_the_identifier_packages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = Written("ours.yaml", [], "0" * 64, invented=False)
@@ -158,7 +158,7 @@ def test_a_case_that_cannot_be_used_is_excluded_with_its_reason(tmp_path: Path) 
     assert "admission_reason repeats a hidden concern" in details[2] and CANARY not in " ".join(details)
 
 
-def test_without_a_mapping_all_that_is_missing_is_said_at_once(
+def test_without_a_mapping_everything_missing_is_reported_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert build(tmp_path, written(tmp_path, "jsonl", [foreign(profiles()[0], 0)] * 2), fields=None) == 2

@@ -169,7 +169,7 @@ def test_nothing_hidden_on_the_card_the_preview_or_the_manifest(sample: Path, tm
     assert "viewer: false" in (sample / "README.md").read_text()
 
 
-def test_a_row_that_breaks_the_rules_is_told_without_its_text(sample: Path) -> None:
+def test_a_row_that_breaks_the_rules_is_reported_without_its_text(sample: Path) -> None:
     good = rows_of(sample)[0]
     assert recipe.check_row(good) == []
     secret = good["hidden"]["hidden_concerns"][0]["content"]
@@ -255,7 +255,7 @@ def test_threads_become_a_sound_release(server: ChatServer, tmp_path: Path) -> N
     assert len(server.requests) == 2 * bought
 
 
-def test_nothing_of_a_thread_is_published_or_told(
+def test_nothing_of_a_thread_is_published_or_printed(
     server: ChatServer, tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(logging.DEBUG, logger="builders")
@@ -344,7 +344,7 @@ def test_a_profile_that_copies_the_thread_is_left_out(tmp_path: Path) -> None:
         build(tmp_path / "out", source="sample-threads", model=MODEL, base_url=server.base_url)
 
 
-def test_a_build_that_the_model_ended_goes_on_without_buying_again(tmp_path: Path) -> None:
+def test_a_build_that_a_model_error_ended_resumes_without_paying_again(tmp_path: Path) -> None:
     asked = 0
 
     def reply(body: Body) -> str:
@@ -510,7 +510,7 @@ def test_mistakes_end_in_one_clear_error(
         build(tmp_path / "out", **options)
 
 
-def test_the_memory_that_a_dump_takes_is_said_before_it_is_unpacked(tmp_path: Path) -> None:
+def test_the_memory_that_a_dump_takes_is_reported_before_it_is_unpacked(tmp_path: Path) -> None:
     told: list[str] = []
     path = tmp_path / "RC_2021.zst"
     head = (0xFD2FB528).to_bytes(4, "little") + bytes([0, 21 << 3]) + (1).to_bytes(3, "little")

@@ -55,7 +55,7 @@ def test_primary_concerns_have_the_proportion_of_all_concerns() -> None:
     ]
 
 
-def test_no_two_people_talk_alike() -> None:
+def test_no_two_people_use_the_same_words() -> None:
     """Each has a way to answer, something that opens them, and hints of their own."""
     found = profiles()
     for said in (

@@ -175,12 +175,12 @@ def test_pairs_that_pass_are_drawn_for_a_judge_only(tmp_path: Path, capsys: pyte
 
 
 @pytest.mark.parametrize("text", ["", "kept", '{"verdict": "fine", "why": ""}', '{"verdict": "kept"}'])
-def test_an_opinion_that_cannot_be_read_is_none(text: str) -> None:
+def test_an_unreadable_opinion_is_none(text: str) -> None:
     with pytest.raises(Unfit):
         read_opinion(Answer(text, None, None, "stop"))
 
 
-def test_a_table_of_pairs_is_measured_as_it_stands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_of_pairs_is_measured_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = ["id,caption,lay,split", "1,No mass on CT.,The CT scan shows no lump.,", "2,Left hip.,The left hip.,val"]
     table = tmp_path / "mine.csv"
     table.write_text("\n".join([*lines, "3,Right knee.,The right knee.,"]), encoding="utf-8")
@@ -207,7 +207,9 @@ def test_a_table_of_pairs_is_measured_as_it_stands(tmp_path: Path, capsys: pytes
         ("medlaybench-v", "caption,lay,split\nCT,A scan,fold3\n", "fold3"),
     ],
 )
-def test_a_file_that_is_no_table_of_pairs_is_told_at_once(tmp_path: Path, corpus: str, text: str, message: str) -> None:
+def test_a_file_that_is_no_table_of_pairs_is_refused_at_once(
+    tmp_path: Path, corpus: str, text: str, message: str
+) -> None:
     (tmp_path / "t.csv").write_text(text, encoding="utf-8")
     with pytest.raises(BedsideError, match=message):
         open_data(str(tmp_path / "t.csv"), default=corpus)

@@ -69,7 +69,7 @@ def test_a_forged_licence_is_found() -> None:
     assert check_row(row(licence="all mine", caption_licence=None, phrase_licences=None)) == []  # before the column
 
 
-def test_what_stands_in_two_splits_is_counted() -> None:
+def test_what_is_in_two_splits_is_counted() -> None:
     picture, other = ({"bytes": data, "path": "a.png"} for data in (b"one", b"other"))
     rows = [
         row(split="train", image=picture, article_id="PMC1", expert_caption="Renal cyst."),

@@ -104,7 +104,7 @@ def test_every_caption_is_kept_or_excluded_with_its_reason(tmp_path: Path) -> No
     assert verify(release, row_check=recipe.check_row, measure=recipe.measure) == []
 
 
-def test_the_card_states_of_captions_of_somebodys_own_nothing_that_nobody_said(tmp_path: Path) -> None:
+def test_the_card_of_a_users_captions_states_only_what_the_user_said(tmp_path: Path) -> None:
     cards = {}
     for out, captions in (("own", captions_file(tmp_path)), ("sample", "sample")):
         build(tmp_path, captions, out=out, limit=20)
@@ -145,7 +145,7 @@ def test_a_caption_is_left_out_where_its_id_has_another_one_too(tmp_path: Path) 
     ]
 
 
-def test_a_table_without_licences_is_told_how_to_state_them(tmp_path: Path) -> None:
+def test_a_table_without_licences_gets_advice_on_stating_them(tmp_path: Path) -> None:
     captions = captions_file(tmp_path, [("a", "Renal cyst on ultrasound.", "", "")])
     with pytest.raises(
         ReleaseError, match=r"licence unknown: 1.* column `licence`, .*--licence, .*--allow-licence unknown"
@@ -197,7 +197,7 @@ def test_images_are_matched_cleaned_and_loaded(tmp_path: Path) -> None:
     assert manifest.statistics["with_image"] == 2  # type: ignore[index,call-overload]
 
 
-def test_another_image_of_the_same_name_is_taken(tmp_path: Path) -> None:
+def test_another_image_of_the_same_name_is_read_again(tmp_path: Path) -> None:
     digests = set()
     for grey in (7, 200):
         (tmp_path / "pictures").mkdir(exist_ok=True)
@@ -256,7 +256,7 @@ def test_every_lay_phrase_carries_its_licence_into_the_row(tmp_path: Path) -> No
     assert "water on the brain" in str(rows["a3"]["layman_caption"]) and "CC-BY-ND-4.0" in str(rows["a3"]["licence"])
 
 
-def test_pairs_of_a_vocabulary_that_are_set_aside_are_told(tmp_path: Path) -> None:
+def test_pairs_of_a_vocabulary_that_are_set_aside_are_reported(tmp_path: Path) -> None:
     own = tmp_path / "own.csv"
     own.write_text("expert,lay,kind,licence\nabscess,lump,finding,CC0\nedema,swelling,finding,CC BY-ND\n")
     told: list[str] = []

@@ -64,7 +64,7 @@ def refuses(code: int) -> Callable[[Request], Fault | None]:
 
 
 @pytest.mark.parametrize(("code", "count"), [(400, ROWS), (500, 40)])
-def test_rows_that_a_model_refuses_for_ever_stop_nothing(
+def test_rows_that_a_model_always_refuses_stop_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, count: int
 ) -> None:
     without_waiting(monkeypatch)

@@ -151,7 +151,7 @@ def test_damaged_packs(pack: Path, tmp_path: Path) -> None:
             MedcatRecognizer(path, trust=True)
 
 
-def test_what_is_no_pack_is_told_apart(tmp_path: Path) -> None:
+def test_what_is_no_pack_is_named(tmp_path: Path) -> None:
     empty_file, text, folder, foreign = (tmp_path / n for n in ("empty.zip", "text.zip", "folder", "foreign.zip"))
     empty_file.touch()
     text.write_text("not an archive", encoding="utf-8")

@@ -126,7 +126,7 @@ def test_functions_from_outside_spacy_need_trust(spacy: Any, tmp_path: Path) -> 
     assert calls == ["lung"]
 
 
-def test_spacys_own_wrapped_functions_need_none(spacy: Any, tmp_path: Path) -> None:
+def test_spacys_own_wrapped_functions_need_no_trust(spacy: Any, tmp_path: Path) -> None:
     nlp = blank(spacy)
     nlp.add_pipe("merge_entities")
     nlp.to_disk(tmp_path / "merged")

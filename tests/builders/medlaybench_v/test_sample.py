@@ -78,7 +78,7 @@ def test_licences_give_the_gate_something_to_exclude() -> None:
     assert licences["CC0-1.0"] >= 140 and licences["CC-BY-NC-ND-4.0"] >= 2 and licences["unknown"] >= 2
 
 
-def test_no_two_captions_are_alike() -> None:
+def test_no_two_captions_are_equal() -> None:
     said = [(row["image_id"], set(re.findall(r"\w+", row["caption"].casefold()))) for row in ROWS]
     alike = [(a, b) for (a, x), (b, y) in combinations(said, 2) if len(x & y) / len(x | y) > 0.6]
     assert alike == []

@@ -100,7 +100,7 @@ def test_a_list_of_synonyms_loses_only_the_capitals_of_headwords(tmp_path: Path)
     }
 
 
-def test_pairs_that_cannot_stand_in_are_kept_with_their_reason(tmp_path: Path) -> None:
+def test_pairs_that_cannot_be_substituted_are_kept_with_their_reason(tmp_path: Path) -> None:
     path = write(
         tmp_path / "v.csv",
         "expert,lay,substitute,why_not,semtype\n"
@@ -227,7 +227,7 @@ def test_broken_csv_says_where(tmp_path: Path, text: str, where: str, found: str
 WORDS = ["".join(pair) for pair in itertools.product("abcdefghij", repeat=2)]
 
 
-def test_a_few_bad_rows_are_left_out_and_told(tmp_path: Path) -> None:
+def test_a_few_bad_rows_are_left_out_and_reported(tmp_path: Path) -> None:
     text = "expert,lay,kind\n" + "".join(f"edema number {word},swelling,finding\n" for word in WORDS)
     vocabulary = read_vocabulary(write(tmp_path / "v.csv", f"{text}edema,swelling,organ\n"))
     assert len(vocabulary.terms) == len(WORDS)

@@ -215,7 +215,7 @@ def test_unique_keeps_the_first_and_tells_the_rows(tmp_path: Path) -> None:
     }
 
 
-def test_of_rows_that_say_different_things_under_one_id_none_is_kept(tmp_path: Path) -> None:
+def test_rows_with_one_id_and_different_contents_are_all_excluded(tmp_path: Path) -> None:
     """The first would stand by its place alone; that two agree against it makes neither the right one."""
     source = placed("a one", "a other", "b one", "a other", "b one")
     done = build(source, unique("id", "texts").stage(pa.schema([*SCHEMA, *PLACED])), at=tmp_path, batch_rows=2)
@@ -249,7 +249,7 @@ def test_every_row_is_kept_or_excluded_once(
     assert done.stages[0].rows_in == len(fates)
 
 
-def test_a_stage_of_all_rows_leaves_batches_as_they_lie_that_it_does_not_change(tmp_path: Path) -> None:
+def test_a_stage_of_all_rows_reuses_batches_that_it_does_not_change(tmp_path: Path) -> None:
     def judge(batch: list[Row]) -> list[Row | Excluded]:
         return [Excluded("no") if row["n"] in (4, 5) else {} if row["n"] < 6 else {"n": 0} for row in batch]
 
@@ -504,7 +504,7 @@ def test_worker_count_locale_time_zone_and_hash_seed_change_no_byte(tmp_path: Pa
     assert len(processes[0]) == 3 and len(processes[1] - processes[0]) >= 2  # "odd" is not parallel, "double" is
 
 
-def test_a_damaged_file_is_named_and_computed_anew_once_deleted(toy: Any, tmp_path: Path) -> None:
+def test_a_damaged_file_is_named_and_recomputed_once_deleted(toy: Any, tmp_path: Path) -> None:
     recipe = toy.stages(tmp_path / "calls")
     first = build(toy.source(), *recipe, at=tmp_path / "w", batch_rows=8)
     expected, path = list(first.rows()), tmp_path / "w" / "batches" / f"{first.batches[1].digest}.parquet"

@@ -228,7 +228,7 @@ def test_a_large_object_is_sent_in_parts() -> None:
         assert hub.store.large(hub.repo(REPO), hashlib.sha256(PARQUET).hexdigest()) == PARQUET
 
 
-def test_a_hub_in_a_folder_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_a_hub_in_a_folder_continues_where_it_stopped(tmp_path: Path) -> None:
     with LoopbackHub(tmp_path / "hub") as hub:
         api = HfApi(endpoint=hub.url, token=hub.token)
         api.create_repo(REPO, repo_type="dataset")

@@ -622,7 +622,7 @@ def test_a_refusal_on_the_way_of_the_files_is_waited_out(
     assert fault.hits == 2
 
 
-def test_retry_after_is_obeyed_and_said(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_retry_after_is_obeyed_and_reported(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
     hub.refuse("POST", "/commit/", 429, retry_after=17)
     assert_published_once(publisher, publisher(release))
     assert publisher.waits == [17.0]
@@ -684,7 +684,7 @@ def test_an_answer_that_comes_too_late(
     assert any("did not answer in time" in line for line in publisher.said)
 
 
-def test_no_request_waits_for_ever(publisher: Publisher, release: Path) -> None:
+def test_no_request_waits_forever(publisher: Publisher, release: Path) -> None:
     client = get_session()
     client.timeout = httpx.Timeout(None)  # the library's own setting
     publisher(release)
@@ -766,7 +766,7 @@ def test_a_commit_of_somebody_else_on_top_of_ours_does_not_move_the_tag(
     assert publisher.files("v1.0.0") == [".gitattributes", *FILES]
 
 
-def test_somebody_else_setting_our_tag_is_told(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_somebody_else_setting_our_tag_is_reported(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
     publisher.api.create_repo(REPO, repo_type="dataset")
     first = publisher.head()
     hub.meanwhile("POST", "/tag/", lambda: hub.repo(REPO).tags.update({"v1.0.0": first}))
@@ -931,7 +931,7 @@ ROUTES = [
     "body", [b"{}", b"[]", b"null", b'{"error": "cut', b"", b"<html>Welcome to our network", b"[[]]"]
 )
 @pytest.mark.parametrize(("method", "route"), ROUTES)
-def test_an_answer_that_is_none_is_one_error_or_passes(
+def test_an_invalid_reply_is_one_error_or_ignored(
     hub: LoopbackHub, publisher: Publisher, release: Path, method: str, route: str, body: bytes
 ) -> None:
     fault = hub.answer(method, route, body, times=999)
@@ -945,7 +945,7 @@ def test_an_answer_that_is_none_is_one_error_or_passes(
 
 
 @pytest.mark.parametrize(("method", "route"), [("GET", "/whoami-v2"), ("GET", "/refs"), ("POST", "/commit/")])
-def test_an_answer_that_is_none_is_named_and_asked_for_again(
+def test_an_invalid_reply_is_named_and_requested_again(
     hub: LoopbackHub, publisher: Publisher, release: Path, method: str, route: str
 ) -> None:
     hub.answer(method, route, b"[]")
@@ -1032,9 +1032,7 @@ def test_the_deadline_says_what_went_on_and_what_is_known(
     assert_published_once(publisher, publisher(release))
 
 
-def test_what_is_left_behind_at_the_deadline_goes_no_further(
-    hub: LoopbackHub, publisher: Publisher, release: Path
-) -> None:
+def test_work_abandoned_at_the_deadline_goes_no_further(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
     """The commit may still be made, as the error says; nothing follows it."""
     later = threading.Event()
     hub.meanwhile("POST", "/commit/", lambda: later.wait(120))
@@ -1059,7 +1057,7 @@ def test_a_wait_that_leads_past_the_deadline_is_not_begun(
 
 
 @pytest.mark.parametrize("deadline", [0.0, -1.0, float("nan"), float("inf")])
-def test_a_deadline_that_is_none(publisher: Publisher, release: Path, deadline: float) -> None:
+def test_an_invalid_deadline(publisher: Publisher, release: Path, deadline: float) -> None:
     with pytest.raises(InputError, match="deadline"):
         publisher(release, deadline=deadline)
 

@@ -64,7 +64,7 @@ def test_what_others_put_there_is_not_overwritten(other: str, hub: LoopbackHub, 
     assert files.items() <= held(hub).items() and commits(hub) == 2
 
 
-def test_a_space_that_is_empty_is_taken(hub: LoopbackHub, api: HfApi, tmp_path: Path) -> None:
+def test_an_empty_space_is_used(hub: LoopbackHub, api: HfApi, tmp_path: Path) -> None:
     theirs(hub, api, {"README.md": b"---\nsdk: static\n---\n"})
     publish_page(page(tmp_path), SPACE, api=api)
     assert held(hub)["index.html"] == b"<p>page</p>"
@@ -83,7 +83,7 @@ def test_what_the_hub_puts_into_a_new_space_is_nobodys(hub: LoopbackHub, api: Hf
 
 
 @pytest.mark.parametrize("name", ["name", "org/na me", "a/b/c"])
-def test_a_name_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
+def test_an_invalid_name_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="org/name"):
         publish_page(page(tmp_path), name)
 

@@ -62,7 +62,7 @@ def test_without_git_nothing_is_claimed(folder: Path, monkeypatch: pytest.Monkey
     assert Checkout.opened(folder).code() is None
 
 
-def test_what_is_no_checkout_is_said(folder: Path) -> None:
+def test_what_is_no_checkout_is_an_error(folder: Path) -> None:
     with pytest.raises(InputError, match=r"holds no setup\.cfg"):
         Checkout.opened(folder / "builders")
     with pytest.raises(InputError, match="one of base, threads"):

@@ -95,7 +95,7 @@ def test_examples_are_limited(old: Path, tmp_path: Path) -> None:
     assert "r001, r002, …" in text(found)
 
 
-def test_another_order_is_told(old: Path, tmp_path: Path) -> None:
+def test_another_order_is_reported(old: Path, tmp_path: Path) -> None:
     found = against(old, tmp_path / "new", rows()[::-1])
     assert not found.equal and found.reordered == ["train", "validation", "test"]
     assert found.changed.count == found.added.count == 0
@@ -259,7 +259,7 @@ def test_without_all_a_screen_says_what_changed_and_what_it_means(old: Path, tmp
     assert "--all" not in text(found)
 
 
-def test_what_is_untouched_is_said_to_hold(old: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_untouched_parts_are_reported_as_such(old: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content = rows()
     content[3]["caption"] = "another"
     found = against(old, tmp_path / "new", content)

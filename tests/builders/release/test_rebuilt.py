@@ -69,14 +69,14 @@ def test_another_content_is_no_rebuild(published: Path, tmp_path: Path) -> None:
     assert not any("--images" in line for line in lines)
 
 
-def test_a_release_built_again_without_its_images_is_told_so(published: Path, tmp_path: Path) -> None:
+def test_a_release_built_again_without_its_images_is_reported(published: Path, tmp_path: Path) -> None:
     manifest = Manifest.read(published)
     pictures = manifest.sources[0].model_copy(update={"name": f"images of {manifest.sources[0].name}"})
     manifest.model_copy(update={"sources": [*manifest.sources, pictures]}).write(published)
     assert any(line.endswith("add --images DIR") for line in told(again(published, tmp_path)))
 
 
-def test_another_source_is_said_though_the_rows_are_the_same(published: Path, tmp_path: Path) -> None:
+def test_another_source_is_reported_though_the_rows_are_the_same(published: Path, tmp_path: Path) -> None:
     old = Manifest.read(published).sources[0]
     found = again(published, tmp_path, sources=[Source(**{**dict(old), "digest": "f" * 64})])
     assert found.same_content and not found.proved

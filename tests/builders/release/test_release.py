@@ -259,7 +259,7 @@ write_small(out, None if moment != "swap" else rows()[:5], overwrite=True, **mor
 
 
 @pytest.mark.parametrize("moment", ["rows", "measure", "card", "manifest", "swap"])
-def test_killed_anywhere_the_name_holds_a_whole_release_or_none(moment: str, tmp_path: Path) -> None:
+def test_whenever_killed_the_folder_holds_a_whole_release_or_none(moment: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     if moment == "swap":
         write_small(out)

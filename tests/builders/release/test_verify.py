@@ -164,7 +164,7 @@ def test_a_key_that_comes_twice_across_splits(folder: Path) -> None:
     )
 
 
-def test_a_key_that_comes_three_times_is_told_twice_with_where_it_came_first(folder: Path) -> None:
+def test_a_key_that_comes_three_times_is_reported_twice_with_its_first_place(folder: Path) -> None:
     rewrite(folder, TEST_SHARD, lambda content: [{**row, "image_id": "r000"} for row in content])
     told = f"{TEST_SHARD}: row 'r000': the key is also in {TEST_SHARD} (expected a unique key"
     assert sum(told in problem for problem in problems(folder)) == 2
@@ -406,7 +406,7 @@ def test_features_that_cannot_be_used(features: Any, pattern: str, folder: Path)
 # --- where a release is -----------------------------------------------------------------------------------------------
 
 
-def test_a_folder_is_taken_as_it_is(folder: Path) -> None:
+def test_a_folder_is_used_as_it_is(folder: Path) -> None:
     assert resolve(str(folder)) == folder
 
 

@@ -146,7 +146,7 @@ def test_cases_differ_and_a_case_is_always_the_same() -> None:
     assert [facts_by_hand(STYE, key=str(case), seed=2).texts for case in range(20)] != found
 
 
-def test_what_another_basic_complaint_says_is_not_said_again() -> None:
+def test_what_another_basic_complaint_says_is_not_repeated() -> None:
     said = "You see a yellow point on the lump, and your eyelid is swollen."
     found = [authored_facts("stye", key=str(case), seed=1, basic=said) for case in range(10)]
     assert all(check_facts(said, one) == [] for one in found)

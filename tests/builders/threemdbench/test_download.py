@@ -381,7 +381,7 @@ def test_outcomes_are_written_down_where_one_can_read_them(tmp_path: Path, serve
     assert record["outcome"]["reason"] == "HTTP 404"
 
 
-def test_a_record_cut_off_by_a_full_disk_counts_as_none(tmp_path: Path, server: PhotoServer) -> None:
+def test_a_record_cut_off_by_a_full_disk_counts_as_absent(tmp_path: Path, server: PhotoServer) -> None:
     server.pages["/a.jpg"] = [sends(b"", status=404), sends(PHOTO)]
     fetch(tmp_path, Wanted(server.url("/a.jpg")))
     (record,) = (tmp_path / "outcomes").glob("*/*")
@@ -535,7 +535,7 @@ def test_a_redirect_to_a_host_that_forbids_it_ends_there(tmp_path: Path, server:
         assert (other.robots, other.asked) == (1, {})
 
 
-def test_a_resolver_that_hangs_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_resolver_that_hangs_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
     released = threading.Event()
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: released.wait(60) and [])
     with pytest.raises(httpcore2.ConnectTimeout, match=r"nobody says where example\.org is"):

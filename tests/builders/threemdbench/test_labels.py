@@ -42,7 +42,7 @@ def test_every_bundled_table_belongs_to_a_source() -> None:
     assert {kind.labels for kind in KINDS.values()} - {""} == set(TABLES)
 
 
-def test_names_that_only_look_alike_are_told_apart() -> None:
+def test_names_that_only_look_alike_are_distinguished() -> None:
     fitzpatrick = bundled("fitzpatrick17k")
     for label in ("mycosis fungoides", "urticaria pigmentosa", "acquired autoimmune bullous diseaseherpes gestationis"):
         entry = fitzpatrick.entry(label)
@@ -80,7 +80,7 @@ def test_what_weighted_labels_agree_on(found: list[tuple[str, float]], diagnosis
     assert (assigned.diagnosis, assigned.reason) == (diagnosis, reason)
 
 
-def test_the_label_told_is_the_heaviest_of_its_diagnosis() -> None:
+def test_the_reported_label_is_the_heaviest_of_its_diagnosis() -> None:
     found = [("Tinea", 0.2), ("Tinea Versicolor", 0.5), ("Eczema", 0.3)]
     assert assign(found, SKIN).label == "Tinea Versicolor"
 

@@ -86,7 +86,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
-def test_what_was_left_out_is_told_by_file_to_its_owner_alone(tmp_path: Path) -> None:
+def test_left_out_photos_are_listed_by_file_for_their_owner_only(tmp_path: Path) -> None:
     labels = ["acne", "acne", "finger nails", "finger nails", "other"]
     rows = [{"file": f"{number}.png", "label": label} for number, label in enumerate(labels)]
     files = {f"{number}.png": b"" if number == 1 else photo("acne", number) for number in range(5)}
@@ -136,7 +136,7 @@ def test_the_faults_of_the_sample_are_found(sample: Path) -> None:
     }
 
 
-def test_a_missing_extra_is_said_before_the_first_photo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_reported_before_the_first_photo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("loaders.installed.find_spec", lambda name: None if name == "cv2" else object())
     with pytest.raises(MissingExtra, match=r"cv2: is not installed .*Install it with: .*\[curation\]"):
         build(tmp_path, "sample")
@@ -187,7 +187,7 @@ def test_the_card_says_what_it_is(sample: Path) -> None:
     assert "nobody was photographed" in card and "Light skin" not in card
 
 
-def test_the_card_states_of_photos_of_somebodys_own_nothing_that_nobody_said(tmp_path: Path) -> None:
+def test_the_card_of_a_users_photos_states_only_what_the_user_said(tmp_path: Path) -> None:
     build(tmp_path, f"table:clinic={drawn(tmp_path / 'photos', 'acne')}")
     card = (tmp_path / "release" / "README.md").read_text(encoding="utf-8")
     assert "maintainer's own (`clinic`): how they were taken" in card and "is not stated by the maintainer" in card

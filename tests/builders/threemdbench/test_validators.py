@@ -89,7 +89,7 @@ def test_good_facts_are_not_caught(fact: str) -> None:
     assert failed(fact) == set()
 
 
-def test_facts_that_address_nobody() -> None:
+def test_facts_that_do_not_address_the_patient() -> None:
     facts = [
         "The lid is red.",
         "Pus comes out at night.",

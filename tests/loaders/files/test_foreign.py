@@ -10,7 +10,7 @@ from loaders.errors import InputError
 from loaders.files.foreign import ForeignRow, read_mapping, text_of, texts_of
 
 
-def test_a_field_is_found_by_its_own_name_wherever_it_stands() -> None:
+def test_a_field_is_found_by_its_own_name_at_any_depth() -> None:
     row = ForeignRow({"Patient": '{"Marital-Status": "widowed", "age": 61}', "AGE": None, "reason": ""}, {})
     assert row.find("marital_status") == "widowed" and row.find("age") == 61
     assert row.find("reason") == ""  # said to be empty
@@ -25,7 +25,7 @@ def test_its_own_block_comes_first_and_then_the_outermost() -> None:
     assert row.find("name") == "row 7"
 
 
-def test_what_stands_in_another_block_is_no_field_of_this_one_unless_the_mapping_says_so() -> None:
+def test_a_field_of_another_block_counts_only_if_the_mapping_says_so() -> None:
     row, blocks = {"Psychosocial": {"background": "hidden"}, "notes": {"sex": "f"}}, ("demographics", "psychosocial")
     given = ForeignRow(row, {}, blocks)
     assert given.find("background", "demographics") == "" and given.missing == ["demographics.background"]

@@ -33,7 +33,7 @@ def _found(index: ImageIndex, *names: str) -> str:
     return "nothing" if file is None else file.problem or file.name
 
 
-def test_a_name_that_fits_several_images_is_none_of_them(tmp_path: Path) -> None:
+def test_a_name_that_fits_several_images_finds_none(tmp_path: Path) -> None:
     index = _images(tmp_path, acne__001=b"a", warts__001=b"w", acne__002=b"b", deep__acne__002=b"b", warts__003=b"c")
     told = "image ambiguous: 001.jpg may be acne/001.jpg and warts/001.jpg"
     assert _found(index, "001.jpg") == told and _found(index, "elsewhere/001.jpg") == told
@@ -50,7 +50,7 @@ def test_folders_that_a_name_has_decide(tmp_path: Path) -> None:
     assert _found(index, "top.jpg") == _found(index, "else/top.jpg") == "top.jpg", "its whole name"
 
 
-def test_digits_behind_a_point_are_no_ending(tmp_path: Path) -> None:
+def test_digits_after_a_point_are_no_extension(tmp_path: Path) -> None:
     index = _images(tmp_path, **{"1.2.840.1": b"a", "1.2.840.1.7": b"b"})
     assert _found(index, "1.2.840.1.7") == "1.2.840.1.7.jpg" and _found(index, "1.2.840.1.8") == "nothing"
     assert _found(index, "1.2.840.1.dcm") == "1.2.840.1.jpg"

@@ -244,7 +244,7 @@ def test_the_first_frame_of_an_animation(form: str) -> None:
     assert getattr(Image.open(io.BytesIO(kept)), "n_frames", 1) == 1
 
 
-def test_a_second_picture_behind_the_first_goes() -> None:
+def test_a_second_picture_after_the_first_is_removed() -> None:
     data = encoded(colour(), "MPO", save_all=True, append_images=[Image.new("RGB", (32, 16), "white")])
     kept, info = clean_bytes(data)
     assert (info.format, info.clean_format) == ("MPO", "JPEG")
@@ -308,7 +308,7 @@ def test_newer_formats_are_held_to_the_same_limits(form: str) -> None:
             assert error_.reason in ("truncated", "corrupt", "not_an_image", "format_not_read"), error_.found
 
 
-def test_a_jpeg_2000_that_lies_about_its_size_is_refused_by_its_stream() -> None:
+def test_a_jpeg_2000_with_a_false_size_is_refused_by_its_stream() -> None:
     data = bytearray(encoded(colour(), "JPEG2000"))
     at = data.index(b"\xff\x4f\xff\x51") + 8
     data[at : at + 8] = struct.pack(">II", 50_000, 50_000)

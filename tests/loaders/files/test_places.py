@@ -41,14 +41,14 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("", ""),
     ],
 )
-def test_a_command_is_told_as_from_the_run(word: str, told: str, run: Path) -> None:
+def test_a_command_is_written_as_seen_from_the_run(word: str, told: str, run: Path) -> None:
     home = run.parents[2]
     typed = word.replace("RUN", str(run)).replace("ADA", f"{home}/ada").replace("BOB", f"{home}/bob")
     assert command_line([typed], run) == "bedside " + shlex.quote(told)
     assert str(home) not in command_without_places(f"bedside '{typed}'", run)
 
 
-def test_texts_are_told_without_places(run: Path) -> None:
+def test_texts_are_written_without_paths(run: Path) -> None:
     home = run.parents[2]
     text = f"cannot read {home}/bob/x.png: 3 mg/day and/or (see {run}/run.json), https://host/tmp/a, hf:{home}/bob/m."
     told = "cannot read …/x.png: 3 mg/day and/or (see run.json), https://host/tmp/a, hf:…/m."
@@ -56,12 +56,12 @@ def test_texts_are_told_without_places(run: Path) -> None:
     assert without_places({"a": [text, 1, None, (text,)]}, run) == {"a": [told, 1, None, (told,)]}
 
 
-def test_a_name_that_is_no_utf_8_is_told_in_signs_that_any_file_takes(run: Path) -> None:
+def test_a_name_that_is_not_utf_8_is_escaped(run: Path) -> None:
     for told in (without_places("runs/caf\udce9", run), command_line(["report", "runs/caf\udce9"], run)):
         assert "runs/caf\\udce9" in told.encode("utf-8").decode("utf-8")
 
 
-def test_a_home_that_two_places_share_is_not_told(run: Path) -> None:
+def test_a_shared_home_folder_is_not_revealed(run: Path) -> None:
     assert seen_from(run.parents[2] / "bob/data", run) == "…/data"
     assert seen_from("/", run) == "…/"
 

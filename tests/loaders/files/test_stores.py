@@ -75,7 +75,7 @@ def test_of_many_writers_one_is_the_first(store: Store) -> None:
         assert wrote.count(True) == 1 and store.read(name) == b"%d" % wrote.index(True)
 
 
-def test_two_who_write_at_one_moment_are_told_to_try_again(object_store: Any) -> None:
+def test_two_simultaneous_writers_are_told_to_try_again(object_store: Any) -> None:
     """Amazon answers 409 to one of them, and knows of nobody who was first."""
     bucket, told = Bucket(object_store.bucket()), [(409, "ConditionalRequestConflict")] * 2
     with object_store.refusing(lambda method, path: told.pop() if method == "PUT" and told else None):
@@ -192,7 +192,7 @@ def test_a_bucket_has_one_owner_at_a_time(object_store: Any, tmp_path: Path, mon
     assert [json.loads(store.read(name) or b"")["ended"] for name in store.list(lease.FOLDER)] == [False, True, True]
 
 
-def test_who_was_killed_goes_on_at_once(object_store: Any, tmp_path: Path) -> None:
+def test_a_killed_process_resumes_at_once(object_store: Any, tmp_path: Path) -> None:
     store = Bucket(object_store.bucket())
     with store.held(tmp_path / "a"):
         (name,) = store.list(lease.FOLDER)

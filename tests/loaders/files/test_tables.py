@@ -119,7 +119,7 @@ def test_no_file_stays_open(tmp_path: Path, data: str | bytes, request: pytest.F
 
 
 @pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "\ufeffSEP=;\r"])
-def test_what_separates_cells_may_be_said_by_a_first_line(tmp_path: Path, first: str) -> None:
+def test_a_first_line_may_state_the_separator(tmp_path: Path, first: str) -> None:
     table = open_table(written(tmp_path / "a.csv", f"{first}\nid;caption, long\n1;a, b\n2\n"))
     assert table.rows == ((3, {"id": "1", "caption, long": "a, b"}),)
     assert [bad.where for bad in table.bad] == ["a.csv:4"]
@@ -143,7 +143,7 @@ POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12
     ],
 )
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "json", "yaml", "parquet"])
-def test_a_file_of_another_kind_than_its_name_says_is_told(
+def test_a_file_of_another_kind_than_its_name_says_is_an_error(
     tmp_path: Path, data: bytes, found: str, suffix: str
 ) -> None:
     with pytest.raises(InputError, match=found):
@@ -153,7 +153,7 @@ def test_a_file_of_another_kind_than_its_name_says_is_told(
             read_json(written(tmp_path / "settings.json", data))
 
 
-def test_parquet_called_csv_and_a_list_called_lines_are_told(tmp_path: Path) -> None:
+def test_parquet_called_csv_and_a_list_called_lines_are_errors(tmp_path: Path) -> None:
     pq.write_table(pa.table({"id": ["1"]}), tmp_path / "table.csv")
     with pytest.raises(InputError, match=r"is a Parquet file .*\.parquet"):
         read_records(tmp_path / "table.csv")
@@ -223,7 +223,7 @@ def test_rows_of_parquet_with_cells_that_are_no_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["cut", "zeros", "text", "empty", "twice"])
-def test_parquet_that_is_none(tmp_path: Path, damage: str) -> None:
+def test_a_file_that_is_no_parquet(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"id": [str(number) for number in range(1_000)]}), path)
     data = path.read_bytes()
@@ -270,7 +270,7 @@ def test_records_are_read_as_they_are_asked_for(tmp_path: Path, suffix: str) -> 
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
-def test_a_file_that_changes_while_it_is_read_is_told(tmp_path: Path, suffix: str) -> None:
+def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path, suffix: str) -> None:
     """The digest that a release names is that of the rows that it holds."""
     path = tmp_path / f"a.{suffix}"
 

@@ -81,7 +81,7 @@ def test_a_sparse_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
     assert error.value.reason == "too_large"
 
 
-def test_what_lies_inside_a_folder(tmp_path: Path) -> None:
+def test_what_is_inside_a_folder(tmp_path: Path) -> None:
     inside, outside = tmp_path / "in", tmp_path / "out"
     inside.mkdir()
     outside.touch()
@@ -142,7 +142,7 @@ def test_json_that_is_unusual_and_sound() -> None:
     assert parse_json(b'"\\ud83d\\ude00"', "f") == "😀"
 
 
-def test_a_bad_row_is_told_like_an_exclusion() -> None:
+def test_a_bad_row_is_reported_like_an_exclusion() -> None:
     bad = BadRow("a.csv:3", reason="no identifier", expected="a value in every row")
     assert (bad.detail, str(bad)) == (
         "(expected a value in every row)",
@@ -200,7 +200,7 @@ def test_a_link_in_a_circle_has_no_place(tmp_path: Path) -> None:
     assert resolved(tmp_path / "link") == tmp_path / "file"
 
 
-def test_what_is_there_is_told_by_its_kind(tmp_path: Path) -> None:
+def test_what_exists_is_recognised_by_its_kind(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "dangling").symlink_to("nowhere")
     (tmp_path / "circle").symlink_to("circle")
@@ -215,7 +215,7 @@ def test_what_is_there_is_told_by_its_kind(tmp_path: Path) -> None:
     assert set(told.values()) == {(False, False, False)}
 
 
-def test_a_folder_that_cannot_be_read_is_not_taken_for_an_empty_one() -> None:
+def test_an_unreadable_folder_is_not_treated_as_empty() -> None:
     with tempfile.TemporaryDirectory() as name:  # pytest's own may be entered by its owner only
         folder = Path(name)
         folder.chmod(0o755)
@@ -257,7 +257,7 @@ def test_yaml_may_refer_to_what_refers_no_further() -> None:
     assert parse_yaml("a: &a [x]\nb: *a", "card") == {"a": ["x"], "b": ["x"]}
 
 
-def test_nobody_else_asks_the_system_what_is_there() -> None:
+def test_no_other_module_checks_that_a_path_exists() -> None:
     """`Path.exists` and its like raise what no reader expects; the exceptions look at the project's own files."""
     own = {"loaders/files/disk.py", "loaders/installed.py", "loaders/reached.py", "scripts/conformance.py"}
     found = []

@@ -9,7 +9,7 @@ import pytest
 from scripts.terminal.hub_waits import say_hub_waits_once
 
 
-def test_tries_are_told_of_once_and_in_our_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tries_are_reported_once_and_in_our_words(monkeypatch: pytest.MonkeyPatch) -> None:
     asking = logging.getLogger("huggingface_hub.utils._http")
     said: list[str] = []
     handler = logging.Handler()

@@ -44,5 +44,5 @@ def test_a_narrow_terminal_cuts_no_number_and_no_word(width: int) -> None:
     assert {"dialogue+image", "rate", "vllm/meta-llama/Meta-Llama-3-8B-Instruct"} <= set(drawn.split())
 
 
-def test_nothing_where_nobody_looks() -> None:
+def test_nothing_is_shown_without_a_terminal() -> None:
     assert shown(terminal=False) == "" == shown(terminal=True, quiet=True).strip()

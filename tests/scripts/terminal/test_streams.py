@@ -87,7 +87,7 @@ def test_a_terminal_that_does_not_wait_is_waited_for(kind: Callable[[int], _Stre
     assert b"".join(came) == text
 
 
-def test_what_is_lost_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_output_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
     gone = unread()
     results = _Results(gone)
     with pytest.raises(SystemExit, match="141"):
