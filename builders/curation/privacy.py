@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from builders.curation.identifiers.contacts import without_contacts, without_phones
-from builders.curation.identifiers.numbers import AGES, DATES, LONG, OLDEST, RECORDS
+from builders.curation.identifiers.numbers import ACCOUNTS, AGES, DATES, LONG, OLDEST, RECORDS
 from builders.curation.identifiers.people import without_names
 from builders.curation.identifiers.places import without_places
 from builders.curation.identifiers.rules import masked
@@ -66,6 +66,7 @@ def _once(text: str, users: Iterable[str], counts: Counter[str]) -> str:
         whole = re.compile(rf"(?<!\w)(?:/?u/|@)?{re.escape(name)}(?!\w)", re.IGNORECASE)
         text, n = whole.subn("[user]", text)
         counts["user"] += n
+    text = masked(text, ACCOUNTS, counts)
     text = without_contacts(text, counts)
     text = masked(text, (*DATES, *RECORDS), counts)
     text = without_phones(text, counts)

@@ -40,8 +40,9 @@ _TELLING = (
 )
 _EMAILS = (
     rule("link", r"\bh(?:xx|tt)ps?(?:\s?:\s?|\[:\])/\s?/\s?[^\s\[\]]{1,400}"),
-    rule("email", r"(?<![\w.+-])[\w.+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,6}(?<![.-])"),
-    rule("email", rf"\b{_LOCAL}{_AT}[a-z0-9-]{{1,63}}(?:(?:{_DOT}|\s?\.\s?)[a-z0-9-]{{2,63}}){{0,4}}"),
+    rule("email", r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}(?<![.-])"),
+    # What follows may be a name on a platform, "me @jane_doe": hosts have no underscore, these do.
+    rule("email", rf"\b{_LOCAL}{_AT}[\w-]{{1,63}}(?:(?:{_DOT}|\s?\.\s?)[\w-]{{2,63}}){{0,4}}"),
     rule("email", rf"\b{_LOCAL}\s+at\s+[a-z0-9-]{{1,63}}(?:{_DOT}[a-z]{{2,20}}){{1,4}}\b"),
     rule("email", rf"\b{_TELLING}\s+at\s+{_PROVIDERS}\b(?:\s?\.\s?[a-z]{{2,3}})?"),
     rule("email", rf"\b{_LOCAL}\s+at\s+(?:gmail|hotmail|googlemail|icloud|protonmail|ymail)\b(?:\s?\.?\s?com\b)?"),

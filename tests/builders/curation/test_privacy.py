@@ -20,6 +20,8 @@ from tests.parts.planted import Post, medical, posts
         ("see www.example.org/a?b=c.", "see [link].", {"link": 1}),
         ("http://x.example/y and https://z.example", "[link] and [link]", {"link": 2}),
         ("call 212-555-0142 or +44 20 7946 0958", "call [phone] or [phone]", {"phone": 2}),
+        ("follow me @jane_doe or @jane.doe_99!", "follow [email] [email]!", {"email": 2}),  # no part of a name stays
+        ("my account is GB29 NWBK 6016 1331 9268 19", "my account is [number]", {"number": 1}),
         ("call 011-947-7556/0830 now", "call [phone] now", {"phone": 1}),  # longer for one country than for another
         ("thanks /u/some_body and u/other-one", "thanks [user] and [user]", {"user": 2}),
         ("seen on 14 May 2021", "seen on 2021", {"date": 1}),
