@@ -48,7 +48,8 @@ _OPPOSITES = tuple(
     )
 )
 BARE_PREFIXES = frozenset(
-    "intra extra peri para sub supra infra retro inter trans endo epi hemi pseudo antero postero pre non multi".split()
+    "intra extra peri para sub supra infra retro inter trans endo epi hemi pseudo antero postero pre non multi "
+    "hypo hyper iso".split()
 )
 """Beginnings of words that are sometimes written apart."""
 # What a modifier may stand apart from its noun by: no other sentence, clause or preposition.
