@@ -35,23 +35,48 @@ _NAMED = (
 )
 _PLACED = (
     r"(?:(?:left|right|upper|lower|middle|proximal|distal|anterior|posterior|lateral|medial|superior|inferior|front|rear|"
-    r"inner|outer|main|common|internal|external|ascending|descending|chest-level|lower-back)[ ])"
+    r"inner|outer|main|common|internal|external|ascending|descending|chest-level|lower-back|lowest|uppermost)[ ])"
+)
+# "In frontal lobe", "of pulmonary artery"; what says how, not which, is left.
+_NAMED_BY_ADJECTIVE = (
+    r"(?!(?:accessory|additional|abnormal|normal|solitary|several|supernumerary|unilateral|bilateral|residual|radial)\b)"
+    r"[a-z]+(?:al|ar|ic|id|ary|oid) (?:lobe|artery|nerve|vein|canal|sinus|valve|duct|fossa)"
+)
+# What each thing has, of which it is said: "at left side of the neck".
+_PART = (
+    r"(?:side|part|half|end|third|aspect|portion|border|edge|margin|surface|section|segment|pole|tip|root|wall|branch|"
+    r"quadrant|corner|lobe|region|limb|wing)"
+)
+_BEHIND = (
+    r"(?:of|in(?:to|side)?|at|to|on|from|with(?:in)?|through(?:out)?|behind|near|a(?:round|long|cross|bove|gainst)|under|"
+    r"below|beyond|beside|between|outside|over|via|toward|displacing|compressing|involving|surrounding|invading|touching|"
+    r"crossing|covering|entering|filling|overlying|affecting|reaching|encasing|pushing|crossing)"
 )
 _ORGAN = re.compile(
-    r"[ ](?:of|in(?:to|side)?|at|to|on|from|with(?:in)?|through|behind|near|a(?:round|long|cross|bove)|under|below)[ ]"
-    rf"(?=(?:{_PLACED}{{0,3}}(?:{_SINGLE})|{_PLACED}{{1,3}}(?:[a-z]{{3,}}(?:-[a-z]+)*[ ])?(?:{_NAMED}))"
+    rf"[ ]{_BEHIND}[ ]"
+    rf"(?=(?:{_PLACED}{{0,3}}(?:{_SINGLE}|{_NAMED_BY_ADJECTIVE})|"
+    rf"{_PLACED}{{1,3}}(?:[a-z]{{3,}}(?:-[a-z]+)*[ ])?(?:{_NAMED}))"
     r"(?:[.,;:)]|\Z|[ ](?:\(|(?:and|or|of|in|on|with|without|shows?|showed|showing|is|are|was|were|from|to|by|at|after|"
-    r"before|during|which|that|due|taken|seen|has|had|demonstrat\w+|reveal\w+|between)\b)))"
+    r"before|during|which|that|due|taken|seen|has|had|demonstrat\w+|reveal\w+|between|measuring|containing|involving|"
+    r"causing|extending|reaching|displacing|compressing|pushing|suggesting|indicating|resulting|leading|starting|coming|"
+    r"surrounding|using|according|following|representing|because|when|while|where|through|into|above|below|just|also|"
+    r"near|around|toward|along|itself|obtained|performed|consistent|likely|but|as)\b))"
+    rf"|{_PLACED}{{1,2}}{_PART} of )"
 )
 
 
-_SHOWN = re.compile(r"\b(?:shows?|showed|showing|suggest(?:s|ing)|indicating) (?=[a-z])")
+_SHOWN = re.compile(r"\b(?:shows?|showed|showing|suggest(?:s|ing)|indicating|causing|due to|(?P<with>with)) (?=[a-z])")
+_ORGANS = ("artery", "region", "structure", "gallbladder", "spleen")  # "connected with artery": one that is known
+_PATIENT = re.compile(
+    r" (?:in|of|from|for) (?=(?:male |female |young |elderly )?patient(?: (?:with|who|after|during)\b|[.,]))"
+)
 
 
 def with_articles(text: str) -> str:
     """The caption with the articles of its organs and of what it shows."""
     text = _ORGAN.sub(lambda behind: behind[0] if inside_brackets(text, behind.start()) else f"{behind[0]}the ", text)
+    text = _PATIENT.sub(r"\g<0>a ", text)
     for shown in reversed(list(_SHOWN.finditer(text))):
         if not inside_brackets(text, shown.start()):
-            text = text[: shown.end()] + with_article(text[shown.end() :])
+            text = text[: shown.end()] + with_article(text[shown.end() :], _ORGANS if shown["with"] else ())
     return text

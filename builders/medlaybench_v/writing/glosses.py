@@ -90,11 +90,15 @@ def beside(lay: str) -> str:
 
     >>> beside("vermian (of the middle of the lower rear brain)"), beside("thymic (of the gland behind the breastbone)")
     ('vermian', 'thymic (gland behind the breastbone)')
+    >>> beside("placental (of the placenta)")
+    'placenta'
     """
     word, _, gloss = lay.removesuffix(")").partition(" (")
     said = _OF_A.sub("", gloss)
     if said == gloss:
         return lay
+    if said[:_SHORT] == word[:_SHORT]:
+        return said  # "placental (placenta) polyp"
     return f"{word} ({said})" if len(said.split()) <= _MOST_WORDS else word
 
 

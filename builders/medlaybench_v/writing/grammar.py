@@ -201,6 +201,8 @@ def _join_after(inserted: str, after: str, piece: Piece) -> tuple[str, str]:
     """Mend "CT scan" + "scan", "X-ray picture" + "images"."""
     head, _, last = inserted.rpartition(" ")
     first = _FIRST_WORD.match(after)
+    if inserted.endswith("-looking") and after.startswith(" to the "):
+        return inserted, f" than{after[3:]}"  # "hypodense to the liver"
     if first is None or not (head or inserted.endswith("-view")):
         return inserted, after
     following = first.group(1).lower()
@@ -208,8 +210,6 @@ def _join_after(inserted: str, after: str, piece: Piece) -> tuple[str, str]:
         return inserted, after[first.end() :]
     if inserted.endswith("-view") and following in ("view", "views"):
         return inserted.removesuffix("-view"), after
-    if inserted.endswith("-looking") and after.startswith(" to the "):
-        return inserted, f" than{after[3:]}"  # "hypodense to the liver"
     if last.lower() in _PICTURES and following in _PICTURES:
         return head, after
     return inserted, after
@@ -227,8 +227,13 @@ def _in_one_bracket(inserted: str, after: str) -> tuple[str, str]:
     return f"{inserted[:-1]}; ", after[2:]
 
 
+_AN_NUMBER = re.compile(r"8|1[18](?!\d)")
+
+
 @cache
 def _article_of(word: str) -> str:
+    if (word[:1] == "E" and word.isupper()) or _AN_NUMBER.match(word):
+        return "an"  # "EUS", "18-year-old"
     return str(english().a(word)).split(" ", 1)[0]
 
 

@@ -11,12 +11,14 @@ import re
 from functools import lru_cache
 
 from builders.medlaybench_v.words.stacks import FUNCTION_WORDS
+from builders.medlaybench_v.writing.glosses import inside_brackets
 from builders.medlaybench_v.writing.grammar import indefinite
 
 _HEADS = (
     "[Ss]can|[Ii]mage|[Vv]iew|[Ss]lice|[Xx]-[Rr]ay|[Uu]ltrasound|exam|examination|test|enema|[Pp]icture|[Pp]hotograph|"
-    "film|study|MRI|MRA|CT|CTA|PET/CT|KUB|IOPA|IVU|HSG|sonogram|imaging|"
-    "[Pp]hoto|[Ss]ection|projection|reconstruction|sequence|[Vv]enogram|[Aa]ngiogram|[Mm]ammogram|(?!tomo|\\w+tomo)\\w+graphy"
+    "film|study|MRI|MRA|CT|CTA|PET/CT|KUB|IOPA|IVU|HSG|OCT|EUS|HRCT|CBCT|MDCT|DSA|SPECT|OPG|AXR|CXR|sonogram|imaging|"
+    "[Pp]hoto|[Ss]ection|projection|reconstruction|sequence|(?!tomo|\\w+tomo)\\w+graphy|"
+    "(?!(?:dia|pro|histo|carto|para|mono|ideo|cardio)gram)[A-Za-z]\\w+gram|meal|swallow"
 )
 # The name of a picture at the start of a sentence, with what may stand behind it.
 _PICTURE = re.compile(
@@ -29,18 +31,29 @@ _SHOWING = re.compile(
     r"[ ](?:(?P<how>clearly|also|again)[ ])?"
     r"(?P<verb>showing|demonstrating|revealing|depicting|illustrating|indicating|confirming|suggesting)[ ](?!that\b)"
 )
-# A later sentence that may be of a picture that shows something.
-_PICTURE_BEHIND = re.compile(
-    r"(?<=\. )[A-Z](?:[^.]|\.(?! |\Z))*? (?:show|demonstrat|reveal|depict|illustrat|confirm|suggest|indicat)"
-    r"(?:[^.]|\.(?! |\Z))*"
+_WHICH_SHOWS = re.compile(
+    r",? (?:which|that) (?:shows?|showed|demonstrates?|demonstrated|reveals?|revealed) (?!that\b)"
 )
+# A later sentence.
+_BEHIND = re.compile(r"(?<=\. )(?<!\bFig\. )(?<!\bDr\. )[A-Z](?:[^.]|\.(?! |\Z))*")
+_TIME = (
+    r"(?:(?:about |some |just |shortly |immediately |only |approximately )?(?:\d+|an?|one|two|three|four|five|six|"
+    r"seven|eight|nine|ten|twelve|several|few)[ -](?:minute|hour|day|week|month|year|h\b)|"
+    r"day \d|immediately |shortly |just )"
+)
+_RELATIVE = r"\b(?:which|that|who|whose|where)\b"
 _SHOWN_BEHIND = re.compile(
-    r"(?:[ ](?:of|on|at|in|from|with|without|after|before|during|for)[ ][^.;:,]*?)?(?:[ ]\([^()]*\))?[ ]"
-    r"(?:shows?|showed|reveals?|confirms?|confirmed|suggests?|suggested)\b"
+    rf"(?:[ ](?:(?:of|on|at|in|from|with|without|after|before|during|for|through)[ ]|{_TIME})"
+    rf"(?:(?!{_RELATIVE})[^.;:,])*?)?"
+    r"(?:,[ ](?:(?!(?:which|that|who|and)\b)[\w-]+[ ]){0,4}"
+    r"(?:view|section|image|slice|plane|sequence|window|phase)s?\b[^.;:,]*?,?)?"
+    r"(?:[ ]\([^()]*\))?[ ](?:shows?|showed|reveals?|confirms?|confirmed|suggests?|suggested)\b|"
+    rf"(?:[ ]of[ ](?:(?!{_RELATIVE}|\b(?:after|before|when)\b)[^.;:,]){{3,40}}?)?[ ](?:is|was)\b(?! shown\b)"
 )
 # What may follow the name of a picture; another noun would make it a part of its own name.
 _GOES_ON = re.compile(
-    r"[ ]*(?:[,(;]|(?:of|in|on|at|from|with|without|after|before|during|for|by|through|to|taken|obtained|performed|"
+    rf"[ ]*(?:[,(;]|{_TIME}|(?:of|in|on|at|from|with|without|after|before|during|for|by|through|to|"
+    r"taken|obtained|performed|done|made|acquired|recorded|"
     r"near|around|under|following|and|again)\b)"
 )
 # "A view of showing a tear": the caption lost a word.
@@ -70,6 +83,9 @@ _VERB = re.compile(
     r"increase[sd]?|decrease[sd]?|improve[sd]?|resolve[sd]?|grow[sn]?|grew|heal(?:s|ed)?|move[sd]?|shift(?:s|ed)|turn(?:s|ed)|"
     r"fill(?:s|ed)?|block(?:s|ed)?|narrow(?:s|ed)|widen(?:s|ed)|push(?:es|ed)|press(?:es|ed)|involve[sd]?|affect(?:s|ed)?|"
     r"diagnose[sd]?|receive[sd]?|require[sd]?|need(?:s|ed)?|treat(?:s|ed)|place[sd]|insert(?:s|ed)?|highlight(?:s|ed)?|display(?:s|ed)|relieve[sd]?|shrinks?|remove[sd]|follow(?:s|ed)|"
+    r"(?:collect|produce|reverse|continue|stain|obscure|abut|encase|efface|invade|traverse|mimic|resemble|obliterate|erode|"
+    r"protrude|originate|terminate|communicate|connect|separate|distend|encircle|occupie|exert|herniate|attache|insert|replace|"
+    r"exhibit|simulate|penetrate|stretche|disappear)s|"
     r"courtesy|reprinted|reproduced|adapted|let|we|it|there|this|these|that|which|who|case|patient|figure|fig)",
     re.IGNORECASE,
 )
@@ -81,6 +97,62 @@ _MAIN_VERB_AFTER = re.compile(r"\A[^,;.()]*\b(?:is|are|was|were) (?:shown|presen
 # Any other verb, told by its object: "characterized a mass".
 _WITH_OBJECT = re.compile(r"\b(?!need)\w{3,}ed (?:an?|the|no|multiple|several|many) ", re.IGNORECASE)
 _END = re.compile(r"\.(?=\s|\Z)")
+_SHORT, _LONG, _LONG_SUBJECT = 3, 40, 20  # characters; words of what is made a sentence, and of what shows something
+_DASH = re.compile(r" [-–—] |–|—")
+# "CT scan of the chest: large mass".
+_COLON = re.compile(r"(?P<of>(?:[ ](?:of|in|at|after|before|on)[ ][^:;.,–—()]{3,60})?):[ ]+")
+# A picture that was made at some time is no verb's subject.
+_MADE = re.compile(
+    r"\b(?:taken|obtained|performed|done|made|acquired|carried out|recorded)"
+    r"(?= (?:on|at|in|after|before|during|by|with|from|using|for|to|through|shortly|immediately|just|without|via|\d|"
+    r"one|two|three|four|five|six|seven|eight|nine|ten)\b)"
+)
+_PATIENT = re.compile(
+    r"(?:An? )?(?:\d{1,3}|[A-Za-z]+(?:-[a-z]+)?)[- ](?:year|month|week|day)s?[- ]old (?:[\w-]+ ){0,2}?"
+    r"(?:man|woman|male|female|boy|girl|patient|child)(?= (?:with|who|on|suffering|presenting)\b|\Z)",
+    re.IGNORECASE,
+)
+_WELL = re.compile(r"\b(?:healthy|normal|volunteer|control|cadaver|participant|subject)", re.IGNORECASE)
+# A thing that a picture shows, with nothing behind it that could be its verb: "Left lung mass in", "Free air due to".
+_THING = (
+    r"(?:(?!(?:of|in|on|with|as|to|by|into|from|at|for|is|was)\b)[\w-]+,? ){0,5}?"
+    r"(?:mass(?:es)?|tumou?rs?|cancers?|cysts?|lumps?|breaks?|fractures?|dislocations?|clots?|bleeding|swelling|narrowing|"
+    r"widening|blockages?|bulges?|abscess(?:es)?|hernias?|stones?|tears?|holes?|nodules?|polyps?|aneurysms?|areas?|"
+    r"enlargement|scarring|thickening|infections?|inflammation|injury|injuries|effusions?|fluid|air|gas|pus|blood|collapse|"
+    r"shrinkage|calcium build-up|collections?|pockets?|lesions?|spots?|patch(?:es)?|shadows?|passages?|"
+    r"pseudoaneurysms?|spread of cancer|build-up|ulcers?|ruptures?|destruction|erosions?|metastas[ei]s|loops|presence|"
+    r"absence|disappearance|improvement|progression|overgrowth|displacement|compression|invasion|infiltrat\w+)"
+    r"(?=\Z|[ ]?[,(]|[ ](?:of|in|at|on|with|without|from|near|under|behind|between|after|before|due|caused|connected|"
+    r"around|along|within|and|\w+ing)\b)"
+)
+_ONE_THING = re.compile(rf"\A(?:An?|Left|Right|Both|All) {_THING}")
+_LATER_THING = re.compile(rf"\A{_THING}", re.IGNORECASE)
+_MARKED = re.compile(
+    r"=|\barrow|asterisk|\bstars?\b|\bcircles?\b|\blines?\b|\b(?:seen|visible|observed|present|identified|found|detected|"
+    r"suspected|not|also)\b",
+    re.IGNORECASE,
+)
+_LETTERS = re.compile(r"(?![A-Z][a-z]+[ -])")  # "CV2ip (the lowest point)", "Cal, calcium"
+# A later sentence that may tell of something else than the picture.
+_NOT_SEEN = re.compile(
+    r"(?:history|concern|diagnos|surg|biops|treat|courtesy|source|scale|bar|inset|abbreviat|magnif|histolog|stain|patholog|"
+    r"laborat|symptom|complain|differential|panel|label|fig|video|slide|key|author|copyright|photo|permission|legend|yellow|"
+    r"red|green|blue|orange|solid|dashed|dotted|arrow|other|such|since|because|if|when|while|although|however|therefore|"
+    r"some|most|many|more|less|causes?|risk|complic|side effects|typical|patients?|cases?|people|women|men|children|"
+    r"measure|data|value|units?|numbers?|points?|times?|days?|weeks?|months?|years?|results?|conclu|outcomes?|images?|"
+    r"radiation|dose|therapy|drug|medic|follow|recover|discharg|death|aim|goal)",
+    re.IGNORECASE,
+)
+_GERUND = re.compile(
+    r"(?!Staging|Screening|Planning|Following|Imaging|Resulting)[A-Z]\w+ing "
+)  # "Obtaining an image is"
+_MEANT = frozenset(("indicating", "confirming", "suggesting"))
+_SUBJECT_END = re.compile(
+    r" (?:of|in|on|at|with|from|for|after|before|during|by|through|to|without|under|using|"
+    r"taken|performed|obtained|\d+|one|two|three|four|six)\b|,"
+)
+_MANY = re.compile(r"(?:[^sui\W]s|[aeiou]ies|phs)(?<!series)\Z")
+_OWN_VERB = re.compile(r"(?:(?!which|that|who|where|when|as|it|there|this)[^,;.() ]+ )*?(?:is|are|was|were)\b")
 # Words of a title: "Acute Respiratory Distress Syndrome".
 _TITLED = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{3,}\b")
 # "Matthew Hopkins, witch-finder": no thing that a picture shows.
@@ -98,7 +170,8 @@ _NOT_AN_OBJECT = re.compile(
 _NAMES = frozenset(
     "january february april june july august september october november december "
     "abrikossoff achilles alzheimer aspergillus baker barrett beckwith behcet bochdalek caroli castleman caucasian "
-    "charcot chiari chilaiditi cobb colles couinaud crohn cushing dandy dieulafoy dirofilaria doppler echinococcus "
+    "bennett bosniak charcot chiari chilaiditi cobb craig garden jones rolando "
+    "colles couinaud crohn cushing dandy dieulafoy dirofilaria doppler echinococcus "
     "ewing fallot fontan freiberg galeazzi galen gaucher gorham hashimoto hirschsprung hodgkin hoffa hounsfield "
     "ilizarov jefferson kaposi kirschner klebsiella klippel krukenberg lefort leishmania leriche lisfranc madelung "
     "marfan meckel meigs mirizzi monro monteggia morgagni morison morquio mycobacterium osgood paget pancoast "
@@ -111,7 +184,7 @@ _GERM = re.compile(
 )
 # What speaks of the picture itself, or hides a verb.
 _OF_A_PICTURE = re.compile(
-    rf"\b(?:(?!test|examination)(?:{_HEADS})|MIP|phase|sequence|tomography|showing|demonstrating|revealing|resulted|migrated|recovered|died|persisted|"
+    rf"\b(?:(?!test|examination)(?:{_HEADS})|MIP|phase|sequence|window|tomography|showing|demonstrating|revealing|resulted|migrated|recovered|died|persisted|"
     r"progressed|disappeared|continued|started|began|ended|rose|fell|worked|failed|underwent|ultrasonogram|\w+(?:ize|ise|ate|ify))s?\b|"
     r"\A(?:\S+ ){0,3}?(?:cross-section|front-view|side-view|T1|T2)\b",
     re.IGNORECASE,
@@ -124,7 +197,7 @@ _SEVERAL_OF_ONE = re.compile(r"\A\w+s of\b")  # "Findings of the X-ray"
 _COUNTS = re.compile(r"[\d/]+ ")  # "8 months postoperative X-ray"
 _PLACED = re.compile(r"(?:in|on|at|from|by|after|before|during|with|for)(?![\w-])", re.IGNORECASE)
 _FOUND = re.compile(
-    r"\b(?:\w+s|tear|hole|lump|mass|narrowing|widening|swelling|bleeding|blockage|tumor|cancer|cyst|break|clot|area|"
+    r"\b(?:\w+s|tear|hole|lump|mass|fracture|rupture|nodule|effusion|aneurysm|polyp|ulcer|shrinkage|calcification|bruise|leak|narrowing|widening|swelling|bleeding|blockage|tumor|cancer|cyst|break|clot|area|"
     r"stone|enlargement|build-up|inflammation|scarring|thickening|bulge|opening|infection|spread|lesion|fluid|air|gas|"
     r"tube|catheter|stent|screw|plate|joint|dislocation|collapse|pus|growth|damage|injury|shift|patch|hernia|abscess)\b",
     re.IGNORECASE,
@@ -132,60 +205,120 @@ _FOUND = re.compile(
 
 
 def in_sentences(text: str) -> str:
-    """The caption with its fragments as sentences, where that takes no understanding: of those behind the first, the
-    pictures that show something.
+    """The caption with its fragments as sentences, where that takes no understanding.
 
     >>> in_sentences("Front-view CT scans of the belly showing a stone (arrow). Side view showing its size.")
     'Front-view CT scans of the belly show a stone (arrow). A side view shows its size.'
-    >>> in_sentences("Angled X-ray of the foot."), in_sentences("Swelling of the right knee.")
-    ('This is an angled X-ray of the foot.', 'The image shows swelling of the right knee.')
+    >>> in_sentences("Angled X-ray of the foot. Fracture of the heel bone.")
+    'This is an angled X-ray of the foot. It shows a fracture of the heel bone.'
+    >>> in_sentences("CT scan of the chest: large mass in the lung."), in_sentences("Swelling of the right knee.")
+    ('A CT scan of the chest shows a large mass in the lung.', 'The image shows swelling of the right knee.')
+    >>> in_sentences("A 7-year-old boy with a cough.")
+    'The patient is a 7-year-old boy with a cough.'
     """
     end = _END.search(text)
-    stop = end.start() if end else len(text)
-    return _sentence(text[:stop]) + _PICTURE_BEHIND.sub(_shown_behind, text[stop:])
+    told = _sentence(text[: end.start()] if end else text)
+    if end is None or len(text) - end.end() < _SHORT:
+        return told + text[end.start() :] if end else told
+    sentences, at = [told], end.start()
+    for behind in _BEHIND.finditer(text, at):
+        told = _later(behind[0], told)
+        sentences += [text[at : behind.start()], told]
+        at = behind.end()
+    return "".join([*sentences, text[at:]])
 
 
-def _shown_behind(sentence: re.Match[str]) -> str:
-    picture = _PICTURE.match(sentence[0])
-    shown = _shown(sentence[0], picture) if picture else None
-    return shown or sentence[0]
+def _later(sentence: str, before: str) -> str:
+    """A sentence behind another: what the picture of that one shows is said of it."""
+    if shown := _shows_something(sentence):
+        return shown
+    outside = _BRACKETS.sub("", sentence)
+    if (
+        _LATER_THING.match(outside) is None
+        or _LETTERS.match(sentence)
+        or _MARKED.search(outside)
+        or _NOT_SEEN.match(sentence)
+        or not _is_finding(sentence)
+    ):
+        return sentence
+    return f"{_it_shows(before)} {with_article(_small(sentence))}"
+
+
+def _it_shows(before: str) -> str:
+    """What shows a finding, after the sentence that tells of the picture."""
+    if before.startswith("These are "):
+        return "They show"
+    if before.startswith("This is "):
+        return "It shows"
+    if before.startswith(("The image shows ", "The image also shows ")):
+        return "The image also shows"
+    return "It also shows" if before.startswith(("It shows ", "It also shows ")) else "The image shows"
 
 
 def _sentence(first: str) -> str:
+    if shown := _shows_something(first):
+        return shown
     picture = _PICTURE.match(first)
-    if picture:
-        shown = _shown(first, picture)
-        if shown is not None:
-            return shown
-    outside = _BRACKETS.sub("", first)  # an explanation may hold a verb
+    if _PATIENT.match(first) and not _has_verb(first) and ":" not in first and not _WELL.search(first):
+        return (
+            f"The patient is {first if _DETERMINED.match(first) else f'{indefinite(first)} {_small(first)}'}".replace(
+                " An ", " an ", 1
+            ).replace(" A ", " a ", 1)
+        )
+    if picture is None:
+        return f"The image shows {with_article(_small(first))}" if _is_finding(first) else first
+    behind = first[picture.end() :]
+    if colon := _COLON.match(behind):
+        found = behind[colon.end() :]
+        article = _article_of(picture)
+        if article is not None and _is_finding(found.capitalize() if found[:1].islower() else found):
+            name = f"{article}{_small(picture['name']) if article else picture['name']}"
+            many = picture["many"] or _SEVERAL.search(picture["name"])
+            return f"{name}{colon['of']} {'show' if many else 'shows'} {with_article(_small(found))}"
+        return first
     if (
-        _WITH_OBJECT.search(outside)
-        or any(map(_may_be_verb, _WORD.findall(outside.lower())))
-        or ":" in first
-        or " - " in first
-        or "–" in first
-        or len(first.split()) > 40
+        ":" in first
+        or _DASH.search(first)
+        or len(first.split()) > _LONG
+        or _has_verb(_MADE.sub("", first))
+        or (behind and not _GOES_ON.match(behind))
+        or len(_TITLED.findall(first)) > 1
+        or _is_name(first)
+        or _PLACED.match(first)
+        or _SHOWING.search(first)
+        or _SEVERAL_OF_ONE.search(picture["name"])
+        or " findings" in first
     ):
         return first
-    if picture and first[picture.end() :] and not _GOES_ON.match(first, picture.end()):
-        return first
-    if len(_TITLED.findall(first)) > 1 or _is_name(first) or (not picture and _PERSON.match(first)):
-        return first
-    if (
-        picture
-        and not _PLACED.match(first)
-        and not _SHOWING.search(first)
-        and not _SEVERAL_OF_ONE.search(picture["name"])
-    ):
-        determined = _DETERMINED.match(first)
-        many = not _ONE.match(first) and bool(picture["many"] or _SEVERAL.search(picture["name"]))
-        name = first if determined else _small(first)
-        uncounted = picture["name"].endswith(("imaging", "graphy"))
-        article = "" if determined or many or uncounted else f"{indefinite(name)} "
-        return f"{'These are' if many else 'This is'} {article}{_small(name) if determined else name}"
-    if not picture and len(first.split()) > 1 and not _NOT_AN_OBJECT.match(first) and _FOUND.search(first):
-        return first if _OF_A_PICTURE.search(first) else f"The image shows {with_article(_small(first))}"
-    return first
+    determined = _DETERMINED.match(first)
+    many = not _ONE.match(first) and bool(picture["many"] or _SEVERAL.search(picture["name"]))
+    name = first if determined else _small(first)
+    uncounted = picture["name"].endswith(("imaging", "graphy"))
+    article = "" if determined or many or uncounted else f"{indefinite(name)} "
+    return f"{'These are' if many else 'This is'} {article}{_small(name) if determined else name}"
+
+
+def _has_verb(sentence: str) -> bool:
+    """Whether a sentence may hold a verb of its own; an explanation in brackets may hold one, too."""
+    outside = _BRACKETS.sub("", sentence)
+    return _WITH_OBJECT.search(outside) is not None or any(map(_may_be_verb, _WORD.findall(outside.lower())))
+
+
+def _is_finding(sentence: str) -> bool:
+    """Whether a sentence is the name of something that a picture shows, and nothing else."""
+    return (
+        (_NOT_AN_OBJECT.match(sentence) is None or _ONE_THING.match(sentence) is not None)
+        and _FOUND.search(sentence) is not None
+        and " " in sentence
+        and ":" not in sentence
+        and _DASH.search(sentence) is None
+        and len(sentence.split()) <= _LONG
+        and not _has_verb(sentence)
+        and _OF_A_PICTURE.search(sentence) is None
+        and len(_TITLED.findall(sentence)) < 2
+        and not _is_name(sentence)
+        and _PERSON.match(sentence) is None
+    )
 
 
 @lru_cache(maxsize=16384)
@@ -193,20 +326,52 @@ def _may_be_verb(word: str) -> bool:
     return _VERB.fullmatch(word) is not None
 
 
+def _shows_something(sentence: str) -> str | None:
+    """A picture, or another thing, that shows something, as a sentence; None for what is not."""
+    which = _WHICH_SHOWS.search(sentence)
+    if which and not inside_brackets(sentence, which.start()) and not _has_verb(sentence[: which.start()]):
+        sentence = f"{sentence[: which.start()]} showing {sentence[which.end() :]}"
+    picture = _PICTURE.match(sentence)
+    shown = _shown(sentence, picture) if picture else None
+    if shown is not None:
+        return shown
+    showing = _SHOWING.search(sentence)
+    if showing is None or showing["verb"] in _MEANT:
+        return None
+    before, behind = sentence[: showing.start()], sentence[showing.end() :]
+    subject = _BRACKETS.sub("", before).rstrip(", ")
+    if (
+        not subject
+        or re.search(r"[:;.–—]| - ", subject)
+        or len(subject.split()) > _LONG_SUBJECT
+        or _PLACED.match(subject)
+        or subject.endswith((" and", " or", " as", " by", " for", " of"))
+        or _has_verb(subject)
+        or _OWN_VERB.match(behind)
+    ):
+        return None
+    named = _SUBJECT_END.split(subject, maxsplit=1)[0]
+    many = _MANY.search(named) is not None or " and " in named
+    stem = _SHOWS[showing["verb"]]
+    how = f"{showing['how']} " if showing["how"] else ""
+    return f"{before.rstrip(',')} {how}{stem if many else f'{stem}s'} {with_article(behind)}"
+
+
+def _article_of(picture: re.Match[str]) -> str | None:
+    """The article that the name of a picture lacks, "" where it takes none; None where that is not clear."""
+    name = picture["name"]
+    if picture["many"] or _SEVERAL.search(name) or _DETERMINED.match(name):
+        return ""
+    if _PLACED.match(name) or _COUNTS.match(name) or name[1:2] == " " or _GERUND.match(name):
+        return None
+    return "" if "imaging" in name or name.endswith("graphy") else f"{indefinite(_small(name)).capitalize()} "
+
+
 def _shown(first: str, picture: re.Match[str]) -> str | None:
     """A picture that shows something, as a sentence; an article where its name has none."""
     name = picture["name"]
-    article = ""
+    article = _article_of(picture) or ""
     several = picture["many"] or _SEVERAL.search(name)
-    if (
-        not several
-        and not _DETERMINED.match(name)
-        and not _PLACED.match(name)
-        and "imaging" not in name
-        and not name.endswith("graphy")
-        and not _COUNTS.match(name)
-    ):
-        article = f"{indefinite(_small(name)).capitalize()} "
     behind = first[picture.end("name") :]
     showing = _SHOWING.search(behind)
     if showing is None or _FINITE_BEFORE.search(behind[: showing.start()]):
@@ -230,8 +395,8 @@ def _shown(first: str, picture: re.Match[str]) -> str | None:
     return f"{article}{_small(name) if article else name}{before} {how}{verb_said} {said}"
 
 
-def with_article(phrase: str) -> str:
-    """A thing that can be counted gets its article.
+def with_article(phrase: str, known: tuple[str, ...] = ()) -> str:
+    """A thing that can be counted gets its article, but for those of which each body has its own (`known`).
 
     >>> with_article("small stone in the kidney"), with_article("air in the belly"), with_article("two stones")
     ('a small stone in the kidney', 'air in the belly', 'two stones')
@@ -240,17 +405,25 @@ def with_article(phrase: str) -> str:
         return phrase
     counted = _COUNTED.match(phrase)
     following = counted and _NEXT.match(phrase, counted.end())
-    if not counted or (following and following[1] not in FUNCTION_WORDS and not following[1].endswith(("ing", "ed"))):
+    if (
+        not counted
+        or counted["thing"] in known
+        or (following and following[1] not in FUNCTION_WORDS and not following[1].endswith(("ing", "ed")))
+    ):
         return phrase  # "gallbladder wall", "artery (neck artery) disease" are not counted by their first noun
     return f"{indefinite(phrase)} {phrase}"
 
 
 _NEXT = re.compile(r"(?: \([^()]*\))? ([a-z-]+)")
 _COUNTED = re.compile(
-    r"(?!(?:right|left|multiple|several|many|both|no|some|bilateral|numerous|two|three|four|five|six|\d)\b)"
-    r"(?:(?!of|in|on|and|with|to|the|at|from|by|for)[\w-]+,?[ ]){0,4}?(?:area|mass|lump|cyst|tumor|clot|bulge|hole|"
-    r"tear|break|stone|pocket|pouch|passage|patch|stent|tube|catheter|screw|shadow|lesion|nodule|hernia|collection|defect|gap|"
-    r"opening|gallbladder|spleen|device|implant|object|needle|wire|dislocation|aneurysm|structure|artery|region|blockage|pouch|patient)(?![\w-])"
+    r"(?!(?:multiple|several|many|both|no|some|bilateral|numerous|two|three|four|five|six|\d)\b)"
+    r"(?!(?:right|left)(?:[ ][\w-]+){0,3}?[ ](?:artery|region|structure|gallbladder|spleen|tube)(?![\w-]))"
+    r"(?:(?!(?:of|in|on|and|with|to|the|at|from|by|for|into|as|between|around|near|after|before|during|through|over|"
+    r"shows?|showed|showing|is|was|an?|dye)\b)[\w-]+(?:(?<!s),)?[ ]){0,4}?"
+    r"(?P<thing>area|mass|lump|cyst|tumor|clot|bulge|hole|tear|break|stone|pocket|pouch|passage|patch|stent|tube|catheter|"
+    r"screw|shadow|lesion|nodule|hernia|collection|defect|gap|opening|gallbladder|spleen|device|implant|object|needle|wire|"
+    r"dislocation|aneurysm|structure|artery|region|blockage|patient|fracture|abscess|pseudoaneurysm|ulcer|polyp|process|"
+    r"leak|bruise|baby)(?![\w-])"
 )
 
 

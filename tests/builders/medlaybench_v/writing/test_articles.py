@@ -17,6 +17,12 @@ from builders.medlaybench_v.writing.articles import with_articles
         ("Mass of head of pancreas (arrow).", "Mass of head of the pancreas (arrow)."),
         ("CT of chest and abdomen with contrast.", "CT of the chest and abdomen with contrast."),
         ("It shows large mass in the lung, suggesting cyst.", "It shows a large mass in the lung, suggesting a cyst."),
+        (
+            "Mass at left side of neck, compressing windpipe.",
+            "Mass at the left side of the neck, compressing the windpipe.",
+        ),
+        ("Bleeding in frontal lobe with blood clot.", "Bleeding in the frontal lobe with a blood clot."),
+        ("Scan in patient with fever.", "Scan in a patient with fever."),
     ],
 )
 def test_an_organ_and_what_is_shown_get_theirs(caption: str, said: str) -> None:
@@ -32,6 +38,9 @@ def test_an_organ_and_what_is_shown_get_theirs(caption: str, said: str) -> None:
         "It shows mass effect, two cysts, the mass and air.",
         "Arrow indicates lesion.",
         "Views in left lateral position.",
+        "Scan with contrast dye shows clots, bowel joined with artery.",
+        "Scan showing left rib fractures, blood clots and normal artery walls.",
+        "Stents in two arteries, in accessory artery.",
     ],
 )
 def test_elsewhere_nothing_is_put_in(caption: str) -> None:

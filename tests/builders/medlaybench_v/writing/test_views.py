@@ -169,7 +169,7 @@ def test_how_a_caption_reads() -> None:
         ("Carcinoma rectum.", "The image shows cancer of the rectum."),
         ("MRI on postoperative day 10.", "This is an MRI scan on day 10 after surgery."),
         ("3D CT showing a stone.", "A 3D CT scan shows a stone."),
-        ("C3 fracture", "C3 fracture."),
+        ("C3 fracture", "The image shows a C3 fracture."),
         ("A calcified wedge shaped mass.", "A calcified (with calcium build-up) wedge shaped mass."),
         (
             "CT also demonstrated a cyst; it was clearly demonstrated.",

@@ -1,0 +1,65 @@
+"""Fragments that become sentences, and what is left as it is."""
+
+import pytest
+
+from builders.medlaybench_v.writing.grammar import indefinite
+from builders.medlaybench_v.writing.sentences import in_sentences
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        # What shows something, whatever it is.
+        ("Upper GI series showing a tube in the stomach.", "Upper GI series shows a tube in the stomach."),
+        ("Arrow showing clots. Arrows showing air.", "Arrow shows clots. Arrows show air."),
+        ("EUS (ultrasound from inside) showing mass.", "An EUS (ultrasound from inside) shows a mass."),
+        ("Ultrasound of the arm which showed a clot.", "An ultrasound of the arm shows a clot."),
+        ("CT scan 6 months after surgery shows a clot.", "A CT scan 6 months after surgery shows a clot."),
+        ("CT scan: small stone in the kidney.", "A CT scan shows a small stone in the kidney."),
+        # A picture that was made at some time.
+        ("Chest X-ray taken after 6 months.", "This is a chest X-ray taken after 6 months."),
+        ("Chest X-ray day 1 after surgery.", "This is a chest X-ray day 1 after surgery."),
+        # A finding behind the picture, or another finding.
+        (
+            "CT scan of the belly. Large mass in the liver.",
+            "This is a CT scan of the belly. It shows a large mass in the liver.",
+        ),
+        ("CT scans of the belly. Stones in a duct.", "These are CT scans of the belly. They show stones in a duct."),
+        (
+            "Tear of the aorta. Fluid in the chest.",
+            "The image shows a tear of the aorta. The image also shows fluid in the chest.",
+        ),
+        ("He fell. Left knee fracture with swelling.", "He fell. The image shows a left knee fracture with swelling."),
+        ("18-year-old man with pain.", "The patient is an 18-year-old man with pain."),
+    ],
+)
+def test_a_fragment_becomes_a_sentence(caption: str, said: str) -> None:
+    assert in_sentences(caption) == said
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "A CT scan shows a cyst. Fluid collects around it.",  # a verb that a noun could be
+        "A CT scan shows a cyst. History of stones.",
+        "A CT scan shows a cyst. Stones seen in the duct.",
+        "A CT scan shows a cyst. SWL = breaking up of stones.",
+        "A CT scan shows a cyst. White arrow, stones of the duct.",
+        "30-year-old healthy man with clear lungs.",
+        "30-year-old man underwent surgery.",
+        "Obtaining a midline image is important.",
+        "CT scan: A, stone; B, cyst.",
+        "Lung windows (settings that show lung) after surgery were used.",
+    ],
+)
+def test_what_may_be_none_stays(caption: str) -> None:
+    assert in_sentences(caption) == caption
+
+
+def test_letters_that_begin_with_e_take_an() -> None:
+    assert (indefinite("EUS"), indefinite("European"), indefinite("11 mm"), indefinite("110 mm")) == (
+        "an",
+        "a",
+        "an",
+        "a",
+    )
