@@ -34,6 +34,7 @@ _SHOWING = re.compile(
 _WHICH_SHOWS = re.compile(
     r",? (?:which|that) (?:shows?|showed|demonstrates?|demonstrated|reveals?|revealed) (?!that\b)"
 )
+_MAY_SHOW = re.compile(r" (?:show|demonstrat|reveal|depict|illustrat|confirm|suggest|indicat)")
 # A later sentence.
 _BEHIND = re.compile(r"(?<=\. )(?<!\bFig\. )(?<!\bDr\. )[A-Z](?:[^.]|\.(?! |\Z))*")
 _TIME = (
@@ -143,9 +144,11 @@ _NOT_SEEN = re.compile(
     r"radiation|dose|therapy|drug|medic|follow|recover|discharg|death|aim|goal)",
     re.IGNORECASE,
 )
-_GERUND = re.compile(
-    r"(?!Staging|Screening|Planning|Following|Imaging|Resulting)[A-Z]\w+ing "
-)  # "Obtaining an image is"
+# "Obtaining an image is"; "a third" would be a fraction.
+_NOT_ONE = re.compile(
+    r"(?!Staging|Screening|Planning|Following|Imaging|Resulting)[A-Z]\w+ing |"
+    r"(?:Third|Fourth|Fifth|Sixth|Seventh|Eighth) "
+)
 _MEANT = frozenset(("indicating", "confirming", "suggesting"))
 _SUBJECT_END = re.compile(
     r" (?:of|in|on|at|with|from|for|after|before|during|by|through|to|without|under|using|"
@@ -230,8 +233,10 @@ def in_sentences(text: str) -> str:
 
 def _later(sentence: str, before: str) -> str:
     """A sentence behind another: what the picture of that one shows is said of it."""
-    if shown := _shows_something(sentence):
-        return shown
+    if _MAY_SHOW.search(sentence):
+        return _shows_something(sentence, _PICTURE.match(sentence)) or sentence
+    if "(" not in sentence and _LATER_THING.match(sentence) is None:
+        return sentence  # as most are
     outside = _BRACKETS.sub("", sentence)
     if (
         _LATER_THING.match(outside) is None
@@ -256,9 +261,9 @@ def _it_shows(before: str) -> str:
 
 
 def _sentence(first: str) -> str:
-    if shown := _shows_something(first):
-        return shown
     picture = _PICTURE.match(first)
+    if shown := _shows_something(first, picture):
+        return shown
     if _PATIENT.match(first) and not _has_verb(first) and ":" not in first and not _WELL.search(first):
         return (
             f"The patient is {first if _DETERMINED.match(first) else f'{indefinite(first)} {_small(first)}'}".replace(
@@ -326,12 +331,12 @@ def _may_be_verb(word: str) -> bool:
     return _VERB.fullmatch(word) is not None
 
 
-def _shows_something(sentence: str) -> str | None:
+def _shows_something(sentence: str, picture: re.Match[str] | None) -> str | None:
     """A picture, or another thing, that shows something, as a sentence; None for what is not."""
-    which = _WHICH_SHOWS.search(sentence)
+    which = _WHICH_SHOWS.search(sentence) if " which " in sentence or " that " in sentence else None
     if which and not inside_brackets(sentence, which.start()) and not _has_verb(sentence[: which.start()]):
         sentence = f"{sentence[: which.start()]} showing {sentence[which.end() :]}"
-    picture = _PICTURE.match(sentence)
+        picture = _PICTURE.match(sentence)
     shown = _shown(sentence, picture) if picture else None
     if shown is not None:
         return shown
@@ -362,7 +367,7 @@ def _article_of(picture: re.Match[str]) -> str | None:
     name = picture["name"]
     if picture["many"] or _SEVERAL.search(name) or _DETERMINED.match(name):
         return ""
-    if _PLACED.match(name) or _COUNTS.match(name) or name[1:2] == " " or _GERUND.match(name):
+    if _PLACED.match(name) or _COUNTS.match(name) or name[1:2] == " " or _NOT_ONE.match(name):
         return None
     return "" if "imaging" in name or name.endswith("graphy") else f"{indefinite(_small(name)).capitalize()} "
 
