@@ -1,8 +1,8 @@
-"""Clauses of a lay caption that add to what is told: "The wall makes the woman infertile."
+"""Clauses of a lay caption that add to what the expert caption says: "The wall makes the woman infertile."
 
-A faithful caption may say a thing in words that no table knows, but each of its clauses has something of the expert
-caption to tell. One that names nothing of it that has not been named before, behind clauses that do, tells something of
-its own. Of 1,025 broken and 1,074 faithful pairs of eleven writers 60 and 17 have such a clause.
+A faithful caption may say a thing in words that no table knows, but each of its clauses conveys something from the
+expert caption. A clause that names nothing new from it, after clauses that do, says something of its own. Of 1,025
+broken and 1,074 faithful pairs of eleven writers, 60 and 17 have such a clause.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a value is said of: the words near it, weighed by distance, and whether two values changed places.
+"""What a value is said of: the words near it, weighted by distance, and whether two values changed places.
 
-A rewrite may turn a sentence round and name everything otherwise. Which of two values belongs to which of two things
-can still be told when any word near them is shared: if the things near value A in one text stand near value B in the
-other and the reverse, they were exchanged.
+A rewrite may reorder a sentence and rename everything. Which of two values belongs to which of two things
+can still be told if any word near them is shared: if the things near value A in one text are near value B in the
+other and vice versa, they were exchanged.
 """
 
 from __future__ import annotations

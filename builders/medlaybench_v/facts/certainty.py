@@ -1,4 +1,4 @@
-"""How sure a caption is: confirmed, stated, probable, possible, open, unlikely, ruled out.
+"""How certain a caption is: confirmed, stated, probable, possible, open, unlikely, ruled out.
 
 A degree belongs to what it is said of. The two degrees between "stated" and "open" may be exchanged in plain words
 ("suspicious for" = "may be"); certain and uncertain may not.

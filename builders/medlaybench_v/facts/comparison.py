@@ -1,8 +1,8 @@
 """Comparisons and directions: which of two poles a caption names in each dimension of `poles.csv`.
 
 Larger and smaller, up and down, front and back, towards and away, bright and dark, mild and severe, flexion and
-extension. A caption that names one pole only may not become one that names the other only, unless the two things that
-are compared changed places ("A is larger than B" = "B is smaller than A").
+extension. A caption that names only one pole must not become one that names only the other, unless the two things
+compared also changed places ("A is larger than B" = "B is smaller than A").
 """
 
 from __future__ import annotations

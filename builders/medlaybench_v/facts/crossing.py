@@ -1,8 +1,8 @@
 """Things that changed partners: "the palmaris is frayed, the gracilis bulky", "the gracilis is frayed, the palmaris …".
 
-A rewrite may join sentences and part them, and tell them in any order; what one sentence of the expert caption tells
-together stays together, or comes apart. It does not join what two told apart, each with what the other was told with.
-Of 1,025 broken and 1,074 faithful pairs of eleven writers 31 and 4 have such a cross.
+A rewrite may join, split and reorder sentences; what one sentence of the expert caption says together stays together or
+comes apart. But it does not join two things that were said separately, each together with something else.
+Of 1,025 broken and 1,074 faithful pairs of eleven writers, 31 and 4 have such a cross.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The imaging method with its family, its plane, its sequence and its contrast.
 
 A caption may name a method by its family ("CT angiogram" is a CT scan of vessels, a mammogram is an X-ray) but not by
-another one; a plane may be told by where one looks from.
+another one; a plane may be described by where one looks from.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Inventions: what a lay caption claims of the patient and the expert caption neither says nor implies.
+"""Inventions: what a lay caption claims about the patient although the expert caption neither says nor implies it.
 
 A claim is a concept (a finding, a cause, a treatment, a symptom, advice, an outcome, a person's age or sex) that is not
 among the concepts of the expert caption, those that they imply, and those of the vocabulary's phrases for its terms.
-Body parts that explain a term in parentheses or behind "that is" are no claims.
+Body parts that explain a term in parentheses or after "that is" are not claims.
 """
 
 from __future__ import annotations

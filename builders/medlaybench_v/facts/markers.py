@@ -1,6 +1,6 @@
 """Figure markers with their colour, shape and letter, and what each points to.
 
-An arrow in parentheses stands behind what it marks; a lay caption may put it before ("the white arrows point to …").
+An arrow in parentheses follows what it marks; a lay caption may put it first ("the white arrows point to …").
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Order in time: what came before what, and which time of an event a caption tells of.
+"""Order in time: what came before what, and which time of an event a caption is about.
 
-"A before B", "B after A", "A, followed by B" and "preoperative" are read as (earlier, later) with the words near each;
-two captions disagree where what is earlier in one is later in the other.
+"A before B", "B after A", "A, followed by B" and "preoperative" are parsed as (earlier, later) with the words near
+each; two captions disagree if what is earlier in one is later in the other.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What a gate found between two captions, and what the finding rests on: here alone is decided what fails a pair.
+"""What a gate found between two captions, and the evidence for it; only here is it decided what fails a pair.
 
-A new writer words what tables of words do not know, so an absence proves little where the wordings of a fact are open,
-and a contradiction proves little where it rests on how a free sentence was read. On pairs of seven writers that had not
-been read, the sole reason of a verdict was right in 95 of 100 for degrees, methods, exchanged marks, sides and amounts
-of one unit, and in 6 to 8 of 10 for denials, comparisons, new findings and what was not found.
+A new writer uses wordings that the tables do not know. So an absence proves little if a fact can be worded in many
+ways, and a contradiction proves little if it depends on how a free sentence was parsed. On pairs of seven writers that
+nobody here had read, the sole reason of a verdict was right in 95 of 100 for degrees, methods, exchanged marks, sides
+and amounts of one unit, and in 6 to 8 of 10 for denials, comparisons, new findings and what was not found.
 """
 
 from __future__ import annotations

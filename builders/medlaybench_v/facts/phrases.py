@@ -1,7 +1,7 @@
-"""The phrase that a value stands in: between punctuation, joints and other values, or the nearest one with content.
+"""The phrase that a value is in: between punctuation, joints and other values, or the nearest one with content.
 
-A single mark, interval or side that went from one thing to another cannot be seen by exchange, for there is no second
-value. It can by its phrase: nothing in it is the same, and what each phrase names stands elsewhere in the other text.
+A single mark, interval or side that moved from one thing to another cannot be recognised by exchange, as there is no
+second value. Its phrase shows it: nothing in it is the same, and what each phrase names is elsewhere in the other text.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Negation with its scope: for each concept of a caption, whether it is said to be there.
+"""Negation with its scope: for each concept of a caption, whether it is said to be present.
 
-"No A and no B", "A without B", "A is absent", "one in B but none in A"; opposites are signs of one concept in
+"No A and no B", "A without B", "A is absent", "one in B but none in A". Opposites are signs of one concept in
 `findings.csv`, so that "patent", "open" and "not blocked" are the same, and so are "intact" and "not torn".
 """
 

@@ -5,8 +5,8 @@ are the same and 15 mm and 15 cm are not.
     >>> [(q.kind, q.value) for q in quantities(read("An aneurysm of 4.8 cm at L4/L5, grade II, 70% stenosis."))]
     [('length', 48.0), ('level L', 4.0), ('level L', 5.0), ('grade', 2.0), ('share', 70.0)]
 
-A library of units would bring the conversions, which are the few lines of `UNITS`, and none of the reading of
-captions (levels of the spine, scores in Roman figures, sizes of catheters), which is all the rest.
+A library of units would only provide the conversions, which are the few lines of `UNITS`, but nothing for parsing
+captions (levels of the spine, scores in Roman numerals, sizes of catheters), which is the rest of this module.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Ranges of amounts: a text may give two ends, and the other one amount between them, or a limit.
+"""Ranges of amounts: one text may give two ends, and the other a single amount between them, or a limit.
 
-"11 to 13" may be told as "about a dozen", "50–69 %" as "at least half but less than 70 percent", 38 % as "between a
-third and a half". An amount within a range contradicts it no more than a limit that the range keeps.
+"11 to 13" may become "about a dozen", "50–69 %" "at least half but less than 70 percent", 38 % "between a third and a
+half". An amount within a range does not contradict it, nor does a limit that the range satisfies.
 """
 
 from __future__ import annotations

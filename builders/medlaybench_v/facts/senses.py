@@ -1,8 +1,8 @@
-"""The words for body parts and findings, expert and lay, as concepts: "renal" and "of the kidney" are one.
+"""The words for body parts and findings, expert and lay, as concepts: "renal" and "of the kidney" are the same.
 
 `anatomy.csv` and `findings.csv` list each concept with its wordings, separated by "|": a word or a phrase (any
 inflection of its words), a beginning ("nephr*"), an ending ("*itis"). A wording after "-" says that the concept is
-absent: "patent" is obstruction, denied. `implies` names the concepts that somebody who reads of this one knows of too.
+absent: "patent" is obstruction, denied. `implies` names the concepts that a reader of this one also knows about.
 """
 
 from __future__ import annotations

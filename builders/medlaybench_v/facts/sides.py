@@ -1,6 +1,6 @@
 """Sides with what they are said of: left, right, both; abbreviations (RUQ, R hip, LAD) and shifts towards a side.
 
-Words that only look like sides are none: a right angle, what was left, right at the start.
+Words that only look like sides do not count: a right angle, what was left, right at the start.
 """
 
 from __future__ import annotations

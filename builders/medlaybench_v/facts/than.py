@@ -1,7 +1,7 @@
-"""Comparisons with their two sides: what is compared (A), how (a pole), and with what (B).
+"""Comparisons with both sides: what is compared (A), how (a pole), and with what (B).
 
 "A is larger than B", "A exceeds B", "larger in A than in B", "elevated compared with B". Two captions that compare the
-same two things agree where pole and sides are the same, or both are turned: "B is smaller than A".
+same two things agree if pole and sides are the same, or both are reversed: "B is smaller than A".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables of wordings: which words and phrases name what, found by the roots of their words.
+"""Tables of wordings: which words and phrases name what, matched by the roots of their words.
 
 A cell lists wordings separated by "|": a word or a phrase (in any inflection), a beginning ("nephr*"), an ending
 ("*itis"). A hyphen counts as a space. All tables are searched in one pass over a caption.

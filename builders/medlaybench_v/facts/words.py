@@ -1,4 +1,4 @@
-"""The words that state a fact, by kind: what `facts` looks up. Lower case, singular and plural where both occur."""
+"""The words that state a fact, by kind, for `facts` to look up. Lower case; singular and plural if both occur."""
 
 from __future__ import annotations
 

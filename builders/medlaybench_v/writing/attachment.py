@@ -1,8 +1,8 @@
-"""Where a phrase may stand that is moved behind its noun: only where nothing else takes it for its own.
+"""Where a phrase may go that is moved after its noun: only where nothing else would claim it.
 
-"Preoperative angiogram of the arm" is no "angiogram before surgery of the arm": the phrase goes behind the arm, or it
-is not moved. What a phrase ends in would take what follows ("a mass rich in blood vessels coming from the pancreas"),
-and what stands between it and its noun would take the phrase ("a mass behind the stomach rich in blood vessels").
+"Preoperative angiogram of the arm" is not an "angiogram before surgery of the arm": the phrase goes after the arm, or
+is not moved. The last noun of a phrase would claim what follows ("a mass rich in blood vessels coming from the
+pancreas"), and a noun in between would claim the phrase ("a mass behind the stomach rich in blood vessels").
 
     >>> text = "Preoperative angiogram of the right arm showing a clot."
     >>> text[:landing("before surgery", text, 22, len(text))]

@@ -1,7 +1,7 @@
-"""Captions that the vocabulary hardly changes: there the commonest words of radiology are explained, each once.
+"""Captions that the vocabulary hardly changes: there the commonest words of radiology are explained, once each.
 
-"Anterior", "distal" and "lesion" are left where plain words would say something else (`stacks`, `company`), and a
-reader who is told the rest of a caption in plain words gets over them. Where nothing else is told in plain words they
+"Anterior", "distal" and "lesion" are kept where plain words would say something else (`stacks`, `company`), and a
+reader who gets the rest of a caption in plain words can cope with them. If nothing else is put in plain words, they
 are what is not understood: "inferior dislocation (toward the bottom) of the right hip joint". `bare.csv` lists them,
 with the captions in which each has that sense (`only`, `unless`, patterns as in `senses`).
 

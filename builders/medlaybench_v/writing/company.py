@@ -1,9 +1,9 @@
-"""Which terms stand alone, so that plain words can take their place, and which stay and are explained once.
+"""Which terms stand alone, so that plain words can replace them, and which are kept and explained once.
 
-A noun that another word is joined to is no longer free: "uterovaginal agenesis" is no "uterovaginal failure to form",
-and the "upper mandible" no "upper lower jaw". Where the plain words could be read with the word before them the
-expert's word stays, and what it means follows in brackets: nothing can then be attached to the wrong thing. So does a
-word whose plain words end in a place of their own, before another: "infarction (tissue death …) of the thalamus".
+A noun that another word is joined to is no longer free: "uterovaginal agenesis" is not "uterovaginal failure to form",
+and the "upper mandible" not an "upper lower jaw". If the plain words could be read together with the word before them,
+the expert's word stays, and its meaning follows in brackets, so that nothing can be attached to the wrong thing. So
+does a word whose plain words end in a place, before another place: "infarction (tissue death …) of the thalamus".
 
     >>> from builders.medlaybench_v.writing.company import binds
     >>> binds("A port-site metastasis", 12), binds("A large metastasis", 8), binds("The metastasis", 4)

@@ -1,4 +1,4 @@
-"""Tell an abbreviation where it is first used instead of in a key at the end of the caption (ML-G31).
+"""Explains an abbreviation where it is first used instead of in a key at the end of the caption (ML-G31).
 
 "LV wall motion is normal. LV, left ventricle."  ->  "LV (left ventricle) wall motion is normal."
 """

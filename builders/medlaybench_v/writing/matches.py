@@ -1,4 +1,4 @@
-"""A surface form of the compiled vocabulary, and where it was found."""
+"""A surface form of the compiled vocabulary, and its match in a caption."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Whether a term may be put in plain words where it is mentioned.
 
-It has to mean there what the vocabulary says, to be no part of a longer name, and its plain words need room.
+It must have the vocabulary's meaning there, must not be part of a longer name, and its plain words must fit in.
 
-What can be asked of a term at all is settled once, when a vocabulary is compiled (`form_of`); most mentions are then
-asked little.
+What has to be checked for a term is settled once, when a vocabulary is compiled (`form_of`), so most mentions need
+few checks.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""A lay phrase that leaves open which of two things is meant, as the caption decides it.
+"""Narrows a lay phrase that leaves open which of two things is meant, if the caption decides it.
 
 >>> narrowed("finger or toe bones", "Fractures of two phalanges of the left hand.")
 'finger bones'
 
-`either.csv` names the two, and by which words of a caption each is known (`topics`); where both or neither are spoken
-of, the phrase stays open.
+`either.csv` names the two, and the words of a caption by which each is recognised (`topics`); if both or neither are
+mentioned, the phrase stays open.
 """
 
 from __future__ import annotations

@@ -4,12 +4,13 @@
 (True, False)
 
 `senses.csv` has a row for each word, or for words that share their senses ("|" between them). A cell is a pattern in
-lower case, in which "@heart@" stands for the words of a topic (`topics.csv`). The word is not what the vocabulary says
+lower case, in which "@heart@" stands for the words of a topic (`topics.csv`). The word has another meaning than the
+vocabulary's
 
-    only    where the caption speaks of nothing of the kind: which sense it has, its company decides
-    about   where the caption speaks of it, and of nothing that `unless` names
-    before  where that stands right before it
-    behind  where that stands right behind it
+    only    if the caption mentions nothing of the kind: its context decides which sense it has
+    about   if the caption mentions it, and nothing that `unless` names
+    before  if that comes right before it
+    behind  if that comes right after it
 """
 
 from __future__ import annotations

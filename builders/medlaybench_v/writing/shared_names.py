@@ -1,9 +1,9 @@
-"""Names that share a word: "the femoral head, neck and shaft", and what counts an organ that is named beside it.
+"""Names that share a word, as in "the femoral head, neck and shaft"; and words that would count the organ beside them.
 
 >>> shares_its_name("the femoral head, neck and shaft.", 4, 16), counted_elsewhere("solitary renal cyst", 9)
 (True, True)
 
-Captions are looked at in lower case, as in `senses`.
+Captions are examined in lower case, as in `senses`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a caption speaks of, and by which words that is known: "heart" by "heart", "valve", "atrium" …
+"""What a caption is about, and the words by which that is recognised: "heart" by "heart", "valve", "atrium" …
 
-`topics.csv` names each topic; tables of patterns refer to one as "@heart@". Captions are looked at in lower case: a
+`topics.csv` names each topic; tables of patterns refer to one as "@heart@". Captions are examined in lower case: a
 pattern that has to try letters of either case takes three times as long.
 """
 

@@ -1,7 +1,7 @@
-"""The name of a picture as plain words: "enhanced axial CT image" -> "cross-section CT image with contrast dye".
+"""The name of a picture in plain words: "enhanced axial CT image" -> "cross-section CT image with contrast dye".
 
 A caption names its picture by a stack of words: when it was taken, with what, from where, of what, by which method.
-The stack is read as a whole and unfolded: what says from where stays in front, the rest goes behind.
+The stack is parsed as a whole and unfolded: the viewpoint stays in front, the rest goes to the end.
 
     >>> found = next(pictures("Preoperative contrast-enhanced axial CT image of the neck"))
     >>> found.lay
