@@ -67,7 +67,7 @@ class Played(Generic[Record]):
     def failure(self) -> str | None:
         """Why the run as a whole has failed: more than `max_invalid` of its cases cannot be scored."""
         bad, cases = self.problems.total(), len(self.outcomes)
-        if bad <= self.max_invalid * cases:
+        if bad / cases <= self.max_invalid:
             return None
         return f"{bad:,} of {cases:,} cases cannot be scored, more than {self.max_invalid:.0%}"
 

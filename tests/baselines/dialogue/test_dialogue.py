@@ -211,6 +211,15 @@ def test_silence_is_an_answer_and_garbage_is_counted(tmp_path: Path, server: Cha
     assert len(lines(tmp_path)) == 10
 
 
+def test_a_share_that_is_just_reached_is_no_failure_however_it_rounds(tmp_path: Path, server: ChatServer) -> None:
+    """0.58 * 50 is a little less than 29."""
+    played = play(tmp_path, models(server), 1)
+    (outcome,) = played.outcomes
+    bad = [replace(outcome, error="broken")] * 29
+    some = replace(played, outcomes=(*bad, *[outcome] * 21), max_invalid=0.58)
+    assert some.failure is None and replace(some, max_invalid=0.57).failure is not None
+
+
 def test_a_request_that_one_case_is_refused_ends_that_case_only(tmp_path: Path, server: ChatServer) -> None:
     crowd = Crowd()
     server.reply = crowd
