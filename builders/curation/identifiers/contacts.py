@@ -39,7 +39,7 @@ _TELLING = (
     rf"| [a-z0-9]{{1,40}}(?:{_JOIN}[\w.+-]{{1,64}}){{1,4}} )"
 )
 _EMAILS = (
-    rule("link", r"\bh(?:xx|tt)ps?(?:\s?:\s?|\[:\])/\s?/\s?[^\s\[\]]{1,400}"),
+    rule("link", r"\bh(?:xx|tt)ps?(?:\s?:\s?|\[:\])/\s?/\s?(?:[^\s\[\]]|\[(?:\.|dot)\]){1,400}"),
     rule("email", r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}(?<![.-])"),
     # What follows may be a name on a platform, "me @jane_doe": hosts have no underscore, these do.
     rule("email", rf"\b{_LOCAL}{_AT}[\w-]{{1,63}}(?:(?:{_DOT}|\s?\.\s?)[\w-]{{2,63}}){{0,4}}"),

@@ -193,8 +193,11 @@ def _if_plate(said: str) -> str:
     return "[number]" if 4 <= sum(map(str.isalnum, said)) <= 8 else said
 
 
-ACCOUNTS = (rule("number", r"\b[A-Z]{2}\d{2}(?:\s?[A-Z0-9]{4}){3,7}(?:\s?[A-Z0-9]{1,3})?\b", cased=True),)
-"""IBANs: to be masked before all else, which would take what stands before their first space."""
+ACCOUNTS = (
+    rule("number", r"\b[A-Z]{2}\d{2}(?:\s?[A-Z0-9]{4}){3,7}(?:\s?[A-Z0-9]{1,3})?\b", cased=True),
+    rule("number", r"(?<![\w.,+/-])\d{4}(?:[ -]?\d{4}){3}(?!\w|[ .,-]\d)"),
+)
+"""IBANs and cards: to be masked before all else, which would take a part of their groups."""
 DATES: tuple[Rule, ...] = _DATES
 AGES: tuple[Rule, ...] = _AGES
 RECORDS: tuple[Rule, ...] = _RECORDS

@@ -21,6 +21,8 @@ from tests.parts.planted import Post, medical, posts
         ("http://x.example/y and https://z.example", "[link] and [link]", {"link": 2}),
         ("call 212-555-0142 or +44 20 7946 0958", "call [phone] or [phone]", {"phone": 2}),
         ("follow me @jane_doe or @jane.doe_99!", "follow [email] [email]!", {"email": 2}),  # no part of a name stays
+        ("see hxxps://abc[.]com/page, and", "see [link] and", {"link": 1}),
+        ("card 4862 0579 8682 8288 is mine.", "card [number] is mine.", {"number": 1}),
         ("my account is GB29 NWBK 6016 1331 9268 19", "my account is [number]", {"number": 1}),
         ("call 011-947-7556/0830 now", "call [phone] now", {"phone": 1}),  # longer for one country than for another
         ("thanks /u/some_body and u/other-one", "thanks [user] and [user]", {"user": 2}),
