@@ -15,10 +15,11 @@ _SPEAKS_TO_A_MACHINE = re.compile(
     r"""
       \b(?:ignore|disregard|forget|override)\b.{0,40}
         \b(?:instructions?|prompts?|rules|above|previous|prior|guidelines)\b
-    | \byou\s+are\s+(?:now|no\s+longer)\s+(?:an?|the|in)\b
+    | \byou\s+are\s+(?:now|no\s+longer)\s+(?:an?|the|in\s+\w+\s+mode)\b  # not "in remission"
     | \b(?:act|pretend|behave)\s+as\s+(?:an?\s+|if\s+you\s+(?:are|were)\s+an?\s+)?
         (?:ai|assistant|model|system|developer|poet)\b
-    | \b(?:system|developer|assistant)\s*(?:prompt|message)?\s*[:>]
+    | (?:^|[^\w\s])\s*(?:system|developer|assistant)\s*(?:prompt|message)?\s*[:>]  # not "my immune system: …"
+    | \b(?:system|developer|assistant)\s*(?:prompt|message)\s*[:>]
     | \b(?:as|dear|hey|note\s+to|attention)\s+(?:an?\s+|the\s+)?
         (?:ai|a\.i\.|llm|chatgpt|gpt|claude|gemini|(?:language\s+)?model|assistant|bot)\b
     | \b(?:output|respond\s+with|reply\s+with|answer\s+with|return|print)\s+(?:only\s+)?
