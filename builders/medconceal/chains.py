@@ -20,7 +20,11 @@ _GONE = frozenset({"", "[deleted]", "[removed]", "[ removed by reddit ]", "[unav
 _BOTS = frozenset({"automoderator", "remindmebot", "sneakpeekbot", "wikisummarizerbot", "haikubot-1911"})
 _BOT_NAME = re.compile(r"(?:^|[-_])bot(?:$|[-_\d])|[a-z]Bot$|_bot$", re.ASCII)
 # Marks with which people add something below a text after it was answered.
-_LATER = re.compile(r"(?:^|\n)\W{0,6}(?:edit|update|eta)\s?\d{0,2}\s?(?:\([^)\n]{0,40}\))?\s?[:\-–—].*", re.I | re.S)
+_LATER = re.compile(
+    r"(?:(?:^|\n)\W{0,6}(?:edit|update|eta)\s?\d{0,2}\s?(?:\([^)\n]{0,40}\))?\s?[:\-–—]"
+    r"|(?<=[.!?)\]\"'”’])\s+[^\w\s]{0,6}(?:edit|update|eta)\s?\d{0,2}\s?:).*",
+    re.I | re.S,
+)
 
 # What follows an age is no unit and no decimal: "12 weeks pregnant", "10 days post-op", "38.5", "8 out of 10".
 _NO_UNIT = (

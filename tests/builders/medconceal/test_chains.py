@@ -100,7 +100,10 @@ def test_bots() -> None:
 
 def test_what_was_added_later_is_cut() -> None:
     assert without_later("It hurts.\n**EDIT 2:** solved\nthanks") == "It hurts."
+    for added in ("It hurts. EDIT: it was a cyst.", "It hurts. **Edit 2:** thanks", "It hurts. (update: gone)"):
+        assert without_later(added) == "It hurts.", "also in the same line"
     assert without_later("Edited by hand. It hurts.") == "Edited by hand. It hurts."
+    assert without_later("He said the ETA: a week.") == "He said the ETA: a week."
     assert without_later("EDIT: all of it") == "EDIT: all of it"  # nothing would be left
 
 
