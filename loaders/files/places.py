@@ -18,6 +18,8 @@ Value = TypeVar("Value")
 # An absolute path inside a text: at its start or after a space, a bracket, "=", ":" or "provider/", but not inside a
 # word or an address ("mg/day", "https://host/page").
 _ABSOLUTE = re.compile(r"(?:(?<![\w.:/~-])|(?<=[=:,])|(?<=\w/))/(?![/\s])[^\s'\"`<>|,;()\[\]{}]+")
+_WORD = re.compile(r" +[^\s'\"`<>|,;()\[\]{}]+")
+_MOST_BLANKS = 12
 _ARGUMENT = re.compile(r"(?P<before>(?:[^/=]*[=:,])?(?:\w+/(?=/))?)(?P<path>/(?!/).+)", re.DOTALL)
 _SIGNED_IN = re.compile(r"(?<=://)[^/@\s]+@")
 
@@ -54,12 +56,31 @@ def without_places(value: Value, folder: Path) -> Value:
 
 
 def _text_without(text: str, folder: Path) -> str:
-    def told(found: re.Match[str]) -> str:
+    parts, at = [], 0
+    while found := _ABSOLUTE.search(text, at):
         path = found[0].rstrip(".:")
-        is_here = _is_there(Path(*Path(path).parts[:2], "."))
-        return seen_from(path, folder) + found[0][len(path) :] if is_here else found[0]
+        if _is_there(Path(*Path(path).parts[:2], ".")):
+            path = _with_blanks(path, text[found.start() + len(path) :])
+            parts += [text[at : found.start()], seen_from(path, folder)]
+            at = found.start() + len(path)
+        else:
+            parts.append(text[at : found.end()])
+            at = found.end()
+    return _written(_SIGNED_IN.sub("", "".join([*parts, text[at:]])))
 
-    return _written(_SIGNED_IN.sub("", _ABSOLUTE.sub(told, text)))
+
+def _with_blanks(path: str, rest: str) -> str:
+    """The path with as many of the words behind it as belong to it: the longest that is there, or whose folder is."""
+    longest, at = path, 0
+    for _ in range(_MOST_BLANKS):
+        word = _WORD.match(rest, at)
+        if word is None:
+            break
+        at = word.end()
+        longer = path + rest[:at].rstrip(".:")
+        within = "/" in longer[len(path) :] and _is_there(Path(longer).parent)
+        longest = longer if within or _is_there(Path(longer)) else longest
+    return longest
 
 
 def _written(text: str) -> str:

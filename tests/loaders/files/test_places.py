@@ -56,6 +56,17 @@ def test_texts_are_written_without_paths(run: Path) -> None:
     assert without_places({"a": [text, 1, None, (text,)]}, run) == {"a": [told, 1, None, (told,)]}
 
 
+def test_folders_with_blanks_in_their_names_are_not_told(run: Path, tmp_path: Path) -> None:
+    place = tmp_path / "My Drive" / "of Ada" / "pairs.csv"
+    place.parent.mkdir(parents=True)
+    place.touch()
+    gone = place.with_name("gone.csv")
+    text = f"{place}: is empty. Neither {gone} nor NAME={place} and {tmp_path} are of use"
+    assert without_places(text, run) == (
+        f"…/pairs.csv: is empty. Neither …/gone.csv nor NAME=…/pairs.csv and …/{tmp_path.name} are of use"
+    )
+
+
 def test_a_name_that_is_not_utf_8_is_escaped(run: Path) -> None:
     for told in (without_places("runs/caf\udce9", run), command_line(["report", "runs/caf\udce9"], run)):
         assert "runs/caf\\udce9" in told.encode("utf-8").decode("utf-8")
