@@ -1,4 +1,4 @@
-"""`bedside contrast`: compares finished runs of dialogues, case by case."""
+"""`bedside contrast`: compares finished runs of captions or dialogues, case by case."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from baselines.dialogue.played import PlayedCase, read_played
 from baselines.medconceal.comparisons import Comparison, best_of, compare_cases, results
 from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.tables import setting_name
-from baselines.results.comparison import FinishedRun, read_runs
+from baselines.medlaybench_v import differences as captions
+from baselines.results.comparison import FinishedRun, check_same_data, read_runs
+from baselines.results.differences import ALPHA, Difference
 from baselines.results.published import named
 from baselines.results.run import ModelUsed, RunRecord, because
-from baselines.threemdbench.consultation.differences import ALPHA, Difference, differences, system_of, told_apart
+from baselines.threemdbench.consultation.differences import differences, system_of, told_apart
 from loaders.errors import InputError
 from loaders.files.untrusted import resolved
 from scripts.terminal.console import errors, output, table
@@ -28,7 +30,7 @@ from scripts.terminal.options import LAST_SEED, All, outside_releases
 
 
 def command(
-    runs: list[Path] = typer.Argument(..., metavar="RUN RUN…", help="Folders of finished dialogue runs."),
+    runs: list[Path] = typer.Argument(..., metavar="RUN RUN…", help="Folders of finished runs of one kind."),
     out: Path | None = typer.Option(
         None,
         "--out",
@@ -43,29 +45,55 @@ def command(
 ) -> None:
     """Compare runs over the same cases: differences with intervals, and the paper's tests.
 
-    Consultations: every pair of runs, Wilcoxon tests with Benjamini-Hochberg correction. Confirmation and intervention:
-    the first run is the reference; against several others, the best of them on each metric; sign-flip or McNemar tests
-    with Holm correction.
+    Language: every pair of runs, over the lay captions that both have of the same expert captions (by image_id).
+    Consultations: every pair of runs. Both: Wilcoxon tests with Benjamini-Hochberg correction.
+
+    Confirmation and intervention: the first run is the reference; against several others, the best of them on each
+    metric; sign-flip or McNemar tests with Holm correction.
 
     Example: `bedside contrast runs/gpt-dialogue runs/gpt-rationale`
     """
     started = time.monotonic()
-    read = read_runs(runs)
+    read = read_runs(runs, different_data=True)
     kinds = {run.record.baseline for run in read}
-    if len(read) < 2 or len(kinds) != 1 or not kinds <= {"consultation", "confirmation", "intervention"}:
+    if len(read) < 2 or len(kinds) != 1 or not kinds <= {"language", "consultation", "confirmation", "intervention"}:
         raise InputError(
             "runs that can be compared",
             found=f"{len(read)} of {', '.join(sorted(kinds))}",
-            expected="two or more, all of consultation, of confirmation or of intervention",
+            expected="two or more, all of language, of consultation, of confirmation or of intervention",
         )
-    if kinds == {"consultation"}:
-        if out is not None:
-            raise InputError("--out", found=str(out), expected="none: the paper has no table of these differences")
+    if kinds != {"language"}:
+        check_same_data(read, do="Compare runs over the same data")
+    if kinds & {"language", "consultation"} and out is not None:
+        raise InputError("--out", found=str(out), expected="none: the paper has no table of these differences")
+    if kinds == {"language"}:
+        _language(read, seed, as_json, everything)
+    elif kinds == {"consultation"}:
         _consultations(read, seed, as_json, everything)
     else:
         _concealment(read, seed, as_json, everything, out, started)
     if not as_json and (reason := because(*(run.record.stand_in for run in read))):
         output.print(f"stand-in: {reason}", style="yellow", highlight=False)
+
+
+# --- MedLayBench-V ----------------------------------------------------------------------------------------------------
+
+
+def _language(read: Sequence[FinishedRun], seed: int, as_json: bool, everything: bool) -> None:
+    systems = captions.captions_of(read)
+    found = captions.differences(systems, seed=seed)
+    if as_json:
+        _print_json(found)
+        return
+    if any(one.places.keys() != systems[0].places.keys() for one in systems):
+        counts = ", ".join(f"{len(one.places):,}" for one in systems)
+        text = f"The runs hold different captions ({counts}): each pair is compared on those that both have"
+        errors.print(text, style="yellow", highlight=False)
+    print_differences(found, everything=everything, unit="captions")
+
+
+def _print_json(found: Sequence[Difference]) -> None:
+    typer.echo(json.dumps([asdict(one) | {"significant": one.significant} for one in found], indent=1))
 
 
 # --- 3MDBench ---------------------------------------------------------------------------------------------------------
@@ -80,7 +108,7 @@ def _consultations(read: Sequence[FinishedRun], seed: int, as_json: bool, everyt
         systems.append(system)
     found = differences(told_apart(systems, [f"run {number}" for number in range(1, len(read) + 1)]), seed=seed)
     if as_json:
-        typer.echo(json.dumps([asdict(one) | {"significant": one.significant} for one in found], indent=1))
+        _print_json(found)
         return
     cases = [frozenset(played.case_id for played in system.consultations) for system in systems]
     if len(set(cases)) > 1:
@@ -90,19 +118,20 @@ def _consultations(read: Sequence[FinishedRun], seed: int, as_json: bool, everyt
     print_differences(found, everything=everything)
 
 
-def print_differences(found: Sequence[Difference], *, everything: bool) -> None:
+def print_differences(found: Sequence[Difference], *, everything: bool, unit: str = "cases") -> None:
     """The differences of every pair: all of them, or those that distinguish its systems."""
     pairs = [list(rows) for _, rows in groupby(found, key=lambda one: (one.first, one.second))]
     if everything:
         for rows in pairs:
-            _print_pair(rows)
+            _print_pair(rows, unit)
     elif len(pairs) == 1:
-        _print_differing(pairs[0])
+        _print_differing(pairs[0], unit)
     else:
-        _print_pairs(pairs)
+        _print_pairs(pairs, unit)
     output.print(
         "p: Wilcoxon's signed-rank test; adjusted by Benjamini and Hochberg over all pairs of a table, * below "
-        f"{ALPHA}. F1 has no value per case, hence no test: see its interval, from a paired bootstrap over cases.",
+        f"{ALPHA}. Intervals: a paired bootstrap over {unit}."
+        + (" F1 has no value per case, hence no test." if any(one.p is None for one in found) else ""),
         style="dim",
         highlight=False,
     )
@@ -115,9 +144,9 @@ def _differs(one: Difference) -> bool:
     return one.significant if one.p is not None else not one.ci95[0] <= 0 <= one.ci95[1]
 
 
-def _print_differing(rows: list[Difference]) -> None:
+def _print_differing(rows: list[Difference], unit: str) -> None:
     right = ("difference", "95 % interval", "adjusted p")
-    title = f"{rows[0].first}\nless {rows[0].second}, {max(one.n for one in rows):,} cases"
+    title = f"{rows[0].first}\nless {rows[0].second}, {max(one.n for one in rows):,} {unit}"
     shown = table(title, "told apart", *right, right=right)
     for one in filter(_differs, rows):
         low, high = one.ci95
@@ -127,18 +156,19 @@ def _print_differing(rows: list[Difference]) -> None:
     output.print(f"not told apart: {_measures(one for one in rows if not _differs(one))}\n", highlight=False)
 
 
-def _print_pairs(pairs: Sequence[list[Difference]]) -> None:
+def _print_pairs(pairs: Sequence[list[Difference]], unit: str) -> None:
     """One line per pair: the measures that are clearly higher, and those that are clearly lower."""
     names = list(dict.fromkeys(name for rows in pairs for name in (rows[0].first, rows[0].second)))
     for number, name in enumerate(names, start=1):
         output.print(f"{number}  {name}", highlight=False)
-    shown = table("\nWhat tells two apart", "pair", "cases", "F1", "higher", "lower", right=("cases", "F1"))
+    f1s = ["F1"] if any(one.measure == "F1" for one in pairs[0]) else []
+    shown = table("\nWhat tells two apart", "pair", unit, *f1s, "higher", "lower", right=(unit, *f1s))
     for rows in pairs:
         first, second = (names.index(name) + 1 for name in (rows[0].first, rows[0].second))
         differing = list(filter(_differs, rows))
-        f1 = next((f"{one.difference:+.2f}" for one in rows if one.measure == "F1"), "")
+        f1 = [next((f"{one.difference:+.2f}" for one in rows if one.measure == name), "") for name in f1s]
         higher, lower = (_measures(one for one in differing if sign * one.difference > 0) for sign in (1, -1))
-        shown.add_row(f"{first} less {second}", max(one.n for one in rows), f1, higher, lower)
+        shown.add_row(f"{first} less {second}", max(one.n for one in rows), *f1, higher, lower)
     output.print(shown, markup=False, highlight=False)
     output.print()
 
@@ -147,8 +177,8 @@ def _measures(rows: Iterable[Difference]) -> str:
     return ", ".join(one.measure for one in rows) or "none"
 
 
-def _print_pair(rows: list[Difference]) -> None:
-    right = ("difference", "95 % interval", "p", "adjusted", "cases")
+def _print_pair(rows: list[Difference], unit: str) -> None:
+    right = ("difference", "95 % interval", "p", "adjusted", unit)
     shown = table(f"{rows[0].first}\nless {rows[0].second}", "table", "measure", *right, right=right)
     for one in rows:
         low, high = one.ci95

@@ -1,6 +1,7 @@
 """Language of caption pairs: readability of both registers, and how far the lay one keeps the expert one's words.
 
-    results = evaluate(rows, data=..., stand_in=None)
+    scored = evaluate(rows, data=..., stand_in=None)
+    scored.results, scored.extra
 
 MedLayBench-V's Tables 1 and 2, cell by cell, with the labels of the published numbers, and two more columns: words per
 sentence, and BLEU-4 of each split as one corpus. Every mean is taken over captions, so Overall, which is there if there
@@ -10,7 +11,8 @@ not on this machine has no value, and a note that says what is missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+import hashlib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass
 from functools import partial, reduce
 from operator import or_
@@ -25,6 +27,7 @@ from baselines.medlaybench_v.wordnet import HOW_TO_GET_WORDNET, WordNet, find_wo
 from baselines.results.run import DataUsed, Direction, Result, RunRecord
 from baselines.results.statistics import Floats, bootstrap_means
 from loaders.errors import InputError, MissingExtra, ModelError
+from loaders.files.records import to_json
 from loaders.manifest import ContentDigest, content_digest
 
 PAPER = "MedLayBench-V"
@@ -55,10 +58,53 @@ _in_table_2 = partial(Result, paper=PAPER, table="Table 2", row=ROW, setting=PAI
 _Column = Callable[..., Result]
 
 
+CAPTIONS = "captions.json"
+"""The file of a run that holds `CaptionScores`."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measure's value for each lay caption, in its unit, to six decimals."""
+
+    unit: str
+    values: list[float]
+
+
+@dataclass(frozen=True)
+class CaptionScores:
+    """What each lay caption scores, so that the captions of two runs can be paired: lists in one order.
+
+    `expert` are digests of the expert captions; `tables` are the measures of Tables 1 and 2 by table and column.
+    """
+
+    image_id: list[str | None]
+    expert: list[str]
+    article_id: list[str] | None
+    tables: dict[str, dict[str, Measured]]
+
+    def __post_init__(self) -> None:
+        lists: list[Sized] = [self.expert, *([] if self.article_id is None else [self.article_id])]
+        lists += [measured.values for table in self.tables.values() for measured in table.values()]
+        if any(len(one) != len(self.image_id) for one in lists):
+            raise ValueError("lists of different lengths")
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The numbers, and further JSON files of the run by name."""
+
+    results: list[Result]
+    extra: dict[str, Any]
+
+
 @dataclass(frozen=True)
 class _Pairs:
-    """Captions by register in the order of the splits; `groups` are the splits, then all, as label and rows."""
+    """Captions by register in the order of the splits; `groups` are the splits, then all, as label and rows.
 
+    `names` are the image_id of each pair, or None.
+    """
+
+    names: list[str | None]
     captions: dict[str, list[str]]
     articles: list[Hashable] | None
     groups: list[tuple[str, slice]]
@@ -79,7 +125,7 @@ def evaluate(
     learned: Mapping[str, Metric] = LEARNED,
     resamples: int = 1000,
     seed: int = 0,
-) -> list[Result]:
+) -> Scored:
     """Tables 1 and 2 of rows with `split` (train, validation, test), `expert_caption` and `layman_caption`.
 
     `data` describes the rows for the record of the run; without it the record holds a digest of the captions.
@@ -124,7 +170,17 @@ def evaluate(
         for (column, _), mean, (low, high) in zip(columns, means, intervals, strict=True):
             results.append(column(value=mean, ci95=(low, high), **facts))
         results += [column(value=None, **facts) for column in missing]
-    return results
+    return Scored(results, {CAPTIONS: to_json(_by_caption(pairs, columns))})
+
+
+def _by_caption(pairs: _Pairs, columns: Iterable[tuple[_Column, Floats]]) -> CaptionScores:
+    tables: dict[str, dict[str, Measured]] = {}
+    for column, scores in columns:
+        cell = column(value=0.0, split_or_group="", n=0)  # for what stands over the column
+        if cell.setting != "Expert":
+            tables.setdefault(cell.table, {})[cell.column] = Measured(cell.unit, np.round(scores, 6).tolist())
+    experts = [hashlib.sha256(text.encode()).hexdigest()[:16] for text in pairs.captions["Expert"]]
+    return CaptionScores(pairs.names, experts, [str(one) for one in pairs.articles] if pairs.articles else None, tables)
 
 
 def _read(rows: Iterable[Mapping[str, Any]], data: DataUsed | None) -> _Pairs:
@@ -137,7 +193,7 @@ def _read(rows: Iterable[Mapping[str, Any]], data: DataUsed | None) -> _Pairs:
             raise InputError(name, found=f"split {split!r}", expected=", ".join(SPLITS))
         kept = {column: read_caption(row, column, name) for column in REGISTERS.values()}
         digests[split].update({"split": split, **kept})
-        by_split[split].append({**kept, "article_id": row.get("article_id")})
+        by_split[split].append({**kept, **{name: row.get(name) for name in ("image_id", "article_id")}})
     ordered = [row for part in by_split.values() for row in part]
     if not ordered:
         raise InputError("rows", found="none", expected="one or more caption pairs")
@@ -154,7 +210,8 @@ def _read(rows: Iterable[Mapping[str, Any]], data: DataUsed | None) -> _Pairs:
         data = DataUsed("medlaybench-v", "+".join(splits), None, digest)
     articles = [row["article_id"] for row in ordered]
     captions = {register: [row[column] for row in ordered] for register, column in REGISTERS.items()}
-    return _Pairs(captions, articles if all(articles) else None, groups, data)
+    names = [row["image_id"] for row in ordered]
+    return _Pairs(names, captions, articles if all(articles) else None, groups, data)
 
 
 def read_caption(row: Mapping[str, Any], column: str, name: str) -> str:

@@ -14,6 +14,7 @@ from baselines.report.dialogues import PlayedRun, played
 from baselines.report.matrix import Matrix, most_frequent
 from baselines.report.rows import Explored, Row, Said, Told
 from baselines.report.sections import Numbered, Section
+from baselines.results.differences import ALPHA, Difference
 from baselines.results.published import meaning, named
 from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.diagnosis import (
@@ -23,7 +24,7 @@ from baselines.threemdbench.consultation.diagnosis import (
     first_name,
     is_none,
 )
-from baselines.threemdbench.consultation.differences import ALPHA, Difference, differences, system_of, told_apart
+from baselines.threemdbench.consultation.differences import differences, system_of, told_apart
 from baselines.threemdbench.consultation.names import PAPER, doctor_name, role_model, setting_name, shared_family
 from baselines.threemdbench.consultation.protocol import Unfinished
 from baselines.threemdbench.consultation.record import HIGHEST, Consultation

@@ -101,10 +101,15 @@ def read_runs(folders: Sequence[Path], *, different_data: bool = False) -> list[
             do = "" if again else "Put repetitions in one run (--epochs); give different models different names"
             raise InputError(run.folder, found=found, expected="each run once", do=do)
     if not different_data:
-        for at, run in enumerate(runs):
-            for earlier in runs[:at]:
-                _same_data(earlier, run)
+        check_same_data(runs, do="Compare runs over the same data, or add --different-data for an ablation")
     return runs
+
+
+def check_same_data(runs: Sequence[FinishedRun], *, do: str) -> None:
+    """Raises InputError, with what to do, for runs of one paper that `read_runs` would refuse for their data."""
+    for at, run in enumerate(runs):
+        for earlier in runs[:at]:
+            _same_data(earlier, run, do)
 
 
 def compare(runs: Sequence[FinishedRun]) -> list[Compared]:
@@ -142,7 +147,7 @@ def conditions(results: Sequence[Result]) -> list[Condition]:
     return [Condition(entry, tuple(dict.fromkeys(names))) for entry, names in ordered]
 
 
-def _same_data(one: FinishedRun, other: FinishedRun) -> None:
+def _same_data(one: FinishedRun, other: FinishedRun, do: str) -> None:
     a, b = one.record.data, other.record.data
     if a.corpus != b.corpus and not {result.paper for result in one.results} & {
         result.paper for result in other.results
@@ -159,5 +164,5 @@ def _same_data(one: FinishedRun, other: FinishedRun) -> None:
                 f"{one.folder} and {other.folder}",
                 found=f"{what} {found}",
                 expected=f"{expected}, as in {one.folder}",
-                do="Compare runs over the same data, or add --different-data for an ablation",
+                do=do,
             )

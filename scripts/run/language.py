@@ -31,15 +31,15 @@ def command(
     started = time.monotonic()
     opened = open_data(data, split=split)
     rows = opened.rows(*_COLUMNS)
-    results = evaluate(
+    scored = evaluate(
         rows, data=used(opened), stand_in=opened.stand_in, wordnet=wordnet, resamples=resamples, seed=seed
     )
-    finish(out, results, started)
+    finish(out, scored.results, started, scored.extra)
 
 
 def rescore(stored: Stored) -> Rescored:
     """Recompute the numbers from the captions; learned metrics are computed with the weights on this machine."""
     opened, resamples, seed = stored.opened(), stored.option("resamples"), stored.seed
     stand_in, rows = stored.record.stand_in, opened.rows(*_COLUMNS)
-    results = evaluate(rows, data=used(opened), stand_in=stand_in, resamples=resamples, seed=seed)
-    return Rescored(results)
+    scored = evaluate(rows, data=used(opened), stand_in=stand_in, resamples=resamples, seed=seed)
+    return Rescored(scored.results, scored.extra)

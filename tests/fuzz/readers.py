@@ -15,7 +15,9 @@ from baselines.medconceal.policy import PolicyConfig
 from baselines.medconceal.transcripts import read_transcripts
 from baselines.medlaybench_v import ratings
 from baselines.medlaybench_v.captioning import read_prompts
+from baselines.medlaybench_v.differences import captions_of
 from baselines.medlaybench_v.embedding_cache import EmbeddingCache
+from baselines.results.comparison import FinishedRun
 from baselines.results.run import read_run
 from baselines.threemdbench import relevance_sheets
 from baselines.threemdbench.classifier.checkpoint import read_tensors
@@ -132,6 +134,10 @@ def _answer(path: Path) -> object:
         return read_object(path.read_text("utf-8", "surrogateescape"))
 
 
+def _caption_scores(path: Path) -> object:
+    return captions_of([FinishedRun(path, *read_run(path))])[0].places
+
+
 def _consultations(path: Path) -> object:
     return read_played(path, PlayedCase[Consultation])
 
@@ -219,6 +225,7 @@ READERS: dict[str, Reader] = _TABLES | _CAPTIONS | _RELEASES | {
     "load": _release("captions", lambda path: load("medlaybench-v", source=path)),
     "rows": _release("patients", lambda path: _all(read_rows(path, Manifest.read(path)))),
     "run": _run("runs/language", read_run, 30),
+    "caption scores": Reader("runs/language", _caption_scores, ("captions.json",)),
     "consultations": Reader("runs/consultation", _consultations, ("dialogues.jsonl",)),
     "episodes": Reader("runs/confirmation", _episodes, ("dialogues.jsonl",)),
     "report language": _run("runs/language", _command("report", "PATH", "-o", "new.html")),

@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 
 from baselines.medconceal.comparisons import Comparison
-from baselines.threemdbench.consultation.differences import Difference
+from baselines.results.differences import Difference
 from scripts import contrast
 
 

@@ -10,7 +10,6 @@ bootstrap over cases beside it.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,13 +20,8 @@ import numpy as np
 
 from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.comparison import FinishedRun
-from baselines.results.statistics import (
-    Interval,
-    benjamini_hochberg,
-    paired_bootstrap,
-    paired_bootstrap_classification,
-    wilcoxon_signed_rank,
-)
+from baselines.results.differences import Difference, adjusted, named_apart, paired
+from baselines.results.statistics import paired_bootstrap_classification
 from baselines.threemdbench.consultation.diagnosis import (
     authors_samples,
     extracted,
@@ -41,9 +35,6 @@ from baselines.threemdbench.consultation.tables import case_means, graded
 from loaders.errors import InputError
 from loaders.threemdbench import NAMES
 
-ALPHA = 0.01
-"""The paper's level of significance."""
-
 
 @dataclass(frozen=True, slots=True)
 class System:
@@ -52,30 +43,6 @@ class System:
     label: str
     consultations: Sequence[Consultation]
     unfinished: Unfinished = "paper"
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """First minus second over the n cases that both have, in the unit of the measure.
-
-    p is Wilcoxon's, or None for a measure without a value per case; `p_adjusted` is over all pairs of the table.
-    """
-
-    table: str
-    measure: str
-    unit: str
-    first: str
-    second: str
-    n: int
-    difference: float
-    ci95: Interval
-    p: float | None
-    p_adjusted: float | None = None
-
-    @property
-    def significant(self) -> bool:
-        """Whether the paper would call it significant."""
-        return self.p_adjusted is not None and self.p_adjusted < ALPHA
 
 
 def system_of(run: FinishedRun) -> System | None:
@@ -96,11 +63,8 @@ def system_of(run: FinishedRun) -> System | None:
 
 def told_apart(systems: Sequence[System], names: Sequence[str]) -> list[System]:
     """The systems, with a name after every label that two of them share: one doctor with different prompts, say."""
-    labels = Counter(system.label for system in systems)
-    return [
-        replace(system, label=f"{system.label} ({name})") if labels[system.label] > 1 else system
-        for system, name in zip(systems, names, strict=True)
-    ]
+    labels = named_apart([system.label for system in systems], names)
+    return [replace(system, label=label) for system, label in zip(systems, labels, strict=True)]
 
 
 def differences(systems: Sequence[System], *, resamples: int = 1000, seed: int = 0) -> list[Difference]:
@@ -110,17 +74,13 @@ def differences(systems: Sequence[System], *, resamples: int = 1000, seed: int =
     """
     if len(systems) < 2:
         raise InputError("systems", found=f"{len(systems)}", expected="2 or more to compare")
-    pairs = [
-        pair
-        for first, second in combinations(systems, 2)
-        for pair in _pair(first, second, resamples=resamples, seed=seed)
-    ]
-    adjusted: dict[int, float] = {}
-    for table in dict.fromkeys(pair.table for pair in pairs):
-        tested = {at: pair.p for at, pair in enumerate(pairs) if pair.table == table and pair.p is not None}
-        if tested:
-            adjusted |= zip(tested, benjamini_hochberg(list(tested.values())).tolist(), strict=True)
-    return [replace(pair, p_adjusted=adjusted.get(at)) for at, pair in enumerate(pairs)]
+    return adjusted(
+        [
+            pair
+            for first, second in combinations(systems, 2)
+            for pair in _pair(first, second, resamples=resamples, seed=seed)
+        ]
+    )
 
 
 def _pair(first: System, second: System, *, resamples: int, seed: int) -> Iterator[Difference]:
@@ -149,8 +109,7 @@ def _pair(first: System, second: System, *, resamples: int, seed: int) -> Iterat
         if cases:
             values = [np.array([mean[case] for case in cases]) for mean in means]
             within = None if most is None else (-most, most)
-            value, ci95 = paired_bootstrap(*values, resamples=resamples, seed=seed, within=within).estimate()
-            p = wilcoxon_signed_rank(*values)[1]
+            value, ci95, p = paired(*values, within=within, resamples=resamples, seed=seed)
             yield compared(table, measure, unit, n=len(cases), difference=value, ci95=ci95, p=p)
 
 

@@ -55,7 +55,9 @@ def _half(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
 
 @pytest.fixture(scope="module")
 def results() -> list[Result]:
-    return evaluate(ROWS, learned={"LENS": _half, "RaTEScore": _missing, "GREEN": LEARNED["GREEN"]}, resamples=200)
+    return evaluate(
+        ROWS, learned={"LENS": _half, "RaTEScore": _missing, "GREEN": LEARNED["GREEN"]}, resamples=200
+    ).results
 
 
 def test_every_published_cell_of_tables_1_and_2_has_one_of_ours_with_its_unit_and_direction(
@@ -138,7 +140,7 @@ def test_the_note_of_meteor_says_whether_there_was_a_wordnet(monkeypatch: pytest
 
     def meteor_of(wordnet: object) -> Result:
         monkeypatch.setattr(language, "find_wordnet", lambda folder: wordnet)
-        return _cells(evaluate(ROWS, learned={}, resamples=10))["Layman against Expert", "METEOR", "Test"]
+        return _cells(evaluate(ROWS, learned={}, resamples=10).results)["Layman against Expert", "METEOR", "Test"]
 
     without, with_one = meteor_of(None), meteor_of(WordNet())
     assert "no synonyms: no WordNet here (install Debian's wordnet-base" in without.note
@@ -152,7 +154,7 @@ def test_a_named_wordnet_folder_without_a_wordnet_is_refused(tmp_path: Path) -> 
 
 
 def test_one_split_alone_has_no_overall() -> None:
-    results = evaluate(ROWS[4:], learned={}, resamples=10)
+    results = evaluate(ROWS[4:], learned={}, resamples=10).results
     assert {result.split_or_group for result in results} == {"Test"}
     assert results[0].record is not None
     assert results[0].record.data.split == "test"
@@ -160,7 +162,7 @@ def test_one_split_alone_has_no_overall() -> None:
 
 def test_the_order_of_the_splits_does_not_matter_but_the_content_does() -> None:
     def run(rows: Sequence[dict[str, Any]]) -> list[tuple[Any, ...]]:
-        return [(result.key, result.value, result.ci95, result.run_id) for result in evaluate(rows, learned={})]
+        return [(result.key, result.value, result.ci95, result.run_id) for result in evaluate(rows, learned={}).results]
 
     assert run(ROWS) == run([*ROWS[4:], *ROWS[:4]])
     other = [*ROWS[:5], ROWS[5] | {"layman_caption": "A kidney stone of 1.5 cm."}]
@@ -169,7 +171,7 @@ def test_the_order_of_the_splits_does_not_matter_but_the_content_does() -> None:
 
 def test_whole_articles_are_drawn_where_every_row_names_one() -> None:
     articles = [row | {"article_id": f"PMC{place // 3}"} for place, row in enumerate(ROWS)]
-    clustered, plain = evaluate(articles, learned={}), evaluate([*articles[:5], ROWS[5]], learned={})
+    clustered, plain = (evaluate(rows, learned={}).results for rows in (articles, [*articles[:5], ROWS[5]]))
     cell = ("Expert", "FKGL", "Train")
     assert _cells(clustered)[cell].value == _cells(plain)[cell].value
     # The three rows of the split are one article: every resample is the split itself.
@@ -183,7 +185,7 @@ def test_whole_articles_are_drawn_where_every_row_names_one() -> None:
 
 def test_data_and_stand_in_reach_the_record_and_the_files(tmp_path: Path) -> None:
     data = DataUsed("medlaybench-v", "test", "v1.0.0", "0" * 64)
-    results = evaluate(ROWS[4:], data=data, stand_in="made-up captions", learned={}, resamples=10, seed=3)
+    results = evaluate(ROWS[4:], data=data, stand_in="made-up captions", learned={}, resamples=10, seed=3).results
     record = results[0].record
     assert record is not None
     assert record.data == data
@@ -194,7 +196,9 @@ def test_data_and_stand_in_reach_the_record_and_the_files(tmp_path: Path) -> Non
 
 
 def test_a_caption_without_a_word_is_counted_and_reported() -> None:
-    results = evaluate([*ROWS[:3], ROWS[3] | {"split": "train", "layman_caption": "(…)"}], learned={}, resamples=10)
+    results = evaluate(
+        [*ROWS[:3], ROWS[3] | {"split": "train", "layman_caption": "(…)"}], learned={}, resamples=10
+    ).results
     cells = _cells(results)
     assert cells["Layman", "FKGL", "Train"].note == "1 captions hold no word and score what textstat gives them"
     assert cells["Expert", "FKGL", "Train"].note == ""

@@ -1,0 +1,115 @@
+"""Lay captions of several systems compared caption by caption.
+
+    for one in differences([captions_of(run) for run in runs]): print(one.measure, one.difference, one.p_adjusted)
+
+The systems rewrote the same expert captions; each measure of Tables 1 and 2 that has a value for each lay caption is
+compared over the captions that both systems have. The paper compares no systems. The test is that of 3MDBench:
+Wilcoxon's, adjusted over all pairs of systems and all measures of a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from baselines.medlaybench_v.language import CAPTIONS, CaptionScores
+from baselines.results.comparison import FinishedRun
+from baselines.results.differences import Difference, adjusted, named_apart, paired
+from loaders.errors import InputError
+from loaders.files.records import from_json
+from loaders.files.untrusted import is_there, read_file, resolved
+
+
+@dataclass(frozen=True)
+class Captions:
+    """What each lay caption of a run scores; `label` is what the system is called."""
+
+    folder: Path
+    label: str
+    scores: CaptionScores
+
+    @cached_property
+    def places(self) -> dict[str | None, int]:
+        """image_id -> its place in the lists. Raises InputError for an image_id that two captions have."""
+        found: dict[str | None, int] = {}
+        for place, name in enumerate(self.scores.image_id):
+            if found.setdefault(name, place) != place:
+                raise InputError(
+                    self.folder,
+                    found=f"image_id {name} twice",
+                    expected="one lay caption for each image_id",
+                    do="Give each pair its own image_id and repeat the run",
+                )
+        return found
+
+
+def captions_of(runs: Sequence[FinishedRun]) -> list[Captions]:
+    """The captions of finished runs of `language`, called by the names of their folders.
+
+    Raises InputError for a run of an earlier version, which did not store them, and for a file that is damaged.
+    """
+    names = [resolved(run.folder).name for run in runs]
+    labels = named_apart(names, [f"run {number}" for number in range(1, len(runs) + 1)])
+    return [_read(run.folder, label) for run, label in zip(runs, labels, strict=True)]
+
+
+def _read(folder: Path, label: str) -> Captions:
+    path, do = folder / CAPTIONS, "Repeat the run"
+    if not is_there(path):
+        raise InputError(folder, found=f"no {CAPTIONS}", expected="the scores of each caption", do=do)
+    scores = from_json(CaptionScores, read_file(path, expected="a file written by a run", do=do), path, do=do)
+    return Captions(folder, label, scores)
+
+
+def differences(systems: Sequence[Captions], *, resamples: int = 1000, seed: int = 0) -> list[Difference]:
+    """Every two systems in every measure that both have.
+
+    Where every caption has an article, whole articles are drawn for the intervals.
+
+    Raises InputError for systems without a caption in common, and for one image_id with two expert captions.
+    """
+    return adjusted(
+        [
+            one
+            for first, second in combinations(systems, 2)
+            for one in _pair(first, second, resamples=resamples, seed=seed)
+        ]
+    )
+
+
+def _pair(first: Captions, second: Captions, *, resamples: int, seed: int) -> Iterator[Difference]:
+    common = [name for name in first.places if name in second.places]
+    where = f"{first.folder} and {second.folder}"
+    if not common:
+        do = "Give the tables a column image_id that names the same picture alike"
+        raise InputError(where, found="no image_id in common", expected="lay captions of the same pictures", do=do)
+    at = [[side.places[name] for name in common] for side in (first, second)]
+    experts = [[side.scores.expert[place] for place in rows] for side, rows in zip((first, second), at, strict=True)]
+    if differing := [name for name, one, other in zip(common, *experts, strict=True) if one != other]:
+        found = f"image_id {differing[0]}" + (f" and {len(differing) - 1:,} more" if differing[1:] else "")
+        raise InputError(
+            where, found=f"{found} with two expert captions", expected="lay captions of the same expert captions"
+        )
+    articles = first.scores.article_id
+    clusters = [articles[place] for place in at[0]] if articles else None
+    for table, measures in first.scores.tables.items():
+        for measure, measured in measures.items():
+            other = second.scores.tables.get(table, {}).get(measure)
+            if other is None:
+                continue
+            percent = measured.unit == "percent"
+            sides = zip((measured, other), at, strict=True)
+            value, ci95, p = paired(
+                *(np.array([one.values[place] for place in rows]) for one, rows in sides),
+                within=(-100.0, 100.0) if percent else None,
+                resamples=resamples,
+                seed=seed,
+                clusters=clusters,
+            )
+            unit = "points" if percent else measured.unit
+            yield Difference(table, measure, unit, first.label, second.label, len(common), value, ci95, p)
