@@ -7,7 +7,7 @@
     RUN/study.json                                the design, its digest, the models, the last digest of the journal;
                                                   `asked_again`: requests to models sent again after a stop
 
-People appear under their pseudonyms. Those whose texts were erased, and practice items, appear only as a count.
+People appear under their pseudonyms. Those whose texts were erased, and practice items, appear only in counts.
 """
 
 from __future__ import annotations
@@ -67,8 +67,9 @@ def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
         responses = {name: _responses(connection, keys, name, models, left_out) for name in study.design.tasks}
         everybody = who.everybody(connection)
         flags = flagged(connection, keys, study.design, everybody)
-        persons = [_person(connection, keys, study, person, flags.get(person.id, [])) for person in everybody]
-        times = list(_times(connection, keys))
+        kept = [person for person in everybody if person.stage != "erased"]
+        persons = [_person(connection, keys, study, person, flags.get(person.id, [])) for person in kept]
+        times = list(_times(connection, keys, kept))
         again = requests.sent_again(connection)
     written: list[Path] = []
     for name, answered in responses.items():
@@ -85,6 +86,7 @@ def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
         "stand_in": stand_in,
         "journal": {"rows": rows, "last": head},
         "left_out": dict(sorted(left_out.items())),
+        "people_erased": len(everybody) - len(kept),
         "asked_again": again,
     }
     write_whole(out / "study.json", (json.dumps(told, indent=2, sort_keys=True) + "\n").encode())
@@ -103,6 +105,9 @@ def _responses(
     for person in who.everybody(connection):
         for slot in at.slots_of(connection, person.id):
             if slot.task != name:
+                continue
+            if person.stage == "erased":
+                left_out["erased"] += 1
                 continue
             if slot.step not in at.OVER:
                 left_out["not finished"] += 1
@@ -176,8 +181,8 @@ def _person(
     }
 
 
-def _times(connection: Connection, keys: Keys) -> Iterable[dict[str, Any]]:
-    for person in who.everybody(connection):
+def _times(connection: Connection, keys: Keys, people: Iterable[who.Person]) -> Iterable[dict[str, Any]]:
+    for person in people:
         for slot in at.slots_of(connection, person.id):
             try:
                 after = keys.open_json(person.id, at.sealed_of(connection, slot)["after"]) or {}

@@ -81,6 +81,11 @@ def test_a_study_from_the_link_to_the_table(
         with site.store.reading() as connection:
             assert [one.stage for one in who.everybody(connection)] == ["debriefing", "debriefing", "invited"]
         exported = export(plan, site.store, site.keys, tmp_path / "out")
+        with site.store.writing() as connection:
+            who.erase(connection, site.keys, "P002", site.clock())
+        later = export(plan, site.store, site.keys, tmp_path / "later")
+        assert later.left_out == {"erased": exported.items - later.items} and later.items
+        assert not any("P002" in path.read_text("utf-8") for path in later.files if path.suffix == ".csv")
     sheets = [path for path in exported.files if re.fullmatch(rf"{task}(-image\+basic)?-P00\d", path.stem)]
     assert len(sheets) == raters and exported.stand_in
     flags = {row["participant"]: row["flags"] for row in read_sheet(tmp_path / "out" / "people.csv")}

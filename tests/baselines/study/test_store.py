@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -50,6 +51,10 @@ def test_a_talk_is_kept_exported_and_erased(database: str | None, tmp_path: Path
     with store, keys:
         exported = export(site.study, store, keys, tmp_path / "out")
         assert exported.items == 1 and exported.left_out == {"erased": 1}
+        for name in ("people.csv", "items.csv"):
+            table = (tmp_path / "out" / name).read_text()
+            assert "P001" in table and "P002" not in table
+        assert json.loads((tmp_path / "out" / "study.json").read_text())["people_erased"] == 1
         with store.reading() as connection:
             count, head = journal.checked(connection)
             assert count > 20 and head == journal.head(connection)
