@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
@@ -36,6 +36,11 @@ FORM = ("csrf", "here")
 """Fields that every form carries (`pages/fields.html`)."""
 
 
+def _refuse_same(question: str, options: Sequence[str]) -> None:
+    if same := [option for option in options if options.count(option) > 1]:
+        raise ValueError(f"{question}: the option {same[0][:40]!r} twice")
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question of a survey. `options` are those of a choice; `shown` is what the person reads."""
@@ -57,6 +62,7 @@ class Question:
             raise ValueError(f"question {self.name}: spaces too many in the option {odd[0][:40]!r}")
         if (self.kind == "choice") != bool(self.options):
             raise ValueError(f"question {self.name}: a choice has options, and nothing else has")
+        _refuse_same(f"question {self.name}", self.options)
 
     @property
     def scale(self) -> bool:
@@ -75,6 +81,7 @@ class Check:
     def __post_init__(self) -> None:
         if not 0 <= self.right < len(self.options):
             raise ValueError("a comprehension question has no option of that number")
+        _refuse_same("a comprehension question", self.options)
 
 
 @dataclass(frozen=True, slots=True)

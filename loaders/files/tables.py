@@ -432,12 +432,12 @@ def _json_list(data: bytes, path: Path) -> Iterator[Placed | BadRow]:
 
 
 def _yaml_list(data: bytes, path: Path) -> Iterator[Placed | BadRow]:
-    """What YAML holds beyond JSON (dates, sets) is not accepted as a value here."""
+    """What YAML holds beyond JSON (sets, values with a tag) is not accepted as a value here."""
     value = parse_yaml(decode(data, path), path)
     try:
         json.dumps(value)
     except (TypeError, ValueError, RecursionError):
-        do = "Put quotes around dates and similar values"
+        do = "Write it as text, in quotes"
         raise InputError(path, found="a value that JSON cannot hold", expected="texts, numbers, lists", do=do) from None
     return _listed(value, path)
 

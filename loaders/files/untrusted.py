@@ -490,12 +490,44 @@ def unusual(value: Any) -> str:
     return "is not JSON (nested too deep)"
 
 
+class _Yaml(yaml.SafeLoader):
+    """YAML as people mean it: a plain scalar is null, true, false, a number, or text.
+
+    PyYAML follows YAML 1.1, in which `no` is false, `010` is 8, `1:30` is 90, and `2020-01-01` a date. A key that
+    occurs twice in a mapping is an error; PyYAML would keep the last.
+    """
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        lines: dict[tuple[str, str], int] = {}
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                line, name = key.start_mark.line + 1, (key.tag, key.value)
+                if name in lines:
+                    raise yaml.YAMLError(f"{key.value[:40]!r} stands in line {lines[name]} and again in line {line}")
+                lines[name] = line
+        return super().construct_mapping(node, deep)
+
+
+_Yaml.yaml_implicit_resolvers = {}  # not those of PyYAML
+for _tag, _pattern, _first in (
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    ("int", r"[-+]?(?:0|[1-9][0-9]*)", list("-+0123456789")),
+    (
+        "float",
+        r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
+        list("-+.0123456789"),
+    ),
+    ("merge", r"<<", ["<"]),
+):
+    _Yaml.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"(?:{_pattern})\Z"), _first)
+
+
 def parse_yaml(text: str, where: object, *, expected: str = "YAML", do: str = "") -> Any:
     """YAML that nests no deeper than JSON may, and whose references do not lead to other references: a few bytes of
-    such
-    references could expand without end.
+    such references could expand without end. Plain words are text, except null, true and false.
 
-    Raises: InputError for anything else.
+    Raises: InputError for anything else, and for a key that occurs twice.
     """
     named: list[bool] = []  # for the collections that are open, from the outside in
     try:
@@ -508,7 +540,7 @@ def parse_yaml(text: str, where: object, *, expected: str = "YAML", do: str = ""
                 raise InputError(where, found="cannot be read as YAML (nested too deep)", expected=expected, do=do)
             if isinstance(event, yaml.AliasEvent) and any(named):
                 raise InputError(where, found="holds a nested reference", expected=expected, do=do)
-        return yaml.safe_load(text)
+        return yaml.load(text, _Yaml)
     except (yaml.YAMLError, ValueError, TypeError, LookupError, RecursionError) as error:
         found = f"cannot be read as YAML ({' '.join(str(error).split())[:200]})"
         raise InputError(where, found=found, expected=expected, do=do) from None

@@ -132,6 +132,7 @@ def test_a_person_who_ends_is_told_their_number(tmp_path: Path) -> None:
         ({"name": "stage", "options": ("I", "II")}, "a column of people.csv"),
         ({"name": "rank", "options": ("Senior  doctor", "Other")}, "spaces too many"),
         ({"name": "here", "options": ("Yes", "No")}, "a field of every form"),
+        ({"name": "rank", "options": ("Doctor", "Nurse", "Doctor")}, "the option 'Doctor' twice"),
     ],
 )
 def test_a_question_that_could_not_be_answered_or_would_be_lost_is_refused(question: dict[str, Any], why: str) -> None:

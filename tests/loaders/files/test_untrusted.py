@@ -243,7 +243,7 @@ def test_an_unreadable_folder_is_not_treated_as_empty() -> None:
         "a: &a [x]\nb: &b [*a, *a]\nc: [*b, *b]",
         "&a [*a]",
         "a: !!python/object/apply:os.getcwd []",
-        "2024-99-99: x",
+        "a: !!timestamp 2024-99-99",
         "? [x]\n: y",
         "\x07",
     ],
@@ -251,6 +251,23 @@ def test_an_unreadable_folder_is_not_treated_as_empty() -> None:
 def test_what_is_no_plain_yaml(text: str) -> None:
     with pytest.raises(InputError, match="card"):
         parse_yaml(text, "card")
+
+
+def test_yaml_is_read_as_people_mean_it() -> None:
+    """PyYAML reads `no` as false, `010` as 8, `1:30` as 90 and `2020-01-01` as a date."""
+    plain = "[yes, No, off, y, 010, 0x10, 1_000, 1:30, 2020-01-01, 1e5, =]"
+    assert parse_yaml(plain, "card") == plain.strip("[]").split(", ")
+    assert parse_yaml("[true, False, null, ~, 0, -7, +12, 2.5, -.5, 1.0e+3]", "card") == [
+        *(True, False, None, None, 0, -7, 12, 2.5, -0.5, 1000.0)
+    ]
+    assert parse_yaml("{a: , b: '', 1: x, '1': y}", "card") == {"a": None, "b": "", 1: "x", "1": "y"}
+
+
+@pytest.mark.parametrize("text", ["a: 1\nb: 2\na: 3", "x: {a: 1, a: 1}", "- a: 1\n  'a': 2"])
+def test_a_key_that_occurs_twice_is_told(text: str) -> None:
+    with pytest.raises(InputError, match=r"'a' stands in line 1 and again in line \d"):
+        parse_yaml(text, "study.yaml")
+    assert parse_yaml("a: &a {x: 1}\nb: {<<: *a, x: 2}", "study.yaml")["b"] == {"x": 2}
 
 
 def test_yaml_may_refer_to_what_refers_no_further() -> None:
