@@ -64,6 +64,7 @@ def gather(
     photos = [photo for photo in read if not isinstance(photo, BadRow)]
     rows = [_row(photo, labels, admission) for photo, labels in photos]
     _dispute(rows)
+    _dispute_digests([photo for photo, _ in photos], rows)
     wanted = [
         Wanted(photo.url, photo.md5)
         for (photo, _), row in zip(photos, rows, strict=True)
@@ -136,6 +137,16 @@ def _dispute(rows: Sequence[Row]) -> None:
     for row in rows:
         if row["refused"] is None and len(diagnoses := named[row["image_id"]]) > 1:
             row["refused"] = _why("listed under different diagnoses", ", ".join(sorted(diagnoses)))
+
+
+def _dispute_digests(photos: Sequence[Photo], rows: Sequence[Row]) -> None:
+    """Refuse photos of one address with different MD5 digests: what is there can be only one of them."""
+    stated: dict[str, set[str]] = defaultdict(set)
+    for photo in photos:
+        stated[photo.url or ""].update(filter(None, [photo.md5]))
+    for photo, row in zip(photos, rows, strict=True):
+        if photo.url and row["refused"] is None and len(stated[photo.url]) > 1:
+            row["refused"] = _why("one address with different digests", photo.url)
 
 
 def _why(reason: str, detail: str) -> _Why:

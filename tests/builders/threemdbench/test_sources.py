@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from builders.threemdbench.download import Downloads
+from builders.threemdbench.gather import Admission, gather
 from builders.threemdbench.labels import assign
 from builders.threemdbench.sources import Photo, open_source
 from loaders.errors import InputError
@@ -362,3 +364,12 @@ def test_tables_in_bad_shape(tmp_path: Path, name: str, text: str, found: str) -
     with pytest.raises(InputError) as error:
         photos(f"table={table(tmp_path, name, text)}")
     assert found in error.value.found
+
+
+def test_one_address_with_two_digests_is_fetched_for_neither(tmp_path: Path) -> None:
+    table = tmp_path / "photos.csv"
+    lines = [f"p{n}.jpg,http://127.0.0.1:9/a.jpg,{digest * 32},acne,CC0" for n, digest in enumerate("ab")]
+    table.write_text("\n".join(["file,url,md5,label,licence", *lines]), encoding="utf-8")
+    rows, bad = gather([open_source(f"table={table}")], Admission(), Downloads(tmp_path / "downloads"))
+    assert [row["refused"]["reason"] for row in rows] == ["one address with different digests"] * 2 and not bad
+    assert not (tmp_path / "downloads").exists()
