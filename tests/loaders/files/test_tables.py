@@ -137,7 +137,7 @@ POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12
         (b"\r\n<!DOCTYPE html>\n<title>404</title>", "is a web page"),
         (b"<html lang='en'>", "is a web page"),
         (b"PK\x03\x04[Content_Types].xml", "a ZIP archive"),
-        (gzip.compress(b"id,caption\n1,x\n"), r"is compressed \(gzip\)"),
+        (gzip.compress(b"id,caption\n1,x\n", mtime=0), r"is compressed \(gzip\)"),
         ("id,caption\n1,x\n".encode("utf-16"), "is text in UTF-16"),
         ("id,caption\n1,x\n".encode("utf-32"), "is text in UTF-32"),
     ],
@@ -162,7 +162,7 @@ def test_parquet_called_csv_and_a_list_called_lines_are_errors(tmp_path: Path) -
     with pytest.raises(InputError, match=r"one record per line \.jsonl"):
         read_records(written(tmp_path / "table.json", '{"id": 1}\n{"id": 2}\n'))
     with pytest.raises(InputError, match=r"Unpack it"):
-        read_records(written(tmp_path / "table.csv.gz", gzip.compress(b"id\n1\n")))
+        read_records(written(tmp_path / "table.csv.gz", gzip.compress(b"id\n1\n", mtime=0)))
 
 
 def test_a_doubled_column_is_named(tmp_path: Path) -> None:
