@@ -179,7 +179,7 @@ _OF_ONE = frozenset("only alone sole solely exclusively except".split())
 _CUES = frozenset(
     (
         *(_FORWARD | _BACKWARD | _CONTRACTED | _FAILS | _ENDS | _STOPPED),
-        *"no not cannot none non rather instead free clear loss ruled negative went goes go".split(),
+        *"no not cannot none non rather instead free clear loss ruled rules negative went goes go".split(),
     )
 )
 """The words with which a denial may begin."""
@@ -259,7 +259,7 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
         return Cue(i, i, i, min(end, i + 2))
     if word == "ruled" and following == "out":
         return Cue(i, i + 1, _back(reading, i, start), _reach(reading, i + 2, end))
-    if word == "negative" and following == "for":
+    if (word, following) in (("rules", "out"), ("negative", "for")):
         return Cue(i, i + 1, i, _reach(reading, i + 2, end))
     if word == "gone" and following in _WAYS:
         return None  # "has gone through the wall"
@@ -594,7 +594,7 @@ _DENYING = (
     | _FAILS
     | _ENDS
     | frozenset(
-        "not cannot none non rather instead free clear ruled negative only alone sole solely exclusively".split()
+        "not cannot none non rather instead free clear ruled rules negative only alone sole solely exclusively".split()
     )
 )
 

@@ -305,6 +305,7 @@ def test_a_broken_fact_is_named(kind: str, expert: str, lay: str, reason: str) -
 
 # Contradictions that rest on how a free sentence was read: new writers' faithful captions looked like them too often.
 READ = [
+    ("polarity", "CT rules out a fracture.", "The CT scan shows a fracture.", "no fracture became fracture"),
     ("inventions", "Fracture of the wrist.", "The wrist broke in a fall.", "fall"),
     ("quantities", "A stenosis of 80%.", "The vessel has narrowed to eighty percent of its width.", "became to eighty"),
     (
@@ -508,6 +509,8 @@ KEPT = [
     ("polarity", "No fracture is seen.", "The bone is not broken."),
     ("certainty", "Suspicious for cancer.", "It may be cancer."),
     ("certainty", "A clot cannot be excluded.", "A clot cannot be ruled out."),
+    ("polarity", "CT rules out a fracture.", "The CT scan shows no break."),
+    ("polarity", "CT to rule out a fracture.", "A CT scan to look for a break."),
     ("order", "MRI after embolization.", "The vessel was plugged; then came this MRI."),
     ("comparison", "The left kidney is larger than the right.", "The right kidney is smaller than the left."),
     ("comparison", "The effusion has decreased.", "The fluid has shrunk."),
