@@ -78,28 +78,34 @@ def command(
     model = open_model(judge, base_url=base_url) if judge else None
     lexicon = Lexicon(combine([read_vocabulary(name) for name in vocabulary]).terms)
     rows = pairs_of(Path(source)) if is_file(Path(source)) else _release(source, split, revision)
+    tally, failing, doubtful, drawn = _sorted(audit(rows, lexicon), judge_passed)
+    _show("fail a gate", failing, show)
+    _show("are doubtful: a reader must decide", doubtful, show)
+    _summary(tally)
+    if model is not None:
+        _judged(model, answers, doubtful, drawn)
+    if write:
+        _write(write, [*failing, *doubtful])
+    return 1 if strict and failing else 0
+
+
+def _sorted(pairs: Iterable[Audited], draw: int) -> tuple[Tally, list[Audited], list[Audited], list[Audited]]:
+    """Counts, failing pairs, doubtful ones, and `draw` of those that pass, in whatever order they come."""
     tally = Tally()
     failing: list[Audited] = []
     doubtful: list[Audited] = []
     drawn: list[tuple[int, int, Audited]] = []
-    for audited in audit(rows, lexicon):
+    for audited in pairs:
         tally.add(audited)
         if audited.failures:
             failing.append(audited)
         elif audited.doubts:
             doubtful.append(audited)
-        elif judge_passed:
+        elif draw:
             heapq.heappush(drawn, (-_place(audited), tally.pairs, audited))
-            if len(drawn) > judge_passed:
+            if len(drawn) > draw:
                 heapq.heappop(drawn)
-    _show("fail a gate", failing, show)
-    _show("are doubtful: a reader must decide", doubtful, show)
-    _summary(tally)
-    if model is not None:
-        _judged(model, answers, doubtful, [audited for *_, audited in sorted(drawn, reverse=True)])
-    if write:
-        _write(write, [*failing, *doubtful])
-    return 1 if strict and failing else 0
+    return tally, failing, doubtful, [audited for *_, audited in sorted(drawn, reverse=True)]
 
 
 def _show(what: str, found: list[Audited], show: int) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -184,11 +184,17 @@ def play_run(
         usage = store.usage
     spent = total(outcomes, game.roles)
     played = Played(game, tuple(outcomes), players, spent, usage, log, max_invalid, prices or {})
+    _write(played, cases, out)
+    return played
+
+
+def _write(played: Played[Record], cases: Iterable[Case], out: Path) -> None:
+    """The dialogues, with what their cases hide in a file of its own, and the usage."""
+    game = played.game
     hidden = {game.case_id(case): game.secrets(case) for case in cases}
-    write_played(out, outcomes, game.public, [hidden[outcome.case_id] for outcome in outcomes])
+    write_played(out, played.outcomes, game.public, [hidden[outcome.case_id] for outcome in played.outcomes])
     text = json.dumps(played.usage_rows, indent=2, sort_keys=True) + "\n"
     write_whole(out / "usage.json", text.encode())
-    return played
 
 
 @contextmanager

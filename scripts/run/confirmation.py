@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args
+from typing import Annotated, Any, NoReturn, cast, get_args
 
 import typer
 
@@ -197,11 +197,14 @@ def run_task(task: Task, options: Scored) -> None:
     extra = {CURVES: curves([judged.episode for judged in played.records])}
     finish(options.out, numbers, started, extra, printed=bool(validity["valid"]))
     if not validity["valid"]:
-        why = "; ".join(validity["reasons"])
-        errors.print(
-            f"INVALID: {why}. No headline numbers are printed.", style="bold red", highlight=False, markup=False
-        )
-        raise typer.Exit(1)
+        _end_as_invalid(validity["reasons"])
+
+
+def _end_as_invalid(reasons: Sequence[str]) -> NoReturn:
+    """Says why the evaluator cannot be trusted, and ends the command with code 1."""
+    told = f"INVALID: {'; '.join(reasons)}. No headline numbers are printed."
+    errors.print(told, style="bold red", highlight=False, markup=False)
+    raise typer.Exit(1)
 
 
 def fitted_elsewhere(policy: PolicyConfig, evaluator: str | None) -> str:
