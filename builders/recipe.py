@@ -216,10 +216,8 @@ def recipe_of(name: str) -> Recipe[Any]:
 @contextmanager
 def _settled() -> Iterator[None]:
     """Exempts everything that exists before the work begins (mostly modules) from garbage collection: traversing it
-    again
-    for every few thousand new objects takes a tenth of a build. Few of the new objects are cyclic garbage, so the
-    collector
-    also runs a tenth as often."""
+    again for every few thousand new objects takes a tenth of a build. Few of the new objects are cyclic garbage, so the
+    collector also runs a tenth as often."""
     often = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(10 * often[0], *often[1:])

@@ -22,8 +22,7 @@ _FINAL = frozenset(
 
 def http_cause(error: BaseException) -> BaseException | None:
     """The failed request behind an error: itself, or what the library wrapped (for uploads in RuntimeError, for
-    downloads
-    in LocalEntryNotFoundError)."""
+    downloads in LocalEntryNotFoundError)."""
     seen: BaseException | None = error
     while seen is not None and not isinstance(seen, HTTP_ERROR):
         seen = seen.__cause__

@@ -171,8 +171,7 @@ class Manifest(_Part):
     """None if it was not recorded, or the package was not installed from a checkout."""
     canary: str | None = None
     """A sentence in the card, in croissant.json and in every shard, by which the data can be recognised in training
-    data
-    and filtered out. None in releases of earlier versions."""
+    data and filtered out. None in releases of earlier versions."""
 
     @classmethod
     def read(cls, folder: Path) -> Self:

@@ -201,8 +201,7 @@ def captioning(
 
 def _data(name: str) -> str:
     """What a user named. When loaded by file, inspect_ai has changed to the file's folder; relative paths still count
-    from
-    where it was started."""
+    from where it was started."""
     place = name.partition("@")[0]
     return name if place in (OFFICIAL, *corpora()) or not is_there(_started() / name) else str(_started() / name)
 

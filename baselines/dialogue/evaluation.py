@@ -115,8 +115,7 @@ def _lean() -> Iterator[None]:
     """Turns off what an evaluation does not need, which saves a sixth of its time.
 
     Garbage is collected a third as often: nearly everything created stays until its dialogue has ended. inspect_ai's
-    traces,
-    two lines per request in a file in the user's home, help to find requests that never end; ours always end
+    traces, two lines per request in a file in the user's home, help to find requests that never end; ours always end
     (`loaders.models.chat`).
     """
     traces, often = logging.getLogger("inspect_ai.model._model"), gc.get_threshold()
@@ -271,9 +270,8 @@ def _scorer(scores: dict[tuple[str, int], dict[str, float]]) -> Any:
 def of_no_package(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function under its own name: inspect_ai would put its installed top-level package before it, here `scripts`.
 
-    inspect_ai looks for the package by the module, which this makes unfindable. That also saves it reading the
-    metadata of
-    every package, a second in all.
+    inspect_ai looks for the package by the module, which this makes unfindable. That also saves it reading the metadata
+    of every package, a second in all.
     """
     function.__module__ = "of no package"
     return function

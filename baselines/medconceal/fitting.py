@@ -81,8 +81,7 @@ class Quality:
     `auc` is None if all labels are on one side of 0.5; `reference` is the Brier score of always predicting the mean
     training label. Both Brier scores are None if no case was held out. Intervals are 95 %, by resampling cases.
     `reliability` holds, for each tenth of the prediction range that is not empty, the mean prediction, the mean label
-    and
-    the count.
+    and the count.
     """
 
     n: int
@@ -133,12 +132,10 @@ def fit(labels: Sequence[Label], base: PolicyConfig, *, seed: int = 0, ridge: fl
     """The policy `base` with weights fitted on four fifths of the cases, and their quality on the others.
 
     `ridge` shrinks the deviations of the categories. The policy's `training` says what it was fitted on; it is a
-    stand-in
-    if that includes labels of a scripted judge, or features from the rules or a scripted evaluator.
+    stand-in if that includes labels of a scripted judge, or features from the rules or a scripted evaluator.
 
     Raises InputError if a labelled kind has fewer than 100 different feature vectors to fit on, or all its labels on
-    one
-    side of 0.5; if features of several evaluators are mixed; if there is no label at all.
+    one side of 0.5; if features of several evaluators are mixed; if there is no label at all.
     """
     evaluators = sorted({label.evaluator for label in labels})
     if len(evaluators) > 1:
@@ -254,8 +251,7 @@ def _quality(model: Logistic, labels: Sequence[Label], mean: float) -> Quality:
 
 def _intervals(p: Floats, y: Floats, cases: NDArray[np.int_]) -> tuple[Interval | None, Interval]:
     """95 % intervals of AUC and Brier score by resampling whole cases; if every resample gives the same (a perfect
-    fit), as
-    wide as the number of cases allows."""
+    fit), as wide as the number of cases allows."""
     draw = np.random.default_rng(0)
     of_case = [np.flatnonzero(cases == number) for number in range(int(cases.max()) + 1)]
     aucs, briers = [], []

@@ -76,8 +76,7 @@ class Rules:
     """What two plays of a case have in common.
 
     `turns` is 8 in a confirmation (all of them played) or 20 (STOP or CONTINUE from turn 5 on); in an intervention, or
-    if
-    `timed`, it is the maximum. `prompts` are those of `clinician.prompts`; `temperature` is the clinician's.
+    if `timed`, it is the maximum. `prompts` are those of `clinician.prompts`; `temperature` is the clinician's.
     `strict`: if no rating of the evaluator can be read, the case ends with a ModelError instead of a rating by the
     rules.
     """
@@ -175,8 +174,7 @@ class CaseInPlay:
     """One case while it is played: the state, what has been said, and what may be said.
 
     `task` decides which concerns can move. The caller asks the evaluator and the patient; this class keeps what they
-    must
-    be told and what they did, in step with each other.
+    must be told and what they did, in step with each other.
     """
 
     def __init__(self, profile: PatientProfile, task: Task, policy: PolicyConfig) -> None:

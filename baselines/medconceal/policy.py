@@ -422,9 +422,8 @@ def nearness(config: PolicyConfig, concern: ConcernState, task: Task) -> float:
         intervention    (out + A / T_A + hits / K) / 3; 1 once it is addressed
 
     Each quotient counts 1 at most, `out` less than 1 while the concern is hidden. A run's Nearness is the mean over
-    turns,
-    so of two clinicians who reveal nothing it says who came closer. It moves nothing and no player sees it: an outcome
-    beside Reveal Rate and Success, and ours, not the paper's.
+    turns, so of two clinicians who reveal nothing it says who came closer. It moves nothing and no player sees it: an
+    outcome beside Reveal Rate and Success, and ours, not the paper's.
     """
     out = 1.0 if concern.state != HIDDEN else min(_SHORT, _share_of(concern.evidence, config.high))
     if task == "confirmation" or concern.state == ADDRESSED:

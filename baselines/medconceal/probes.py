@@ -108,8 +108,7 @@ class _Labels:
         parts: list[str] = []
         for label in dict.fromkeys(map(_folded, labels)):
             # Ordinary words are one edit away from a short label. One edit in a long label leaves one of its halves
-            # intact, and
-            # all halves can be searched for at once.
+            # intact, and all halves can be searched for at once.
             half = len(label) // 2
             for part, begin in ((label[:half], 0), (label[half:], half)) if len(label) >= _LONG else ((label, 0),):
                 parts.append(part)

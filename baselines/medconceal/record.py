@@ -62,10 +62,9 @@ class TurnEvaluation:
 
     `pending_covered` is None if no question of the patient was pending. `empathy` in [0, 1] is logged but not used
     (MC-G22). `label_probe` is the finding of the regular expressions (`probes`), whoever gave the features. `obtained`
-    says
-    how: by the model, by the rules as requested, by the rules because no answer of the model could be used, or without
-    looking because the turn is empty. `attempts` counts the model's answers. `relevance` says who measured how near the
-    turn comes to the concerns, if a model was to (`--overlap rated`).
+    says how: by the model, by the rules as requested, by the rules because no answer of the model could be used, or
+    without looking because the turn is empty. `attempts` counts the model's answers. `relevance` says who measured how
+    near the turn comes to the concerns, if a model was to (`--overlap rated`).
     """
 
     intent: str
@@ -120,11 +119,10 @@ class Exchange:
     `clinician` is the text as sent; if it is longer than evaluator and patient hear, `clipped` is True. `pending` is
     the patient's question that this turn could answer. `blocked` says that a probe froze all reveal evidence.
     `revealed` and `addressed` are the concerns whose state changed on this turn, `voiced` those newly revealed ones
-    that
-    the reply puts into words (`leaks.says`). `leak` is the check of the first draft; if it leaked, a second draft was
-    requested (`regenerated`), and `source` is "neutral" if that one failed too. `trimmed` says that a reply was cut.
-    `faults` says of each rejected draft why (`patient.FAULTS`), and `unsaid` which concerns were due but stayed hidden,
-    since no reply could be obtained that says them. Runs before format 2 have neither.
+    that the reply puts into words (`leaks.says`). `leak` is the check of the first draft; if it leaked, a second draft
+    was requested (`regenerated`), and `source` is "neutral" if that one failed too. `trimmed` says that a reply was
+    cut. `faults` says of each rejected draft why (`patient.FAULTS`), and `unsaid` which concerns were due but stayed
+    hidden, since no reply could be obtained that says them. Runs before format 2 have neither.
     """
 
     turn: int

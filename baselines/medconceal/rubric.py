@@ -106,9 +106,8 @@ async def relevance(
     """How near a turn comes to each of several topics, in quarters of [0, 1]; None without a usable answer.
 
     The role `evaluator` is asked separately from the rating, in a request that nobody else sees: it holds the topic
-    terms
-    of the case's concerns under neutral keys, in an order specific to the case, and neither a concern nor its category.
-    It answers with numbers, which reach only the policy.
+    terms of the case's concerns under neutral keys, in an order specific to the case, and neither a concern nor its
+    category. It answers with numbers, which reach only the policy.
     """
     if not words(turn):
         return (0.0,) * len(topics)
@@ -139,8 +138,7 @@ def parse(found: Mapping[str, Any], *, pending: bool) -> TurnEvaluation:
     """The evaluation in a JSON object of `SCHEMA`.
 
     Numbers must lie in [0, 1] and are rounded to the nearest quarter, the scale of the prompt (MC-G21); probabilities
-    are
-    normalised to a sum of 1. Without a pending question PQC is 0.5 whatever the model says (MC-G20).
+    are normalised to a sum of 1. Without a pending question PQC is 0.5 whatever the model says (MC-G20).
 
     Raises:
         Unfit: the object does not fit the schema.

@@ -131,10 +131,8 @@ def turn_quality(
     1].
 
     It is the probability of disclosing in confirmation and of feeling addressed in intervention, by the rules'
-    features,
-    scaled by how new the turn is after the clinician's `earlier` ones; a turn of an intervention is assumed to touch
-    the
-    concern halfway. `manners` are weights to use instead of those in `manner.csv`.
+    features, scaled by how new the turn is after the clinician's `earlier` ones; a turn of an intervention is assumed
+    to touch the concern halfway. `manners` are weights to use instead of those in `manner.csv`.
     """
     found = acts(turn, heard)
     practice = _practice(turn, found, heard, earlier, manners)

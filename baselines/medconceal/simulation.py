@@ -65,8 +65,7 @@ class Shape:
     """What simulated clinicians of each quality get out of one kind of patient in a task, over `cases` cases.
 
     `share` is, for each of `QUALITIES`, the share of concerns that are revealed (confirmation), or of cases whose
-    primary
-    one is addressed (intervention).
+    primary one is addressed (intervention).
     """
 
     patient: str

@@ -136,11 +136,9 @@ def transcript_game(
     """Scoring of dialogues as a game in which only the evaluator is asked, or nobody with `evaluator="rules"`.
 
     The evaluator is only asked about dialogues without a trace; None if there are none. With `written` the role
-    `writer`
-    reads each dialogue as the clinician saw it and writes the findings anew (the paper's row "Claude summary").
-    `prompts`
-    are those of `clinician.prompts`. Raises InputError for a dialogue of the other task, and for one without a trace if
-    there is no evaluator.
+    `writer` reads each dialogue as the clinician saw it and writes the findings anew (the paper's row "Claude
+    summary"). `prompts` are those of `clinician.prompts`. Raises InputError for a dialogue of the other task, and for
+    one without a trace if there is no evaluator.
     """
     texts = prompts or clinician.prompts()
 
@@ -214,10 +212,8 @@ def read_transcripts(path: Path, profiles: Sequence[PatientProfile]) -> Transcri
     """The dialogues of a file, with the profiles that their cases name.
 
     Raises InputError, which names the dialogue, for a file in another format, a duplicate id, a person twice with one
-    case,
-    an unknown case or task, too few or too many turns, decreasing times, findings after an intervention, and the trace
-    of
-    another dialogue.
+    case, an unknown case or task, too few or too many turns, decreasing times, findings after an intervention, and the
+    trace of another dialogue.
     """
     by_id = {profile.case_id: profile for profile in profiles}
     told = [_transcript(value, where, by_id) for where, value in _each(path)]

@@ -77,8 +77,7 @@ def measure(expert: _Array, layman: _Array, modality: Sequence[str]) -> Space:
     """Distances of the caption embeddings (N, D) of N >= 2 pairs; `modality` (N,) are the corpus's codes.
 
     Embeddings of any length are normalised here; 8,192 rows are held in float64 at a time. Raises InputError on arrays
-    of
-    different shapes, a vector that is not finite or zero, an unknown code, or fewer than two pairs.
+    of different shapes, a vector that is not finite or zero, an unknown code, or fewer than two pairs.
     """
     expert, layman, names = _checked(expert, layman, modality)
     groups = {name: np.flatnonzero(names == name) if name else np.arange(len(names)) for name in GROUPS}

@@ -130,9 +130,8 @@ def evaluate(
 
     `data` describes the rows for the record of the run; without it the record holds a digest of the captions.
     `stand_in` is the reason why the numbers are no reproduction, if there is one. `wordnet` names a folder of WordNet's
-    files for METEOR; by default the machine's own is used, if any. `learned` are the metrics of learned_metrics to
-    fill in.
-    ci95 is the percentile interval of `resamples` bootstrap means; if every row has an `article_id`, whole articles
+    files for METEOR; by default the machine's own is used, if any. `learned` are the metrics of learned_metrics to fill
+    in. ci95 is the percentile interval of `resamples` bootstrap means; if every row has an `article_id`, whole articles
     are drawn.
 
     Raises InputError, which names the row, on a row without a split or a caption; MissingExtra without the packages of

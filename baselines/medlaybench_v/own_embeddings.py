@@ -47,9 +47,8 @@ def read_own(given: str, captions: Mapping[str, Sequence[str]], *, images: bool)
     """What `NAME=PLACE` names, for a split with these captions by register; without `images` those are not read.
 
     Raises:
-            InputError: no name or place; a file that is missing or cannot be read; another number of rows or
-            dimensions; a
-                caption that has different vectors in two rows, as happens if the rows are in another order.
+        InputError: no name or place; a file that is missing or cannot be read; another number of rows or dimensions; a
+            caption that has different vectors in two rows, as happens if the rows are in another order.
     """
     name, equals, text = given.partition("=")
     if not (name and equals and text):

@@ -131,8 +131,7 @@ def adjusted(raw: Iterable[Result], *, record: RunRecord) -> list[Result]:
     """Benjamini-Hochberg over the p values of Table A3, one family per test (8 models x 3 k give the paper's 24).
 
     Each adjusted value keeps the key of its raw one except for the setting, which says how many tests were in the
-    family.
-    `record` is that of the results, or of a run that holds all of their models.
+    family. `record` is that of the results, or of a run that holds all of their models.
     """
     families: dict[str, list[Result]] = {}
     for result in raw:

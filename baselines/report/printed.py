@@ -2,9 +2,8 @@
 
 A number keeps its interval, and gets a mark if it is not a reproduction: † own, with the conditions that differ or are
 not known; ‡ a stand-in; other reasons in one table are †², †³. Published numbers in doubt have a letter. Below the
-table
-come the marks' explanations and n: one for all, or one per column; else a row has its own, and so does a cell that
-differs from its row.
+table come the marks' explanations and n: one for all, or one per column; else a row has its own, and so does a cell
+that differs from its row.
 """
 
 from __future__ import annotations

@@ -20,8 +20,7 @@ from loaders.plugins import Plugin
 @dataclass(frozen=True, slots=True)
 class Section:
     """A section: its anchor on the page, its title, its content, which contains no network address and no script, and
-    the
-    rows that it lets a reader explore.
+    the rows that it lets a reader explore.
     """
 
     anchor: str

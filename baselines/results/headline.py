@@ -31,8 +31,7 @@ def headline(results: Sequence[Result], instead: Mapping[str, str] | None = None
     """At most `FEW` numbers, in the order of `HEADLINES`; `instead` names columns to show in place of others.
 
     Each comes from the first table that has it, and covers all rows together if the run has such a group. Without
-    results
-    there are none.
+    results there are none.
     """
     record = results[0].record if results else None
     columns = HEADLINES.get(record.baseline if record else "", ())

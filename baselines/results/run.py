@@ -59,8 +59,7 @@ class ModelUsed:
     """A model of a run: its role (encoder, captioner, doctor, judge), its name, the exact revision of its weights.
 
     `source` is who answered under that name: `PROVIDER` or `ELSEWHERE` for a chat model; `WEIGHTS`, `RANDOM` or
-    `VECTORS`
-    for an encoder.
+    `VECTORS` for an encoder.
     """
 
     role: str
@@ -74,8 +73,7 @@ class DataUsed:
     """The rows of a run: corpus, split, the revision asked for, and the content digest of what was read.
 
     For rows from a Hub also the repository's address and the commit; `pinned` says whether they are the authors' rows
-    as
-    first read, `method` who wrote the texts (see `loaders.opened.Opened`). None: unknown, or a folder.
+    as first read, `method` who wrote the texts (see `loaders.opened.Opened`). None: unknown, or a folder.
     """
 
     corpus: str
@@ -98,9 +96,8 @@ class RunRecord:
     """What was run, on what, with what. `stand_in` is the reason why its numbers are no reproduction, or None.
 
     options, prompts (name -> digest), seeds and versions (package -> version), with the models and the data, determine
-    the
-    numbers and so the run id; command, wall time, tokens and cost only describe how the run went. `words` are digests
-    of the prompts' words alone. `judged` is False for a run of a version that recorded no conditions.
+    the numbers and so the run id; command, wall time, tokens and cost only describe how the run went. `words` are
+    digests of the prompts' words alone. `judged` is False for a run of a version that recorded no conditions.
     """
 
     baseline: str

@@ -56,10 +56,8 @@ class Bootstrap:
         If all rows are alike, every replicate is the estimate, and its percentiles would claim certainty ("100 to
         100" of 12 right answers). n equal rows leave room for others: at most z^2 / (n + z^2) of all rows, the bound of
         Wilson (1927) at 0 and at n successes. Those may have any value that the statistic can have, so the true value
-        may lie
-        that much nearer to either end. A statistic without bounds keeps an interval of no width, which a `Result` does
-        not
-        show.
+        may lie that much nearer to either end. A statistic without bounds keeps an interval of no width, which a
+        `Result` does not show.
         """
         bounds: Floats = np.quantile(self.replicates, _TAILS, axis=0).T
         if self.within is not None:
@@ -343,9 +341,8 @@ def cohen_kappa(
     """Agreement of two raters over the same n items, beyond chance (Cohen, 1960; weighted: 1968).
 
     `labels` are in order; a disagreement weighs 1, or by the distance of the two places in the list (linear,
-    quadratic).
-    `observed` is the share of equal labels. The interval is the percentile bootstrap over items or clusters; resamples
-    in which kappa is undefined are left out. Raises InputError on a label that is not in `labels`.
+    quadratic). `observed` is the share of equal labels. The interval is the percentile bootstrap over items or
+    clusters; resamples in which kappa is undefined are left out. Raises InputError on a label that is not in `labels`.
     """
     place = _places(labels)
     one, two = _coded(first, place, "first"), _coded(second, place, "second")
@@ -447,8 +444,7 @@ def classification_scores(
 
 def occurring(truth: Sequence[Hashable], labels: Sequence[Label]) -> tuple[list[Label], str]:
     """The labels that occur as some row's truth, over which a macro mean of part of a corpus is taken, since no answer
-    can
-    be right for the others; and a remark for that mean, "" if all occur."""
+    can be right for the others; and a remark for that mean, "" if all occur."""
     there = set(truth)
     occur = [label for label in labels if label in there] or [*labels]  # none does: the caller reports which row it was
     return occur, "" if len(occur) == len(labels) else f"over the {len(occur)} of {len(labels)} classes that occur here"

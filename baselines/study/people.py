@@ -151,8 +151,7 @@ def read_survey(questions: Sequence[Question], form: Form) -> dict[str, str]:
 
 def asked(checks: Sequence[Check], seed: int, name: str) -> list[tuple[str, list[tuple[int, str]]]]:
     """The comprehension questions as a person sees them, always in the same way: numbered options, in an order drawn
-    for
-    that person. In the design, the right option comes first."""
+    for that person. In the design, the right option comes first."""
     shown = []
     for place, check in enumerate(checks):
         options = list(enumerate(check.options))

@@ -182,8 +182,7 @@ class _Server:
 
     def posted(self, app: FastAPI, path: str, work: Callable[[Request, Form], Response]) -> None:
         """Have `work` answer a form, in a thread. The database takes one writer at a time: the others queue here, in
-        the order
-        in which they came, and block no thread that readers need."""
+        the order in which they came, and block no thread that readers need."""
 
         @app.post(path)
         async def answered(request: Request) -> Response:

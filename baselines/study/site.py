@@ -42,9 +42,8 @@ class Site:
     """What the pages, the replies and the exports of a study are made from.
 
     `length` is how many items a person is given, if nobody leaves. `profiles` are the complete cases, by id: only in
-    this
-    process, and passed to no page. `models` says who plays which role, rules and template included, and which policy,
-    for exports. `stand_in` is why what people do here is no result (a rehearsal, sample data), or None.
+    this process, and passed to no page. `models` says who plays which role, rules and template included, and which
+    policy, for exports. `stand_in` is why what people do here is no result (a rehearsal, sample data), or None.
     """
 
     study: Study

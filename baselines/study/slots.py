@@ -284,9 +284,8 @@ def close(connection: Connection, keys: Keys, slot: Slot, survey: Mapping[str, A
 
 
 def lose(connection: Connection, slot: Slot, why: Lost, now: float) -> None:
-    """The item is given up; the schedule gives it to somebody else. The time of a talk counts, as it is paid,
-    including the
-    time of the words that were being written."""
+    """The item is given up; the schedule gives it to somebody else. The time of a talk counts, as it is paid, including
+    the time of the words that were being written."""
     if slot.step in OVER:
         return
     used = min(slot.spent(now), slot.allowed) if slot.talks else slot.used

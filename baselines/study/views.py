@@ -97,8 +97,7 @@ def seen_at(connection: Connection, site: Site, name: str) -> Place | None:
 
 def place_of(connection: Connection, site: Site, name: str, shown: str | None = None) -> Place:
     """Where the person is. What is due is done first: an item is given, a talk whose time is up is ended, a stopped
-    clock
-    is restarted; `shown` is what the browser knows of it (`clock.shown`)."""
+    clock is restarted; `shown` is what the browser knows of it (`clock.shown`)."""
     if (place := seen_at(connection, site, name)) is not None:
         return place
     now, design = site.clock(), site.study.design

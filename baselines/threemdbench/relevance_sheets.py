@@ -71,8 +71,7 @@ def write_relevance_sheets(
     """Write a blank sheet per rater, the photos they refer to, and instructions; returns the files.
 
     `rows` are those of the test split, images as stored (`{"bytes": …, "path": …}`). One case of each diagnosis is
-    drawn
-    by seed, whatever the order of the rows; each rater gets the diagnoses in a different order.
+    drawn by seed, whatever the order of the rows; each rater gets the diagnoses in a different order.
 
     Raises InputError on no rater, no row, a row without photo or complaints, or an existing file.
     """

@@ -111,8 +111,7 @@ class _Row:
         """How similar the content along the row is to itself one step further on, for the best step: a correlation.
 
         The ticks of a ruler are evenly spaced, even if long ticks, digits and dirt make its marks differ. So are the
-        letters
-        of a typewriter, but they differ from each other.
+        letters of a typewriter, but they differ from each other.
         """
         left, right, top, foot = self.span
         along = np.arange(round(left), round(right), dtype=np.float64)
@@ -194,9 +193,8 @@ class _Boxes:
 
 @dataclass(frozen=True)
 class _Marks:
-    """Patches that may be letters: their pixels, mark by mark, where each begins, how many it has; `dense` is the
-    share of
-    the picture covered by patches."""
+    """Patches that may be letters: their pixels, mark by mark, where each begins, how many it has; `dense` is the share
+    of the picture covered by patches."""
 
     x: Values
     y: Values

@@ -47,8 +47,7 @@ def write_report(
     shared: Sequence[Leak] = (),
 ) -> None:
     """Write the page. `columns` names what gives split, label, group and source; `shared` are the pictures that the
-    other
-    sets, `against`, also hold.
+    other sets, `against`, also hold.
 
     Raises: BedsideError when the disk is full.
     """

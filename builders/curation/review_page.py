@@ -47,8 +47,7 @@ class Question:
     """One thing to decide on. `content` is the SHA-256 of what is judged, `usual` the reason of a plain rejection.
 
     `image` and those of `beside` name pictures of the page, `more` counts those that are not shown; `equal` are shown
-    at
-    equal size instead of a single `image`, with what they share marked. `otherwise` says what happens without a
+    at equal size instead of a single `image`, with what they share marked. `otherwise` says what happens without a
     decision.
     """
 

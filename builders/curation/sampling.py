@@ -183,8 +183,7 @@ def split_groups(
     for group in order:
         counts = Counter(member.label for member in group)
         # A class can only lack whole photos. What many small classes leave over evens out over all of them, in
-        # proportion;
-        # otherwise a small split would wait for the large ones to fill, until nothing is left for it.
+        # proportion; otherwise a small split would wait for the large ones to fill, until nothing is left for it.
         lacks = {s: sum(n * math.floor(need[s][label] + 1e-9) for label, n in counts.items()) for s in ratios}
         lacking = max(ratios, key=lambda split: (lacks[split], round(overall[split] / ratios[split], 9)))
         best = kept.get(group[0].key, lacking)

@@ -53,9 +53,8 @@ class PairVerdict:
     """The outcome for an ordered pair.
 
     `matches` is how many fit the map; `explained` and `agreement` are shares (see the module's docstring); `of_first`
-    and
-    `of_second` say what share of each picture the common area is. The second picture is the first one, mirrored left to
-    right if `mirrored`, and then turned clockwise by `turn` degrees (0, 90, 180, 270).
+    and `of_second` say what share of each picture the common area is. The second picture is the first one, mirrored
+    left to right if `mirrored`, and then turned clockwise by `turn` degrees (0, 90, 180, 270).
     """
 
     kind: str

@@ -44,9 +44,8 @@ def records(
     """Records with their place: those whose line is `wanted`, or all rows of a Parquet file.
 
     `wanted` looks at a line before it is parsed, and may only err by letting too much through. From Parquet only
-    `columns`
-    are read. A line that does not begin and end like a record is bad, wanted or not. `lines` counts all that were read,
-    under LINES.
+    `columns` are read. A line that does not begin and end like a record is bad, wanted or not. `lines` counts all that
+    were read, under LINES.
 
     Raises:
         InputError: the file is missing, cut off, damaged, dangerous or of another kind.

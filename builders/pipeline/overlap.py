@@ -117,8 +117,7 @@ def overlapped(
     """Works on the units, `AT_ONCE` at a time; `advance` is called with the rows of each as it finishes.
 
     If several `processes` do this, they share the limit of requests; one that does not share the file of answers names
-    the
-    `unit` that it works on.
+    the `unit` that it works on.
 
     Raises whatever the work raises, the first error; everything in flight is then cancelled, as by Ctrl-C.
     """

@@ -93,13 +93,10 @@ def run(
 
     `key` is the column that names a row. `source` is read only if the workspace does not yet hold the rows of
     `source_identity`, which also covers the code that reads them. The `engine` (default: this process) works on the
-    batches of a stage in parallel; `packages` are those whose versions affect the bytes, so all its processes must
-    have the
-    same ones. At most `max_bad` percent may be bad rows, counted against `records` if several records of the source
-    make
-    one row. Batches are stored in the folder `workspace`, or in another `store`; the folder then holds what belongs to
-    this
-    machine.
+    batches of a stage in parallel; `packages` are those whose versions affect the bytes, so all its processes must have
+    the same ones. At most `max_bad` percent may be bad rows, counted against `records` if several records of the source
+    make one row. Batches are stored in the folder `workspace`, or in another `store`; the folder then holds what
+    belongs to this machine.
 
     Raises: InputError for more bad rows, which it lists; BedsideError for a full disk, a workspace in use or a worker
     that died; BuildError when a stage breaks its declared schema, or loses, invents, duplicates or renames a key;

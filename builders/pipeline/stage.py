@@ -35,9 +35,8 @@ class Stage:
     `settings` is JSON and holds everything that can change the output, including digests of files that are read. Raise
     `version` when the meaning of a stage changes. A batch is a list. A `whole` stage gets all rows as one batch in this
     process, streamed from disk as it iterates, each with only its key and the columns that the stage `reads`, so it
-    uses
-    only the memory for what it keeps. A stage that asks a model is not `parallel`: its batches overlap, with at most
-    `requests` concurrent requests, and its answers are stored in the files `answers`.
+    uses only the memory for what it keeps. A stage that asks a model is not `parallel`: its batches overlap, with at
+    most `requests` concurrent requests, and its answers are stored in the files `answers`.
     """
 
     name: str

@@ -66,8 +66,7 @@ class LocalRelease:
 
     def named(self, folder: Path, repo_id: str, tag: str, address: str, date: str = "") -> LocalRelease:
         """The release as it is published there: card and croissant.json name their repository and version, the latter
-        also
-        the date.
+        also the date.
 
         The manifest lists them in that form. A release whose card has no placeholders stays as it is.
         """

@@ -330,8 +330,7 @@ class Publication:
         if damage is None:
             return
         # The Hub accepts the file if it knows that it lacks it. A download damaged on the way, which HTTP does not
-        # notice,
-        # succeeds the second time.
+        # notice, succeeds the second time.
         self.hub.watch.say(f"{path} {damage}; uploading it again")
         self._send(path)
         damage = self.hub.damage(commit, path, self.release)

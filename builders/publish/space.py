@@ -34,9 +34,8 @@ _SHOWN = 3
 def publish_page(page: Path, repo_id: str, *, api: HfApi | None = None) -> str:
     """Put a page into a static Space, created if missing, in one commit; returns the address of the Space.
 
-    Raises: InputError for an invalid name; HubError if the Hub cannot be reached, does not let this token write, or
-    has a
-    Space of that name with somebody else's files.
+    Raises: InputError for an invalid name; HubError if the Hub cannot be reached, does not let this token write, or has
+    a Space of that name with somebody else's files.
     """
     check_name(repo_id, "Space")
     api = api or HfApi()

@@ -60,9 +60,8 @@ def render_card(
     """The README.md of a release.
 
     `facts` are values for the placeholders in addition to those of the manifest. `own` are parts of the data statement
-    that
-    replace the template's (`croissant.read_statement`). `gating` is the text that a reader must agree to before the Hub
-    gives access (`extra_gated_prompt`). A field of the head that ends up empty is left out.
+    that replace the template's (`croissant.read_statement`). `gating` is the text that a reader must agree to before
+    the Hub gives access (`extra_gated_prompt`). A field of the head that ends up empty is left out.
 
     Raises: ReleaseError when the template has no YAML head, lacks a field that the Hub needs, states what is measured,
     or holds a placeholder without a value.

@@ -58,13 +58,10 @@ def verify(
     """Everything that is wrong with a release: its files, schema, rows, accounting, statistics and card.
 
     A file whose digest is wrong is reported once and not read any further. With `row_check` and `measure` the rules and
-    statistics of the corpus are checked too. With the `corpus`, the rules are applied to a release of an earlier
-    schema as
-    `load` returns it; its statistics come from code that no longer exists, and are not measured again. The same holds
-    for a
-    release made by another version of the gates and scans than `rules`: its files, schema, counts and digests are
-    checked
-    against its manifest, and so are the statistics that both versions know.
+    statistics of the corpus are checked too. With the `corpus`, the rules are applied to a release of an earlier schema
+    as `load` returns it; its statistics come from code that no longer exists, and are not measured again. The same
+    holds for a release made by another version of the gates and scans than `rules`: its files, schema, counts and
+    digests are checked against its manifest, and so are the statistics that both versions know.
     """
     try:
         manifest = Manifest.read(folder)

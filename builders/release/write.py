@@ -90,8 +90,7 @@ def write_release(
 
     Rows hold what is stored: `split` as a string, an image as `{"bytes": …, "path": …}` (only the last part of the
     path is kept) or None. `croissant` is called with a manifest that lists the rows' files, `card` with one that lists
-    all
-    files but the card itself. An identical release at `out` is left as it is; a different one is replaced only with
+    all files but the card itself. An identical release at `out` is left as it is; a different one is replaced only with
     `overwrite`.
 
     Raises: InputError when `out` is taken by something else; ReleaseError when no row is left, a key comes twice or
@@ -234,8 +233,7 @@ def _list_files(folder: Path, known: Mapping[str, FileFacts]) -> dict[str, FileF
 @contextmanager
 def _building(out: Path) -> Iterator[tuple[Path, Path]]:
     """Two empty folders beside `out`, for the release and for shards that do not yet belong to it, where a task that
-    was
-    thought lost may still write; removed at the end. Leftovers of a killed build are cleared first."""
+    was thought lost may still write; removed at the end. Leftovers of a killed build are cleared first."""
     words = ("building", "shards", "previous", "lock")
     folder, made, previous, lock = (beside(out, f".{{}}.{word}") for word in words)
     with writing(out.parent):

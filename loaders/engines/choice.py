@@ -37,8 +37,7 @@ def opened(
     machine).
 
     By default `workers` is one per core, at most MOST, for `local`, and the whole cluster for `ray`. Nodes with a
-    different
-    CPU or BLAS take part in tasks with floating point only if `mixed_nodes` is set.
+    different CPU or BLAS take part in tasks with floating point only if `mixed_nodes` is set.
 
     If `threads` serve as well, `local` means threads, at most MOST_THREADS.
 

@@ -27,8 +27,7 @@ class Task(Protocol[DoneBy]):
     """Work of one kind. Picklable; opened once in each process that takes part, and kept there.
 
     A task that costs money has a true attribute `paid`, and is never started twice just because it takes long. A task
-    that
-    is `anywhere` also runs on machines that do not see the command's folder.
+    that is `anywhere` also runs on machines that do not see the command's folder.
     """
 
     @property

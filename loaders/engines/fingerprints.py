@@ -51,8 +51,8 @@ def fingerprint(task: Task[Any]) -> Fingerprint:
 @cache
 def machine() -> str:
     """The kind of this machine: the family of its CPU, the instruction sets by which libraries choose their code path,
-    and
-    the BLAS. Two machines of one kind give the same floating-point numbers; the machine's name is not part of it."""
+    and the BLAS. Two machines of one kind give the same floating-point numbers; the machine's name is not part of
+    it."""
     facts: dict[str, str] = {}
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(errors="replace").partition("\n\n")[0].splitlines():

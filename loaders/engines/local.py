@@ -96,8 +96,7 @@ class Local:
                 do="Run the same command again, with fewer workers if it repeats: finished batches are kept",
             ) from None
         # Units still in flight when the caller stops iterating are cancelled by the pool as it shuts down. In Python
-        # 3.11,
-        # a pool whose workers have died crashes on futures that somebody else cancelled.
+        # 3.11, a pool whose workers have died crashes on futures that somebody else cancelled.
 
 
 def pickled(task: Task[Any], where: str) -> bytes:
@@ -110,8 +109,7 @@ def pickled(task: Task[Any], where: str) -> bytes:
 
 def _kept(task: Task[Any], folder: Path, where: str) -> Path:
     """The task in a file, never sent through a pipe: data longer than the pipe's buffer waits for its reader, and
-    forever
-    if the worker was killed before it read (its reading end is open here too)."""
+    forever if the worker was killed before it read (its reading end is open here too)."""
     stage = folder / "stage.pickle"
     with writing(stage):
         stage.write_bytes(pickled(task, where))

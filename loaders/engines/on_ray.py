@@ -114,8 +114,8 @@ class OnRay:
                 yield sent.name, result
 
         # Nothing is ever cancelled: `ray.cancel` racing with an arriving result aborts the driver with a failed check
-        # of
-        # Ray's own (https://github.com/ray-project/ray/pull/54785). What is left ends by itself, or with the command.
+        # of Ray's own (https://github.com/ray-project/ray/pull/54785). What is left ends by itself, or with the
+        # command.
         for name, unit in units:
             if len(under_way) >= self._window:
                 yield from finished()

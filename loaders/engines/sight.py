@@ -1,6 +1,5 @@
 """Checks that a worker machine sees the same files as the driver. One that does not would produce wrong results (a
-photo
-that it cannot find would count as missing), so it produces nothing and says why."""
+photo that it cannot find would count as missing), so it produces nothing and says why."""
 
 from __future__ import annotations
 

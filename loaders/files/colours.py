@@ -20,8 +20,7 @@ _UNREADABLE = (ImageCms.PyCMSError, OSError, ValueError, TypeError, AttributeErr
 
 def in_srgb(image: Image.Image) -> Image.Image | None:
     """The picture in sRGB (L, RGB or RGBA) if its profile changes the meaning of its numbers; None if it does not, or
-    if
-    there is no profile, or it cannot be read or is for other kinds of pictures.
+    if there is no profile, or it cannot be read or is for other kinds of pictures.
     """
     profile = image.info.get("icc_profile")
     if not isinstance(profile, bytes) or not 0 < len(profile) <= _LARGEST:

@@ -123,8 +123,7 @@ def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
 
 def write_first(path: Path, data: bytes) -> bool:
     """Like `write_whole`, but only if the file does not exist yet; otherwise returns False and writes nothing. Of
-    several
-    writers, on any number of machines, exactly one is first.
+    several writers, on any number of machines, exactly one is first.
 
     Raises: as `writing`.
     """
@@ -165,8 +164,7 @@ def replacing(path: Path, *, private: bool = False, first: bool = False) -> Iter
 
 def _linked(temporary: Path, path: Path) -> bool:
     """Give a file a second name if that is free, in one step; False if the file system has no hard links (FAT, some
-    mounted
-    buckets) and the name is free. Raises: _Late."""
+    mounted buckets) and the name is free. Raises: _Late."""
     try:
         os.link(temporary, path)
     except FileExistsError:

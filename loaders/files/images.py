@@ -98,9 +98,8 @@ def open_image(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, name
     `name` is what errors call bytes. Pillow's own limit of 178,956,970 pixels applies whatever `max_pixels` says.
 
     Raises:
-            ImageError: the file is missing, empty, not an image, in a format that is not read here, larger than
-            `max_pixels`
-                by its header, one pixel wide or high, truncated or corrupt.
+        ImageError: the file is missing, empty, not an image, in a format that is not read here, larger than
+            `max_pixels` by its header, one pixel wide or high, truncated or corrupt.
     """
     data, where = _read(source, name)
     return _upright(_decode(data, where, max_pixels), where)[0]

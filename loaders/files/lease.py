@@ -49,9 +49,8 @@ class Lease:
 def leased(store: Store, own: Path) -> Iterator[Callable[[], None]]:
     """Holds the lease of a store during the work; the yielded function raises BedsideError once somebody took it over.
 
-    A lease taken from the same folder `own`, whose lock is free now, belongs to a process that ended, and is taken
-    over at
-    once.
+    A lease taken from the same folder `own`, whose lock is free now, belongs to a process that ended, and is taken over
+    at once.
 
     Raises: BedsideError, with the owner, for one that has not expired.
     """

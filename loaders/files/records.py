@@ -69,9 +69,8 @@ def _validated(kind: type[Record], read: object) -> Record | None:
     try:
         record: Record | None = _adapter(kind).validate_json(text)
     except ValidationError:
-        # An unpaired surrogate, which a model may write, is JSON for Python but not for pydantic. Such a record is
-        # read less
-        # strictly, since parsed JSON has no tuples.
+        # An unpaired surrogate, which a model may write, is JSON for Python but not for pydantic. Such a record is read
+        # less strictly, since parsed JSON has no tuples.
         if b"\\ud" not in text.lower():
             raise
         record = _adapter(kind).validate_python(json.loads(text), strict=False)

@@ -239,9 +239,8 @@ class _Lines(Iterator[str]):
 
 
 def _rows(text: TextIO, delimiter: str, path: Path, before: int) -> Iterator[tuple[int, list[str]] | BadRow]:
-    """Rows with the number of their first line, without blank lines; `before` lines were read already. After a row
-    that is
-    not CSV, the line after its first one begins the next row.
+    """Rows with the number of their first line, without blank lines; `before` lines were read already. After a row that
+    is not CSV, the line after its first one begins the next row.
 
     Raises: InputError if there are too many such rows.
     """

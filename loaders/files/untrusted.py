@@ -285,8 +285,7 @@ def resolved(path: Path) -> Path:
 
 def refuse_other(path: Path, begins: Sequence[bytes], *, what: str) -> None:
     """Check before writing that an existing file is an earlier `what`, which begins in one of these ways (ignoring
-    case),
-    or empty: a mistyped `-o` would destroy anything else.
+    case), or empty: a mistyped `-o` would destroy anything else.
 
     Raises: InputError for such a file, and as `open_file`.
     """
@@ -550,9 +549,8 @@ def parse_yaml(text: str, where: object, *, expected: str = "YAML", do: str = ""
 def understood(where: object, *, expected: str, do: str = "") -> Iterator[None]:
     """Within this context, parsed content of another shape than the code assumes becomes one clear error.
 
-    Raises: InputError for whatever Python raises if a field is missing or of another type; our own errors, and those
-    of the disk, pass unchanged.
-    of the disk, as they are.
+    Raises: InputError for whatever Python raises if a field is missing or of another type; our own errors, and those of
+    the disk, pass unchanged.
     """
     try:
         yield

@@ -73,9 +73,8 @@ async def ask_until(
 ) -> Asked[Value]:
     """What `read` returns for the first answer that it accepts, asked for `attempts` times at most.
 
-    `read` raises Unfit for an answer that it rejects. The next request then contains that answer and what `again`
-    makes of
-    the reason. If `again` is None, the same request is sent, for callers that change the temperature or seed.
+    `read` raises Unfit for an answer that it rejects. The next request then contains that answer and what `again` makes
+    of the reason. If `again` is None, the same request is sent, for callers that change the temperature or seed.
 
     Raises:
         ModelError: the model cannot be reached, or whatever else `ask` raises.

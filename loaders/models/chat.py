@@ -212,8 +212,7 @@ class _InspectModel(ChatModel):
             raise ValueError("no messages")
         # No name says which model reasons. A thought shows it, and so may the first truncated answer, once it gets more
         # room: if the template holds the start of the thought, only its end is in the text. Only the tokens of the
-        # answer
-        # that is returned count, so that an interrupted run counts like any other.
+        # answer that is returned count, so that an interrupted run counts like any other.
         cut = None
         if not self._thinks:
             cut = await self._asked(messages, json_schema, decoding)

@@ -18,9 +18,8 @@ Vectors = NDArray[np.float32]
 class Encoder(ABC):
     """An image tower and a text tower that share a space of `dim` dimensions.
 
-    `context_length` is the longest text in tokens, special ones included. `stand_in` is True if the weights are
-    random, so
-    that nothing computed with it is a result.
+    `context_length` is the longest text in tokens, special ones included. `stand_in` is True if the weights are random,
+    so that nothing computed with it is a result.
     """
 
     name: str
@@ -32,8 +31,7 @@ class Encoder(ABC):
     @abstractmethod
     def identity(self) -> dict[str, str]:
         """Everything that an embedding depends on besides the item: digests of weights, architecture, transform and
-        tokenizer,
-        the Hub revision, precision, kind of device, and the versions of the libraries."""
+        tokenizer, the Hub revision, precision, kind of device, and the versions of the libraries."""
 
     @property
     def key(self) -> str:

@@ -55,9 +55,8 @@ def open_encoder(
     """The encoder of that name; see the module for the names.
 
     `device` is a torch device ("cpu", "cuda:0"); by default this process's GPU if there is one. `precision` bf16 or
-    fp16
-    uses that type wherever it is safe, and keeps weights and embeddings in float32. `cache_dir` is a Hub cache to use
-    instead of the usual one.
+    fp16 uses that type wherever it is safe, and keeps weights and embeddings in float32. `cache_dir` is a Hub cache to
+    use instead of the usual one.
 
     Raises ModelError for an unknown name, for weights that are missing or do not fit their architecture, and for an
     architecture whose activation differs from the one used in training; MissingExtra for a package that is

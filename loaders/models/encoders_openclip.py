@@ -255,8 +255,7 @@ def _text_tower(
     """The text tower's configuration for open_clip, and the digest of what it takes from another repository.
 
     A text tower of transformers has its own configuration and tokenizer, often in another repository, which open_clip
-    would
-    look for only in the usual cache. Its weights are part of the whole model's.
+    would look for only in the usual cache. Its weights are part of the whole model's.
     """
     tower, tokenizer = text_cfg.get("hf_model_name"), text_cfg.get("hf_tokenizer_name")
     if tokenizer and local is None:

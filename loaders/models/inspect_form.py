@@ -64,8 +64,7 @@ def _parsed_schema(text: str) -> Any:
 @cache
 def _shared(kind: Any) -> Any:
     """The class, with copying disabled: inspect_ai copies a schema, which nobody changes, node by node for each
-    request,
-    which takes a seventh of its time per request."""
+    request, which takes a seventh of its time per request."""
     return type(kind.__name__, (kind,), {"__module__": __name__, "__deepcopy__": lambda schema, memo: schema})
 
 

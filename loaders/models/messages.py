@@ -62,8 +62,7 @@ class Answer:
     `stop` is the reason why the text ends: stop, max_tokens, content_filter (refused by the provider's filter),
     model_length (the prompt does not fit the model), or unknown. Token counts are None if the provider gives none.
     `thought` is what a reasoning model thought before, if the provider separates it: "" if it only says that the model
-    did,
-    None if it says nothing. Thoughts inside the text are still in the text.
+    did, None if it says nothing. Thoughts inside the text are still in the text.
     """
 
     text: str
@@ -103,8 +102,7 @@ class ChatModel(ABC):
         callers check what comes back.
 
         Raises ModelError if the model cannot be reached or refuses the request (ModelRefused if it would refuse any
-        other
-        too); InputError for an image that cannot be read.
+        other too); InputError for an image that cannot be read.
         """
 
     def in_role(self, role: str) -> tuple[ChatModel, Any]:

@@ -14,8 +14,7 @@ class Servers(ChatModel):
     """The same model at several addresses, opened once each; its name and identity are those of the first.
 
     Which server is asked depends on how a conversation begins, so that each finds its cached prefixes again. A server
-    that
-    fails is asked last from then on.
+    that fails is asked last from then on.
     """
 
     def __init__(self, models: Sequence[ChatModel]) -> None:

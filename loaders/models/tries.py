@@ -27,8 +27,7 @@ class Tries:
     """How often a model is asked, and how its failures are reported.
 
     `retry_after` returns the seconds that a server asked us to wait, read from its error, 0 for none; `secrets` are
-    never
-    shown.
+    never shown.
     """
 
     name: str
@@ -70,9 +69,8 @@ class Tries:
     def _wait(self, error: Exception, attempt: int, waited: float) -> float | None:
         """Seconds to wait before the next try; None if there is none, or if it could not help.
 
-        All tries count except for a rate limit, which passes with time: if retries are allowed at all, it is waited
-        for until
-        `RATE_LIMIT` seconds are spent.
+        All tries count except for a rate limit, which passes with time: if retries are allowed at all, it is waited for
+        until `RATE_LIMIT` seconds are spent.
         """
         cause = cause_of(error)
         limited = getattr(cause, "status_code", None) == 429 and getattr(cause, "code", None) != "insufficient_quota"

@@ -58,8 +58,7 @@ def as_json(value: object, status: int = 200, headers: Mapping[str, str] = {}) -
 
 class Routes:
     """The handlers, over one store. `page_size` applies to lists of files and commits; uploads above `part_size` bytes
-    are
-    multipart."""
+    are multipart."""
 
     def __init__(self, store: Store, url: str, *, page_size: int, part_size: int) -> None:
         self.store = store

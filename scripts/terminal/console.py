@@ -22,8 +22,7 @@ from scripts.terminal.tables import Table, wrapped
 
 class Terminal(Console):
     """A console that breaks lines only between words. Brackets are ordinary text, never markup: names of files, cells
-    of
-    tables and answers of models may contain them."""
+    of tables and answers of models may contain them."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, markup=False, emoji=False)
@@ -97,8 +96,7 @@ def interruptible(command: Callable[_Given, _Returned]) -> Callable[_Given, _Ret
             said = ""  # somebody dropped the interrupt, or it came too late
         except BaseException as stop:
             # Also for other errors: a library may have wrapped the interrupt into one of its own, a signal to a whole
-            # group ends
-            # helper processes too, and when a terminal closes, so does the output.
+            # group ends helper processes too, and when a terminal closes, so does the output.
             if not isinstance(stop, KeyboardInterrupt) and stopping.asked() is None:
                 raise
             said = str(stop) if isinstance(stop, KeyboardInterrupt) else ""

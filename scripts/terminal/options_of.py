@@ -30,8 +30,7 @@ def options_of(*kinds: type[Any]) -> Callable[[Callable[..., _Returned]], Callab
     """Turns a function of instances of these dataclasses, in this order, into a command whose options are their fields.
 
     A class's own fields come before those of its bases. One without a default is required. A repeatable option is a
-    field
-    of type `tuple[X, ...]`, `frozenset[X]` or `list[X]`.
+    field of type `tuple[X, ...]`, `frozenset[X]` or `list[X]`.
 
     Raises ValueError for two classes with a field of one name.
     """

@@ -101,8 +101,7 @@ def _ask_again(lost: UnraisableHookArgs) -> None:
     """Handles an error that Python cannot raise to anybody.
 
     A signal that arrives while a destructor or a weak reference's callback runs ends only that, and the command would
-    go
-    on as if nobody had asked. So the signal is sent once more, a moment later.
+    go on as if nobody had asked. So the signal is sent once more, a moment later.
     """
     if not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)

@@ -58,8 +58,7 @@ class _Results(_Stream):
 
 def guard() -> None:
     """Replace this process's standard streams by such ones. Closed ones are connected to the null device, since
-    otherwise
-    the next file that is opened would receive the output.
+    otherwise the next file that is opened would receive the output.
 
     A character that a terminal cannot show is printed as its number: no command fails because of its output.
     """

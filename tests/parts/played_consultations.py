@@ -66,8 +66,7 @@ class Table:
     """Who plays which role, and everything they were asked.
 
     A role is played by a script, or gives the answers of a list in turn, the last one forever. An assessor without
-    either
-    finds no diagnosis and answers with VERDICT.
+    either finds no diagnosis and answers with VERDICT.
     """
 
     players: Mapping[str, Script | Sequence[str | Answer]]

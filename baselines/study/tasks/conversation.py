@@ -55,9 +55,8 @@ class Conversation:
         )
 
     def page(self, item: Item) -> Mapping[str, Any]:
-        """The chart, and the categories of findings. Beside a talk, the goal comes first, so that it stays visible on
-        a phone,
-        which shows only the beginning of the chart."""
+        """The chart, and the categories of findings. Beside a talk, the goal comes first, so that it stays visible on a
+        phone, which shows only the beginning of the chart."""
         lines = item.payload["lines"]
         beside = sorted(lines, key=lambda line: line[0] not in AIMS)
         return {"lines": lines, "beside": beside, "categories": CATEGORIES, "task": self.name}

@@ -56,10 +56,8 @@ def write_answers(
     """Writes the answers of one task (or of one condition of it), a sheet for each rater; returns the files.
 
     `cells` are the lines of a response without its rater, `sheet` makes the bytes of a sheet. Readers of sheets need
-    raters
-    who have all done the same items: those who have not are named in `…-left-out.csv`. Second answers to an item go
-    into
-    `…-repeats.csv`, the results of checks into `…-checks.csv`.
+    raters who have all done the same items: those who have not are named in `…-left-out.csv`. Second answers to an item
+    go into `…-repeats.csv`, the results of checks into `…-checks.csv`.
 
     Raises InputError for an existing file.
     """

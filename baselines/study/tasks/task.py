@@ -51,9 +51,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something that a person is given. `id` is unique within its task; in talks and diagnosis nobody gets two items
-    of one
-    `group`, which is the case.
+    """Something that a person is given. `id` is unique within its task; in talks and diagnosis nobody gets two items of
+    one `group`, which is the case.
 
     `payload` is JSON that a page may show. `key` is JSON for the sheet and is shown to nobody. `picture` is a clean
     JPEG or PNG (`loaders.files.images`), shown at /picture.

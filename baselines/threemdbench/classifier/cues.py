@@ -47,9 +47,8 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class More:
-    """What a file says besides its rows: the digest of each split if there are several, case -> why it has no cues,
-    and the
-    search; None if nobody looked."""
+    """What a file says besides its rows: the digest of each split if there are several, case -> why it has no cues, and
+    the search; None if nobody looked."""
 
     splits: dict[str, str] = field(default_factory=dict)
     without: dict[str, str] = field(default_factory=dict)

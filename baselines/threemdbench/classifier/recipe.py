@@ -24,8 +24,7 @@ class Recipe:
 
     learning_rate is that of the head; it falls geometrically to `depth_decay` of that in the first layer. `crop` is the
     smallest share of a picture's area that a training crop shows. Training ends after `patience` epochs without a
-    better
-    macro F1 on validation.
+    better macro F1 on validation.
     """
 
     epochs: int = 30
@@ -83,9 +82,8 @@ def key(*parts: int | str) -> int:
 def epoch_order(labels: Sequence[int], recipe: Recipe, epoch: int) -> Ints:
     """The photos of an epoch (N,), sampled in proportion to one over the root of their class's size.
 
-    This is halfway between the natural class shares and equal shares. Systematic sampling: each photo comes as often
-    as its
-    share says, rounded up or down.
+    This is halfway between the natural class shares and equal shares. Systematic sampling: each photo comes as often as
+    its share says, rounded up or down.
     """
     generator = np.random.default_rng(key(recipe.seed, "order", epoch))
     sizes = Counter(labels)

@@ -42,8 +42,7 @@ async def ask_assessor(
     counted from `first`.
 
     `read` raises Unfit for an answer that it rejects. A reasoning model's thoughts and tokens of chat templates are
-    removed
-    before; the answer is cut to what a record keeps of it. Raises what `ask` raises.
+    removed before; the answer is cut to what a record keeps of it. Raises what `ask` raises.
     """
     once = protocol.decoding["assessor"] if decoding is None else decoding
     warmer = cast(Decoding, {**once, **protocol.retry})

@@ -73,8 +73,7 @@ def read_cases(
     `baselines.threemdbench.classifier.cues`, and `without` says why a case has none: it is not played then.
 
     Raises InputError for a row without an id, a duplicate id, and cues that lack a case without a reason; BedsideError
-    for
-    a full disk.
+    for a full disk.
     """
     cases: dict[str, Case] = {}
     invalid: dict[str, Invalid] = {}

@@ -141,8 +141,8 @@ def rationale_and_answer(text: str) -> tuple[str, str] | None:
 
 def salvaged(text: str) -> tuple[str | None, str]:
     """Rationale and answer of a text without that form (3M-G17): what follows the last ANSWER or, if the text has no
-    label
-    at all, its last paragraph. After REASONING without ANSWER nothing is known to be an answer, so nothing is sent.
+    label at all, its last paragraph. After REASONING without ANSWER nothing is known to be an answer, so nothing is
+    sent.
 
     >>> salvaged("I think of a stye.\\n\\nDoes it hurt?"), salvaged("REASONING: a stye.\\n\\nIt is likely.")
     (('I think of a stye.', 'Does it hurt?'), ('REASONING: a stye.\\n\\nIt is likely.', ''))

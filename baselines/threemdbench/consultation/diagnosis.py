@@ -103,11 +103,9 @@ def _corrected(name: str) -> str:
 def extracted(consultation: Consultation, unfinished: Unfinished = "paper") -> Extracted:
     """The answer that counts for a consultation: "none" if the assessor's could not be read.
 
-    For an unfinished dialogue it is "none" too in mode `paper`, the assessor's in mode `authors` (3M-G14). What we
-    read is
-    in lower case, since their extractor reads nothing else; the raw answer is unchanged, except that a reasoning
-    model's
-    thoughts in front of it are removed.
+    For an unfinished dialogue it is "none" too in mode `paper`, the assessor's in mode `authors` (3M-G14). What we read
+    is in lower case, since their extractor reads nothing else; the raw answer is unchanged, except that a reasoning
+    model's thoughts in front of it are removed.
     """
     extraction = consultation.extraction
     if not consultation.finished and unfinished == "paper":

@@ -41,11 +41,10 @@ class Protocol:
     """The rules of a consultation that the paper and its code leave open, or on which they differ.
 
     `ends` takes a patient's text and returns what remains of it, and whether it ends the dialogue. `retry` are the
-    fields
-    of the assessor's decoding that change if its answer could not be read, `attempts` how often it is asked in all
-    (S2, 3M-G25), `extractions` how often for the diagnosis, `lower` whether in lower case (3M-G23). `schema` says
-    whether its scores are requested with a JSON schema. `closed_doctor` is the decoding of a doctor whose weights
-    are not public, None if it is like any other; such a doctor is then shown the photo as it is.
+    fields of the assessor's decoding that change if its answer could not be read, `attempts` how often it is asked in
+    all (S2, 3M-G25), `extractions` how often for the diagnosis, `lower` whether in lower case (3M-G23). `schema` says
+    whether its scores are requested with a JSON schema. `closed_doctor` is the decoding of a doctor whose weights are
+    not public, None if it is like any other; such a doctor is then shown the photo as it is.
     """
 
     name: str

@@ -26,8 +26,7 @@ class Case:
     """A patient: photo, gold diagnosis, complaints and temperament.
 
     `image` is what the doctor is shown and `assessor_image` what the assessor is shown, None if it is the same: bytes
-    of a
-    file without metadata, or its path. `cues` are three diagnoses of an image classifier, best first, or None.
+    of a file without metadata, or its path. `cues` are three diagnoses of an image classifier, best first, or None.
     """
 
     case_id: str

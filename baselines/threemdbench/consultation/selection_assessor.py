@@ -106,8 +106,7 @@ def results(
     """Table 4: mean kappa and extraction F1 with intervals over dialogues, kappa by item, what could not be assessed.
 
     A dialogue that a candidate failed to assess is left out of its kappas and reported; for its extraction, it is a
-    wrong
-    answer. Raises InputError on no candidate, the same one twice, or one that assessed none of the dialogues.
+    wrong answer. Raises InputError on no candidate, the same one twice, or one that assessed none of the dialogues.
     """
     names = [candidate.model for candidate in candidates]
     if not names or len(set(names)) < len(names):

@@ -101,11 +101,9 @@ def read_vocabulary(
     """Read one vocabulary by name ("bundled") or path.
 
     From UMLS the clinical semantic types are used, from a CSV everything. `review` is a CSV (expert, lay, verdict,
-    reason)
-    of pairs to reject or to accept against the rules below; it is applied after the package's own. A pair whose licence
-    does not permit rewriting and redistribution is set aside, like a caption, unless its licence is `allowed` by name.
-    None
-    disables this check, for use when nothing is published.
+    reason) of pairs to reject or to accept against the rules below; it is applied after the package's own. A pair whose
+    licence does not permit rewriting and redistribution is set aside, like a caption, unless its licence is `allowed`
+    by name. None disables this check, for use when nothing is published.
 
     Raises:
         InputError: a file is missing, empty, of another format or without a needed column, too many of its rows

@@ -19,10 +19,8 @@ def in_sentence(reading: Reading) -> list[TermCandidate]:
     """The candidates with the capitals of a headword ("Wet lung", "Motion Sickness") changed to those of a sentence.
 
     Words are never changed otherwise, and curated lists are taken as they are. A word that the source also writes in
-    lower
-    case loses its capital; so does the first word of a phrase, or every word of one that capitalises them all, unless
-    it
-    looks like a name.
+    lower case loses its capital; so does the first word of a phrase, or every word of one that capitalises them all,
+    unless it looks like a name.
     """
     lists = [c for c in reading.candidates if not c.curated]
     if not lists:

@@ -132,8 +132,7 @@ def _parts(word: str) -> bool:
 
 def _stacks_and_repeats(lower: str) -> tuple[int, int]:
     """Runs of more than `_LONGEST_STACK` words that nothing separates, and words repeated within three words, joints
-    not
-    counted."""
+    not counted."""
     stacks = run = repeats = 0
     before: deque[str] = deque(maxlen=3)
     for word in _WORD_OR_MARK.findall(lower):

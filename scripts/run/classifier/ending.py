@@ -36,10 +36,8 @@ class Answered:
     """A classifier's answers about the photos of test: logits of those that could be decoded.
 
     `unreadable` holds (id, why) of the others, by split. `facts` are added to the record's options, `more` to the
-    page's
-    content; `digests` are those of single splits if the photos come from several; `looked` is the result of searching
-    them
-    for training photos; `cues` says whether to write cues.
+    page's content; `digests` are those of single splits if the photos come from several; `looked` is the result of
+    searching them for training photos; `cues` says whether to write cues.
     """
 
     unreadable: Mapping[str, Sequence[tuple[str, str]]]

@@ -41,8 +41,7 @@ _SHOWN = 5
 @dataclass(frozen=True)
 class Target:
     """The photos, all of them as `test`, with labels as classes of a network; `digests` are those of each split, if
-    there
-    are several; `told` is what a user should read about them."""
+    there are several; `told` is what a user should read about them."""
 
     labelled: Labelled
     digests: Mapping[str, str] = field(default_factory=dict)
@@ -53,8 +52,7 @@ def target_of(data: str, split: str, classes: Classes) -> Target:
     """The photos of one split of what `data` names, or of `all` splits; for a folder without splits always all.
 
     Raises: InputError for a split that does not exist, no photo, and labels of which only some are classes of the
-    network;
-    what `open_data` and `photo_set` raise.
+    network; what `open_data` and `photo_set` raise.
     """
     place = data.partition("@")[0]
     if is_file(Path(data) / NAME) or place == OFFICIAL or place in corpora():
