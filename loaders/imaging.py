@@ -65,7 +65,7 @@ def wordings(*uses: str) -> Iterator[tuple[str, str, str]]:
                     yield row["code"], row["method"], wording
 
 
-class _Said(NamedTuple):
+class _Wordings(NamedTuple):
     """What names the methods: for the first word of a wording, the patterns of
     all wordings that begin so, with codes."""
 
@@ -84,7 +84,7 @@ class _Said(NamedTuple):
 
 
 @cache
-def _said() -> _Said:
+def _wordings() -> _Wordings:
     patterns: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
     for code in _CONCEPTS:
         for capitals in (False, True):
@@ -93,7 +93,7 @@ def _said() -> _Said:
             pattern = re.compile(rf"(?<!\w)(?:{said})", 0 if capitals else re.IGNORECASE)
             for first in sorted({wording.lower().rstrip("*").split()[0] for wording in listed}):
                 patterns.setdefault(first, []).append((code, pattern))
-    return _Said(AhoCorasick(list(patterns), store_patterns=False), list(patterns.values()))
+    return _Wordings(AhoCorasick(list(patterns), store_patterns=False), list(patterns.values()))
 
 
 def _listed(code: str, capitals: bool) -> set[str]:
@@ -168,7 +168,7 @@ def methods_in(text: str) -> frozenset[str]:
     (['DRCT'], ['DRAN', 'DRCT', 'DRMR', 'DRUS'])
     """
     plain = _ELSEWHERE.sub(_methods_left, text)
-    codes = _said().codes_in(plain)
+    codes = _wordings().codes_in(plain)
     if codes & {CT, MRI} and _PART_OF_SCAN.search(plain):
         codes -= {ANGIOGRAPHY, XRAY}  # the purpose of the scan: "CT urography"
     return frozenset(codes - {XRAY} if ANGIOGRAPHY in codes else codes)

@@ -150,8 +150,8 @@ class _Reader:
                 self._imports.add(module)
         # Whether a name is read or set (`ctx`) follows from where it stands.
         fields = [getattr(code, name, None) for name in code._fields if name != "ctx"]
-        told = [self._read(value) if isinstance(value, ast.AST | list) else repr(value) for value in fields]
-        return f"{type(code).__name__}({','.join(told)})"
+        pieces = [self._read(value) if isinstance(value, ast.AST | list) else repr(value) for value in fields]
+        return f"{type(code).__name__}({','.join(pieces)})"
 
 
 _NOT_RUN = ("TYPE_CHECKING", "__name__")

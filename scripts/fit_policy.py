@@ -144,11 +144,11 @@ def _show_quality(fitted: Fitted) -> None:
             (quality.brier, quality.brier_interval),
             (quality.reference, None),
         )
-        shown.add_row(kind, quality.n, quality.cases, *(_told(*score) for score in scores))
+        shown.add_row(kind, quality.n, quality.cases, *(_with_interval(*score) for score in scores))
     output.print(shown)
 
 
-def _told(score: float | None, interval: tuple[float, float] | None) -> str:
+def _with_interval(score: float | None, interval: tuple[float, float] | None) -> str:
     if score is None:
         return "-"
     return f"{score:.3f}" + (f" [{interval[0]:.3f}, {interval[1]:.3f}]" if interval else "")

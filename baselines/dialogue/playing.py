@@ -94,10 +94,10 @@ class Playing(Generic[Case, Record]):
             outcome = PlayedCase(case_id, epoch, record, self.game.invalid(record), None, asking.spent)
             self._failed_in_a_row = 0
         except ModelRefused as refusal:
-            self.stopped = self.stopped or self._told(refusal, case)
+            self.stopped = self.stopped or self._shareable(refusal, case)
             raise self.stopped from None
         except ModelError as failure:
-            told = self._told(failure, case)
+            told = self._shareable(failure, case)
             outcome = PlayedCase(case_id, epoch, None, None, str(told), asking.spent)
             self._failed_in_a_row += 1
             if self._failed_in_a_row >= self.patience and self.stopped is None:
@@ -111,7 +111,7 @@ class Playing(Generic[Case, Record]):
         self.outcomes[case_id, epoch] = outcome
         return outcome
 
-    def _told(self, error: ModelError, case: Case) -> ModelError:
+    def _shareable(self, error: ModelError, case: Case) -> ModelError:
         """The error without what the case hides and without paths: a server may repeat what it was sent."""
         texts = self.game.secrets(case)
         if shares_span(str(error), texts, _REPEATED) or Secrets(texts).stands_in(str(error)):

@@ -78,7 +78,7 @@ class Guard:
 
     def check(self, reply: str, hidden: Iterable[int], question: str = "") -> LeakCheck:
         """Which of the hidden concerns the reply gives away; `question` is the turn that it answers."""
-        runs, stems, named = _told_by(reply)
+        runs, stems, named = _words_and_names(reply)
         asked = content_stems(question) if question and _YES.search(reply) else frozenset()
         leaking: list[int] = []
         rules: list[str] = []
@@ -125,7 +125,7 @@ def says(reply: str, texts: Sequence[str]) -> bool:
 
 
 @lru_cache(maxsize=128)  # what describes a patient is checked in each turn
-def _told_by(reply: str) -> tuple[frozenset[tuple[str, ...]], frozenset[str], frozenset[str]]:
+def _words_and_names(reply: str) -> tuple[frozenset[tuple[str, ...]], frozenset[str], frozenset[str]]:
     """The word sequences of a reply, their stems, and its names; also read backwards, by words and by letters."""
     found = words(reply)
     readings = (found, found[::-1], words(reply[::-1]))

@@ -180,7 +180,7 @@ def _talk(
     free = [offer for offer in own if offer.group not in met and taken[task, offer.id] < design.completed]
     if not free or sum(one.task == task for one in mine) >= share:
         return None
-    stood = _stood(held)
+    stood = _place_counts(held)
     # The tasks go through the cases with offsets, so that the last case open in one task is seldom one that the same
     # person had in the other.
     drawn = sorted((offer.id for offer in own), key=lambda item: _drawn(design.seed, item))
@@ -195,7 +195,7 @@ def _taken(held: Sequence[Held]) -> Counter[tuple[TaskName, str]]:
     return Counter((one.task, one.item) for one in held if one.state != "lost")
 
 
-def _stood(held: Sequence[Held]) -> Counter[tuple[TaskName, str, int]]:
+def _place_counts(held: Sequence[Held]) -> Counter[tuple[TaskName, str, int]]:
     """How often each item came at each place of a session, from 0."""
     stood: Counter[tuple[TaskName, str, int]] = Counter()
     place: Counter[int] = Counter()

@@ -73,7 +73,7 @@ class Asked:
         if (stored := self._stored.pop(digest, None)) is not None:  # asked for once per replay
             await asyncio.sleep(0)  # let others run, too
             return from_json(Answer, stored.encode(), "a stored answer")
-        if (stored := self._told_elsewhere(digest)) is not None:
+        if (stored := self._answered_elsewhere(digest)) is not None:
             return from_json(Answer, stored.encode(), "a stored answer")
         self._site.check_dollars()
         TALK.set(json.dumps([slot.task, slot.item, 1, encounter]))
@@ -95,7 +95,7 @@ class Asked:
         self._keep(digest, role, player.name, answer, began)
         return answer
 
-    def _told_elsewhere(self, digest: str) -> str | None:
+    def _answered_elsewhere(self, digest: str) -> str | None:
         """An answer that another process received since this talk was read from the store."""
         with self._site.store.reading() as connection:
             sealed = connection.execute(_STORED, {"wanted": digest}).scalar()

@@ -139,13 +139,13 @@ def _rare(hashes: Hashes, owners: Owners, sampled: int, step: int, pictures: int
     pictures) they resemble."""
     share = COMMON_SHARE * len(np.unique(owners[:sampled]))
     alike = _alike(hashes, owners, sampled)
-    told = (alike <= COMMON // step) | (alike <= share)
+    distinctive = (alike <= COMMON // step) | (alike <= share)
     for part in _slices(owners, np.ones(len(owners), np.int8), len(owners), pictures):
-        some = np.flatnonzero(told[part])
+        some = np.flatnonzero(distinctive[part])
         kept = _rarest(owners[part][some], alike[part][some] * step)
-        told[part] = False
-        told[part.start + some[kept]] = True
-    return told, alike[told]
+        distinctive[part] = False
+        distinctive[part.start + some[kept]] = True
+    return distinctive, alike[distinctive]
 
 
 def _alike(hashes: Hashes, owners: Owners, sampled: int) -> NDArray[np.int32]:

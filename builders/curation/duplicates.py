@@ -185,9 +185,9 @@ def _verdicts(
 ) -> dict[Pair, PairVerdict]:
     """The verdict on each pair, smaller digest first, from the index if it is there."""
     keys = [_key(*pair) for pair in pairs]
-    told = {key: index.get("pair", " ".join(key)) for key in keys}
-    known = {key: from_json(PairVerdict, text.encode(), _KNOWN) for key, text in told.items() if text is not None}
-    new = [key for key in told if key not in known]
+    stored = {key: index.get("pair", " ".join(key)) for key in keys}
+    known = {key: from_json(PairVerdict, text.encode(), _KNOWN) for key, text in stored.items() if text is not None}
+    new = [key for key in stored if key not in known]
     with closing(answers(engine, compare or Compare(), new, lambda key: key, files, "compare")) as found:
         for key, verdict in found:
             index.put("pair", " ".join(key), json.dumps(to_json(verdict)))

@@ -137,7 +137,7 @@ def _read(file: File) -> tuple[str, bytes, str]:
     except ImageError as error:
         if not file.held and is_folder(file.path):  # such a folder is listed as a file
             error.found = "is a folder that cannot be listed"
-        return "", b"", _told(error)
+        return "", b"", _error_json(error)
     return hashlib.sha256(data).hexdigest(), data, ""
 
 
@@ -146,7 +146,7 @@ def _measured(data: bytes, digest: str) -> str:
     try:
         picture = read_picture(data)
     except ImageError as error:
-        return _told(error)
+        return _error_json(error)
     hashes = whole(picture)
     return json.dumps(
         {
@@ -159,7 +159,7 @@ def _measured(data: bytes, digest: str) -> str:
     )
 
 
-def _told(error: ImageError) -> str:
+def _error_json(error: ImageError) -> str:
     return json.dumps({"reason": error.reason, "detail": error.detail})
 
 

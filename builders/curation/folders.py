@@ -67,7 +67,7 @@ def files_of(
         listed = [_from_layout(name, path) for name, path in paths.items()]
     else:
         # One spelling of accented letters: a table uses its program's, a file name its file system's.
-        told = {normalize("NFC", name): file for name, file in _told(table, folder, label, group).items()}
+        told = {normalize("NFC", name): file for name, file in _from_table(table, folder, label, group).items()}
         listed = [
             replace(told.pop(normalize("NFC", name), File(name, path)), name=name, path=path)
             for name, path in paths.items()
@@ -116,7 +116,7 @@ def _from_layout(name: str, path: Path) -> File:
     return File(name, path, split, others[-1] if others else "", others[0] if len(others) > 1 else "")
 
 
-def _told(path: Path, folder: Path, label: str | None, group: str | None) -> dict[str, File]:
+def _from_table(path: Path, folder: Path, label: str | None, group: str | None) -> dict[str, File]:
     table = read_table(path)
     file = table.column("file", "path", "image", needed=True)
     columns = [

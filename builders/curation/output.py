@@ -172,9 +172,9 @@ def _alike(curation: Curation) -> dict[str, list[dict[str, Any]]]:
 def _crosses(leaks: Sequence[Leak]) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for leak in leaks:
-        told = {"by": leak.by, "boundary": leak.boundary, "same_bytes": leak.exact, "values": list(leak.values)}
+        leak_facts = {"by": leak.by, "boundary": leak.boundary, "same_bytes": leak.exact, "values": list(leak.values)}
         for picture in leak.files:
-            found[picture.file.name].append(told)
+            found[picture.file.name].append(leak_facts)
     return found
 
 

@@ -110,8 +110,8 @@ def _of_folder(
         raise InputError(option, found=found, expected="a dataset, or a table of the photos (--table)")
     files = tuple(files_of(path, table=table, without=report, label=label, group=group))
     by = f"columns of {table.name}" if table else "names of folders"
-    told = {what: by if any(getattr(file, what) for file in files) else "" for what in _TOLD}
-    return PhotoSet(resolved(path).name, files, told)
+    origins = {what: by if any(getattr(file, what) for file in files) else "" for what in _TOLD}
+    return PhotoSet(resolved(path).name, files, origins)
 
 
 _TOLD = ("split", "label", "group", "source")
@@ -161,8 +161,10 @@ def _of_rows(
     files = [file for split, part in parts.items() for file in _files(part, split, image, key, columns, folder)]
     if not files:
         raise InputError(name, found="holds no row", expected="pictures")
-    told = {what: f"column {column}" if column else "" for what, column in columns.items()}
-    return PhotoSet(name, tuple(sorted(files, key=lambda file: file.name)), {"split": "splits of the dataset", **told})
+    origins = {what: f"column {column}" if column else "" for what, column in columns.items()}
+    return PhotoSet(
+        name, tuple(sorted(files, key=lambda file: file.name)), {"split": "splits of the dataset", **origins}
+    )
 
 
 def _files(
@@ -179,8 +181,8 @@ def _files(
     for row, named in enumerate(_paths(part, image)):
         path = _beside(named, folder, own)
         name = keys[row] or (path and folder and _below(path, folder)) or f"{split}/{row + 1:06d}"
-        told = {what: given[row] for what, given in texts.items()}
-        yield File(name, path or Path(name), split, held=_Cell(part, image, row, path, name), **told)
+        cells = {what: given[row] for what, given in texts.items()}
+        yield File(name, path or Path(name), split, held=_Cell(part, image, row, path, name), **cells)
 
 
 def _paths(part: datasets.Dataset, image: str) -> list[str | None]:

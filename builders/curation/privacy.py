@@ -51,7 +51,7 @@ def scrub(text: str, names: Iterable[str] = ()) -> Scrubbed:
         MissingExtra: the packages that find addresses, numbers and towns are not installed.
     """
     counts: Counter[str] = Counter()
-    users = [name for name in sorted(names, key=lambda name: (-len(name), name)) if _is_told(name)]
+    users = [name for name in sorted(names, key=lambda name: (-len(name), name)) if _is_identifying(name)]
     # What one rule leaves may match another: repeat until nothing is left.
     for _ in range(_ROUNDS):
         before = text
@@ -75,7 +75,7 @@ def _once(text: str, users: Iterable[str], counts: Counter[str]) -> str:
     return without_names(text, counts)
 
 
-def _is_told(name: str) -> bool:
+def _is_identifying(name: str) -> bool:
     """Whether a user name could identify somebody: not a mark, and too long to be a word by chance."""
     return len(name) >= 4 and not name.startswith("[")
 

@@ -154,7 +154,7 @@ def read_decisions(paths: Sequence[Path], *, column: str = "image_id", reasons: 
             earlier = found.setdefault(name, one)
             if (earlier.decision, earlier.reason) != (one.decision, one.reason) or earlier.content != one.content:
                 do = "Have the reviewers agree on one, and delete the other row"
-                said = f"{_said(one)}, but {_said(earlier)} in {places[name]}"
+                said = f"{_in_words(one)}, but {_in_words(earlier)} in {places[name]}"
                 raise InputError(where, found=f"{name}: {said}", expected="one decision per image", do=do)
             places.setdefault(name, where)
     return Decisions(found)
@@ -171,5 +171,5 @@ def _decision(where: str, decision: str, reason: str, content: str, reasons: Seq
     return Decision(REJECT, reason or reasons[-1], content.strip())
 
 
-def _said(one: Decision) -> str:
+def _in_words(one: Decision) -> str:
     return f"{one.decision} ({one.reason})" if one.reason else one.decision

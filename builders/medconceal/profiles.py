@@ -100,8 +100,8 @@ async def extract(row: Row, asker: Asker) -> Extracted:
         blocks = _blocks(answer)
         kept, dropped = _concerns(answer.get("hidden_concerns"), row)
         if len(kept) < MIN_CONCERNS:
-            said = "; ".join(f"{n} dropped: {reason}" for reason, n in sorted(dropped.items())) or "none given"
-            raise Unfit(f'"hidden_concerns" keeps fewer than {MIN_CONCERNS} concerns ({said})')
+            summary = "; ".join(f"{n} dropped: {reason}" for reason, n in sorted(dropped.items())) or "none given"
+            raise Unfit(f'"hidden_concerns" keeps fewer than {MIN_CONCERNS} concerns ({summary})')
         visible = {"background": blocks["demographics"]["background"], **blocks["clinical"]}
         del visible["adherence_behavior"]
         check_chart(visible, kept)
@@ -179,7 +179,7 @@ def _concern(value: object, said: list[list[str]]) -> dict[str, Any]:
         raise _Dropped("no category")
     quoted = value.get("evidence")
     quotations = [text for text in quoted if isinstance(text, str)] if isinstance(quoted, list) else []
-    stands = [text for text in quotations if _stands(words(text), said)]
+    stands = [text for text in quotations if _appears(words(text), said)]
     if not stands:
         raise _Dropped("evidence not in the thread")
     try:
@@ -201,8 +201,8 @@ def _concern(value: object, said: list[list[str]]) -> dict[str, Any]:
 def _topics(value: object) -> list[str]:
     """Words and short phrases, names masked, without duplicates; anything but a
     list is empty, and the policy falls back."""
-    said = [mask_names(term.strip()) for term in value if isinstance(term, str)] if isinstance(value, list) else []
-    fit = (term for term in said if 0 < len(term.split()) <= LONGEST_TOPIC and "[" not in term)
+    terms = [mask_names(term.strip()) for term in value if isinstance(term, str)] if isinstance(value, list) else []
+    fit = (term for term in terms if 0 < len(term.split()) <= LONGEST_TOPIC and "[" not in term)
     return list(dict.fromkeys(fit))[:MOST_TOPICS]
 
 
@@ -228,7 +228,7 @@ def publishable(quotation: str) -> str:
     return mask_names(" ".join(quotation.split()[: SPAN - 1]))
 
 
-def _stands(quoted: list[str], said: list[list[str]]) -> bool:
+def _appears(quoted: list[str], said: list[list[str]]) -> bool:
     """Whether the words appear consecutively in one of the texts."""
     length = len(quoted)
     if length < MIN_QUOTED:

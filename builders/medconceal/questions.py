@@ -87,10 +87,10 @@ async def plan_of(row: Row, concerns: Sequence[Mapping[str, Any]], asker: Asker)
         number = answer.get("primary_concern")
         if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= len(concerns):
             raise Unfit(f'"primary_concern" is not a number from 1 to {len(concerns)}')
-        said = {name: text_of(answer, name, most=400) for name in ("original_preference", "recommended_plan")}
-        check_chart(said, concerns)
-        check_retold(said, thread_texts(row))
-        return {"primary_concern": number - 1, **said}
+        texts = {name: text_of(answer, name, most=400) for name in ("original_preference", "recommended_plan")}
+        check_chart(texts, concerns)
+        check_retold(texts, thread_texts(row))
+        return {"primary_concern": number - 1, **texts}
 
     numbered = "\n".join(f"{number}. {concern['content']}" for number, concern in enumerate(concerns, start=1))
     return await asker.ask("intervention", row, _INTERVENTION, read, max_tokens=400, concerns=numbered)

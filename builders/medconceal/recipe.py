@@ -367,8 +367,8 @@ def _own_card(manifest: Manifest) -> dict[str, JsonValue]:
 def _card(manifest: Manifest, chat: Chat, invented: bool) -> dict[str, JsonValue]:
     if invented:
         origin = "The threads were written for this project. Nobody said any of it."
-        told = {"method": _by_model(chat), "origin": origin, "collection": origin}
-        return {**_open_terms(), **told, **_INVENTED, **_RETOLD}
+        facts = {"method": _by_model(chat), "origin": origin, "collection": origin}
+        return {**_open_terms(), **facts, **_INVENTED, **_RETOLD}
     return {
         **_RETOLD,
         **_closed_terms(

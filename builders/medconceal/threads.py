@@ -336,7 +336,7 @@ def _row(base: sqlite3.Connection, name: str, reference: str, key: bytes) -> Row
         if len(chain) < MIN_TURNS:
             reason = "chain too short" if chain else "no comment of a verified clinician"
             refused = (reason, f"{len(chain)} turns of at least {MIN_TURNS}" if chain else "")
-    text, turns = _said(post), [_said(comment) for comment in chain]
+    text, turns = _original_text(post), [_original_text(comment) for comment in chain]
     edited: list[Post | Comment] = [post, *chain] if refused is None else []
     return {
         "case_id": f"mc-{reference[:12]}",
@@ -357,5 +357,5 @@ def _row(base: sqlite3.Connection, name: str, reference: str, key: bytes) -> Row
     }
 
 
-def _said(one: Post | Comment) -> str:
+def _original_text(one: Post | Comment) -> str:
     return without_later(one.text) if one.edited else one.text.strip()

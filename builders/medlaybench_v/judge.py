@@ -55,8 +55,8 @@ def read_opinion(answer: Answer) -> Opinion:
 
     Raises: Unfit if there is none.
     """
-    said = read_object(answer.text)
-    verdict, why = said.get("verdict"), said.get("why")
+    opinion = read_object(answer.text)
+    verdict, why = opinion.get("verdict"), opinion.get("why")
     if verdict not in (KEPT, BROKEN, UNSURE) or not isinstance(why, str):
         raise Unfit(f"no verdict of {KEPT}, {BROKEN} or {UNSURE} with its why")
     return Opinion(verdict, " ".join(why.split())[:300])

@@ -67,7 +67,7 @@ def by_rules(caption: Caption, drafter: Drafter, draft: Draft | None = None) -> 
     why = failures(verdicts) or _reads_badly(text, caption)
     if not why:
         doubtful = [v for v in verdicts if v.doubtful]
-        surer = _repaired(caption, drafter, "repaired", _told(doubtful), doubtful) if doubtful else None
+        surer = _repaired(caption, drafter, "repaired", _reasons(doubtful), doubtful) if doubtful else None
         sure = surer is not None and not any(v.doubtful for v in surer.verdicts)
         return surer if surer and sure else Refined(text, "accepted", RULES, verdicts)
     return _repaired(caption, drafter, "repaired", why, _failed(verdicts)) or _glossed(caption, why)
@@ -127,14 +127,14 @@ def _reads_badly(text: str, caption: Caption) -> str:
 
 def failures(verdicts: Sequence[Verdict]) -> str:
     """The gates that failed, in a line."""
-    return _told(_failed(verdicts))
+    return _reasons(_failed(verdicts))
 
 
 def _failed(verdicts: Sequence[Verdict]) -> list[Verdict]:
     return [v for v in verdicts if not v.passed]
 
 
-def _told(verdicts: Sequence[Verdict]) -> str:
+def _reasons(verdicts: Sequence[Verdict]) -> str:
     return "; ".join(f"{v.gate}: {v.reason}" for v in verdicts)
 
 
@@ -207,10 +207,10 @@ def _glossed(caption: Caption, why: str) -> Refined:
         if match.entry.behind or inside_brackets(text, match.start):
             continue
         lay, _, bracket = match.entry.lay.partition(" (")
-        told = bracket.rstrip(")")  # either the words before the bracket or those in it may be the expert's
+        explanation = bracket.rstrip(")")  # either the words before the bracket or those in it may be the expert's
         pieces += [
             Piece(text[at : match.end]),
-            Piece(f" ({lay if told.lower() in ('', match.entry.surface) else told})"),
+            Piece(f" ({lay if explanation.lower() in ('', match.entry.surface) else explanation})"),
         ]
         at = match.end
     glossed = tidy("".join(piece.text for piece in pieces) + text[at:])

@@ -116,7 +116,7 @@ class Work:
             elif not (isinstance(answer.reason, str) and answer.reason and isinstance(answer.detail, str)):
                 raise BuildError(f"{where}: excludes {key!r} without a reason, or with one that is not text")
             else:
-                told = (_told(row, "split"), answer.reason, answer.detail, _told(row, "licence"))
+                told = (_text_or_none(row, "split"), answer.reason, answer.detail, _text_or_none(row, "licence"))
                 excluded.append(ExcludedRow(key, *told))
 
 
@@ -124,7 +124,7 @@ def _between(first: str, last: str) -> str:
     return f"rows {first} to {last}"
 
 
-def _told(row: Row, column: str) -> str | None:
+def _text_or_none(row: Row, column: str) -> str | None:
     value = row.get(column)
     return value if isinstance(value, str) else None
 

@@ -239,10 +239,12 @@ class HubRepo:
 
             manifest = Path(self.ask(f"reading {NAME} of {commit[:8]}", send))
             try:
-                said = read_json(manifest)
-                files = {path: (facts["sha256"], facts["size"]) for path, facts in said["files"].items()}
-                versions = {name: _plain(version) for name, version in said.get("versions", {}).items()}
-                return Claim(said["corpus"], bool(said.get("stand_in")), files, versions) if said["corpus"] else None
+                stated = read_json(manifest)
+                files = {path: (facts["sha256"], facts["size"]) for path, facts in stated["files"].items()}
+                versions = {name: _plain(version) for name, version in stated.get("versions", {}).items()}
+                return (
+                    Claim(stated["corpus"], bool(stated.get("stand_in")), files, versions) if stated["corpus"] else None
+                )
             except (*MALFORMED, InputError):
                 return None
 

@@ -86,16 +86,16 @@ def croissant(manifest: Manifest, head: Mapping[str, Any], statement: Mapping[st
 
 def read_statement(path: Path) -> dict[str, str]:
     """The parts of a data statement in a YAML file, one text each. Raises: InputError."""
-    said = parse_yaml(read_text(path, expected="a data statement"), path)
+    parts = parse_yaml(read_text(path, expected="a data statement"), path)
     expected = f"a text each for some of {', '.join(STATEMENT)}"
-    if not isinstance(said, dict) or not said:
+    if not isinstance(parts, dict) or not parts:
         raise InputError(path, found="no parts by name", expected=expected)
-    for name, text in said.items():
+    for name, text in parts.items():
         if name not in STATEMENT or not isinstance(text, str) or not text.strip():
             found = f"{name}: {'no such part' if name not in STATEMENT else 'no text'}"
             raise InputError(path, found=found, expected=expected)
         check_text(text, path, name)
-    return {name: " ".join(said[name].split()) for name in STATEMENT if name in said}
+    return {name: " ".join(parts[name].split()) for name in STATEMENT if name in parts}
 
 
 def text_digest(text: str) -> str:
@@ -113,27 +113,29 @@ def check(folder: Path, manifest: Manifest, card: str | None) -> Iterator[Proble
     text
     of the card (the data statement)."""
     try:
-        said = read_json(folder / NAME, expected="the JSON that `bedside build` wrote")
-        held = said.get("conformsTo")
+        stored = read_json(folder / NAME, expected="the JSON that `bedside build` wrote")
+        held = stored.get("conformsTo")
         if VERSION not in (held if isinstance(held, list) else [held]):
             yield Problem(NAME, f"conforms to {held}", VERSION)
-        digests = {one["contentUrl"]: one["sha256"] for one in said["distribution"] if one["@type"] == "cr:FileObject"}
+        digests = {
+            one["contentUrl"]: one["sha256"] for one in stored["distribution"] if one["@type"] == "cr:FileObject"
+        }
         files = {name: manifest.files[name].sha256 for name in _shards(manifest)}
         for name in sorted(files.keys() | digests.keys()):
             if digests.get(name) != files.get(name):
                 yield Problem(f"{NAME}: {name}", f"SHA-256 {digests.get(name)}", f"{files.get(name)}, of the manifest")
-        columns = {one["name"]: [field["name"] for field in one["field"]] for one in said["recordSet"]}
+        columns = {one["name"]: [field["name"] for field in one["field"]] for one in stored["recordSet"]}
         expected = {config.name: _columns(manifest, config) for config in manifest.named_configs()}
         if columns != expected:
             yield Problem(f"{NAME}: recordSet", str(columns), str(expected))
-        if manifest.canary and manifest.canary not in said["description"]:
+        if manifest.canary and manifest.canary not in stored["description"]:
             yield Problem(f"{NAME}: description", "no canary", manifest.canary)
         for heading, place in STATEMENT.values():
-            if card is not None and (text := said.get(place)) and stated(heading, text) not in card:
+            if card is not None and (text := stored.get(place)) and stated(heading, text) not in card:
                 yield Problem(f"{NAME}: {place}", f"{text[:_SHOWN]}…", f"what the card says under {heading!r}")
         for name, digest in cast(dict[str, str], manifest.settings.get(STATED) or {}).items():
             heading, place = STATEMENT[name]
-            if text_digest(said.get(place, "")) != digest:
+            if text_digest(stored.get(place, "")) != digest:
                 yield Problem(f"{NAME}: {place}", f"another text on {heading!r}", f"SHA-256 {digest}, of the manifest")
     except InputError as error:
         yield Problem(NAME, error.found, error.expected)

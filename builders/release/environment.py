@@ -100,6 +100,6 @@ def _run(command: list[str], expected: str) -> str:
     except OSError as error:
         raise BedsideError(command[0], found=str(error.strerror), expected=expected) from None
     if done.returncode:
-        said = " ".join((done.stderr or done.stdout).split())[-400:] or f"exit code {done.returncode}"
-        raise BedsideError(" ".join(command[:4]), found=said, expected=expected)
+        message = " ".join((done.stderr or done.stdout).split())[-400:] or f"exit code {done.returncode}"
+        raise BedsideError(" ".join(command[:4]), found=message, expected=expected)
     return done.stdout

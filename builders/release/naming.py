@@ -24,5 +24,5 @@ def named_croissant(text: str, address: str, tag: str, date: str = "") -> str:
     hub, _, repository = address.rpartition("/datasets/")
     owner = repository.partition("/")[0]
     creator = {"@type": "sc:Organization", "name": owner, "url": f"{hub}/{owner}"}
-    said = json.loads(text) | {"url": address, "version": tag.removeprefix("v"), "creator": creator}
-    return json.dumps(said | ({"datePublished": date} if date else {}), ensure_ascii=False, indent=1) + "\n"
+    document = json.loads(text) | {"url": address, "version": tag.removeprefix("v"), "creator": creator}
+    return json.dumps(document | ({"datePublished": date} if date else {}), ensure_ascii=False, indent=1) + "\n"

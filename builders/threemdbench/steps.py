@@ -219,7 +219,7 @@ def complaints(row: Row, seed: int, authored: str) -> Row:
     """Authored complaints for each photo of the test split; `authored` is the digest of their texts."""
     diagnosis = _BY_NAME[row["diagnosis"]]
     facts = facts_by_hand(diagnosis, key=row["image_id"], seed=seed) if row["split"] == TEST else None
-    return _told(row, basic_by_hand(diagnosis), facts)
+    return _patient_columns(row, basic_by_hand(diagnosis), facts)
 
 
 @step(name="complaints", takes="batch", adds=_COMPLAINTS, drops=("kin",), parallel=False)
@@ -236,7 +236,7 @@ def complaints_by_model(rows: list[Row], seed: int, authored: str, chat: Chat, s
     async def go_on(row: Row, answers: Answers) -> Row:
         diagnosis, key = _BY_NAME[row["diagnosis"]], row["image_id"]
         if row["split"] != TEST:
-            return _told(row, basic_by_hand(diagnosis), None)
+            return _patient_columns(row, basic_by_hand(diagnosis), None)
         basic = basics[diagnosis.name]
         facts = await facts_by_model(
             diagnosis,
@@ -248,7 +248,7 @@ def complaints_by_model(rows: list[Row], seed: int, authored: str, chat: Chat, s
             key=key,
             seed=seed,
         )
-        return _told(row, basic, facts)
+        return _patient_columns(row, basic, facts)
 
     return chat.each(go_on, rows)
 
@@ -268,7 +268,7 @@ def _asking(chat: Chat, answers: Answers, namespace: str, schema: Mapping[str, A
     return ask
 
 
-def _told(row: Row, basic: Basic, facts: Facts | None) -> Row:
+def _patient_columns(row: Row, basic: Basic, facts: Facts | None) -> Row:
     """What the row's patient says; nothing outside the test split."""
     return {
         "label": NAMES.index(row["diagnosis"]),

@@ -359,13 +359,13 @@ def request_of(
     dialogue: bool,
 ) -> tuple[str, str]:
     """A request as it is stored, in JSON, and the digest that identifies it; `dialogue` as in the store."""
-    told = f"[{','.join(map(_told, messages))}]"
+    told = f"[{','.join(map(_message_json, messages))}]"
     request = _plain(
         {
             # Not the client's version: an upgrade must not buy every answer again.
             "model": model.answers_as,
             "messages": _digest(told) if dialogue else json.loads(told),
-            "decoding": _drawn(decoding),
+            "decoding": _sent_decoding(decoding),
             "json_schema": None if json_schema is None else dict(json_schema),
             "namespace": namespace,
             "encounter": encounter,
@@ -374,14 +374,14 @@ def request_of(
     return request, _digest(request)
 
 
-def _told(message: Message) -> str:
+def _message_json(message: Message) -> str:
     """A message in the form of `_plain`, in a tenth of its time: each request
     repeats all that its dialogue said before."""
     images = _plain([_image_digest(image) for image in message.images]) if message.images else "[]"
     return f'{{"images":{images},"role":"{message.role}","text":{encode_basestring_ascii(message.text)}}}'
 
 
-def _drawn(decoding: Mapping[str, Any]) -> dict[str, Any]:
+def _sent_decoding(decoding: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a decoding that is sent, with one spelling for each value."""
     return {
         name: float(value) if name in ("temperature", "top_p") else value
@@ -394,7 +394,7 @@ def _without_address(request: Mapping[str, Any]) -> dict[str, Any]:
     """A request of format 1 in today's form."""
     decoding = {name: request[name] for name in ("temperature", "max_tokens", "seed")}
     same = {name: request[name] for name in ("messages", "json_schema", "namespace")}
-    return {"model": request["model"]["name"], "decoding": _drawn(decoding), "encounter": None, **same}
+    return {"model": request["model"]["name"], "decoding": _sent_decoding(decoding), "encounter": None, **same}
 
 
 def _digest(request: str) -> str:

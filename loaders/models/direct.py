@@ -99,7 +99,7 @@ class Direct:
         line = await self._line()
         form = await self._form(line, messages, drawn, generate)
         try:
-            told = _told(messages)
+            told = _messages_json(messages)
         except UnicodeEncodeError:  # an unpaired surrogate
             return None
         if form is None:
@@ -107,7 +107,7 @@ class Direct:
         headers = form.headers | {"Idempotency-Key": name} if name else form.headers
         reply = await self._replied(line.session, form.url, headers, form.head + told + form.tail)
         answer = plain(reply) if isinstance(reply, Reply) else None
-        return answer_of(await generate(self._given(reply))) if answer is None else answer
+        return answer_of(await generate(self._given_reply(reply))) if answer is None else answer
 
     async def _line(self) -> _Line:
         loop = asyncio.get_running_loop()
@@ -144,7 +144,7 @@ class Direct:
             await generate(self._over(keep))
         return written[0] if len(written) == 1 else None
 
-    def _given(self, reply: Reply | Exception) -> Any:
+    def _given_reply(self, reply: Reply | Exception) -> Any:
         """The model, with a client to which every server gives that reply."""
         import httpx2
 
@@ -197,7 +197,7 @@ def _form_of(request: httpx2.Request, messages: Sequence[Message], api: Any) -> 
     from openai import AsyncOpenAI
 
     url = str(request.url)
-    told = b'"messages":' + _told(messages)
+    told = b'"messages":' + _messages_json(messages)
     head, found, tail = request.content.partition(told)
     fixed = type(api.client) is AsyncOpenAI and request.headers.get("authorization") == f"Bearer {api.api_key}"
     if not (found and fixed and request.url.path.endswith("/chat/completions")) or _proxied(url):
@@ -216,7 +216,7 @@ def _proxied(url: str) -> bool:
     return not urllib.request.proxy_bypass(parts.hostname or "")
 
 
-def _told(messages: Sequence[Message]) -> bytes:
+def _messages_json(messages: Sequence[Message]) -> bytes:
     """Messages in the form in which the OpenAI client writes them."""
     told = [{"role": message.role, "content": message.text} for message in messages]
     return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()

@@ -152,7 +152,7 @@ def run_task(task: Task, options: Scored) -> None:
     opened = open_corpus("medconceal", options.data, "test")
     profiles = cases(opened.splits["test"])
     people = None if options.transcripts is None else read_transcripts(options.transcripts, profiles)
-    dialogues = [] if people is None else _told(task, options, people)
+    dialogues = [] if people is None else _finished_dialogues(task, options, people)
     if dialogues and not any(one.computed for one in dialogues):
         names["evaluator"] = None  # who rated the turns is part of the traces
     asked = {role: name for role, name in names.items() if name is not None and name not in (RULES, TEMPLATE)}
@@ -264,7 +264,7 @@ def _game(task: Task, options: Scored, policy: PolicyConfig, texts: Prompts) -> 
     return judged_game(task_game(rules), _judging(options, texts))
 
 
-def _told(task: Task, options: Scored, people: Transcripts) -> list[Transcript]:
+def _finished_dialogues(task: Task, options: Scored, people: Transcripts) -> list[Transcript]:
     """The finished dialogues of a task; those that are left out are counted and reported."""
     dialogues = [one for one in people.dialogues if one.task == task][: options.limit]
     left = ", ".join(f"{count:,} {reason}" for reason, count in people.left_out.items())

@@ -152,10 +152,10 @@ _SPOKEN = re.compile(
 _ONE_SPOKEN = re.compile(rf"(double|triple)?[\s-]*\b({_DIGITS})\b", re.IGNORECASE)
 
 
-def _if_digits(match: re.Match[str], least: int, most: int, said: str | None = None) -> str:
+def _if_digits(match: re.Match[str], least: int, most: int, written: str | None = None) -> str:
     """The mark of a telephone number if the number of digits fits, otherwise the text itself."""
-    said = match[0] if said is None else said
-    return "[phone]" if least <= sum(map(str.isdigit, said)) <= most else said
+    written = match[0] if written is None else written
+    return "[phone]" if least <= sum(map(str.isdigit, written)) <= most else written
 
 
 def _spoken(match: re.Match[str]) -> str:

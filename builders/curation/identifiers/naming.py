@@ -28,8 +28,8 @@ _PERSON_NOUN = part("person")
 
 
 def known(word: str, kind: str) -> bool:
-    said = plain(word)
-    return said in listed(kind) or (kind == "first" and "-" in said and said.partition("-")[0] in listed(kind))
+    bare = plain(word)
+    return bare in listed(kind) or (kind == "first" and "-" in bare and bare.partition("-")[0] in listed(kind))
 
 
 def sure(word: str) -> bool:

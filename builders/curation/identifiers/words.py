@@ -56,8 +56,8 @@ def is_no_name(word: str) -> bool:
     >>> is_no_name("Google"), is_no_name("Said"), is_no_name("Okonkwo")
     (True, True, False)
     """
-    said = word.casefold().replace("’", "'").strip(".,;:!?()")
-    return said in listed("none") or plain(said) in listed("none")
+    folded = word.casefold().replace("’", "'").strip(".,;:!?()")
+    return folded in listed("none") or plain(folded) in listed("none")
 
 
 @cache
@@ -67,8 +67,8 @@ def is_medical(word: str) -> bool:
     >>> is_medical("Hepatitis"), is_medical("Apixaban"), is_medical("TSH"), is_medical("Kowalczyk")
     (True, True, True, False)
     """
-    said = word.removesuffix("'s").removesuffix("’s")
-    return bool(len(said) > 5 and _ENDINGS.search(said)) or (said.isupper() and 1 < len(said) < 6)
+    bare = word.removesuffix("'s").removesuffix("’s")
+    return bool(len(bare) > 5 and _ENDINGS.search(bare)) or (bare.isupper() and 1 < len(bare) < 6)
 
 
 def names_a_thing(text: str, start: int, end: int, *, surely: bool = True) -> bool:

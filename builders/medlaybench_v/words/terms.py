@@ -45,8 +45,10 @@ class Term:
 
 def terms_digest(terms: Iterable[Term]) -> str:
     """SHA-256 over terms: it changes whenever a draft could."""
-    told = [_values(term) for term in terms]  # not `astuple`: it copies each text, which takes as long as all the rest
-    return hashlib.sha256(json.dumps(told, ensure_ascii=False).encode()).hexdigest()
+    values = [
+        _values(term) for term in terms
+    ]  # not `astuple`: it copies each text, which takes as long as all the rest
+    return hashlib.sha256(json.dumps(values, ensure_ascii=False).encode()).hexdigest()
 
 
 _values = attrgetter(*(field.name for field in fields(Term)))

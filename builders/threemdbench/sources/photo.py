@@ -63,9 +63,9 @@ class PhotoSource:
     def photos(self) -> Iterator[Photo | BadRow]:
         """The photos in the source's order, and rows of its tables that cannot be read."""
         for photo in self.each():
-            yield photo if isinstance(photo, BadRow) else self._told(photo)
+            yield photo if isinstance(photo, BadRow) else self._completed(photo)
 
-    def _told(self, photo: Photo) -> Photo:
+    def _completed(self, photo: Photo) -> Photo:
         """The photo, completed with what is known about its source where its reader says nothing."""
         return replace(
             photo,

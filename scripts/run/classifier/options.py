@@ -122,7 +122,7 @@ class Classifying(Common, Training, Prediction):
 
     def check(self) -> None:
         """Raises InputError if options of both kinds are mixed, and for --predict without a run."""
-        unfit = _given(self, Training if self.predict else Prediction)
+        unfit = _first_given(self, Training if self.predict else Prediction)
         if unfit and self.predict:
             found = "a training option with --predict"
             raise InputError(unfit, found=found, expected="no training options: the network is already trained")
@@ -132,7 +132,7 @@ class Classifying(Common, Training, Prediction):
             raise InputError("--predict", found="no weights", expected="--weights RUN, a training run")
 
 
-def _given(options: Classifying, kind: type[Any]) -> str:
+def _first_given(options: Classifying, kind: type[Any]) -> str:
     """The first option of a kind that differs from its default; "" if there is none."""
     for field in fields(kind):
         if getattr(options, field.name) != field.default:

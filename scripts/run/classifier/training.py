@@ -103,7 +103,7 @@ def _train(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
             identity=_identity(labelled, network, pictures, versions),
             workers=workers,
             checkpoint_seconds=options.checkpoint_seconds,
-            told=_told(bars, recipe.epochs, quiet=not main),
+            told=_callbacks(bars, recipe.epochs, quiet=not main),
         ).run()
         ask = partial(answer, training.module, input=network.input, accelerator=accelerator, workers=workers)
         validation, test = ask(pictures["validation"]), ask(pictures["test"])
@@ -202,7 +202,7 @@ def _probe(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
     )
 
 
-def _told(bars: Bars, epochs: int, *, quiet: bool) -> Told:
+def _callbacks(bars: Bars, epochs: int, *, quiet: bool) -> Told:
     """One bar per epoch on a terminal; one line per epoch everywhere else."""
 
     def say(text: str) -> None:
