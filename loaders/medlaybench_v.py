@@ -234,18 +234,32 @@ def pairs_of(path: Path) -> Iterator[dict[str, Any]]:
         if column is None:
             found, do = f"columns {', '.join(records.columns)}", "Rename the column that holds this caption"
             raise InputError(path, found=found, expected=f"one of {', '.join(names)}", do=do)
+    empty: list[tuple[str, str]] = []  # where, and what was found
     for placed in records.each(None):
         if isinstance(placed, BadRow):
             raise placed
-        yield _pair(*placed, columns)
+        if found := _missing(placed[1], columns[:2]):
+            empty.append((placed[0], found))
+        else:
+            yield _pair(*placed, columns)
+    if empty:
+        (where, found), *others = empty
+        if others:
+            more = f" and {len(others) - 9:,} more" if len(others) > 9 else ""
+            found += f"; {len(empty):,} rows in all, also {', '.join(place for place, _ in others[:9])}{more}"
+        raise InputError(where, found=found, expected="two captions", do="Fill them in, or delete the rows")
+
+
+def _missing(record: Mapping[str, Any], columns: Sequence[str | None]) -> str:
+    """The first of these columns that holds no caption, with what it holds; "" if there is none."""
+    values = ((column, record.get(column) if column else None) for column in columns)
+    empty = (column for column, value in values if not isinstance(value, str) or not cell_text(value))
+    return next((f"{column} {record.get(column or '')!r}" for column in empty), "")
 
 
 def _pair(where: str, record: Mapping[str, Any], columns: Sequence[str | None]) -> dict[str, Any]:
     expert, layman, identifier, cuis, split, article = (record.get(column) if column else None for column in columns)
     captions = {"expert_caption": expert, "layman_caption": layman}
-    for (name, value), column in zip(captions.items(), columns, strict=False):
-        if not isinstance(value, str) or not cell_text(value):
-            raise InputError(where, found=f"{column} {value!r}", expected="a caption", do=f"Fill in the {name}")
     named = cell_text(str(split or "")).casefold() or "test"
     if named not in SPLITS:
         raise InputError(where, found=f"split {split!r}", expected="train, validation or test")

@@ -73,14 +73,28 @@ def test_a_vocabulary_allows_what_its_phrases_say() -> None:
     ("content", "message"),
     [
         ('[{"id": "1", "caption": "CT"}]', "layman_caption"),
-        ('[{"id": "1", "caption": "CT", "lay": ""}]', "a caption"),
-        ('[{"id": "1", "caption": 3, "lay": "x"}]', "a caption"),
+        ('[{"id": "1", "caption": "CT", "lay": ""}]', r"lay '' \(expected two captions"),
+        ('[{"id": "1", "caption": 3, "lay": "x"}]', r"caption 3 \(expected two captions"),
     ],
 )
 def test_a_pair_without_a_caption_is_an_error(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "p.json").write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         list(pairs_of(tmp_path / "p.json"))
+
+
+def test_all_rows_without_a_caption_are_named(tmp_path: Path) -> None:
+    table = tmp_path / "p.csv"
+    table.write_text("id,expert,lay\n1,CT.,A scan.\n2,CT.,\n3,,A scan.\n4,CT.,A scan.\n5,CT., \n")
+    with pytest.raises(InputError) as caught:
+        list(pairs_of(table))
+    at = [f"p.csv:{line}" for line in (3, 4, 6)]
+    assert str(caught.value).startswith(
+        f"{at[0]}: lay ''; 3 rows in all, also {at[1]}, {at[2]} (expected two captions)"
+    )
+    table.write_text("id,expert,lay\n" + "1,CT.,\n" * 30)
+    with pytest.raises(InputError, match=r":11 and 20 more \(expected"):
+        list(pairs_of(table))
 
 
 def test_the_tally_counts_pairs_once_and_gates_each() -> None:
