@@ -70,10 +70,10 @@ def command(
     refuse_other(out, (b'{\n "alpha"', b'{\n "name"'), what="policy")
     if (labels is None) == (judge is None):
         raise InputError("--labels, --judge", found="both or neither", expected="one of them")
+    start = DEFAULT if base is None else PolicyConfig.read(base)  # before answers are paid for
     profiles = _profiles(corpus)
     asked = _Asked(judge or "", evaluator, clinician, tuple(base_url))
     known = read_labels(labels) if labels else _labelled(profiles, asked, out, most, seed)
-    start = DEFAULT if base is None else PolicyConfig.read(base)
     fitted = fit(known, start, seed=seed, ridge=ridge)
     _show_quality(fitted)
     name, policy, checks = replay(candidates(fitted.policy), profiles)

@@ -170,14 +170,22 @@ def _licensed(candidate: TermCandidate, allowed: frozenset[str]) -> TermCandidat
 def _nothing_usable(path: Path, rejected: Sequence[Rejected]) -> InputError:
     reasons = Counter(pair.reason for pair in rejected)
     why, pairs = min(reasons.items(), key=lambda reason: (-reason[1], reason[0])) if reasons else ("", 0)
-    licence = why.startswith(("licence unknown", "no derivatives"))
+    table = path.suffix.casefold() in (
+        ".csv",
+        ".tsv",
+    )  # the columns of a file of UMLS or MedlinePlus are not the user's
+    if why.startswith(("licence unknown", "no derivatives")):
+        do = (
+            "Name the licence of each line in a column `licence`, or " * table
+            + "let it in by name with --allow-licence"
+        )
+    else:
+        do = "Check the columns `expert` and `lay`" * table
     return InputError(
         path,
         found="no usable line" + (f": {pairs:,} of {len(rejected):,} set aside because: {why}" if why else ""),
         expected="pairs of an expert and a lay term under a licence that allows changes",
-        do="Name the licence of each line in a column `licence`, or let it in by name with --allow-licence"
-        if licence
-        else "Check the columns `expert` and `lay`",
+        do=do[:1].upper() + do[1:],
     )
 
 

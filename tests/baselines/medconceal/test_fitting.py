@@ -321,6 +321,11 @@ def test_the_command_fits_and_writes_a_policy(tmp_path, monkeypatch, capsys) -> 
     # Scripted dialogues rated by rules are a handful of vectors: refused, and no policy written.
     assert execute(["fit-policy", "--judge", "scripted", "--most", "200", "-o", str(out)]) == 2
     assert "different feature vectors" in " ".join(capsys.readouterr().err.split()) and not out.exists()
+    # What is wrong with the constants is said before a judge is paid.
+    (tmp_path / "base.json").write_text("{")
+    other = tmp_path / "other.json"
+    assert execute(["fit-policy", "--judge", "scripted", "--base", str(tmp_path / "base.json"), "-o", str(other)]) == 2
+    assert "base.json" in capsys.readouterr().err and not list(tmp_path.glob("other*"))
     rows = [label.row for kind in ("reveal", "address") for label in drawn(600, getattr(PAPER, kind), kind=kind)]
     labels.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert execute(["fit-policy", "--labels", str(labels), "-o", str(out)]) in (0, 1)

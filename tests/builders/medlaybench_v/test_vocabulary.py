@@ -335,6 +335,12 @@ def test_malformed_umls_line_says_where(tmp_path: Path, line: str, found: str) -
     assert "18 cells" in str(error.value)
 
 
+def test_umls_without_a_licence_asks_for_no_column(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="because: licence unknown: UMLS") as error:
+        read_vocabulary(umls(tmp_path), allowed=frozenset())
+    assert error.value.do == "Let it in by name with --allow-licence"
+
+
 def test_umls_not_utf8_or_empty(tmp_path: Path) -> None:
     meta = umls(tmp_path)
     (meta / "MRCONSO.RRF").write_bytes("".join(ATOMS).encode("cp1252"))
