@@ -1,13 +1,13 @@
-"""Every row of the README's table of speed, measured again by one command, which writes the table.
+"""Measures every row of the README's table of speed again with one command, and writes the table.
 
     python -m scripts.bench.all --captions roco_test.csv [--others PYTHON] [--only text start …]
     python -m scripts.bench.all --only none           # nothing is measured, the table is written as it was
 
-Each benchmark runs as a process of its own, with the command that is printed first, and its figures are read from what
-it prints. They are kept in `speed.json` with the commit, the day and the machine; the README's table is written from
-there. A row whose benchmark cannot run here (no captions, no photos, no other tool), or does not say what the row
-tells, stays as it is, with the commit at which it was measured. `--captions` is a CSV file with a column `caption`;
-`--others` is a Python that has the tools that `bench/duplicates.py` names. Take a quiet machine: a busy one is told of.
+Each benchmark runs as a process of its own, with its command printed first, and its figures are read from its output.
+They are stored in `speed.json` with the commit, the day and the machine, and the README's table is written from there.
+A row whose benchmark cannot run here (no captions, no photos, no other tool), or does not print what the row needs,
+stays as it is, with the commit at which it was measured. `--captions` is a CSV file with a column `caption`; `--others`
+is a Python that has the tools that `bench/duplicates.py` names. Use a quiet machine: there is a warning on a busy one.
 All of it takes about twelve minutes of one core: each benchmark runs as briefly as its rows allow.
 """
 

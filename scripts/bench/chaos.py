@@ -1,16 +1,16 @@
-"""Real commands, disturbed at random moments and started again: what is lost, what changes, what is paid twice.
+"""Real commands, disturbed at random moments and started again: what is lost, what changes, what is paid for twice.
 
-    python -m scripts.bench.chaos [--kills 250] [--minutes 120] [--seed 0] [--only JOB]    goes on where it was stopped
+    python -m scripts.bench.chaos [--kills 250] [--minutes 120] [--seed 0] [--only JOB]    continues where it stopped
     python -m scripts.bench.chaos --table                                                  only what is known so far
 
 An episode is one command of one corpus (build, run, curate, publish). It is started, struck at a moment drawn by the
-seed, started again, up to twenty times, and at last let through. What it leaves is then compared with what the same
-command left undisturbed, byte by byte; only `private/` and the record's time, place and seconds are left out. The chat
-server notes every request and who sent it. One that is sent again was in flight when a process ended: it was not
-answered yet, or less than a second before. A process commits an answer as it takes it, or with the commit after the
-one under way, which takes milliseconds; the second is what an overbooked machine makes of them. On a full disk what
-was under way when the first answer did not fit is in flight, if nothing was asked after it. All others are paid
-twice, and count as such.
+seed, started again, up to twenty times, and at last left to finish. The result is then compared, byte by byte, with
+that of the same command undisturbed; only `private/` and the record's time, place and seconds are left out. The chat
+server logs every request and who sent it. One that is sent again was in flight when a process ended if it had not been
+answered yet, or less than a second before: a process commits an answer as it receives it, or with the commit after the
+current one, which takes milliseconds; the second allows for an overloaded machine. On a full disk, requests that were
+in progress when the first answer did not fit count as in flight if nothing was asked after them. All others are paid
+for twice, and count as such.
 
     kill          SIGKILL for the whole session        term, hup, int  SIGTERM, SIGHUP, SIGINT: requests to end
     kill-parent   SIGKILL for the command alone        stop            SIGSTOP, then SIGCONT (a minute, in every tenth)
@@ -18,8 +18,8 @@ twice, and count as such.
     full          no space left, on a tmpfs (as root)  two             the same command twice at once
 
 Each episode is a line of the results file, appended when it is over, so that any number of runs add up. Every twentieth
-attempt is a cold `python -m scripts`; the others are forked off a process that has the imports done. Exit code 1 where
-any episode ever went wrong.
+attempt is a cold `python -m scripts`; the others are forked off a process that has the imports done. The exit code is 1
+if any episode ever went wrong.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 
 Reads the column `caption` (or `--column`) of a CSV file. The second text of a pair is the caption with about half of
 its words exchanged for words of the next one (`--seed`). Times are CPU seconds of one process without the garbage
-collector, as timeit has it; "first" starts with empty caches on both sides, "again" repeats it in the same process;
-reading the dictionaries is not counted. Exit status 1 when a single value differs in a single bit.
+collector, as with timeit; "first" starts with empty caches on both sides, "again" repeats it in the same process;
+reading the dictionaries is not counted. The exit code is 1 if a single value differs in a single bit.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Lay captions of several writers in one table: how they read, how far from the experts' they are, what they lose.
+"""Lay captions of several writers in one table: how they read, how far they are from the experts', what they lose.
 
     python -m scripts.bench.lay CAPTIONS.csv [--beside NAME=PAIRS …] [--write PAIRS.json] [--show 20]
 
 The rows: the paper's expert and lay captions (its numbers, test split); the captions of CAPTIONS.csv as experts wrote
-them and as our rules do; expert and lay captions of other files of pairs, such as published ones or what an earlier
-version of the rules made. The columns: five readability formulas and the vocabulary (Table 1), BLEU-4 and ROUGE-L
-against the expert caption (Table 2), words a caption outside the plain list that nothing explains, and the captions in
-which a gate fails.
+them and as our rules rewrite them; expert and lay captions of other files of pairs, such as published ones or the
+output of an earlier version of the rules. The columns: five readability formulas and the vocabulary (Table 1), BLEU-4
+and ROUGE-L against the expert caption (Table 2), words per caption outside the plain list that nothing explains, and
+the captions in which a gate fails.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""Fits the weights by which the rules hear a listener, and says how well they order turns of a writer left out.
+"""Fits the weights by which the rules recognise a good listener, and says how well they rank turns of a held-out
+writer.
 
     python -m scripts.bench.manner            # leave one writer out, on the turns and clinicians in tests/turns
     python -m scripts.bench.manner --write    # and the weights of all of them into manner.csv
 
-Ridge regression of the ratings on `manner.signs`. A turn of a ranked clinician counts half of a rated one, as rated by
-its author's rank, from 5 for the best to 1 for the last; signs that need the patient's words are in it as in the mean
-of the rated turns. Acts of the table of phrases that was written while somebody read the turns of a writer flatter
-themselves there, so they count for a part (`SEEN`). Small words stay when so many voices use them (`VOICES`), and pairs
-of them when half as many more do.
+Ridge regression of the ratings on `manner.signs`. A turn of a ranked clinician counts half of a rated one; its rating
+is its author's rank, from 5 for the best to 1 for the last, and signs that need the patient's words have the mean of
+the rated turns. Acts of the table of phrases that was written while somebody read a writer's turns are biased on those
+turns, so they count only in part (`SEEN`). Small words are kept if this many writers use them (`VOICES`), and pairs
+of them if half as many more do.
 """
 
 from __future__ import annotations

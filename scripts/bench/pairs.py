@@ -3,7 +3,7 @@
     python -m scripts.bench.pairs [FILE.jsonl …] [--show missed|false|doubtful]
 
 Without files: the development set in tests/pairs. A line is {"class", "expert", "lay", "broken"}. Prints for each class
-what becomes of the broken pairs and of the faithful ones: a gate fails it, it is left doubtful for a reader, it passes.
+the outcome of the broken pairs and of the faithful ones: a gate fails it, it is left doubtful for a reader, it passes.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """How soon a report of many dialogues can be used: first paint, a search and a facet in headless Chromium.
 
-    python -m scripts.bench.report                       # 10,000 made dialogues of 28 utterances, without photos
-    python -m scripts.bench.report --page report.html    # a page that is there
+    python -m scripts.bench.report                       # 10,000 made-up dialogues of 28 utterances, without photos
+    python -m scripts.bench.report --page report.html    # an existing page
 
 Each number is the median of five fresh browsers, beside an empty page of the same size. It needs the package
-`playwright` in the Python that runs it, and a Chromium (`--chromium`); neither belongs to what Bedside installs.
-`--make FILE` writes the page only, so that another Python may open it.
+`playwright` in the Python that runs it, and a Chromium (`--chromium`); Bedside installs neither.
+`--make FILE` only writes the page, so that another Python may open it.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
     python -m scripts.bench.retrieval
 
 Times are wall seconds, the best of `--rounds` rounds. Every round runs each method in turn, each in a process of its
-own that has warmed up on the same input, so that a busy machine slows them alike. Memory is the peak of that process
+own that has warmed up on the same input, so that a busy machine slows them equally. Memory is the peak of that process
 above what it held with the inputs in place. Inputs are random pairs of a shared signal (R@1 about one third). The mask
-method is the one of CLIP_benchmark: all scores at once, a boolean matrix of the right pairs, and for each k the top k
+method is that of CLIP_benchmark: all scores at once, a boolean matrix of the right pairs, and for each k the top k
 of a batch turned into one-hot rows that the mask multiplies (needs torch). `--large` N adds one run at N x 512.
-Exit status 1 when recalls differ by more than float32 explains, or a bootstrap replicate differs in a single bit.
+The exit code is 1 if recalls differ by more than float32 explains, or a bootstrap replicate differs in a single bit.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
-"""Beyond one process: what an engine costs, what the driver keeps to itself, and how fast a model is asked.
+"""Beyond one process: what an engine costs, what the driver does itself, and how fast a model is asked.
 
     python -m scripts.bench.scale [--rows 8000 80000] [--requests 4500] [--concurrency 256] [--workers N]
     python -m scripts.bench.scale --rows 8000 80000 800000 --few-words --engines local --requests 0
 
-Builds of MedLayBench-V by rules, of captions made of the bundled sample, each in a process of its own whose workers are
-up and warm before the clock starts. Prints for each number of rows the seconds of each engine and Ray / local, the
-share of the CPU that the driver takes (of a build by local processes), and how its memory grows by a row; for that,
-captions of a few words do, whose rewriting takes a tenth of the time. Then the refine step against a server on
+Builds MedLayBench-V by rules, from captions made of the bundled sample, each in a process of its own whose workers are
+up and warm before the clock starts. For each number of rows it prints the seconds of each engine and Ray / local, the
+share of the CPU that the driver takes (in a build by local processes), and how its memory grows per row; for that,
+captions of a few words are enough, whose rewriting takes a tenth of the time. Then the refine step against a server on
 the loopback interface that answers after `--latency` seconds, beside a plain client (asyncio streams, no more) with as
-many requests under way: requests a second, how many were in flight and for how long, and the CPU of the build for each
-request, with all that it takes to make captions of answers. Where a processor is what is short, fewer are in flight
-than are asked for; after a `--latency` of 2 s they are all there.
+many requests in flight: requests per second, how many were in flight and for how long, and the CPU of the build per
+request, including all that it takes to make captions of answers. If the CPU is the bottleneck, fewer are in flight than
+asked for; with a `--latency` of 2 s all of them are.
 
-Ray's cluster is that of RAY_ADDRESS, else one of this machine. Take a quiet machine: the load before is printed.
+Ray's cluster is that of RAY_ADDRESS, else one on this machine. Use a quiet machine: the load before is printed.
 """
 
 from __future__ import annotations

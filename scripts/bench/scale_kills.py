@@ -1,13 +1,13 @@
-"""A build that asks a model on a cluster of two nodes of this machine, killed again and again: driver, worker, node.
+"""A build that asks a model on a cluster of two nodes on this machine, killed again and again: driver, worker, node.
 
     nice -n 10 python -m scripts.bench.scale_kills [--rows 4000] [--kills 10] [--concurrency 64] [--latency 0.5]
 
-The server answers after `--latency` seconds and notes each request. A kill (SIGKILL) comes after every so many
-requests, of the driver, of a process that asks, and of a node with all its processes, in turn; a killed driver is
-started again at once by the same command. What was asked again must have been in flight while something was killed:
-not answered, or its answer not read a second before. Then one machine that nobody disturbs builds the same with the
-answers that were kept: each must be what the server says to its request, nothing may be left to ask, and the bytes must
-be equal. Exit code 1 where any of that does not hold.
+The server answers after `--latency` seconds and logs each request. After every so many requests, SIGKILL hits the
+driver, a process that asks, and a node with all its processes, in turn; a killed driver is restarted at once by the
+same command. Whatever was asked again must have been in flight while something was killed: not answered, or its answer
+not read a second before. Then one undisturbed machine builds the same with the stored answers: each must be what the
+server says to its request, nothing may be left to ask, and the bytes must be equal. The exit code is 1 if any of that
+does not hold.
 """
 
 from __future__ import annotations

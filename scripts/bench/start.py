@@ -2,9 +2,9 @@
 
     python -m scripts.bench.start [--repeat 7]
 
-Each command runs in a process of its own, by turns, so that whatever else the machine does falls on all of them. The
-table shows medians, and the median of each turn's ratio to `hf --version`. Exit code 1 where `bedside --version` takes
-more than three times the CPU time of `hf --version`.
+Each command runs in a process of its own, in turn, so that other load on the machine affects all of them. The
+table shows medians, and the median of each round's ratio to `hf --version`. The exit code is 1 if `bedside --version`
+takes more than three times the CPU time of `hf --version`.
 """
 
 from __future__ import annotations

@@ -3,13 +3,13 @@
     python -m scripts.bench.study load --people 100 --turns 10 --seconds 3 --typing 10
     python -m scripts.bench.study kills --people 6 --kills 200 --postgres
 
-The server is a process of its own; evaluator and patient are scripts that take SECONDS an answer, and people type for
+The server is a process of its own; evaluator and patient are scripts that take SECONDS per answer, and people type for
 TYPING seconds, more or less. `load` prints the time of a request with one person and with many (a message is answered
-before its reply is prepared, so this is the server's own time), the server's CPU time for each request, replies and the
-scripts included, and its memory. `kills` strikes the server with SIGKILL at random moments, starts it again, and then
-compares what the database holds with what the people sent, and the answers stored with those that a server of models
-was paid for, which lives through it all (`study_players`). Each time, a person comes back to the page that they had,
-and to the clock: what the last page that reached them said is compared with what the first one says afterwards.
+before its reply is prepared, so this is the server's own time), the server's CPU time per request, with replies and
+scripts included, and its memory. `kills` hits the server with SIGKILL at random moments, restarts it, and then compares
+the content of the database with what the people sent, and the stored answers with those that a server of models
+was paid for, which survives everything (`study_players`). Each time, people return to the page that they had,
+and to the clock: what the last page that reached them showed is compared with what the first one shows afterwards.
 """
 
 from __future__ import annotations

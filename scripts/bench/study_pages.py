@@ -4,10 +4,10 @@
     python -m scripts.bench.study_pages pairs --no-script
 
 Writes OUT/<task>/<number>-<page>-<width>-<light|dark>.png at 390 and 1400 px, and OUT/<task>/keyboard.zip, a trace in
-which every key can be looked at: playwright show-trace OUT/<task>/keyboard.zip. Besides the pages of one who goes
-through, it takes those that come seldom: forms that were not taken, Stop, a patient who thinks, a clock that ends, no
-connection, a coordinator with many people. The study is a rehearsal on the bundled samples. Needs playwright and a
-Chromium (Debian: apt install chromium).
+which every keystroke can be viewed: playwright show-trace OUT/<task>/keyboard.zip. Besides the pages of an ordinary
+session, it takes rare ones: rejected forms, Stop, a patient who is thinking, a clock that runs out, no connection, a
+coordinator with many people. The study is a rehearsal on the bundled samples. Needs playwright and a Chromium (Debian:
+apt install chromium).
 """
 
 from __future__ import annotations

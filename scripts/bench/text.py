@@ -4,15 +4,15 @@
 
 Prints
   draft       captions/s of the one-pass substitution against a plain replace loop over the same terms (the authors'
-              method, written anew), and how many captions the loop changes differently
+              method, reimplemented), and how many captions the loop changes differently
   gates       pairs/s of the fact gates
   pipeline    rows/s of the whole build without a model (read, admit, concepts, draft, refine, gates, shards, card), one
               process, against the time that textstat takes for five readability formulas on the same captions; both
-              without opening their dictionaries, which is printed apart
+              without opening their dictionaries, which is printed separately
 
-Times are CPU seconds of this process, the fastest of some runs, of build and textstat by turns; ratios are what counts,
-a shared machine's clock is not. The loop gets the surface forms that the draft matches (plurals and compositions too),
-so that both do the same work.
+Times are CPU seconds of this process, the fastest of several runs, alternating build and textstat; the ratios count,
+a shared machine's clock does not. The loop gets the surface forms that the draft matches (plurals and compositions
+too), so that both do the same work.
 """
 
 from __future__ import annotations

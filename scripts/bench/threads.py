@@ -6,8 +6,8 @@ A synthetic dump is written to temporary space: comments of the usual length and
 belongs to a post that is kept, as few have the flair. `plain` decompresses with zstandard, splits lines and parses each
 with json, as the scripts that come with such dumps do. `bedside` spools what may matter into SQLite, with every guard
 on. Each runs in a process of its own, in turn, best of the rounds; MB are of the unpacked dump, memory is the peak of
-the process, imports included. With --window-log the comments are packed as `zstd --long` does, and unpacking takes that
-window besides; --broken cuts so many of a hundred lines short: `plain` does not get past the first.
+the process, imports included. With --window-log the comments are compressed like `zstd --long` does, and unpacking
+needs memory for that window too; --broken cuts that many of a hundred lines short: `plain` does not get past the first.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Does the patient discriminate? Every row of what was found of the paper's policy, beside the policy of today.
+"""Does the patient discriminate? Every row of the findings about the paper's policy, beside the current policy.
 
     python -m scripts.bench.validity                 # the 40 written cases
     python -m scripts.bench.validity --composed 300  # and 300 composed ones
@@ -6,13 +6,13 @@
     python -m scripts.bench.validity --turns FILE.jsonl --clinicians FILE.json --alone   # the rows of these files alone
 
 Clinicians are simulated (`baselines.medconceal.simulation`), scripted, or rated turns of others; the evaluator is the
-one by rules, the patient the template. So every number is a stand-in's: it says how the instrument answers, not how
-anybody talks. `--turns` are JSON lines with `turn`, `patient_before`, `task` and `quality` from 1 to 5, in place of the
+one by rules, the patient the template. So every number is a stand-in's: it says how the instrument responds, not how
+anybody talks. `--turns` are JSON lines with `turn`, `patient_before`, `task` and `quality` from 1 to 5, instead of the
 turns in `tests/turns`. `--clinicians` are scripts that their author ranked before they were played: for each task a
-list of `name`, `rank` (1 is best) and `turns`, in which {said} is the patient's last sentence and {topic} a thing of
-it; a sentence whose slot cannot be filled is left out. Beside each stands its author's rank and what it gets: Reveal
-Rate and Nearness, in an intervention Success before them. The rules were tuned on what lies in `tests/turns`: only
-files of writers whom nobody has read tell how good they are.
+list of `name`, `rank` (1 is best) and `turns`, in which {said} is the patient's last sentence and {topic} something
+from it; a sentence whose slot cannot be filled is left out. Beside each are its author's rank and what it achieves:
+Reveal Rate and Nearness, in an intervention preceded by Success. The rules were tuned on the files in `tests/turns`:
+only files of writers whom nobody has read tell how good they are.
 `--out` writes the curves of three kinds of patient and two tasks, which `bedside run patients` puts into a report.
 """
 
