@@ -54,10 +54,8 @@ class Playing(Generic[Case, Record]):
     """A run of a game. `players` names one for every role; without a store, answers are not kept.
 
     `seed` is sent to providers that accept one, in place of the game's own, plus one for every further epoch.
-    `patience`
-    is the number of consecutive cases that may end with a ModelError. With a `budget`, no request is sent that could
-    cost
-    more than what is left.
+    `patience` is the number of consecutive cases that may end with a ModelError. With a `budget`, no request is sent
+    that could cost more than what is left.
 
     Raises InputError for a role without a player, and for a player without a role.
     """
@@ -81,10 +79,8 @@ class Playing(Generic[Case, Record]):
         `encounter` names one of several talks about the same case, which never share an answer.
 
         A model that fails ends the case. What would end every other case too is raised, and raised again by every
-        further
-        call: ModelRefused (wrong key, name or address), ModelError after `patience` cases in a row, and what the store
-        raises
-        (disk full).
+        further call: ModelRefused (wrong key, name or address), ModelError after `patience` cases in a row, and what
+        the store raises (disk full).
         """
         case_id = self.game.case_id(case)
         asking = _Asking(self, case, case_id, epoch, encounter)

@@ -124,8 +124,7 @@ def _by_spots(contents: Sequence[Content], slice_matches: int, pictures: int) ->
 
 def _match(hashes: Hashes, owners: Owners, blocks: Blocks) -> None:
     """The matches between keypoints of different pictures, in both directions: (own place, twice the other's, plus one
-    if
-    one of the pictures is mirrored)."""
+    if one of the pictures is mirrored)."""
     for left, right in close_pairs(hashes, np.ones(len(hashes), bool), mirrored=True):
         one, other, turned = left >> 1, right >> 1, right & 1
         apart = owners[one] != owners[other]

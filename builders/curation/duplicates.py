@@ -66,8 +66,7 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class Groups:
     """The place of each picture, the pairs that were found alike or remained unclear, and the number of pictures with
-    more
-    look-alikes than are compared (`candidates.CLOSEST`)."""
+    more look-alikes than are compared (`candidates.CLOSEST`)."""
 
     places: Mapping[str, Place]
     links: tuple[Link, ...]
@@ -158,8 +157,7 @@ def _links(
     contents: Sequence[Content], files: Files, index: Index, engine: Engine, progress: Progress | None
 ) -> tuple[list[Link], int]:
     """The candidates whose verdict is not "different", in order, and how many pictures have more than are compared;
-    pairs
-    already known as copies of copies are skipped."""
+    pairs already known as copies of copies are skipped."""
     pairs, crowded = candidates(contents)
     meter = Meter(progress, "compare", rows=len(pairs), batches=1)
     copies = DisjointSet()

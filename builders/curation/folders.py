@@ -21,8 +21,7 @@ class File:
     """A file to curate. `name` is its path below the folder, with slashes; unknown fields are empty.
 
     `group` is the patient, lesion or case whose photos belong in one split; `set` distinguishes the photos of one set
-    from
-    those of another (`curate.overlap`). `held` returns its bytes if it is not a file (`photo_sets`), and raises
+    from those of another (`curate.overlap`). `held` returns its bytes if it is not a file (`photo_sets`), and raises
     ImageError.
     """
 
@@ -54,8 +53,7 @@ def files_of(
     Without a table, a folder named like a split (`train`, `val`, `test`, …) gives the split, the innermost other folder
     the label, and the outermost of two or more other folders the source. A table (CSV or TSV) has a column `file` and
     any of `split`, `label`, `group` and `source`; it may name files that do not exist. `label` and `group` are the
-    names
-    of these two columns in it.
+    names of these two columns in it.
 
     Raises: InputError if the folder is not one, is empty, or the table cannot be read, lacks a column, or names a file
     twice or one outside the folder.

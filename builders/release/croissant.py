@@ -110,8 +110,7 @@ def stated(heading: str, text: str) -> str:
 
 def check(folder: Path, manifest: Manifest, card: str | None) -> Iterator[Problem]:
     """What in croissant.json disagrees with the manifest (files and their digests, columns, the canary), or with the
-    text
-    of the card (the data statement)."""
+    text of the card (the data statement)."""
     try:
         stored = read_json(folder / NAME, expected="the JSON that `bedside build` wrote")
         held = stored.get("conformsTo")

@@ -11,8 +11,8 @@ milliseconds each on a local disk.
 A request is identified by the SHA-256 of its JSON, which is stored beside the answer: the model's name (for a user's
 file also its digest), the messages with digests of images, the decoding, schema, namespace and encounter. The server's
 address is not part of it: a model that moves to another port, or to two servers, keeps its answers. A store of format
-1,
-whose keys held the address, is converted when it is opened; of two servers' answers to one request the first is kept.
+1, whose keys held the address, is converted when it is opened; of two servers' answers to one request the first is
+kept.
 
 Writers on other machines keep logs of their own (`answer_parts`), which the file merges when it is opened; in a bucket
 each answer is an object (`answer_objects`), and there is no file.
@@ -101,9 +101,8 @@ class Answers:
         """The stored answer to this request, or the model's, which is stored first.
 
         The namespace (a case id, a repetition) separates requests that are otherwise equal. So does the encounter,
-        which
-        identifies one of several talks about the same case, such as those of two people. Within one process, equal
-        concurrent requests are sent once; of two processes, both return what was stored first.
+        which identifies one of several talks about the same case, such as those of two people. Within one process,
+        equal concurrent requests are sent once; of two processes, both return what was stored first.
 
         Raises what `ChatModel.ask` raises, and what opening the store raises.
         """
@@ -296,8 +295,7 @@ def store_of(run: Path) -> Path:
     """The place of a run's answers in its private folder; those of an earlier version are moved there first.
 
     Raises: what opening the store raises; InputError while another process uses it in its old place, and for a folder
-    that
-    may not be created.
+    that may not be created.
     """
     old, new = run / STORE, private_folder(run / PRIVATE) / STORE
     if is_there(old) and not is_there(new):
@@ -318,8 +316,7 @@ async def gather_bounded(
     """`function` of every item, in the items' order, at most `limit` at a time; `progress(done, total)` after each.
 
     The first error, or Ctrl-C, ends it: nothing more starts, what is in flight is cancelled and awaited, and the error
-    is
-    raised. What an AnswerStore has stored by then stays stored.
+    is raised. What an AnswerStore has stored by then stays stored.
     """
     if limit < 1:
         raise ValueError("limit must be at least 1")

@@ -88,8 +88,7 @@ class Direct:
         """The answer from a single try; None if inspect_ai has to ask, in which case nothing was sent.
 
         `drawn` stands for everything but the messages that determines the form; `name` is sent as `Idempotency-Key`
-        unless
-        empty.
+        unless empty.
 
         Raises: what `generate` raises for such a reply or error; TimeoutError.
         """

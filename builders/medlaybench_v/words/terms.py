@@ -24,10 +24,8 @@ class Term:
     """An expert term and what to say instead, both as they appear inside a sentence.
 
     `expert_plural` and `lay_plural` are "" if the rule makes them and "-" if there is none; `site` is the preposition
-    that
-    joins a place to a finding, or the noun phrase of an anatomy adjective's place; `gloss` asks for "lay (expert)" at
-    the
-    first mention.
+    that joins a place to a finding, or the noun phrase of an anatomy adjective's place; `gloss` asks for "lay (expert)"
+    at the first mention.
     """
 
     expert: str

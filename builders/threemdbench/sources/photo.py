@@ -29,11 +29,9 @@ class Photo:
     """A photo as its source describes it; none of this has been checked against the image yet.
 
     `labels` are the source's own words with their weights. `group` names the lesion, case or patient that other photos
-    may
-    share. `file` is the photo's name in its source; it is at `path`, or to be fetched from `url`. `where` is for
-    errors.
-    `problem`, if not empty, is why it cannot be used: "reason" or "reason: detail". `source`, the licence and the
-    attribution are those of the source as a whole unless its reader says otherwise.
+    may share. `file` is the photo's name in its source; it is at `path`, or to be fetched from `url`. `where` is for
+    errors. `problem`, if not empty, is why it cannot be used: "reason" or "reason: detail". `source`, the licence and
+    the attribution are those of the source as a whole unless its reader says otherwise.
     """
 
     image_id: str

@@ -61,8 +61,7 @@ def _recipe(options: Classifying) -> Recipe:
 
 def _unseen(labelled: Labelled, options: Classifying, *, quiet: bool = False) -> tuple[Labelled, Unseen | None]:
     """The photos, with those that show a training photo removed from test, since cues will be made for them; and the
-    result
-    of the search.
+    result of the search.
 
     A user's own folder has no cases, and so no cues.
     """
