@@ -105,6 +105,7 @@ _SCANS = frozenset(("CT scan", "MRI scan"))
 _NEAR = 24  # characters before a term that are looked at
 _NAMES_A_PLACE = re.compile(r"\(| (?:of|in|on|around|under|behind|beside) ")  # "pocket of pus in the brain"
 _HEAD_NOUN = re.compile(r" (?:of|in|on|around|with|under) | \(")
+_PLAINLY = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*(?![\w-])")  # a first word that takes a capital
 _THIRD_PERSON = re.compile(r"\A(that \w+[^s])s\b")
 
 
@@ -373,7 +374,7 @@ def _noun_first(text: str, match: Match, last: int, inside: Sequence[Match], tol
     noun = match.end + len(text[match.end : last]) - len(text[match.end : last].lstrip())
     first, *others = _substituted(text, noun, last, inside, told)
     said = first.text
-    if text[match.start].isupper() and _starts_sentence(text, match.start) and said.split(" ", 1)[0].isalpha():
+    if text[match.start].isupper() and _starts_sentence(text, match.start) and _PLAINLY.match(said):
         said = said[:1].upper() + said[1:]
     # The seam before the noun is one of ours: an article may have to change.
     behind = narrowed(match.entry.behind, text, match.start)

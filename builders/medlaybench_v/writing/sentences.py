@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from builders.medlaybench_v.words.reads_well import plain_words
 from builders.medlaybench_v.words.stacks import FUNCTION_WORDS
 from builders.medlaybench_v.writing.glosses import inside_brackets
 from builders.medlaybench_v.writing.grammar import indefinite
@@ -29,8 +30,11 @@ _PICTURE = re.compile(
 )
 _SHOWING = re.compile(
     r"[ ](?:(?P<how>clearly|also|again)[ ])?"
-    r"(?P<verb>showing|demonstrating|revealing|depicting|illustrating|indicating|confirming|suggesting)[ ](?!that\b)"
+    r"(?P<verb>[Ss]howing|[Dd]emonstrating|[Rr]evealing|[Dd]epicting|[Ii]llustrating|[Dd]isplaying|indicating|confirming|"
+    r"suggesting)[ ](?!that\b)"
 )
+# "(a) X-ray showing", "Case 1: X-ray showing".
+_LABEL = re.compile(r"(?:\([A-Za-z]\)|(?:Case|Patient|Fig(?:ure)?\.?) \d+[A-Za-z]?:) ?(?=\w)")
 _WHICH_SHOWS = re.compile(
     r",? (?:which|that) (?:shows?|showed|demonstrates?|demonstrated|reveals?|revealed) (?!that\b)"
 )
@@ -68,7 +72,7 @@ _SEVERAL_BEHIND_COLON = re.compile(r":.*s(?:[ ]\([^()]*\))?\Z")
 _SIDED = re.compile(r"[ ](?:right|left|both)[ ]\w")
 _SHOWS = {
     "showing": "show", "demonstrating": "show", "revealing": "show", "depicting": "show", "illustrating": "show",
-    "indicating": "indicate", "confirming": "confirm", "suggesting": "suggest",
+    "displaying": "show", "indicating": "indicate", "confirming": "confirm", "suggesting": "suggest",
 }  # fmt: skip
 _WORD = re.compile(r"[a-z]+")
 _BRACKETS = re.compile(r"\([^()]*\)")
@@ -122,7 +126,8 @@ _THING = (
     r"enlargement|scarring|thickening|infections?|inflammation|injury|injuries|effusions?|fluid|air|gas|pus|blood|collapse|"
     r"shrinkage|calcium build-up|collections?|pockets?|lesions?|spots?|patch(?:es)?|shadows?|passages?|"
     r"pseudoaneurysms?|spread of cancer|build-up|ulcers?|ruptures?|destruction|erosions?|metastas[ei]s|loops|presence|"
-    r"absence|disappearance|improvement|progression|overgrowth|displacement|compression|invasion|infiltrat\w+)"
+    r"absence|loss|defects?|deformity|wedging|bowing|disappearance|improvement|progression|overgrowth|"
+    r"displacement|compression|invasion|infiltrat\w+)"
     r"(?=\Z|[ ]?[,(]|[ ](?:of|in|at|on|with|without|from|near|under|behind|between|after|before|due|caused|connected|"
     r"around|along|within|and|\w+ing)\b)"
 )
@@ -146,7 +151,7 @@ _NOT_SEEN = re.compile(
 )
 # "Obtaining an image is"; "a third" would be a fraction.
 _NOT_ONE = re.compile(
-    r"(?!Staging|Screening|Planning|Following|Imaging|Resulting)[A-Z]\w+ing |"
+    r"[A-Z]\w+ing (?:an?|the|\d)\b|"
     r"(?:Third|Fourth|Fifth|Sixth|Seventh|Eighth) "
 )
 _MEANT = frozenset(("indicating", "confirming", "suggesting"))
@@ -166,7 +171,7 @@ _NOT_AN_OBJECT = re.compile(
     r"post|the|an?|final|initial|follow|normal|view|one|two|three|four|five|six|seven|eight|nine|ten|day|type|grade|stage|group|step|table|no|dr|axial|"
     r"reformatted|reconstruct\w*|measurement\w*|location|position|placement|anatomy|definition|design|technique|"
     r"method|model|identification|attempt|evaluation|visualization|viewing|removal|insertion|reduction|impaction|"
-    r"mimicker|comparison|distribution|detection|calculation|assessment|determination|\w+ly|(?!swell|narrow|widen|thicken|bleed|scarr|open|whiten)\w+ing|\w+ed|to|how|for|of|and|as|both|all)\b|\A[^A-Za-z]|\A\w+[:(]",
+    r"mimicker|comparison|quantification|analysis|principle|distribution|detection|calculation|assessment|determination|\w+ly|(?!swell|narrow|widen|thicken|bleed|scarr|open|whiten)\w+ing|\w+ed|to|how|for|of|and|as|both|all)\b|\A[^A-Za-z]|\A\w+[:(]",
     re.IGNORECASE,
 )
 # People, places and germs keep their capital; "Pneumocystis carinii" is told by its second word as well.
@@ -261,6 +266,11 @@ def _it_shows(before: str) -> str:
 
 
 def _sentence(first: str) -> str:
+    if label := _LABEL.match(first):
+        rest = first[label.end() :]
+        rest = rest[:1].upper() + rest[1:]
+        told = _sentence(rest)
+        return first if told == rest else f"{label[0].rstrip()} {told}"
     picture = _PICTURE.match(first)
     if shown := _shows_something(first, picture):
         return shown
@@ -357,7 +367,7 @@ def _shows_something(sentence: str, picture: re.Match[str] | None) -> str | None
         return None
     named = _SUBJECT_END.split(subject, maxsplit=1)[0]
     many = _MANY.search(named) is not None or " and " in named
-    stem = _SHOWS[showing["verb"]]
+    stem = _SHOWS[showing["verb"].lower()]
     how = f"{showing['how']} " if showing["how"] else ""
     return f"{before.rstrip(',')} {how}{stem if many else f'{stem}s'} {with_article(behind)}"
 
@@ -388,11 +398,12 @@ def _shown(first: str, picture: re.Match[str]) -> str | None:
         before = f" of the{before}" if not re.search(rf"\b(?:{_HEADS})\b", before) else before
     elif before and not _GOES_ON.match(before) and (not _ENDS_AS_PICTURE.search(before) or "imaging" in before):
         article = ""  # "CT arterial phase shows": what the stack names is not clear
-    if before.endswith((" and", " or")) or re.search(r"[.;]", before):
+    if before.endswith((" and", " or")) or re.search(r"[.;]", before) or _WITH_OBJECT.search(before):
         return None
     if _MAIN_VERB_AFTER.search(behind[showing.end() :]):
         return None
-    stem = _SHOWS[showing["verb"]]
+    before = before.rstrip(":")
+    stem = _SHOWS[showing["verb"].lower()]
     how = f"{showing['how']} " if showing["how"] else ""
     many = several or (not _GOES_ON.match(before) and _ENDS_IN_PICTURES.search(before))
     verb_said = stem if many else f"{stem}s"
@@ -432,10 +443,16 @@ _COUNTED = re.compile(
 )
 
 
+_GRADED = re.compile(r" (?:grade|type|class|classification|sign|score|stage|index|criteria)\b")
+
+
 def _small(text: str) -> str:
     """Without the capital of a sentence's start; names such as "CT", "X-ray" and "Charcot" keep theirs."""
     word = text.split(" ", 1)[0]
     keeps = any(letter.isupper() or letter.isdigit() for letter in word[1:]) or word[1:2] == "-" or len(word) == 1
+    keeps = keeps or (
+        _GRADED.match(text, len(word)) is not None and word.lower() not in plain_words()
+    )  # "Dallas grade 0"
     keeps = (keeps and word != "A") or word.endswith(("'s", "’s", "s'", "s’")) or _is_name(text)
     return text if keeps else text[:1].lower() + text[1:]
 

@@ -274,6 +274,15 @@ def test_the_usual_sense_is_said(caption: str, said: str) -> None:
         ("Short view of showing a tear.", "A short view shows a tear."),
         # What contradicts itself is no name of a picture; a sentence that lacks its space gets one.
         ("Non-contrast enhanced CT scan showed a cyst.", "A CT scan without contrast dye showed a cyst."),
+        ("The superior sagittal sinus fistula is open.", "The superior sagittal sinus abnormal passage is open."),
+        (
+            "It is open. Preoperative vascular ultrasonography is normal.",
+            "It is open. Blood-vessel ultrasound before surgery is normal.",
+        ),
+        (
+            "Thickening of the anterior commissure of the larynx.",
+            "The image shows thickening of the anterior commissure of the voice organ.",
+        ),
         ("A cyst.The cyst is old.", "The image shows a cyst. The cyst is old."),
         ("A CT image of the knee.", "This is a CT image of the knee."),
         ("Resected femur with a plate.", "Resected thigh bone (removed by surgery) with a plate."),
