@@ -138,8 +138,7 @@ class HubRepo:
 
         Raises:
             HubFault: the last failure. Anything that the library raises counts as one, since it does not check the
-            replies
-                it gets.
+                replies it gets.
             DeadlinePassed: there is no time left.
         """
         for attempt in range(1, attempts + 1):
