@@ -22,7 +22,7 @@ from builders.medlaybench_v.facts.quantities import quantities
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, implied, kind_of, senses
 from builders.medlaybench_v.facts.sides import sides
-from builders.medlaybench_v.facts.than import turned_round
+from builders.medlaybench_v.facts.than import other_end, turned_round
 from builders.medlaybench_v.facts.wordings import Sense
 
 # Dimensions in which one pole alone in each text, and not the same, is a contradiction.
@@ -55,9 +55,10 @@ _STRICT = (
     "extent",
     "surface",
     "consistency",
+    "hand side",
     *"firmness outline edge pattern symmetry spread twin supply flow shape speed birth".split(),
 )
-_EXCHANGED = frozenset("size sagittal brightness end breath beat position stage".split())
+_EXCHANGED = frozenset("size sagittal brightness end breath beat position stage severity".split())
 _COMPARING = frozenset(
     "larger smaller increase increased increasing decrease decreased decreasing unchanged stable enlarged grown "
     "shrunk wider narrower "
@@ -112,7 +113,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         outcome.swapped.append("the two sides of a comparison")
     if not outcome.decided:
         for dimension in sorted(shared & _EXCHANGED):
-            one, other = _placed(here[dimension]), _placed(there[dimension])
+            placed = _degrees if dimension == "severity" else lambda _, found: _placed(found)
+            one, other = (placed(r, at[dimension]) for r, at in ((expert, here), (lay, there)))
             several = all(len({p.value for p in found}) > 1 for found in (one, other))
             swap = exchanged(expert, one, lay, other) if several and not turned(expert, lay) else None
             if swap:
@@ -123,6 +125,17 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if not outcome.decided and (partners := crossed(expert, lay)):
         outcome.moved(partners, sure=False)
     return outcome
+
+
+def _degrees(reading: Reading, found: list[Pole]) -> list[Placed]:
+    """The degrees of severity; an adjective is said of what follows it, and one of a mark ("small arrow") is none."""
+    texts, gaps = reading.texts, [*reading.gaps, "."]
+    placed = []
+    for pole in found:
+        if not "".join(texts[pole.last + 1 : pole.last + 2]).startswith("arrow"):
+            ahead = gaps[pole.last + 1] == " " and not texts[pole.last].endswith("ly")
+            placed.append(Placed(pole.value, pole.first, pole.last, 0.4 if ahead else 1.0))
+    return placed
 
 
 def _exchanged(expert: Reading, lay: Reading, things: Callable[[Reading], list[Placed]]) -> str:
@@ -335,7 +348,7 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
 # Of 1,185 broken and 1,234 faithful pairs of fourteen writers 25 and 0 have such a turn that nothing else had found.
 _OF_A_THING = (
     "sagittal", "vertical", "gender", "severity", "thickness", "calibre", "brightness", "approach", "before or behind",
-    "heading", "result", "size", "onset", "course",
+    "heading", "result", "size", "onset", "course", "hand side",
 )  # fmt: skip
 _COMPARED = frozenset("than exceeds exceed exceeding compared relative does twice been formerly ago".split())
 
@@ -413,7 +426,11 @@ def _is_plain(reading: Reading, found: list[Pole], dimension: str) -> bool:
 
 # Of places, degrees, courses, ages and persons two may be told in one caption, each of another thing.
 _PLAIN = frozenset(
-    [*"size brightness breath beat position lying heading result stage approach viability pace".split(), "same side"]
+    [
+        *"size brightness breath beat position lying heading result stage approach viability pace".split(),
+        "same side",
+        "hand side",
+    ]
 )
 _ALSO_PLACES = frozenset("above below marked falls fall drop drops better best faint light lighter gained up".split())
 _FORMERLY = frozenset("had before earlier formerly previously ago twice".split())
@@ -445,7 +462,7 @@ def _other_way(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pol
     if all(sides_turned):
         return sides_turned[0] != sides_turned[1]
     if not (_compares(expert, ours[0]) and _compares(lay, theirs[0])):
-        return False
+        return other_end(expert, lay, theirs[0]) is True
     one, other = ours[0], theirs[0]
     before, after = anchors(expert, one.first, one.last, after=0.0), anchors(expert, one.first, one.last, before=0.0)
     lay_before, lay_after = (

@@ -100,6 +100,7 @@ _LETTERS = re.compile(r"[a-z]+")
 _PICTURED = frozenset(
     "ct mri scan scans ultrasound ray rays image images picture pictures dye contrast artefact".split()
 )
+_PERSON = frozenset("man woman boy girl child baby infant newborn patient person someone somebody".split())
 _UNKNOWN = frozenset("known unknown unclear clear knows tell told certain said".split())
 _NEGATED = frozenset("not unknown unclear cannot no nobody nothing none".split())
 _VERBS = frozenset("is are was were has have had lies lie sits sit shows show can could will does do".split())
@@ -175,8 +176,13 @@ def _claims(expert: Reading, lay: Reading, allowed: Reading, outcome: Outcome) -
         text = lay.text[start:end]
         claims = any(kind_of(c) != "person" for c in concepts)
         told = (claims and _told_of_the_patient(lay, said)) or _BOLD & set(lay.texts[said.first : said.last + 1])
+        if text.lower() == "back to normal" and not _RESOLVED.isdisjoint(expert.bag):
+            continue
         if not explained and told:
-            outcome.new.append(text)
+            done = lay.texts[said.first - 2 : said.first] == ["to", "be"] and any(
+                kind_of(c) == "treatment" for c in known
+            )
+            outcome.add("new", text, Basis.UNMET if done else Basis.MISSING)  # "the skull had to be opened"
         elif not explained and any(kind_of(c) == "disease" or c == "cancer" for c in concepts):
             outcome.add("new", text, Basis.UNMET if expert.get(_unknown_terms) else Basis.MISSING)
         elif firm and len(firm) == len(concepts):
@@ -222,6 +228,8 @@ def _caused(expert: Reading, lay: Reading) -> list[str]:
     for match in _CAUSES.finditer(lay.lower):
         behind = set(_LETTERS.findall(lay.lower, match.end(), match.end() + 60)[:7])
         of_the_picture = behind & _PICTURED or (behind & _UNKNOWN and behind & _NEGATED)
+        if match[0].endswith("from"):  # "this CT slice comes from a man of 53"
+            of_the_picture = of_the_picture or behind & _PERSON
         if not of_the_picture and not any(a <= match.start() < b for a, b in lay.get(_definitions)):
             found.append(match[0])
     return found
@@ -332,6 +340,7 @@ def _told_of_the_patient(lay: Reading, said: Said) -> bool:
     return _HISTORY.search(before) is not None
 
 
+_RESOLVED = frozenset("resolved resolution disappeared disappearance vanished cleared normalized normalised".split())
 _HISTORY = re.compile(
     r"\bhad to be\b|\bneeded to be\b|"
     r"\b(?:patient|mother|woman|man|girl|boy|child|he|she|who|they) (?:had |has |have |was |is )?"

@@ -73,7 +73,7 @@ def markers(reading: Reading) -> list[Marker]:
     found: list[Marker] = []
     for i in reading.where(_MAY_MARK):
         word, start, end = words[i]
-        if len(word) < 3 and text[start:end].islower() and text[end : end + 1] != ")":
+        if len(word) < 3 and text[start:end].islower() and text[end : end + 1] not in _BEHIND_LETTERS:
             continue  # nearly all that is short: "in", "of", "a"
         shape = _SHAPES.get(word)
         if shape and _is_marker(reading, i, shape):
@@ -96,6 +96,9 @@ def markers(reading: Reading) -> list[Marker]:
         ]
         found.sort(key=lambda marker: marker.first)
     return found
+
+
+_BEHIND_LETTERS = frozenset("),.;:")
 
 
 def _may_mark(word: str) -> bool:
@@ -139,6 +142,8 @@ def _looks(reading: Reading, i: int) -> frozenset[str]:
     for j in range(i - 1, max(-1, i - 5), -1):
         if any(c in ".;:()" for c in reading.text[reading.words[j].end : reading.words[j + 1].start]):
             break
+        if texts[j + 1] in ("the", "a", "an") and "," in reading.gaps[j + 1]:
+            break  # "lies on the fat, the dotted line …"
         if texts[j] in _TRAITS:
             looks.add(_trait(texts[j]))
         elif texts[j] in _SHADES and texts[j + 1] not in COLOURS:
@@ -235,7 +240,7 @@ def _is_letter(reading: Reading, i: int) -> bool:
     word = words[i]
     raw = text[word.start : word.end]
     if raw.islower() and (len(raw) > 1 or text[word.end : word.end + 1] != ")"):
-        return False
+        return len(raw) == 1 and raw in _PANELS and _ends_phrase(reading, i)
     if len(raw) > 2 or not (
         (raw.isalpha() and (raw[0].isupper() or len(raw) == 1)) or (raw.isdigit() and len(raw) == 1)
     ):
@@ -266,6 +271,14 @@ def _is_letter(reading: Reading, i: int) -> bool:
     return False
 
 
+def _ends_phrase(reading: Reading, i: int) -> bool:
+    """Whether a small letter is the name of a panel that ends a phrase: "an X-ray in a, an ultrasound in b"."""
+    after = reading.text[reading.words[i].end : reading.words[i].end + 1]
+    return i > 0 and reading.texts[i - 1] in _IN_PANELS and after in _BEHIND_LETTERS
+
+
+_PANELS = frozenset("abcdefgh")
+_IN_PANELS = frozenset("in panel image picture part".split())
 _CALLED = frozenset(("labelled", "labeled", "marked", "letter"))
 _BEFORE_A_CLASS = frozenset("vitamin hepatitis type stanford child weber factor class".split())
 
@@ -538,11 +551,19 @@ def _tells_ahead(reading: Reading, marker: Marker) -> bool:
     """Whether a mark is the subject of what follows: "the arrow shows", "A: before", "(A) before"."""
     if marker.inside:
         return _opens(reading, marker)
+    if _is_in_a_panel(reading, marker):  # "In A, the tumor …", but "an X-ray in A, an ultrasound in B"
+        first = next(m.first for m in reading.get(markers) if _is_in_a_panel(reading, m))
+        return first < 2 or not _STOPS.isdisjoint(reading.gaps[first - 1])
     behind = reading.text[reading.words[marker.last].end : reading.words[marker.last].end + 1]
     if behind in (".", ";") or _by_means(reading, marker):
         return False
     following = reading.texts[marker.last + 1 : marker.last + 2]
     return behind in (":", "=", ",") or (bool(following) and following[0] in _POINTS)
+
+
+def _is_in_a_panel(reading: Reading, marker: Marker) -> bool:
+    """Whether "in" stands before the letter of a panel."""
+    return marker.shape.startswith("letter") and reading.texts[marker.first - 1 : marker.first] == ["in"]
 
 
 def _by_means(reading: Reading, marker: Marker) -> bool:
@@ -601,8 +622,11 @@ def _stretches(reading: Reading, found: list[Marker]) -> dict[str, dict[str, flo
         bag: dict[str, float] = {}
         for start, end, key, weight in reading.get(keys):
             inside = first <= start and end < last
-            if inside and not key.startswith(("@", "side ")) and reading.texts[start] not in _TRAITS:
+            if inside and not key.startswith(("@", "side ")) and (reading.texts[start] not in _TRAITS or key == "fat"):
                 bag[key] = max(bag.get(key, 0.0), weight)
+        if marker.shape.startswith("letter"):  # panels are told apart by how they were made
+            made = (named for i, matches in IMAGING.matches(reading) if first <= i < last for named in matches[0][1])
+            bag |= {f"{says} {value}": 1.0 for says, value in made}
         bags[name(marker)] = {**bags.get(name(marker), {}), **bag}
     return bags
 

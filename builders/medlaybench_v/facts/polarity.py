@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.binding import CLOSE, anchors, keys, likeness, share_kept
+from builders.medlaybench_v.facts.binding import CLOSE, Placed, anchors, keys, likeness, share_kept, turned
 from builders.medlaybench_v.facts.certainty import OPEN, POSSIBLE, PROBABLE, UNLIKELY, degrees
 from builders.medlaybench_v.facts.order import moments
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
@@ -404,7 +404,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             elif theirs < ours or (
                 concept not in _WEAK and (sure or _is_there(lay, concept) or _context(expert, lay, concept) > 0.5)
             ):
-                _tell(outcome, concept, f"no {concept} became {concept}", expert, lay)
+                sure = _said_of_one(expert, lay, concept)
+                _tell(outcome, concept, f"no {concept} became {concept}", expert, lay, sure=sure)
         elif signs == {1} and told == {-1}:
             sure = theirs > ours or not _denied_there(lay, expert, concept)
             # a finding may be denied in one respect and told in another: "the stone no longer blocks"
@@ -654,18 +655,31 @@ def _shown(reading: Reading, found: Polarity) -> str:
     return f"“{reading.text[reading.words[said.first].start : reading.words[said.last].end]}”"
 
 
-def _tell(outcome: Outcome, concept: str, text: str, denying: Reading, telling: Reading) -> None:
+def _tell(outcome: Outcome, concept: str, text: str, denying: Reading, telling: Reading, *, sure: bool = False) -> None:
     """A contradiction where one text denies a finding outright, and the other says outright that it is there or holds
     nothing that could be a denial."""
     open_to_doubt = not _HYPOTHETICAL.isdisjoint(telling.bag)  # "if a bone is cracked at all"
-    sure = (
-        not open_to_doubt
-        and _is_denied_outright(denying, concept)
-        and (not telling.get(_may_deny) or _is_there(telling, concept))
+    sure = not open_to_doubt and (
+        sure or (_is_denied_outright(denying, concept) and (not telling.get(_may_deny) or _is_there(telling, concept)))
     )
     outcome.add("changed", text, Basis.CONTRADICTED if sure else Basis.READ)
 
 
+def _said_of_one(denying: Reading, telling: Reading, concept: str) -> bool:
+    """Whether one text denies of a thing what the other tells of it, at one time: "a patent vein", "the blocked vein".
+
+    Of 1,345 broken and 1,394 faithful pairs of sixteen writers 13 and 0 have one, and nothing surer.
+    """
+    if not _AT_A_TIME.isdisjoint(denying.bag | telling.bag) or not _PRIOR.isdisjoint(denying.bag | telling.bag):
+        return False
+    placed = [
+        [Placed(sign, s.first, s.last) for s in reading.get(senses) if any(x.concept == concept for x in s.senses)]
+        for sign, reading in (("no", denying), ("yes", telling))
+    ]
+    return concept not in _WEAK and turned(denying, placed[0], telling, placed[1]) is not None
+
+
+_PRIOR = frozenset("prior previous initial former formerly ago".split())
 _HYPOTHETICAL = frozenset("if whether unless should could might".split())
 
 

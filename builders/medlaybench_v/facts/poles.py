@@ -32,6 +32,8 @@ def poles(reading: Reading) -> list[Pole]:
         end = i + size
         if (texts[i] == "longer" and texts[i - 1] == "no") or (texts[i] == "more" and texts[i - 1] == "any"):
             continue  # of time: "no longer visible", "not seen any more"
+        if texts[i] == "more" and not _PLACED.isdisjoint(texts[end : end + 1]) and "than" not in texts[end : end + 4]:
+            continue  # "more caudally" compares places
         if texts[i] == "old" and texts[i - 1] in _AGES:
             continue  # an age
         if texts[i] == "reduction" and texts[i - 1] in _SETTING:
@@ -80,6 +82,7 @@ def _is_amount(following: list[str]) -> bool:
     return bool(following) and (following[0][0].isdigit() or following[0] in ("half", "a", "one", "two", "twice"))
 
 
+_PLACED = frozenset("caudally cranially proximally distally laterally medially anteriorly posteriorly".split())
 _SETTING = frozenset("closed open internal manual anatomic anatomical concentric after post".split())
 _AGES = frozenset("year years month months week weeks day days".split())
 _USUAL = (["normal"], ["average"], ["usual"], ["the"], ["what"], ["expected"], ["that"])

@@ -292,6 +292,15 @@ class _Reader:
                 return ">" if more else "<"
             if word not in _BOUND_BETWEEN:
                 break
+        for j in range(last + 1, last + 4):  # "four stones at most", and not "four, at least one of them"
+            if (
+                self.word(j) == "at"
+                and self.word(j + 1) in _EXTREMES
+                and (not self.word(j + 2) or self.gap(j + 2) != " ")
+            ):
+                return _EXTREMES[self.word(j + 1)]
+        if self.word(last + 1) == "and" and self.word(last + 2) == "more":
+            return ">"
         if self.word(last + 1) == "or":
             if self.word(last + 2) in ("so", "thereabouts"):
                 return "~"
@@ -791,6 +800,7 @@ _BONES = _BONES_ONLY | frozenset("of the".split())
 _PEOPLE = frozenset(
     "man woman boy girl child baby patient person infant footballer lady lad cyclist toddler he she teenager".split()
 )
+_EXTREMES = {"most": "<", "least": ">"}
 _BOUND_BETWEEN = frozenset(
     "than to of a an the just little slightly bit only as was is at no not by - than held".split()
 )

@@ -67,6 +67,12 @@ def kind_of(concept: str) -> str:
     return _lexicon().kinds[concept]
 
 
+@cache
+def anatomy() -> frozenset[str]:
+    """The concepts of body parts."""
+    return frozenset(concept for concept, kind in _lexicon().kinds.items() if kind == ANATOMY)
+
+
 def implied(concept: str) -> frozenset[str]:
     """The concept and all that it implies."""
     return _lexicon().implies[concept]

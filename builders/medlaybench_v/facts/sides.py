@@ -244,9 +244,10 @@ def compare(
     vague = bool(said - told) and len(told | said) > 1 and _unnamed(lay)
     pair = {LEFT, RIGHT}
     texts = lay.bag
+    each = pair <= told or bool(pair & told and "the other" in lay.lower)  # "the right one is clean, but the other …"
     for side in sorted(said - told):
         if side == BOTH:
-            if pair <= told:
+            if each:
                 continue
             if {"two", "pair", "all", "twin", "symmetrical", "everywhere"} & texts and not _one_of(lay):
                 continue
@@ -267,12 +268,13 @@ def compare(
             changed = _new_both(expert, lay, there)
             if changed:
                 outcome.changed.append(changed)
-        elif not (pair <= told and BOTH in hinted | told):
+        elif not (each and BOTH in hinted | told):
             _new_side(expert, lay, there, side, outcome)
     if outcome.decided:
         return outcome
     one, other = ([Placed(s.value, s.first, s.last) for s in found if s.value in pair] for found in (here, there))
-    if (turn := turned_at(expert, one, lay, other)) and not turned(expert, lay):
+    turn = turned_at(expert, one, lay, other)
+    if turn and not turned(expert, lay) and not (BOTH in hinted and _is_free(lay, there, turn.theirs.value)):
         outcome.add("changed", f"{turn.ours.value} became {turn.theirs.value}", Basis.CONTRADICTED)
         return outcome
     if shifted := _new_shift(here, there):

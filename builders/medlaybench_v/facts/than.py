@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import keys, likeness
 from builders.medlaybench_v.facts.phrases import sentence
-from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, poles
+from builders.medlaybench_v.facts.polarity import clauses
+from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
 from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.senses import anatomy
 from builders.medlaybench_v.facts.words import CARDINALS
 
 _EXCEEDS = frozenset(
@@ -111,6 +113,29 @@ def turned_round(expert: Reading, lay: Reading) -> bool | None:
                 return True
             kept = False
     return kept
+
+
+def other_end(expert: Reading, lay: Reading, pole: Pole) -> bool | None:
+    """Whether a pole is said of the second thing of a comparison: "A is brighter than B" told as "B is the darker one".
+
+    None where that cannot be told.
+    """
+    start, end = next(span for span in lay.get(clauses) if span[0] <= pole.first < span[1])
+    if not _COMPARES.isdisjoint(lay.texts[start:end]):
+        return None
+    subject = _places(_bag(lay, start, pole.first))
+    for ours in expert.get(comparisons):
+        if ours.since or ours.value == SAME:
+            continue
+        one, other = likeness(subject, _places(ours.one)), likeness(subject, _places(ours.other))
+        if abs(one - other) > 0.5 and not (one and other):
+            return other > one
+    return None
+
+
+def _places(bag: dict[str, float]) -> dict[str, float]:
+    """The body parts and sides of a bag."""
+    return {k: w for k, w in bag.items() if k.startswith("side ") or (k in anatomy() and w == 1.0)}
 
 
 def _partners(ours: Comparison, found: list[Comparison]) -> list[Comparison]:
