@@ -34,7 +34,9 @@ def command(
     ),
     everything: All = False,
     different_data: bool = typer.Option(
-        False, "--different-data", help="Allow runs over different data in one table, as for an ablation."
+        False,
+        "--different-data",
+        help="Allow runs over different data in one table, as for an ablation or two systems' captions.",
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:

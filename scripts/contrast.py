@@ -144,14 +144,19 @@ def _differs(one: Difference) -> bool:
     return one.significant if one.p is not None else not one.ci95[0] <= 0 <= one.ci95[1]
 
 
+def _interval(one: Difference) -> str:
+    """Nothing where all cases differ alike and the measure has no bounds: no interval is that sure."""
+    low, high = one.ci95
+    return "" if low == high else f"{low:+.2f} to {high:+.2f}"
+
+
 def _print_differing(rows: list[Difference], unit: str) -> None:
     right = ("difference", "95 % interval", "adjusted p")
     title = f"{rows[0].first}\nless {rows[0].second}, {max(one.n for one in rows):,} {unit}"
     shown = table(title, "told apart", *right, right=right)
     for one in filter(_differs, rows):
-        low, high = one.ci95
         adjusted = "" if one.p_adjusted is None else f"{one.p_adjusted:.2g} *"
-        shown.add_row(named(one.measure), f"{one.difference:+.2f}", f"{low:+.2f} to {high:+.2f}", adjusted)
+        shown.add_row(named(one.measure), f"{one.difference:+.2f}", _interval(one), adjusted)
     output.print(shown, markup=False, highlight=False)
     output.print(f"not told apart: {_measures(one for one in rows if not _differs(one))}\n", highlight=False)
 
@@ -181,12 +186,11 @@ def _print_pair(rows: list[Difference], unit: str) -> None:
     right = ("difference", "95 % interval", "p", "adjusted", unit)
     shown = table(f"{rows[0].first}\nless {rows[0].second}", "table", "measure", *right, right=right)
     for one in rows:
-        low, high = one.ci95
         shown.add_row(
             one.table,
             named(one.measure),
             f"{one.difference:+.2f}",
-            f"{low:+.2f} to {high:+.2f}",
+            _interval(one),
             "" if one.p is None else f"{one.p:.3g}",
             "" if one.p_adjusted is None else f"{one.p_adjusted:.3g}{' *' if one.significant else ''}",
             one.n,

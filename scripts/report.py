@@ -33,7 +33,9 @@ def command(
         None, metavar="ORG/NAME", help="Also publish the page, made --public, as a static Space on the Hub."
     ),
     different_data: bool = typer.Option(
-        False, "--different-data", help="Allow runs over different data on one page, as for an ablation."
+        False,
+        "--different-data",
+        help="Allow runs over different data on one page, as for an ablation or two systems' captions.",
     ),
 ) -> None:
     """Write one self-contained HTML page: tables beside the paper's, figures, run records, dialogues, captions.

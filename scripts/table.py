@@ -37,7 +37,9 @@ def command(
         callback=file_outside_releases,
     ),
     different_data: bool = typer.Option(
-        False, "--different-data", help="Allow runs over different data in one table, as for an ablation."
+        False,
+        "--different-data",
+        help="Allow runs over different data in one table, as for an ablation or two systems' captions.",
     ),
 ) -> None:
     """Write the paper's tables with your runs' numbers and intervals: LaTeX, Markdown or CSV.

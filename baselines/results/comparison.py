@@ -101,7 +101,10 @@ def read_runs(folders: Sequence[Path], *, different_data: bool = False) -> list[
             do = "" if again else "Put repetitions in one run (--epochs); give different models different names"
             raise InputError(run.folder, found=found, expected="each run once", do=do)
     if not different_data:
-        check_same_data(runs, do="Compare runs over the same data, or add --different-data for an ablation")
+        check_same_data(
+            runs,
+            do="Compare runs over the same data, or add --different-data for an ablation or for two systems' captions",
+        )
     return runs
 
 

@@ -41,6 +41,14 @@ def test_two_systems_are_told_apart_by_what_differs(capsys: pytest.CaptureFixtur
     assert "not told apart" not in said and "+0.01 to +0.20" in said
 
 
+@pytest.mark.parametrize("everything", [True, False])
+def test_an_interval_of_no_width_is_not_shown(everything: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    row = Difference("Table 1", "SMOG", "grade", "one", "two", 9, -2.0, (-2.0, -2.0), 0.004, 0.004)
+    contrast.print_differences([row], everything=everything, unit="captions")
+    said = capsys.readouterr().out
+    assert "-2.00 to" not in said and "-2.00" in said and "0.004 *" in said and "9" in said
+
+
 def test_of_many_systems_each_pair_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     contrast.print_differences(
         list(differences(*(f"doctor {number}, dialogue" for number in range(6)))), everything=False
