@@ -50,7 +50,7 @@ def command(
     _add_published(shown)
     output.print(shown, highlight=False)
     criteria = tuple(CRITERIA.values())
-    title = "\nInter-rater agreement: quadratic weighted kappa, Krippendorff's alpha"
+    title = "\nInter-rater agreement: quadratic weighted kappa, Krippendorff's alpha (interval)"
     agreement = table(title, "raters", *criteria, right=criteria)
     for row in dict.fromkeys(result.row for result in results if result.unit in ("kappa", "alpha")):
         kind = "Krippendorff alpha" if row == "All raters" else "weighted kappa"

@@ -9,6 +9,7 @@ Wilcoxon's, adjusted over all pairs of systems and all measures of a table.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,17 +36,16 @@ class Captions:
 
     @cached_property
     def places(self) -> dict[str | None, int]:
-        """image_id -> its place in the lists. Raises InputError for an image_id that two captions have."""
-        found: dict[str | None, int] = {}
-        for place, name in enumerate(self.scores.image_id):
-            if found.setdefault(name, place) != place:
-                raise InputError(
-                    self.folder,
-                    found=f"image_id {name} twice",
-                    expected="one lay caption for each image_id",
-                    do="Give each pair its own image_id and repeat the run",
-                )
-        return found
+        """image_id -> its place in the lists. Raises InputError for an image_id that several captions have."""
+        names = self.scores.image_id
+        if several := [name for name, count in Counter(names).items() if count > 1]:
+            raise InputError(
+                self.folder,
+                found=f"several captions of image_id {several[0]}{_more(several)}",
+                expected="one lay caption for each image_id",
+                do="Give each pair its own image_id and repeat the run",
+            )
+        return {name: place for place, name in enumerate(names)}
 
 
 def captions_of(runs: Sequence[FinishedRun]) -> list[Captions]:
@@ -56,6 +56,10 @@ def captions_of(runs: Sequence[FinishedRun]) -> list[Captions]:
     names = [resolved(run.folder).name for run in runs]
     labels = named_apart(names, [f"run {number}" for number in range(1, len(runs) + 1)])
     return [_read(run.folder, label) for run, label in zip(runs, labels, strict=True)]
+
+
+def _more(names: Sequence[object]) -> str:
+    return f" and {len(names) - 1:,} more" if names[1:] else ""
 
 
 def _read(folder: Path, label: str) -> Captions:
@@ -91,10 +95,8 @@ def _pair(first: Captions, second: Captions, *, resamples: int, seed: int) -> It
     at = [[side.places[name] for name in common] for side in (first, second)]
     experts = [[side.scores.expert[place] for place in rows] for side, rows in zip((first, second), at, strict=True)]
     if differing := [name for name, one, other in zip(common, *experts, strict=True) if one != other]:
-        found = f"image_id {differing[0]}" + (f" and {len(differing) - 1:,} more" if differing[1:] else "")
-        raise InputError(
-            where, found=f"{found} with two expert captions", expected="lay captions of the same expert captions"
-        )
+        found = f"image_id {differing[0]}{_more(differing)} with two expert captions"
+        raise InputError(where, found=found, expected="lay captions of the same expert captions")
     articles = first.scores.article_id
     clusters = [articles[place] for place in at[0]] if articles else None
     for table, measures in first.scores.tables.items():

@@ -63,7 +63,7 @@ def test_captions_are_paired_by_name(tmp_path: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("rows", "found"),
     [
-        ([*COPIED, COPIED[0]], "image_id Ä0 twice"),
+        ([*COPIED, *COPIED[:2]], "several captions of image_id Ä0 and 1 more"),
         ([(f"B{name}", *texts) for name, *texts in COPIED], "no image_id in common"),
         ([(name, f"{expert} Old.", lay) for name, expert, lay in COPIED], "image_id Ä0 and 3 more with two expert"),
     ],
