@@ -18,6 +18,7 @@ import yaml
 from datasets.info import DatasetInfosDict
 from datasets.utils.metadata import MetadataConfigs
 from huggingface_hub import DatasetCard, HfApi, constants, snapshot_download
+from huggingface_hub.errors import GatedRepoError, RevisionNotFoundError
 from huggingface_hub.repocard import REGEX_YAML_BLOCK
 from pydantic import JsonValue
 
@@ -31,8 +32,9 @@ from builders.release.counted import Measure
 from builders.release.naming import CROISSANT
 from builders.release.shards import CANARY, read_parquet
 from builders.release.write import CARD, EXCLUSIONS_FILE
-from loaders.corpus import Corpus, is_path, no_folder
+from loaders.corpus import Corpus, hub_error, is_path, no_folder
 from loaders.errors import HubError, InputError, MissingExtra, ReleaseError
+from loaders.files.caches import refuse_cache
 from loaders.files.tables import open_parquet
 from loaders.files.untrusted import is_file, is_folder, parse_yaml, read_json, read_text
 from loaders.hub_errors import in_words
@@ -109,7 +111,6 @@ def resolve(source: str, *, cache_dir: Path | None = None) -> Path:
     """The folder of a release: an existing folder, or REPO[@TAG] downloaded into the Hub cache.
 
     The downloaded commit must be the one that the Hub says the tag names. `HF_HUB_OFFLINE=1` uses only the cache.
-    only.
 
     Raises: ReleaseError when it is neither; HubError when the Hub does not answer, has no such data set or tag, or
     gave another commit.
@@ -127,6 +128,9 @@ def resolve(source: str, *, cache_dir: Path | None = None) -> Path:
         commit = None if constants.HF_HUB_OFFLINE else HfApi().dataset_info(repo, revision=revision).sha
         path = Path(snapshot_download(repo, repo_type="dataset", revision=revision, cache_dir=cache_dir))
     except Exception as error:  # the library does not check the replies it gets
+        refuse_cache(error)
+        if isinstance(error, GatedRepoError | RevisionNotFoundError):  # there is such a repository
+            raise hub_error(error, source) from error
         expected = "a folder, or a dataset and tag that you can read"
         raise HubError(source, found=f"no such folder, and {in_words(error)}", expected=expected) from error
     if commit is not None and path.name != commit:

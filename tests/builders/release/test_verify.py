@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import shutil
@@ -13,14 +14,14 @@ import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from huggingface_hub import HfApi
+from huggingface_hub import HfApi, constants
 
 from builders.medlaybench_v.recipe import RECIPE, Options
 from builders.pipeline.rows import Row
 from builders.recipe import build
 from builders.release.verify import made_by, resolve, verify
 from loaders.corpus import Corpus
-from loaders.errors import MissingExtra, ReleaseError
+from loaders.errors import InputError, MissingExtra, ReleaseError
 from loaders.manifest import Manifest, file_digest
 from loaders.medlaybench_v import from_official
 from loaders.schema import Migration
@@ -456,6 +457,18 @@ def test_a_tag_on_the_hub(published: tuple[LoopbackHub, list[str]], tmp_path: Pa
     hub, (repo, first, second) = published
     *known, missing = ask(hub, tmp_path / "cache", f"{repo}@v1.0.0", repo, f"{repo}@v9.9.9")
     assert known == [f"{first} 4 []", f"{second} 4 []"]
-    assert re.match(r"HubError .*@v9\.9\.9: no such folder, and the Hub answered 404", missing), missing
+    assert re.match(r"HubError .*@v9\.9\.9: has no such revision", missing), missing
     *known, missing = ask(hub, tmp_path / "cache", f"{repo}@v1.0.0", f"{repo}@v9.9.9", HF_HUB_OFFLINE="1")
     assert known == [f"{first} 4 []"] and missing.startswith("HubError ")
+
+
+def test_a_cache_that_may_not_be_written_is_no_missing_release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from builders.release import verify
+
+    def refused(*_: object, **__: object) -> str:
+        raise PermissionError(errno.EACCES, "Permission denied", str(Path(constants.HF_HUB_CACHE, "datasets--org--x")))
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(verify, "snapshot_download", refused)
+    with pytest.raises(InputError, match=r"may not be written.*HF_HOME"):
+        resolve("org/x@v1.0.0")
