@@ -148,7 +148,7 @@ def item_of(connection: Connection, task: str, name: str) -> Item:
 
 
 def held(connection: Connection) -> list[Held]:
-    """What everybody was given, for the schedule."""
+    """What everybody was given, for the schedule. What an erased person did is lost, and goes to somebody else."""
     found = connection.execute(
         select(
             people.c.number, people.c.stage, *(slots.c[name] for name in ("item", "task", "group", "step", "repeat"))
@@ -157,7 +157,17 @@ def held(connection: Connection) -> list[Held]:
         .order_by(slots.c.id)
     )
     states: dict[str, Literal["open", "done", "lost"]] = {"done": "done", "lost": "lost"}
-    return [Held(row.number, row.item, row.task, row.group, states.get(row.step, "open"), row.repeat) for row in found]
+    return [
+        Held(
+            row.number,
+            row.item,
+            row.task,
+            row.group,
+            "lost" if row.stage == "erased" else states.get(row.step, "open"),
+            row.repeat,
+        )
+        for row in found
+    ]
 
 
 def give(connection: Connection, design: Design, person: str, now: float) -> Slot | None:

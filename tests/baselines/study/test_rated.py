@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Mapping
 from html import unescape
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import Any
 import pytest
 
 from baselines.study import people as who
+from baselines.study import schedule
+from baselines.study import slots as at
 from baselines.study.design import TaskName
 from baselines.study.export import export
 from baselines.study.store import people
@@ -82,7 +85,11 @@ def test_a_study_from_the_link_to_the_table(
             assert [one.stage for one in who.everybody(connection)] == ["debriefing", "debriefing", "invited"]
         exported = export(plan, site.store, site.keys, tmp_path / "out")
         with site.store.writing() as connection:
+            offers = at.offers_of(connection)
+            before = Counter(schedule.wanted(plan.design, offers, at.held(connection)))
             who.erase(connection, site.keys, "P002", site.clock())
+            after = Counter(schedule.wanted(plan.design, offers, at.held(connection)))
+            assert set((after - before).values()) == {1}  # somebody else gets what was erased
         later = export(plan, site.store, site.keys, tmp_path / "later")
         assert later.left_out == {"erased": exported.items - later.items} and later.items
         assert not any("P002" in path.read_text("utf-8") for path in later.files if path.suffix == ".csv")
