@@ -55,4 +55,4 @@ def command(
         return
     rows = [{"person": name, "link": f"{where.rstrip('/')}/i/{token}"} for name, token in links]
     sys.stdout.write(table_bytes(("person", "link"), rows).decode())
-    errors.print(f"{len(rows)} links; each works once, within 30 days.", highlight=False)
+    errors.print(f"{len(rows)} link{'s' if len(rows) > 1 else ''}; each works once, within 30 days.", highlight=False)
