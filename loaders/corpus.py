@@ -44,7 +44,7 @@ OFFICIAL = "official"
 
 # The common base of all failed requests, whichever HTTP client this version of the library uses.
 HTTP_ERROR: type[Exception] = HfHubHTTPError.__bases__[0]
-HUB_ERRORS = (OSError, HTTP_ERROR, HFValidationError)
+HUB_ERRORS = (OSError, HTTP_ERROR, HFValidationError, UnicodeEncodeError)
 """What a failed read from the Hub may raise; `hub_error` says what it means."""
 
 
@@ -265,6 +265,10 @@ def hub_error(error: Exception, at: str) -> HubError:
     if isinstance(error, LocalEntryNotFoundError):
         do = "Connect to the internet, or load this revision once while connected"
         return HubError(at, found="cannot be reached, and the cache holds no complete copy", expected="the Hub", do=do)
+    if isinstance(error, UnicodeEncodeError):  # of a header, and only the token is the user's
+        do = "Log in with `hf auth login`, or set HF_TOKEN again"
+        found = "cannot be fetched: the token holds characters that HTTP does not allow"
+        return HubError(at, found=found, expected="a valid token", do=do)
     first = (str(error) or type(error).__name__).splitlines()[0]
     return HubError(at, found=f"cannot be fetched: {first}", expected="the Hub", do="Try again later")
 

@@ -11,6 +11,7 @@ from loaders.corpus import HTTP_ERROR
 # How the library fails on a reply that is not the Hub's: one without `url`, a list instead of an object, a web page.
 MALFORMED = (LookupError, TypeError, AttributeError, json.JSONDecodeError)
 
+_TOKEN = "the request cannot be sent: the token holds characters that HTTP does not allow"
 _TEMPORARY = frozenset({408, 429, 500, 502, 503, 504})
 
 
@@ -59,13 +60,15 @@ def in_words(error: BaseException) -> str:
     if cause is not None:
         name = type(cause).__name__
         if name == "LocalProtocolError":  # its text may quote the token
-            return "the request cannot be sent: the token holds characters that HTTP does not allow"
+            return _TOKEN
         if "Timeout" in name:
             return "the Hub did not answer in time"
         for kind, said in (("Proxy", "the proxy refuses"), ("Connect", "the Hub cannot be reached")):
             if kind in name:
                 return f"{said} ({cause})"
         return f"the {'request failed' if name in _FINAL else 'connection to the Hub was cut'} ({cause})"
+    if isinstance(error, UnicodeEncodeError):  # of a header, and only the token is the user's
+        return _TOKEN
     if isinstance(error, MALFORMED):
         return f"the answer is not from a Hub ({type(error).__name__}: {' '.join(str(error).split())[:100]})"
     return " ".join(str(error).split()) or type(error).__name__

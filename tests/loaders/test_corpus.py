@@ -508,3 +508,15 @@ def test_a_name_that_nothing_has_may_have_been_meant_as_a_folder() -> None:
     answer = httpx.Response(404, request=httpx.Request("GET", "http://hub"))
     told = hub_error(RepositoryNotFoundError("no", response=answer), "runs/nope@main")
     assert told.expected == "a dataset repository, or an existing folder"
+
+
+def test_a_token_that_no_header_can_hold_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    import loaders.corpus
+
+    def asked(*_: object, **__: object) -> str:
+        "Bearer hf_wr\u00f6ng".encode("ascii")
+        raise AssertionError("not reached")
+
+    monkeypatch.setattr(loaders.corpus, "hf_hub_download", asked)
+    with pytest.raises(HubError, match="the token holds characters that HTTP does not allow"):
+        load("medlaybench-v", source="org/medlaybench-v")

@@ -488,6 +488,12 @@ def test_a_token_that_the_hub_does_not_know(hub: LoopbackHub, publisher: Publish
     assert hub.writes() == []
 
 
+@pytest.mark.parametrize("token", ["hf_wrong\n", "hf_wr\u00f6ng"])
+def test_a_token_that_no_header_can_hold(hub: LoopbackHub, publisher: Publisher, release: Path, token: str) -> None:
+    message = publisher.fails(release, api=HfApi(endpoint=hub.url, token=token))
+    assert "the token holds characters that HTTP does not allow" in message and token not in message
+
+
 def test_a_token_that_expires_on_the_way(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
     hub.meanwhile("POST", "/commit/", lambda: tokens.clear())
     with pytest.MonkeyPatch.context() as patch:
