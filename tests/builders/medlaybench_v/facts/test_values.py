@@ -335,7 +335,6 @@ READ = [
     ),
     ("quantities", "A 12 mm polyp and a wall of 3 mm.", "The wall is 12 mm thick; the polyp has 3 mm.", "swapped: "),
     ("quantities", "Disc at L3/L4.", "The disc between the second and third lumbar bones.", "L4"),
-    ("polarity", "The popliteal vein is patent.", "The vein behind the knee is blocked.", "obstruction"),
     (
         "polarity",
         "A stone in the ureter, no stone in the bladder.",
