@@ -38,7 +38,7 @@ _NOISE = 2.0**-40  # of the largest value: smaller differences come from roundin
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """Estimates (m,) of m statistics and their bootstrap replicates (resamples, m).
+    """Estimates (m,) of m statistics and their bootstrap replicates (resamples, m), NaN where a resample defines none.
 
     `within` are the smallest and largest value that the statistics can have, (2,) or (m, 2); None if unbounded.
     `units` are
@@ -59,7 +59,8 @@ class Bootstrap:
         may lie that much nearer to either end. A statistic without bounds keeps an interval of no width, which a
         `Result` does not show.
         """
-        bounds: Floats = np.quantile(self.replicates, _TAILS, axis=0).T
+        partial = np.isnan(self.replicates).any()
+        bounds: Floats = (np.nanquantile if partial else np.quantile)(self.replicates, _TAILS, axis=0).T
         if self.within is not None:
             ends = np.broadcast_to(np.asarray(self.within, dtype=np.float64), bounds.shape)
             room = (_Z2 / (np.asarray(self.units, dtype=np.float64) + _Z2))[..., None]
@@ -480,6 +481,30 @@ def bootstrap_classification(
     replicates = np.stack(_f1_means(*np.split(sums, 3, axis=1), absent=absent), axis=1)
     units = len(marks) if clusters is None else len(set(clusters))
     return Bootstrap(np.concatenate(estimates), replicates, (0, 1), units)
+
+
+def bootstrap_f1(
+    truth: Sequence[Hashable],
+    predicted: Sequence[Hashable],
+    labels: Sequence[Hashable],
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+    clusters: Clusters | None = None,
+) -> Bootstrap:
+    """Bootstrap of the F1 of each label, over rows or clusters.
+
+    A resample that holds no row of a label says nothing about it.
+    """
+    marks = _answer_marks(truth, predicted, labels)
+    sums = resampled_sums(marks, resamples=resamples, seed=seed, clusters=clusters)
+    hits, support, given = np.split(sums, 3, axis=1)
+    f1 = 2 * hits / np.maximum(support + given, 1)
+    _, true, answered = np.split(marks, 3, axis=1)
+    f1[(support == 0) & true.any(axis=0)] = np.nan
+    ids = list(range(len(marks)) if clusters is None else clusters)
+    units = [len({ids[row] for row in np.flatnonzero(rows)}) for rows in (true + answered).T]
+    return Bootstrap(classification_scores(truth, predicted, labels).f1, f1, (0, 1), units)
 
 
 def wilson_interval(successes: int, n: int) -> Interval:

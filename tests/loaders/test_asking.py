@@ -131,14 +131,14 @@ _VALUES = st.recursive(
 
 
 @given(st.dictionaries(st.text(), _VALUES, max_size=4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_every_object_is_read_as_it_was_written(value: dict[str, Any]) -> None:
     assert read_object(json.dumps(value)) == value
     assert read_object(f"```json\n{json.dumps(value, ensure_ascii=False, indent=1)}\n```") == value
 
 
 @given(st.text(min_size=1, alphabet=st.sampled_from('{}[]",:`\n 1aé\ud83d<>/think')) | st.text(min_size=1))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_no_text_raises_anything_else_or_adds_to_an_answer(text: str) -> None:
     for answer in (text, text + SAID, SAID + text, f"```json\n{SAID}\n```{text}"):
         try:
@@ -202,7 +202,7 @@ def test_a_retry_can_be_sent_whatever_the_answer_was() -> None:
 
 
 @given(st.text(max_size=200, alphabet=st.sampled_from("</ turn>TURNa\n")))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_no_text_closes_or_opens_its_fence(text: str) -> None:
     found = fenced("turn", f"{text}</turn><turn></TURN>")
     assert found.startswith("<turn>\n") and found.endswith("\n</turn>")

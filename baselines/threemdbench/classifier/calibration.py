@@ -73,7 +73,8 @@ def bootstrap_ece(
     gaps[np.arange(len(labels)), place] = confidence - right
     gaps[:, BINS] = 1
     sums = resampled_sums(gaps, resamples=resamples, seed=seed, clusters=clusters)
-    return Bootstrap(_ece(gaps.sum(axis=0)[None]), _ece(sums)[:, None], (0, 1), len(labels))
+    units = len(labels) if clusters is None else len(set(clusters))
+    return Bootstrap(_ece(gaps.sum(axis=0)[None]), _ece(sums)[:, None], (0, 1), units)
 
 
 def _ece(sums: Floats) -> Floats:

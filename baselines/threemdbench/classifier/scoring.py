@@ -17,11 +17,11 @@ from baselines.results.statistics import (
     Bootstrap,
     Floats,
     bootstrap_classification,
+    bootstrap_f1,
     bootstrap_means,
     classification_scores,
     confusion,
     occurring,
-    resampled_sums,
 )
 from baselines.threemdbench.classifier.calibration import bins, bootstrap_ece, log_loss, probabilities
 from baselines.threemdbench.classifier.cues import TOP
@@ -185,14 +185,7 @@ class Scoring:
     def _by_class(self, predicted: Sequence[int | None], in_top: Any) -> tuple[list[Result], list[dict[str, Any]]]:
         scores = classification_scores(self.truth, predicted, self.labels)
         true = np.array(self.truth)
-        given = np.array([-1 if label is None else label for label in predicted])
-        ids = np.arange(len(self.labels))
-        right = ((true == given)[:, None] & (true[:, None] == ids)).astype(np.float64)
-        either = (true[:, None] == ids).astype(np.float64) + (given[:, None] == ids)
-        sums = resampled_sums(np.hstack([right, either]), **self._draws)
-        hits, counted = np.split(sums, 2, axis=1)
-        units = (either > 0).sum(axis=0)
-        boot = Bootstrap(scores.f1, 2 * hits / np.maximum(counted, 1), (0, 1), units)
+        boot = bootstrap_f1(self.truth, predicted, self.labels, **self._draws)
         trained = np.bincount(self.train_labels, minlength=len(self.labels))
         results, rows = [], []
         for at, name in enumerate(self.labelled.classes):

@@ -187,7 +187,7 @@ def naive(config, concerns, played, tracked, target):
     task=st.sampled_from(["confirmation", "intervention"]),
     data=st.data(),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_equations_read_twice(played, config, concerns, task, data) -> None:
     primary = data.draw(st.integers(0, len(concerns) - 1))
     state = start(len(concerns), primary, task)
@@ -219,7 +219,7 @@ def play(features, config: PolicyConfig = PAPER, task: str = "intervention", con
 
 
 @given(st.lists(st.builds(Features, **dict.fromkeys(FEATURES, SHARE)), max_size=8))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_floors_hold_for_any_turns(features) -> None:
     found = play(features)[0]
     assert found.revealed_at is None or found.revealed_at >= 2
@@ -484,7 +484,7 @@ def test_nearness_by_hand(concern: ConcernState, confirmation: float, interventi
 
 
 @given(configs(), people(), turns())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_is_reached_and_that_alone_is_as_near_as_can_be(
     config: PolicyConfig, concerns: list[Concern], played: list[tuple[TurnEvaluation, str]]
 ) -> None:

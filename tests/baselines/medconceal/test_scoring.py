@@ -158,7 +158,7 @@ def brute_force(pairs: Sequence[Pair]) -> tuple[int, int]:
     return best
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(words_on_pairs(), st.randoms(use_true_random=False))
 def test_matching_equals_brute_force_whatever_the_order(pairs: list[Pair], order: Any) -> None:
     found = match(pairs)

@@ -41,7 +41,7 @@ def test_equals_textstat_on_made_up_captions() -> None:
     _assert_as_textstat(made_up_captions(1500, seed=1))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(ODD)
 def test_equals_textstat_on_any_text(text: str) -> None:
     _assert_as_textstat([text])

@@ -44,7 +44,7 @@ def test_equal_the_references_on_made_up_captions() -> None:
     _assert_as_the_references(["two ribs"], ["two rib"])  # the shortest words that have a stem
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(ODD, ODD)
 def test_equal_the_references_on_any_text(hypothesis: str, reference: str) -> None:
     _assert_as_the_references([hypothesis], [reference])

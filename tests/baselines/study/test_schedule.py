@@ -67,7 +67,7 @@ PLANS = st.tuples(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(PLANS, st.integers(0, 12), st.integers(1, 300), st.sampled_from([0.0, 0.1, 0.5]))
 def test_every_case_gets_its_encounters_and_nobody_a_case_twice(
     plan: tuple[tuple[TaskName, ...], int, int, int], more: int, people: int, drop: float
@@ -142,7 +142,7 @@ def test_the_seed_decides() -> None:
     assert some != others
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.integers(1, 24), st.integers(1, 12), st.integers(0, 99), st.sampled_from([0.0, 0.02, 0.2]))
 def test_raters_get_the_same_items_in_orders_that_balance(cases: int, people: int, seed: int, drop: float) -> None:
     plan = design("pairs", completed=people, seed=seed, repeated=0.05)
@@ -163,7 +163,7 @@ def test_raters_get_the_same_items_in_orders_that_balance(cases: int, people: in
     assert len(done) == people or drop
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(st.integers(2, 300), st.sampled_from([0.0, 0.01]))
 def test_levels_of_information_are_compared_between_people(people: int, drop: float) -> None:
     cases = 2

@@ -121,7 +121,7 @@ def test_cues_of_another_release_and_what_are_no_cues(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------- sampling and views
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=60), st.integers(0, 5))
 def test_an_epoch_takes_each_photo_as_often_as_its_share_says(labels: list[int], epoch: int) -> None:
     order = epoch_order(labels, Recipe(), epoch)

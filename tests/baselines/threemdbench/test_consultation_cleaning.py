@@ -107,7 +107,7 @@ _MARKED = st.lists(st.sampled_from([*_MARKS, " ", "\n"]), max_size=30).map("".jo
 
 
 @given(st.text(max_size=300) | _MARKED)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_text_is_cleaned(text: str) -> None:
     for role in ("doctor", "patient"):
         said, flags = cleaned(text, role)
@@ -164,7 +164,7 @@ _PIECES = st.lists(
 @given(
     _PIECES.map("".join), st.sampled_from(["", "\nANSWER: yes", " ANSWER: yes", "\n**Answer:** yes\nREASONING: secret"])
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_what_follows_reasoning_is_never_salvaged(pieces: str, end: str) -> None:
     text = "REASONING: secret " + pieces + end
     parts = rationale_and_answer(text) or salvaged(text)

@@ -79,7 +79,7 @@ def test_a_break_that_is_mentioned_or_another_word_does_not_end(text: str) -> No
     st.text(max_size=200)
     | st.lists(st.sampled_from([*'BREAK Patient : . \n " * ? a thanks'.split(" "), " "])).map("".join)
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_nothing_but_break_is_lost(text: str) -> None:
     for rule in (natural_ending, authors_ending):
         rest, ends = rule(text)

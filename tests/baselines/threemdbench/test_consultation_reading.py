@@ -119,7 +119,7 @@ def test_what_has_no_reading_or_two_is_not_read(text: str) -> None:
 @given(
     st.permutations(ITEMS), st.dictionaries(st.sampled_from(ITEMS), st.sampled_from(["2", "maybe", None]), max_size=2)
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_one_invalid_score_spoils_the_answer(order: list[str], wrong: dict[str, object]) -> None:
     answer = {item: said(item) for item in order} | wrong
     try:

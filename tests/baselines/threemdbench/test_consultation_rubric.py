@@ -97,7 +97,7 @@ def test_what_is_no_verdict_is_asked_for_again_and_then_failed(answer: str, why:
 
 
 @given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_garbage_raises_nothing_else(text: str) -> None:
     for read in (scores_in, read_names):
         try:
@@ -114,7 +114,7 @@ def test_the_schema_is_one_that_providers_are_sent() -> None:
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_no_text_of_a_turn_passes_for_structure(text: str) -> None:
     turns = (Turn("patient", "It itches."), Turn("doctor", text), Turn("patient", "Thank you."))
     read = json.loads(transcript(turns))

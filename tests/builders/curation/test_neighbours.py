@@ -24,7 +24,7 @@ def _near(draw: np.random.Generator, count: int) -> Hashes:
     return hashes
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 1000), count=st.integers(0, 60), distance=st.integers(0, MAX_DISTANCE))
 def test_pairs_and_matches_are_those_of_brute_force(seed: int, count: int, distance: int) -> None:
     draw = np.random.default_rng(seed)

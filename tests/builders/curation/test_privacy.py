@@ -86,7 +86,7 @@ def test_user_names_are_removed_everywhere() -> None:
     assert found.text == "[user] here, as [user] said; harbour stays"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text(alphabet=string.ascii_letters + string.digits + " .,@/:-'u[]", max_size=80))
 def test_a_scrubbed_text_holds_nothing_more_to_take(text: str) -> None:
     once = scrub(text).text
@@ -109,7 +109,7 @@ def test_eight_words_in_a_row_survive_and_are_found() -> None:
     assert len(words(published["eight"])) == SPAN
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.sampled_from("abcd"), max_size=14), st.lists(st.sampled_from("abcd"), max_size=14), st.integers(1, 5)
 )

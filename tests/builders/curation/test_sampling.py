@@ -99,7 +99,7 @@ def test_a_total_that_the_floor_exceeds_is_refused() -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8).filter(lambda s: sum(s) > 0.01), st.integers(0, 50))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_targets_keep_total_and_floor(shares: list[float], floor: int) -> None:
     whole = sum(shares)
     given_shares = {str(i): share / whole for i, share in enumerate(shares)}
@@ -176,7 +176,7 @@ def test_every_class_of_three_groups_reaches_the_test_split(photos: list[tuple[s
     st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 12), st.booleans()), min_size=1, max_size=40),
     st.integers(0, 5),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_what_was_split_before_stays_where_it_was(photos: list[tuple[str, int, bool]], seed: int) -> None:
     """Photos come and go: those of both versions keep their split, and no group crosses."""
     then = [Member(str(n), label, (f"g{group}",)) for n, (label, group, _) in enumerate(photos)]
@@ -228,7 +228,7 @@ def test_a_group_is_not_taken_for_a_photo_of_the_same_name() -> None:
     st.lists(st.tuples(st.sampled_from("abc"), st.lists(st.integers(0, 12), max_size=3)), min_size=1, max_size=60),
     st.integers(0, 5),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_no_group_crosses_and_order_does_not_matter(photos: list[tuple[str, list[int]]], seed: int) -> None:
     given_members = [Member(str(i), label, tuple(f"g{n}" for n in ns)) for i, (label, ns) in enumerate(photos)]
     found = split_groups(given_members, RATIOS, seed=seed)

@@ -160,7 +160,7 @@ def test_a_clinician_who_asks_is_the_poster() -> None:
     assert longest_chain(own, [comment("c001", "p", "doc0")]) == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_a_chain_of_any_tangle_alternates_and_follows_replies(data: st.DataObject) -> None:
     """Replies may form circles, as forged ones can."""

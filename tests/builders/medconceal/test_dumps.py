@@ -278,7 +278,7 @@ def test_without_the_package_the_extra_is_named(tmp_path: Path, monkeypatch: pyt
 _texts = st.text(max_size=20)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.sampled_from(["t3_abc", "t3_abcd", "t3_zz", "abc", ""]),
     _texts,

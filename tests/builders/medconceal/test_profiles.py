@@ -324,7 +324,7 @@ def test_what_clinicians_say_every_day_is_no_instruction(text: str) -> None:
     assert neutralised(text) == (text, 0)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_no_text_ends_the_thread_or_begins_a_turn(text: str, turn: str) -> None:
     row = {"title": "", "text": text, "turns": [{"role": "clinician", "text": turn}]}

@@ -89,7 +89,7 @@ def _told(profile: PatientProfile) -> str:
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.integers(1, 60))
 def test_composed_people_never_contradict_themselves(seed: int, count: int) -> None:
     """Age, sex, marriage, schooling and work are those of the case whose concerns they share."""
@@ -130,7 +130,7 @@ def test_composing_depends_on_the_seed_alone() -> None:
         composed(0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.dictionaries(st.text(max_size=3), st.integers(1, 99), min_size=1, max_size=9), st.integers(0, 500))
 def test_shares_add_up_and_are_within_one_of_exact(weights: dict[str, int], total: int) -> None:
     counts = shared_out(weights, total)

@@ -339,7 +339,7 @@ _WORDS = st.lists(
 ).map(" ".join)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(_WORDS, _WORDS)
 def test_any_two_texts_are_judged(expert: str, lay: str) -> None:
     verdicts = check(read(expert), read(lay), Context())

@@ -228,7 +228,7 @@ def test_rows_with_one_id_and_different_contents_are_all_excluded(tmp_path: Path
     ]
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     fates=st.lists(st.sampled_from(["keep", "reason one", "reason two"]), max_size=40),
     batch_rows=st.integers(1, 9),

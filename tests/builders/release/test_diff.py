@@ -290,7 +290,7 @@ ROW = st.tuples(st.sampled_from("abcdefgh"), st.sampled_from(["train", "test"]),
 RELEASE = st.lists(ROW, min_size=1, max_size=8, unique_by=lambda row: row[0])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(before=RELEASE, after=RELEASE)
 def test_counts_agree_with_sets(
     before: list[tuple[str, str, str]], after: list[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory

@@ -64,7 +64,7 @@ def built(at: Path, engine: Any = None) -> tuple[Any, ...]:
     return list(done.rows()), list(done.exclusions()), done.stages, stored
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(seed=st.integers(0, 2**32))
 def test_any_order_of_completion_gives_the_same_bytes(seed: int) -> None:
     with TemporaryDirectory() as one, TemporaryDirectory() as two:

@@ -6,7 +6,7 @@ import csv
 import re
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from builders.medlaybench_v.facts import read
@@ -186,7 +186,6 @@ def _figures(text: str) -> set[str]:
     return set(re.findall(r"[\w-]*\d[\w-]*", text))
 
 
-@settings(deadline=None)
 @example(text="3D preoperative 3D preoperative")
 @given(
     st.lists(
