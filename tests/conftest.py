@@ -6,11 +6,11 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
 
 # Several tests run side by side, and networks of a test are tiny: threads of OpenMP would only wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     from tests.parts.object_store import ObjectStore
 
 hear()
-# A case may take as long as a busy machine needs.
-settings.register_profile("bedside", deadline=None)
-settings.load_profile("bedside")
+if find_spec("hypothesis"):  # the environments of scispaCy and MedCAT have none
+    from hypothesis import settings
+
+    # A case may take as long as a busy machine needs.
+    settings.register_profile("bedside", deadline=None)
+    settings.load_profile("bedside")
 # To look for garbage among thousands of modules and tests is a third of their collection; what is there then stays.
 gc.disable()
 
