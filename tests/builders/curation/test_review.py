@@ -304,7 +304,7 @@ def test_the_command_of_a_build_tells_of_borderline_photos_and_of_decisions(
     assert "3 questions wait for review: bedside review" in capsys.readouterr().out
     path = decide(tmp_path / "d.csv", (queue_of(first)["acne"], "accept", ""))
     assert execute([*command, "--overwrite", "--decisions", str(path)]) == 0
-    said = capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
     assert "Decisions: 1 accepted, 0 rejected; 0 about photos that are missing or have changed" in said
     assert "2 questions wait for review" in said and "left-out.jsonl" in said
     assert Manifest.read(tmp_path / "release").splits
