@@ -48,6 +48,8 @@ _FOCUSED = """() => { const one = document.activeElement, form = one.closest('ma
   return form && {tag: one.tagName, type: one.type, name: one.name, text: one.textContent.trim(), id: form.id,
     quiet: one.className.includes('quiet'), empty: !one.value,
     seen: getComputedStyle(one).outlineStyle !== 'none' || !!one.closest('.choice:focus-within')} }"""
+_HEARD = """() => document.readyState !== 'complete' || !document.querySelector('h1') ? null
+  : document.querySelector('#log') ? document.querySelectorAll('#log li.patient').length : Infinity"""
 app = typer.Typer(add_completion=False)
 
 
@@ -122,17 +124,17 @@ class Keyboard:
         return True
 
     def _heard(self, replies: int) -> None:
+        """Waits for so many replies, or for the page after the talk: on a whole page, never on one half arrived."""
         from playwright.sync_api import Error
 
         for _ in range(200):
             with suppress(Error):  # the next page is on its way
-                if "/do/" not in self.page.content() or self.page.locator("#log li.patient").count() >= replies:
+                heard = self.page.evaluate(_HEARD)
+                if heard is not None and heard >= replies:
                     return
-                self.page.wait_for_timeout(50)
                 if self.page.locator("#state a").count():  # without script the page is asked for
                     self.page.reload()
-                if self.page.locator("#log").count() == 0:
-                    return
+            self.page.wait_for_timeout(50)
         raise AssertionError("no reply")
 
     def _fill(self, at: dict[str, Any], talk: bool) -> None:
