@@ -295,7 +295,7 @@ def build(
     return write_release(
         out,
         _facts(recipe, plan, finished, versions),
-        Stored(finished.batches, finished.workspace, at_hand.images, known.key),
+        Stored(finished.batches, finished.workspace, at_hand.images, known.key, finished.schema.names),
         finished.exclusions(),
         measure=recipe.measure,
         card=partial(_card, recipe=recipe, plan=plan, own=own, gate_text=gate_text),

@@ -20,6 +20,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import update_wrapper
 from inspect import signature
+from itertools import repeat
 from pathlib import Path
 from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, overload
 
@@ -238,14 +239,17 @@ def unique(rows: Collection[Row], key: str, named: str) -> Iterable[Row | Exclud
     for row in rows:
         keys.add(row[key])
     earlier = keys.repeats()
+    kept: Row = {}  # one object for all rows: a build holds an answer for each
+    if not earlier:
+        yield from repeat(kept, len(keys))
+        return
     first: dict[int, Row] = {place: {} for place in earlier.values()}
     other: dict[int, str] = {}  # for each key, the place of the first row that differs from the key's first row
-    for number, row in enumerate(rows if earlier else ()):
+    for number, row in enumerate(rows):
         if number in first:
             first[number] = row
         elif number in earlier and row["says"] != first[earlier[number]]["says"]:
             other.setdefault(earlier[number], row["where"])
-    kept: Row = {}  # one object for all rows: a build holds an answer for each
     for number, row in enumerate(rows):
         of = earlier.get(number, number)
         if of in other:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
+import numpy as np
 from pydantic import JsonValue
 
 from builders.licences import read_licence
@@ -33,6 +36,7 @@ class Tally:
 
     def __init__(self) -> None:
         self.by: dict[str, Counter[Any]] = defaultdict(Counter)
+        self.shown: dict[tuple[str, str], array[int]] = defaultdict(partial(array, "Q"))
 
     def add(self, row: Row) -> None:
         """Count a row."""
@@ -59,13 +63,16 @@ class Tally:
         count["with_image"] += row["image"] is not None
         count["expert_words"] += len(row["expert_caption"].split())
         count["layman_words"] += len(row["layman_caption"].split())
-        for kind, name in _shown_by(row):
-            by["across"][kind, name, row["split"]] += 1
+        for kind, shown in _shown_by(row):
+            digest = hashlib.blake2b(shown, digest_size=8).digest()  # 8 bytes a row: there may be millions
+            self.shown[kind, row["split"]].append(int.from_bytes(digest, "big"))
 
     def merge(self, other: Tally) -> None:
         """Add the counts of other rows."""
         for name, counts in other.by.items():
             self.by[name].update(counts)
+        for key, digests in other.shown.items():
+            self.shown[key].extend(digests)
 
     def statistics(self) -> JsonValue:
         """The counts by name."""
@@ -73,8 +80,6 @@ class Tally:
         total, scores = count["rows"], by["score"]
         splits = sorted({split for split, _ in by["modality"]})
         score = math.fsum(score * captions for score, captions in scores.items())
-        in_splits = Counter((kind, name) for kind, name, _ in by["across"])
-        splits_of = Counter(kind for (kind, _), splits_in in in_splits.items() if splits_in > 1)
         return {
             "modality_by_split": {
                 m.code: {split: by["modality"][split, m.code] for split in splits} for m in MODALITIES
@@ -94,22 +99,28 @@ class Tally:
                 **{kind: by["stumbles"][kind] for kind in _STUMBLES},
             },
             "gates": {gate: {outcome: by["gates"][gate, outcome] for outcome in OUTCOMES} for gate in GATES},
-            "across_splits": {kind: splits_of[kind] for kind in _SHARED},
+            "across_splits": {kind: self._across(kind) for kind in _SHARED},
             "with_lay_phrase": count["with_lay_phrase"],
             "with_image": count["with_image"],
             "expert_words": round(count["expert_words"] / total, 2) if total else 0.0,
             "layman_words": round(count["layman_words"] / total, 2) if total else 0.0,
         }
 
+    def _across(self, kind: str) -> int:
+        """How many different pictures, articles or captions are in more than one split."""
+        by_split = [np.unique(digests) for (of, _), digests in self.shown.items() if of == kind]
+        _, splits = np.unique(np.concatenate(by_split or [np.empty(0)]), return_counts=True)
+        return int((splits > 1).sum())
 
-def _shown_by(row: Row) -> Iterator[tuple[str, str]]:
+
+def _shown_by(row: Row) -> Iterator[tuple[str, bytes]]:
     """What a row has that no other split should share: its picture, article and expert caption."""
     image = row["image"] or {}
     if image.get("bytes"):
-        yield "pictures", hashlib.sha256(image["bytes"]).hexdigest()[:32]
+        yield "pictures", image["bytes"]
     if row["article_id"]:
-        yield "articles", row["article_id"]
-    yield "captions", row["expert_caption"]
+        yield "articles", row["article_id"].encode()
+    yield "captions", row["expert_caption"].encode()
 
 
 measure = Counted(Tally)

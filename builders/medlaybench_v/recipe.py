@@ -196,7 +196,7 @@ def _rows(source: CaptionSource, options: Options) -> Iterator[Row | BadRow]:
             continue
         if options.licence and not row["licence"]:
             row = {**row, "licence": options.licence, "licence_asserted_by": "whoever built this release (--licence)"}
-        row = {**row, "says": row["expert_caption"]}
+        row["says"] = row["expert_caption"]
         yield {name: row[name] for name in SOURCE.names}
 
 

@@ -64,7 +64,7 @@ class Run:
 
     def rows(self) -> Iterator[Row]:
         """The rows that every stage kept."""
-        return iter(self.workspace.rows(self.batches))
+        return iter(self.workspace.rows(self.batches, self.schema.names))
 
     def exclusions(self) -> Iterator[Row]:
         """The excluded rows, stage by stage, as rows of `EXCLUSIONS`."""

@@ -60,7 +60,7 @@ class Work:
             answers = self._call(self.store.rows(unit, (self.key, *self.stage.reads)), "all rows")
             kept = tuple(self._sifted(unit, answers, excluded))
         else:
-            rows = list(self.store.rows(unit))
+            rows = list(self.store.rows(unit, self.stage.schema_in.names))
             which = _between(rows[0][self.key], rows[-1][self.key])
             # copies, so that a key changed in place is noticed
             answers = self._call([dict(row) for row in rows], which)
@@ -70,15 +70,17 @@ class Work:
     def _sifted(
         self, unit: Sequence[Batch], answers: Sequence[Row | Excluded], excluded: list[ExcludedRow]
     ) -> Iterator[Batch]:
-        """What remains of the batches of a `whole` stage; a batch in which no row changes or goes is reused."""
-        same, start = self.stage.schema_in.equals(self.stage.schema_out), 0
+        """What remains of the batches of a `whole` stage. A batch in which no row changes or goes is reused, even if
+        the stage drops columns: whoever reads a batch names the columns, and this process would write every row."""
+        before, start = self.stage.schema_in, 0
+        adds = not set(self.stage.schema_out) <= set(before)
         for batch in unit:
             part = answers[start : start + batch.rows]
             start += batch.rows
-            if same and all(answer == {} for answer in part):
+            if not adds and all(answer == {} for answer in part):
                 yield batch
             else:
-                yield from self._written(self._left(self.store.rows([batch]), part, excluded))
+                yield from self._written(self._left(self.store.rows([batch], before.names), part, excluded))
 
     def _written(self, rows: Iterable[Row]) -> Iterator[Batch]:
         where = f"stage {self.stage.name}"

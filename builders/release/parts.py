@@ -82,12 +82,13 @@ class Held:
 
 @dataclass(frozen=True)
 class Stored:
-    """Batches of a workspace, whose rows refer to images in a store."""
+    """Batches of a workspace, of which these `columns` count, and whose rows refer to images in a store."""
 
     parts: Sequence[Batch]
     store: Workspace
     images: ImageStore
     key: str
+    columns: Sequence[str]
 
     @property
     def anywhere(self) -> bool:
@@ -117,8 +118,7 @@ class Stored:
         return {**row, "image": {"bytes": self.images.get(digest), "path": f"{row[self.key]}.{ending}"}}
 
     def _table(self, part: Batch) -> pa.Table:
-        table = self.store.read(part)
-        return table.drop_columns(FRAMES) if FRAMES in table.column_names else table
+        return self.store.read(part, [column for column in self.columns if column != FRAMES])
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,17 +157,17 @@ def text_cell(value: object, where: str, column: str) -> str:
 
     Raises: BadRow for a cell of another type.
     """
+    if isinstance(value, str):
+        return " ".join(cell_text(value).split())
     if value is None or value != value:  # NaN: what pandas writes for an empty cell in a column of numbers
         return ""
     names = plain_name(column) in _NAMES
     if isinstance(value, int) and not isinstance(value, bool) and names:
         return str(value)
-    if not isinstance(value, str):
-        expected = "a text or a whole number" if names else "a text"
-        if isinstance(value, float) and names:
-            expected += f'; from pandas: table["{column}"] = table["{column}"].astype("Int64")'
-        raise BadRow(where, reason=OTHER_TYPE, found=f"{column} of type {type(value).__name__}", expected=expected)
-    return " ".join(cell_text(value).split())
+    expected = "a text or a whole number" if names else "a text"
+    if isinstance(value, float) and names:
+        expected += f'; from pandas: table["{column}"] = table["{column}"].astype("Int64")'
+    raise BadRow(where, reason=OTHER_TYPE, found=f"{column} of type {type(value).__name__}", expected=expected)
 
 
 def _split(value: str, name: str, default: str, where: str) -> str:

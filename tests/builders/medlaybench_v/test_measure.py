@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 from builders.medlaybench_v.gates import GATES
@@ -84,6 +85,18 @@ def test_what_is_in_two_splits_is_counted() -> None:
         halves[number % 2].add(one)
     halves[0].merge(halves[1])
     assert halves[0].statistics() == found
+
+
+def test_a_tally_holds_a_few_bytes_of_a_row() -> None:
+    """It comes back from each shard, and a release may have millions of rows."""
+
+    def size(rows: int) -> int:
+        tally = measure.tally()
+        for number in range(rows):
+            tally.add(row(article_id=f"PMC{number}", expert_caption=f"A renal cyst in the {number}th case (arrow)."))
+        return len(pickle.dumps(tally))
+
+    assert (size(3000) - size(1000)) / 2000 < 20
 
 
 def test_a_licence_is_counted_once_however_it_is_spelled() -> None:

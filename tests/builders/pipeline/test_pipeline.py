@@ -215,6 +215,27 @@ def test_unique_keeps_the_first_and_tells_the_rows(tmp_path: Path) -> None:
     }
 
 
+def test_batches_in_which_only_columns_are_dropped_are_not_written_again(tmp_path: Path) -> None:
+    """A stage of all rows runs in the driver, which would write the whole source once more; nobody sees the columns."""
+    source = placed("a one", "b one", "c one", "a one")
+    done = build(source, unique("id", "texts").stage(pa.schema([*SCHEMA, *PLACED])), at=tmp_path, batch_rows=2)
+    first, second = done.batches
+    assert {"where", "says"} <= set(done.workspace.read(first).column_names)
+    assert not {"where", "says"} & set(done.workspace.read(second).column_names)
+    assert list(done.rows()) == [{name: row[name] for name in SCHEMA.names} for row in source[:3]]
+    after = Stage("next", done.schema, done.schema, _seen)
+    again = build(source, unique("id", "texts").stage(pa.schema([*SCHEMA, *PLACED])), after, at=tmp_path, batch_rows=2)
+    assert list(again.rows()) == list(done.rows())
+
+
+def _seen() -> Any:
+    def same(rows: Any) -> Any:
+        assert all(set(row) == set(SCHEMA.names) for row in rows)
+        return [{} for _ in rows]
+
+    return same
+
+
 def test_rows_with_one_id_and_different_contents_are_all_excluded(tmp_path: Path) -> None:
     """The first would stand by its place alone; that two agree against it makes neither the right one."""
     source = placed("a one", "a other", "b one", "a other", "b one")

@@ -55,7 +55,7 @@ def stored(folder: Path, batch_rows: int) -> Stored:
         batches = [
             store.write(pa.Table.from_pylist(named[at : at + batch_rows])) for at in range(0, len(named), batch_rows)
         ]
-    return Stored(batches, store, images, "image_id")
+    return Stored(batches, store, images, "image_id", list(ROWS[0]))
 
 
 def plain() -> list[Row]:
