@@ -4,13 +4,13 @@
     python -m scripts.bench.scale --rows 8000 80000 800000 --few-words --engines local --requests 0
 
 Builds MedLayBench-V by rules, from captions made of the bundled sample, each in a process of its own whose workers are
-up and warm before the clock starts. For each number of rows it prints the seconds of each engine and Ray / local, the
-share of the CPU that the driver takes (in a build by local processes), and how its memory grows per row; for that,
-captions of a few words are enough, whose rewriting takes a tenth of the time. Then the refine step against a server on
-the loopback interface that answers after `--latency` seconds, beside a plain client (asyncio streams, no more) with as
-many requests in flight: requests per second, how many were in flight and for how long, and the CPU of the build per
-request, including all that it takes to make captions of answers. If the CPU is the bottleneck, fewer are in flight than
-asked for; with a `--latency` of 2 s all of them are.
+up and warm before the clock starts. For each number of rows it prints the seconds of each engine (of few rows, the
+median of several builds, in turns) and Ray / local, the share of the CPU that the driver takes (in a build by local
+processes), and how its memory grows per row; for that, captions of a few words are enough, whose rewriting takes a
+tenth of the time. Then the refine step against a server on the loopback interface that answers after `--latency`
+seconds, beside a plain client (asyncio streams, no more) with as many requests in flight: requests per second, how many
+were in flight and for how long, and the CPU of the build per request, including all that it takes to make captions of
+answers. If the CPU is the bottleneck, fewer are in flight than asked for; with a `--latency` of 2 s all of them are.
 
 Ray's cluster is that of RAY_ADDRESS, else one on this machine. Use a quiet machine: the load before is printed.
 """
@@ -23,9 +23,9 @@ import csv
 import json
 import os
 import resource
+import statistics
 import tempfile
 import time
-from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ from scripts.terminal.console import output, table
 SAMPLE = Path(recipes.__file__).parent / "samples" / "medlaybench_v" / "captions.csv"
 MODEL = "openai-api/local/stand-in"
 _WARM = 1024
+_FEW = 10_000
 
 
 def main() -> None:
@@ -47,6 +48,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="*", default=[8000, 80000])
     parser.add_argument("--engines", nargs="+", choices=[*EngineName], default=[*EngineName])
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--repeats", type=int, default=5, help="builds of up to 10,000 rows: the median counts")
     parser.add_argument("--few-words", action="store_true", help="captions of a few words")
     parser.add_argument("--requests", type=int, default=4500, help="rows of the refine step; 0: leave it out")
     parser.add_argument("--concurrency", type=int, default=256)
@@ -57,30 +59,35 @@ def main() -> None:
         print(json.dumps(_built(**json.loads(options.child))))
         return
     if options.rows:
-        output.print(_engines(options.rows, options.engines, options.workers, options.few_words))
+        output.print(_engines(options))
     if options.requests:
         for latency in options.latency:
             asked = asyncio.run(_asked(options.requests, options.concurrency, latency, options.workers))
             output.print(asked, highlight=False)
 
 
-def _engines(sizes: Sequence[int], engines: Sequence[str], workers: int, few_words: bool) -> Any:
-    numbers = ("captions", "seconds", "/ local", "CPU of driver", "share", "peak MB", "load before")
-    columns = (numbers[0], "engine", *numbers[1:])
-    shown = table(f"MedLayBench-V by rules, {workers} workers", *columns, right=numbers)
+def _engines(options: argparse.Namespace) -> Any:
+    engines, workers = options.engines, options.workers
+    right = ("captions", "seconds", "/ local", "CPU of driver", "share", "peak MB", "load before")
+    columns = (right[0], "engine", *right[1:])
+    shown = table(f"MedLayBench-V by rules, {workers} workers", *columns, right=right)
     peaks: dict[str, list[tuple[int, float]]] = {name: [] for name in engines}
-    for rows in sizes:
-        local = None
-        for name in engines:
-            load = os.getloadavg()[0]
-            found = _in_a_process(engine=name, rows=rows, workers=workers, few_words=few_words)
-            local = found["seconds"] if name == EngineName.LOCAL else local
-            ratio = f"{found['seconds'] / local:.2f}" if local else ""
-            total = found["driver"] + found["workers"]
-            share = f"{found['driver'] / total:.1%}" if found["workers"] else ""
-            peaks[name].append((rows, found["peak"]))
-            told = (f"{found['seconds']:.1f}", ratio, f"{found['driver']:.1f}", share, f"{found['peak'] / 1e6:.0f}")
-            shown.add_row(f"{rows:,}", name, *told, f"{load:.1f}")
+    for rows in options.rows:
+        local, load = None, os.getloadavg()[0]
+        given = {"rows": rows, "workers": workers, "few_words": options.few_words}
+        builds = [  # in turns: a build of some seconds takes a fifth more or less than the one before
+            [_in_a_process(engine=name, **given) for name in engines]
+            for _ in range(options.repeats if rows <= _FEW else 1)
+        ]
+        for place, name in enumerate(engines):
+            numbers = {each: statistics.median(build[place][each] for build in builds) for each in builds[0][place]}
+            local = numbers["seconds"] if name == EngineName.LOCAL else local
+            ratio = f"{numbers['seconds'] / local:.2f}" if local else ""
+            total = numbers["driver"] + numbers["workers"]
+            share = f"{numbers['driver'] / total:.1%}" if numbers["workers"] else ""
+            peaks[name].append((rows, numbers["peak"]))
+            cells = (f"{numbers['seconds']:.1f}", ratio, f"{numbers['driver']:.1f}", share)
+            shown.add_row(f"{rows:,}", name, *cells, f"{numbers['peak'] / 1e6:.0f}", f"{load:.1f}")
     for name, found in peaks.items():
         for (few, low), (many, high) in pairwise(found):
             slope = f"{(high - low) / (many - few):.0f} bytes a row"
