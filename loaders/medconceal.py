@@ -25,7 +25,7 @@ from loaders.corpus import Corpus
 from loaders.errors import InputError
 from loaders.files.foreign import Columns, ForeignRow, text_of, texts_of
 from loaders.schema import Schema
-from loaders.spans import shares_span, words
+from loaders.spans import spans, words
 
 if TYPE_CHECKING:
     import datasets
@@ -138,8 +138,11 @@ _EDUCATION: tuple[tuple[Literacy, str], ...] = (
     ("plain", r"high school|ged(?!\w)|secondary school"),
 )
 
-# A chart that repeats this many consecutive words of a concern gives it away.
-LEAK_WORDS = 6
+# A chart gives a concern away if it repeats six consecutive words of the concern or its evidence, or the whole of a
+# text that is shorter than that. A text of one or two words is a topic ("cost", "blood tests"), which honest charts
+# name as well: of the forty written cases, 38 charts share a one-word topic with their concerns and 7 a two-word one,
+# none a longer one.
+LEAK_WORDS, SHORTEST_LEAK = 6, 3
 
 
 class _Block(BaseModel):
@@ -337,7 +340,7 @@ def chart(profile: PatientProfile, task: Task) -> Chart:
 
 
 def leaks(profile: PatientProfile) -> list[str]:
-    """Names of the visible texts that contain six consecutive words of a hidden concern or of its evidence."""
+    """Names of the visible texts that give a hidden concern or its evidence away, as `repeated_on` decides."""
     hidden = [
         secret.get_secret_value()
         for concern in profile.hidden_concerns
@@ -350,7 +353,21 @@ def leaks(profile: PatientProfile) -> list[str]:
         "original_preference": profile.intervention.original_preference,
         "recommended_plan": profile.intervention.recommended_plan,
     }
-    return [name for name, text in visible.items() if shares_span(text, hidden, LEAK_WORDS)]
+    return repeated_on(visible, hidden)
+
+
+def repeated_on(visible: Mapping[str, str], hidden: Iterable[str]) -> list[str]:
+    """Names of the visible texts that repeat six consecutive words of a hidden text, or the whole of one of three to
+    five words.
+
+    >>> repeated_on({"background": "A teacher, afraid of needles.", "history": "Needles: none."}, ["Afraid of needles"])
+    ['background']
+    """
+    runs: set[tuple[str, ...]] = set()
+    for text in hidden:
+        runs |= spans(text, min(LEAK_WORDS, max(SHORTEST_LEAK, len(words(text)))))
+    lengths = range(SHORTEST_LEAK, LEAK_WORDS + 1)
+    return [name for name, text in visible.items() if any(runs & spans(text, length) for length in lengths)]
 
 
 def health_literacy(education: str) -> Literacy:

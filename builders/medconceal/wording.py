@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from builders.curation.privacy import SPAN, survivors
-from loaders.medconceal import LEAK_WORDS
+from loaders.medconceal import repeated_on
 from loaders.models.asking import Unfit
-from loaders.spans import shares_span
 
 
 def texts_of(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
@@ -37,7 +36,7 @@ def check_retold(value: Any, thread: Iterable[str]) -> None:
 
 
 def check_chart(visible: Mapping[str, str], concerns: Iterable[Mapping[str, Any]]) -> None:
-    """Raises Unfit if a text of the chart shares six consecutive words with a concern; it names the fields."""
+    """Raises Unfit if a text of the chart gives a concern or its evidence away; it names the fields."""
     hidden = [text for concern in concerns for text in (concern["content"], *concern["evidence"])]
-    if telling := [name for name, text in visible.items() if shares_span(text, hidden, LEAK_WORDS)]:
+    if telling := repeated_on(visible, hidden):
         raise Unfit(f"{', '.join(telling)}: repeats a hidden concern")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
 import logging
@@ -187,6 +188,25 @@ def test_a_chart_that_repeats_a_concern_is_refused_without_telling_it() -> None:
     with pytest.raises(InputError, match="background repeats a hidden concern") as caught:
         chart(profile, "confirmation")
     assert secret not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("concern", "shown", "leaking"),
+    [
+        ("Afraid of needles", "A teacher, afraid of needles since school.", True),
+        ("He cannot afford this medicine", "Says he cannot afford this medicine; lives alone.", True),
+        ("Afraid of needles", "A teacher, afraid of dogs. Needles are no problem.", False),
+        ("Blood tests", "Blood tests last week were normal.", False),
+        ("Cost", "Asks about the cost.", False),
+    ],
+)
+def test_a_short_concern_is_given_away_whole(concern: str, shown: str, leaking: bool) -> None:
+    value = row()
+    for field in ("content", "evidence"):
+        hidden = copy.deepcopy(value)
+        hidden["chart"]["background"] = shown
+        hidden["hidden"]["hidden_concerns"][1][field] = concern if field == "content" else [concern]
+        assert leaks(profile_of(hidden)) == ["background"] * leaking
 
 
 @pytest.mark.parametrize(
