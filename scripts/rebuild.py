@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import typer
@@ -13,6 +15,7 @@ from builders.release.environment import Environment
 from builders.release.rebuilt import compare, told
 from builders.release.verify import resolve
 from loaders.errors import InputError
+from loaders.files.untrusted import is_there
 from loaders.manifest import Code, Manifest, other_versions, versions_in_words
 from scripts.terminal.console import output
 
@@ -49,6 +52,8 @@ def command(
     for taken in ("--out", "--work", "--overwrite"):
         if any(word == taken or word.startswith(f"{taken}=") for word in options or ()):
             raise InputError(taken, found="an option of `bedside build`", expected="--out, which holds them all")
+    for option, path in _missing(options or ()):  # before minutes of installing
+        raise InputError(f"{option} {path}", found="does not exist", expected="what the release was built from")
     chat = ["dialogue"] * any(word.partition("=")[0] == "--model" for word in options or ())
     output.print(f"Environment: {folder / 'environment'}", highlight=False, soft_wrap=True)
     environment = Environment.made(checkout, [*recipe.extras, *chat, *extra], folder / "environment", python)
@@ -65,6 +70,20 @@ def command(
     for sentence in told(found):
         output.print(sentence, highlight=False, markup=False, soft_wrap=True)
     return 0 if found.proved else 1
+
+
+def _missing(options: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The files and folders that the build options read as sources and that are not there: the option and the path."""
+    given = [*pairwise(options), *(word.split("=", 1) for word in options if "=" in word)]
+    for option, value in given:
+        if option == "--source":  # NAME=PATH, or NAME=PATH,PATH
+            path = value.partition("=")[2]
+        elif option in ("--captions", "--images"):  # a name such as `sample` has no ending
+            path = value if Path(value).suffix or option == "--images" else ""
+        else:
+            continue
+        if path and "://" not in path and not is_there(Path(path)):
+            yield from ((option, part) for part in path.split(",") if not is_there(Path(part)))
 
 
 def _of_the_code(recorded: Code | None, here: Code | None) -> list[str]:

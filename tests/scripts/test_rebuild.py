@@ -87,6 +87,49 @@ def test_other_libraries_are_reported_before_the_build(
 
 
 @pytest.mark.parametrize(
+    ("options", "missing"),
+    [
+        (("--captions", "gone.csv"), "--captions gone.csv"),
+        (("--captions=gone.csv",), "--captions gone.csv"),
+        (("--captions", "sample", "--images", "pictures"), "--images pictures"),
+        (("--source", "sample", "--source", "scin:a=downloads/scin"), "--source downloads/scin"),
+        (("--source", "threads={here},gone.zst"), "--source gone.zst"),
+        (("--source=cases=gone.yaml",), "--source gone.yaml"),
+    ],
+)
+def test_sources_are_looked_for_before_anything_is_installed(
+    options: tuple[str, ...],
+    missing: str,
+    release: Path,
+    checkout: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(Environment, "made", lambda *given: pytest.fail("an environment is made"))
+    words = [word.format(here=release) for word in options]
+    assert execute(["rebuild", str(release), *words, "--code", str(checkout), "--out", str(tmp_path / "again")]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"Error {missing} " in said and "does not exist" in said
+
+
+@pytest.mark.parametrize("word", ["sample", "rocov2", "eltorio/ROCOv2-radiology"])
+def test_a_source_that_is_no_path_is_left_to_the_build(
+    word: str, release: Path, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Installed(Exception):
+        pass
+
+    def made(*given: object) -> None:
+        raise Installed
+
+    monkeypatch.setattr(Environment, "made", made)
+    words = ["--captions", word, "--code", str(checkout), "--out", str(tmp_path / "again")]
+    with pytest.raises(Installed):
+        execute(["rebuild", str(release), *words])
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--code", "{empty}"), "holds no setup.cfg"),
