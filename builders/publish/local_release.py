@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from builders.release.naming import CROISSANT, named_card, named_croissant
-from loaders.errors import ReleaseError
+from loaders.errors import InputError, ReleaseError
+from loaders.files.tables import open_parquet
 from loaders.files.untrusted import read_file
-from loaders.manifest import KEPT, NAME, FileFacts, Manifest, file_digest
+from loaders.manifest import KEPT, NAME, FileFacts, Manifest, Problem, file_digest
 
 CARD = "README.md"
 
@@ -44,14 +46,15 @@ class LocalRelease:
 
     @classmethod
     def read(cls, folder: Path) -> LocalRelease:
-        """Read the manifest and verify that the folder holds exactly the files it lists, byte for byte.
+        """Read the manifest and verify that the folder holds exactly the files it lists, byte for byte, and that those
+        called Parquet are.
 
         Raises:
-            ReleaseError: there is no manifest, it cannot be read or contradicts itself, a file is missing, changed or
-                not listed, or there is no card.
+            ReleaseError: there is no manifest, it cannot be read or contradicts itself, a file is missing, changed, not
+                listed or no Parquet, or there is no card.
         """
         manifest = Manifest.read(folder)
-        problems = [*manifest.check_files(folder), *manifest.check_counts()]
+        problems = [*manifest.check_files(folder), *manifest.check_counts()] or list(_unreadable(manifest, folder))
         if problems:
             more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
             raise ReleaseError(folder, found=f"{problems[0]}{more}", do="Build the release again, then publish it.")
@@ -85,6 +88,16 @@ class LocalRelease:
             name: LocalFile(folder / name, _digest(content), len(content), content) for name, content in changed.items()
         }
         return replace(self, files={**self.files, **files})
+
+
+def _unreadable(manifest: Manifest, folder: Path) -> Iterator[Problem]:
+    """Files that are listed as Parquet and are none: digests that fit say nothing of what a file is."""
+    for name in sorted(name for name in manifest.files if name.endswith(".parquet")):
+        try:
+            with open_parquet(folder / name):
+                pass
+        except InputError as error:
+            yield Problem(name, f"cannot be read: {error.found}", "a Parquet file")
 
 
 def _digest(content: bytes) -> str:

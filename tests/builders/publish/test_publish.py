@@ -831,6 +831,20 @@ def test_uploads_that_are_always_acknowledged_falsely_end_in_one_error(
     assert publisher.tags() == {}
 
 
+@pytest.mark.parametrize("name", [SHARDS[1], "exclusions.parquet"])
+def test_a_file_that_is_no_parquet_is_never_sent(
+    name: str, hub: LoopbackHub, publisher: Publisher, release: Path
+) -> None:
+    """With digests that fit, as whoever forges a shard writes them."""
+    (release / name).write_bytes(b"not Parquet")
+    manifest = Manifest.read(release)
+    facts = FileFacts(sha256=hashlib.sha256(b"not Parquet").hexdigest(), size=11)
+    manifest.model_copy(update={"files": {**manifest.files, name: facts}}).write(release)
+    with pytest.raises(ReleaseError, match=f"{name}: cannot be read: .*a Parquet file"):
+        publisher(release)
+    assert hub.writes() == []
+
+
 def test_a_shard_stored_damaged_is_never_tagged(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
     hub.damage_upload()
     message = publisher.fails(release)
