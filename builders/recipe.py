@@ -288,8 +288,8 @@ def build(
         plan = replace(plan, settings={**plan.settings, MACHINES: list(engine.machines)})
     if several := first_pictures(finished, known.key):
         tell(several)
-    if withdrawn and (absent := _absent(withdrawn, finished)):
-        tell(absent)
+    for sentence in _not_withdrawn(withdrawn, finished):
+        tell(sentence)
     if plan.review is not None and (waiting := plan.review(finished)):
         tell(waiting)
     return write_release(
@@ -328,12 +328,21 @@ def _withdrawn(path: Path | None) -> frozenset[str]:
     return keys
 
 
-def _absent(withdrawn: frozenset[str], finished: Run) -> str:
-    """The sentence that names the withdrawn keys that matched no row; "" if all did."""
-    taken = {row["key"] for row in finished.exclusions() if row["stage"] == WITHDRAWN}
-    absent = sorted(withdrawn - taken)
-    shown = ", ".join(absent[:5]) + f" and {len(absent) - 5:,} more" * (len(absent) > 5)
-    return f"Withdrawn keys without a row (no longer in the source, or mistyped): {shown}" if absent else ""
+def _not_withdrawn(withdrawn: frozenset[str], finished: Run) -> Iterator[str]:
+    """Sentences that name the withdrawn keys that took no row out: those whose row was excluded before, and why, and
+    those without a row."""
+    if not withdrawn:
+        return
+    excluded = {row["key"]: row for row in finished.exclusions() if row["key"] in withdrawn}  # WITHDRAWN is the last
+    earlier = [f"{key} ({row['reason']})" for key, row in sorted(excluded.items()) if row["stage"] != WITHDRAWN]
+    if earlier:
+        yield f"Withdrawn keys whose rows were already excluded: {_first_of(earlier)}"
+    if absent := sorted(withdrawn - excluded.keys()):
+        yield f"Withdrawn keys without a row (no longer in the source, or mistyped): {_first_of(absent)}"
+
+
+def _first_of(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + f" and {len(names) - 5:,} more" * (len(names) > 5)
 
 
 def _refuse_another(out: Path, corpus: str, plan: Plan) -> None:

@@ -101,6 +101,18 @@ def test_a_row_that_is_withdrawn_goes_and_no_other_changes(
     assert execute(["verify", "v2"]) == 0
 
 
+def test_a_withdrawn_key_that_is_excluded_already_is_told_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "captions.csv").write_text("id,caption,licence\na,Renal cyst.,CC0\nb,,CC0\nc,Gallstone.,CC0\n")
+    (tmp_path / "withdrawn.txt").write_text("a\nb\nnobody\n")
+    options = Options(captions=str(tmp_path / "captions.csv"), withdrawn=tmp_path / "withdrawn.txt")
+    told: list[str] = []
+    build(RECIPE, options, tmp_path / "out", workspace=tmp_path / "work", tell=told.append)
+    assert told[-2:] == [
+        "Withdrawn keys whose rows were already excluded: b (caption is empty)",
+        "Withdrawn keys without a row (no longer in the source, or mistyped): nobody",
+    ]
+
+
 def test_an_empty_list_of_withdrawn_rows(tmp_path: Path) -> None:
     (tmp_path / "withdrawn.txt").write_text("\n", encoding="utf-8")
     options = Options(captions="sample", withdrawn=tmp_path / "withdrawn.txt")
