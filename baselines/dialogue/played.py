@@ -22,7 +22,9 @@ from loaders.files.disk import write_whole
 from loaders.files.records import from_json, to_json
 from loaders.files.untrusted import blocks_of, is_there, open_file, stream_lines
 
-DIALOGUES, HIDDEN_PART = "dialogues.jsonl", "hidden.jsonl"
+DIALOGUES, HIDDEN_PART, USAGE = "dialogues.jsonl", "hidden.jsonl", "usage.json"
+STORED = (DIALOGUES, USAGE)
+"""What a run of dialogues stores that anybody may read."""
 _MOST_LINE = 256 << 20
 _AGAIN = "Run the same command again, which writes the file anew from the stored answers"
 Record = TypeVar("Record")
@@ -77,7 +79,14 @@ def read_played(run: Path, kind: type[PlayedCase[Record]]) -> list[PlayedCase[Re
     Raises: InputError, with file, line and field, for anything that no run wrote.
     """
     hidden = {(one.case_id, one.epoch): one for one in read_hidden(run)}
-    return [_read(kind, line, where, hidden) for where, line in _lines(run / DIALOGUES)]
+    cases: dict[tuple[str, int], PlayedCase[Record]] = {}
+    for where, line in _lines(run / DIALOGUES):
+        case = _read(kind, line, where, hidden)
+        if (case.case_id, case.epoch) in cases:
+            found = f"case {case.case_id}, epoch {case.epoch}, a second time"
+            raise InputError(where, found=found, expected="each case once", do=_AGAIN)
+        cases[case.case_id, case.epoch] = case
+    return list(cases.values())
 
 
 @dataclass(frozen=True, slots=True)

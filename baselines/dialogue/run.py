@@ -22,7 +22,7 @@ from typing import Any, Generic
 from baselines.dialogue.budget import Budget
 from baselines.dialogue.evaluation import MAX_INVALID, evaluate
 from baselines.dialogue.game import Case, Game, Record
-from baselines.dialogue.played import PlayedCase, Spent, write_played
+from baselines.dialogue.played import USAGE, PlayedCase, Spent, write_played
 from baselines.dialogue.playing import Player, Playing, Progress, Scripted, check_cases, play_bare, total
 from baselines.results.run import ELSEWHERE, PROVIDER, ModelUsed
 from loaders.errors import BedsideError
@@ -194,7 +194,7 @@ def _write(played: Played[Record], cases: Iterable[Case], out: Path) -> None:
     hidden = {game.case_id(case): game.secrets(case) for case in cases}
     write_played(out, played.outcomes, game.public, [hidden[outcome.case_id] for outcome in played.outcomes])
     text = json.dumps(played.usage_rows, indent=2, sort_keys=True) + "\n"
-    write_whole(out / "usage.json", text.encode())
+    write_whole(out / USAGE, text.encode())
 
 
 @contextmanager

@@ -11,8 +11,9 @@ import json
 import os
 import shlex
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from baselines.dialogue.hidden import Secrets
@@ -63,10 +64,11 @@ def pack(run: Path, archive: Path, *, opened: Concealed | None = None, without: 
         raise InputError(archive, found="lies in the run itself", expected="a place outside")
     refuse_other(archive, (b"PK",), what="archive")
     without = [_name_in(run, name) for name in without]
-    made = {"run.json": _run_json(run)}
+    made: dict[str, bytes] = {}
     texts: list[str] = []
     if opened is not None and is_there(run / DIALOGUES):
         made[DIALOGUES], texts = public_part(run, opened)
+    made["run.json"] = _run_json(run, made)
     texts += [text for part in read_hidden(run) for text in part.texts]
     sweep(run)
     left_out, kept = _sorted_out(run, without)
@@ -97,10 +99,12 @@ def _name_in(run: Path, given: str) -> str:
     return name
 
 
-def _run_json(run: Path) -> bytes:
-    """`run.json`, with this machine's paths, which earlier versions wrote, removed
-    from its command; no digest covers it."""
+def _run_json(run: Path, made: Mapping[str, bytes]) -> bytes:
+    """`run.json`, with this machine's paths, which earlier versions wrote, removed from its command, and the digests of
+    what is `made` for the archive; no digest covers it."""
     content = json.loads(read_file(run / "run.json"))
+    digests = {name: digest for name, digest in content["files"].items() if name != HIDDEN_PART}
+    content["files"] = digests | {name: sha256(made[name]).hexdigest() for name in made if name in digests}
     content["command"] = command_without_places(content["command"], run)
     return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from baselines.dialogue.hidden import Secrets
+from baselines.dialogue.played import STORED
 from baselines.report.captions import captions
 from baselines.report.dialogues import hidden_texts
 from baselines.report.figures import figures
@@ -169,13 +170,9 @@ def _written(cell: Cell) -> str:
     return "; ".join([*filter(None, own), *([f"published {_printed(cell.paper)}"] if cell.paper else [])])
 
 
-# What a run's folder may hold besides numbers and the page should link to.
-_FILES = ("dialogues.jsonl", "usage.json")
-
-
 def _files(run: FinishedRun, page: Path) -> dict[str, str]:
     """Names of the run's own files and their paths relative to the page; "" if a path would reveal the machine."""
-    there = [run.folder / name for name in _FILES if is_there(run.folder / name)]
+    there = [run.folder / name for name in STORED if is_there(run.folder / name)]
     seen = {path.name: seen_from(path, page.parent) for path in there}
     return {name: "" if place.startswith("…") else quote(place) for name, place in seen.items()}
 

@@ -7,8 +7,9 @@ For any other, `baselines.results.conformance` says whether it is reproduced or 
 recorded no conditions, it is unknown. A cell that could not be computed has no value and a note that says what is
 missing.
 
-`write_run` leaves `results.jsonl`, `results.csv` and, last, `run.json` with the digests of both in a folder; `read_run`
-accepts nothing less. The run id is a digest of what determines the numbers, not of time, cost, path or host.
+`write_run` leaves `results.jsonl`, `results.csv` and, last, `run.json` in a folder, with the digests of both and of
+what else the run stored there; `read_run` accepts nothing less. The run id is a digest of what determines the numbers,
+not of time, cost, path or host.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from baselines.results.sheets import table_bytes
 from loaders.errors import BedsideError, InputError
 from loaders.files.disk import make_folder, write_whole
 from loaders.files.records import from_json, to_json
-from loaders.files.untrusted import is_there, lines_of, read_file, read_json
+from loaders.files.untrusted import digest_of, is_there, lines_of, read_file, read_json
 
 if TYPE_CHECKING:
     from loaders.opened import Opened
@@ -37,6 +38,7 @@ Direction = Literal["up", "down", "none"]
 
 _SCALES = {"percent": 100.0, "proportion": 1.0}
 _FORMAT = 1
+_NUMBERS = ("results.csv", "results.jsonl")
 _LATER = {"data": ("repository", "commit", "pinned", "method"), "models": ("source",)}
 """Facts introduced later: left out of the identity if unknown, so that earlier runs keep their ids."""
 
@@ -259,11 +261,12 @@ class Result(Keyed):
         return row | {"ci95_low": low, "ci95_high": high, "provenance": self.provenance, "run_id": self.run_id}
 
 
-def write_run(folder: Path, record: RunRecord, results: Iterable[Result]) -> Path | None:
+def write_run(folder: Path, record: RunRecord, results: Iterable[Result], *, stored: Iterable[str] = ()) -> Path | None:
     """Writes results.jsonl, results.csv and run.json, each whole or not at all; other files of the folder stay.
 
-    Those of another run in the folder are moved to `earlier/ID`, which is returned. Raises InputError on no result,
-    two results with the same key, or a result of another run; then nothing is written.
+    `stored` names what else the run has written in the folder; run.json keeps its digests. The files of another run are
+    moved to `earlier/ID`, which is returned. Raises InputError on no result, two results with the same key, or a result
+    of another run; then nothing is written.
     """
     found = list(results)
     if not found:
@@ -281,6 +284,7 @@ def write_run(folder: Path, record: RunRecord, results: Iterable[Result]) -> Pat
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     said = {name: value for name, value in to_json(record).items() if name != "judged" and (value or name != "words")}
     said |= {"data": _known("data", said["data"]), "models": [_known("models", model) for model in said["models"]]}
+    digests |= {name: digest_of(folder / name) for name in stored}
     run = {"format": _FORMAT, "run_id": record.run_id, **said, "results": len(rows), "files": digests}
     if record.judged:
         run["conformance"] = {
@@ -332,16 +336,8 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
             path, found=f"run id {run.get('run_id')}", expected=f"{record.run_id}, the digest of its content"
         )
     files = run.get("files")
-    for name in ("results.csv", "results.jsonl"):
-        digest = files.get(name) if isinstance(files, dict) else None
-        content = read_file(folder / name) if is_there(folder / name) else b""
-        if hashlib.sha256(content).hexdigest() != digest:
-            raise InputError(
-                folder / name,
-                found="content that differs from its digest in run.json",
-                expected="the unchanged file",
-                do="Run the baseline again",
-            )
+    _check_files(folder, files if isinstance(files, dict) else {})
+    content = read_file(folder / "results.jsonl")
     stated = run.get("conformance")
     told = stated if isinstance(stated, dict) and stated.get("decided_by") == conformance.digest() else None
     results = list(_read_results(content, record, folder / "results.jsonl", same=told is not None))
@@ -349,6 +345,23 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
         do = "Run the baseline again, or `bedside rescore` the folder"
         raise InputError(path, found="a conformance table that its own facts do not make", expected="theirs", do=do)
     return record, results
+
+
+def _check_files(folder: Path, digests: Mapping[str, Any]) -> None:
+    """Raises InputError for a file of the run that changed. A copy may lack what the run stored besides its numbers."""
+    for name in dict.fromkeys((*_NUMBERS, *digests)):
+        place = folder / name
+        if Path(name).name != name:
+            raise InputError(folder / "run.json", found=f"the digest of {name!r}", expected="names of files of the run")
+        if name not in _NUMBERS and not is_there(place):
+            continue
+        if not is_there(place) or digest_of(place) != digests.get(name):
+            raise InputError(
+                place,
+                found="content that differs from its digest in run.json" if is_there(place) else "no such file",
+                expected="the unchanged file",
+                do="Run the baseline again",
+            )
 
 
 def _read_results(content: bytes, record: RunRecord, path: Path, *, same: bool) -> Iterator[Result]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +10,8 @@ import typer
 from baselines.results.comparison import read_runs
 from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.selection_raters import dialogues_of, drawn, write_sheets
-from loaders.files.disk import make_folder
+from loaders.files.disk import make_folder, write_whole
+from loaders.files.images import image_bytes
 from loaders.files.untrusted import is_there
 from scripts.terminal.console import output
 from scripts.terminal.options import LAST_SEED, base_of_sheets
@@ -47,6 +47,6 @@ def _copy_pictures(runs: Sequence[Path], cases: set[str], out: Path) -> int:
         if source is not None:
             place = picture_path(out, case)
             make_folder(place.parent)
-            shutil.copyfile(source, place)
+            write_whole(place, image_bytes(source))
             copied += 1
     return copied

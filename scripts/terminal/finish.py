@@ -10,11 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from baselines.dialogue.played import HIDDEN_PART, STORED
 from baselines.results.headline import headline
 from baselines.results.published import named
 from baselines.results.run import DataUsed, Result, write_run
 from loaders.files.disk import make_folder, write_whole
 from loaders.files.places import command_line, without_places
+from loaders.files.untrusted import is_file
 from loaders.opened import Opened
 from scripts.terminal.console import output, table
 from scripts.terminal.tables import Number, Table
@@ -49,7 +51,8 @@ def finish(
     told_results = [replace(without_places(replace(result, record=None), out), record=told) for result in results]
     for name, content in (extra or {}).items():
         write_whole(out / name, json.dumps(without_places(content, out), ensure_ascii=False).encode())
-    aside = write_run(out, told, told_results)
+    stored = [*(extra or {}), *(name for name in (*STORED, HIDDEN_PART) if is_file(out / name))]
+    aside = write_run(out, told, told_results, stored=stored)
     output.tell(run_id=told.run_id, folder=str(out), results=[result.as_row() for result in told_results])
     if printed and output.document is None:
         _print(told_results, out, instead)

@@ -149,6 +149,11 @@ def test_captions_of_a_model(captions: Path, tmp_path: Path, request: pytest.Fix
     (out / "captions.json").write_text("[]", encoding="utf-8")
     capsys.readouterr()
     assert execute(["rescore", str(out), "-o", str(tmp_path / "x"), "--data", str(captions)]) == 2
+    assert "captions.json found content that differs" in " ".join(capsys.readouterr().err.split())
+    record = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    del record["files"]["captions.json"]  # as an earlier version left it
+    (out / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    assert execute(["rescore", str(out), "-o", str(tmp_path / "x"), "--data", str(captions)]) == 2
     assert "no caption of" in " ".join(capsys.readouterr().err.split())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -106,8 +107,27 @@ def test_assessors_are_chosen_by_sheets_that_people_filled_in(
             (other / path.name).write_bytes(path.read_bytes())
     facts = json.loads((other / "dialogues.jsonl").read_text().splitlines()[0])
     (other / "dialogues.jsonl").write_text(json.dumps(facts) + "\n")
+    content = json.loads((other / "run.json").read_text())
+    del content["files"]["dialogues.jsonl"]  # as an earlier version left it
+    (other / "run.json").write_text(json.dumps(content))
     capsys.readouterr()
     assert "all annotated runs" in message([*base, "--run", str(other)], capsys)
+    shutil.copytree(played, other, dirs_exist_ok=True)
+    for picture in (other / "images").iterdir():
+        picture.unlink()
+        picture.symlink_to("/dev/zero")
+    again = [
+        "select",
+        "sheet",
+        str(other),
+        "--count",
+        "5",
+        "--raters",
+        "2",
+        "-o",
+        str(tmp_path / "again" / "sheet.csv"),
+    ]
+    assert "is not a regular file" in message(again, capsys)
 
 
 def test_physicians_are_shown_beside_a_model_on_the_same_cases(photos: Path, played: Path, tmp_path: Path) -> None:

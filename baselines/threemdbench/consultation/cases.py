@@ -24,7 +24,7 @@ from loaders.corpus import encoded
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.images import ImageError, cell_bytes, clean_bytes, open_image
-from loaders.files.untrusted import is_there
+from loaders.files.untrusted import digest_of, is_there
 from loaders.models.messages import read_image
 from loaders.pages import small_jpeg
 from loaders.threemdbench import PERSONALITIES, diagnosis_of, named_in, parse_complaints
@@ -159,8 +159,9 @@ def _small(image: bytes | Path, name: str) -> bytes:
 def _kept(image: bytes, folder: Path | None) -> bytes | Path:
     if folder is None:
         return image
-    path = folder / f"{hashlib.sha256(image).hexdigest()}.{read_image(image)[1]}"
-    if not is_there(path):
+    digest = hashlib.sha256(image).hexdigest()
+    path = folder / f"{digest}.{read_image(image)[1]}"
+    if not is_there(path) or digest_of(path) != digest:
         write_whole(path, image)
     return path
 

@@ -118,6 +118,14 @@ def test_parts_of_two_runs_are_one_error(tmp_path: Path) -> None:
     assert "afraid" not in str(told.value)
 
 
+def test_a_case_that_stands_twice_is_one_error(tmp_path: Path) -> None:
+    write(tmp_path)
+    path = tmp_path / "dialogues.jsonl"
+    path.write_text(path.read_text() + path.read_text().splitlines(keepends=True)[1])
+    with pytest.raises(InputError, match=r"dialogues.jsonl, line 4: case b, epoch 1, a second time"):
+        read_played(tmp_path, PlayedCase[Talk])
+
+
 def test_damage_of_the_hidden_part_is_one_error(tmp_path: Path) -> None:
     write(tmp_path)
     path = tmp_path / "hidden.jsonl"

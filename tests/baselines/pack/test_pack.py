@@ -68,6 +68,7 @@ def as_before(run: Path) -> Path:
     (run / "private").rmdir()
     content = json.loads((run / "run.json").read_text())
     content["command"] = f"bedside run confirmation /home/ada/release -o {run}"
+    content["files"] = {name: digest for name, digest in content["files"].items() if name.startswith("results.")}
     (run / "run.json").write_text(json.dumps(content))
     return run
 

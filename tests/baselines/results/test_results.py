@@ -202,10 +202,26 @@ def test_a_run_that_was_cut_short_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"results.jsonl: content that differs"):
         read_run(tmp_path)
     (tmp_path / "results.jsonl").unlink()
-    with pytest.raises(InputError, match=r"results.jsonl: content that differs"):
+    with pytest.raises(InputError, match=r"results.jsonl: no such file"):
         read_run(tmp_path)
     (tmp_path / "run.json").unlink()
     with pytest.raises(InputError, match=r"no run.json .*finished run"):
+        read_run(tmp_path)
+
+
+def test_what_a_run_stored_besides_its_numbers_is_unchanged_or_absent(tmp_path: Path) -> None:
+    (tmp_path / "dialogues.jsonl").write_text("{}\n{}\n")
+    write_run(tmp_path, record(), [result()], stored=["dialogues.jsonl"])
+    assert read_run(tmp_path)
+    (tmp_path / "dialogues.jsonl").write_text("{}\n")
+    with pytest.raises(InputError, match=r"dialogues.jsonl: content that differs"):
+        read_run(tmp_path)
+    (tmp_path / "dialogues.jsonl").unlink()  # left out of what was given away
+    assert read_run(tmp_path)
+    run = json.loads((tmp_path / "run.json").read_text())
+    run["files"]["../results.csv"] = run["files"]["results.csv"]
+    (tmp_path / "run.json").write_text(json.dumps(run))
+    with pytest.raises(InputError, match="names of files of the run"):
         read_run(tmp_path)
 
 
