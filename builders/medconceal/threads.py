@@ -10,13 +10,14 @@ import hashlib
 import hmac
 import re
 import sqlite3
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeGuard
 
 from builders.medconceal.chains import (
     MIN_TURNS,
@@ -148,20 +149,28 @@ def _fill_posts(
 ) -> set[str]:
     """Spool the submissions with the flair, and return their ids.
 
-    A later version of such a submission is read too: if it was since deleted or lost its flair, it is no longer a
-    thread.
+    Every version of such a submission is read: if it was since deleted or lost its flair, it is no longer a thread.
+    Such a version may stand before those with the flair. Of each submission without it 8 bytes are kept, so that the
+    files are only read again if one of these was passed over.
     """
-    flair, seen = FLAIR.encode(), set[bytes]()
+    flair, seen, passed = FLAIR.encode(), set[bytes](), array("q")
+
+    def names(line: bytes) -> Iterator[bytes]:
+        """The first id of the line, and those after it if an object before it, such as an award, may be whose it is."""
+        first = _ID.search(line)
+        if first is not None:
+            yield first[1]
+            if _OBJECT.search(line, 1, first.start()) is not None:
+                yield from (found[1] for found in _ID.finditer(line, first.end()))
 
     def wanted(line: bytes) -> bool:
         if flair in line:
             return True
-        first = _ID.search(line)
-        if first is None or first[1] in seen:
-            return first is not None
-        # An object before it, such as an award, may be whose id it is.
-        within = _OBJECT.search(line, 1, first.start()) is not None
-        return within and any(found[1] in seen for found in _ID.finditer(line, first.end()))
+        found = [*names(line)]
+        if any(name in seen for name in found):
+            return True
+        passed.extend(map(hash, found))
+        return False
 
     def is_wanted(record: Record) -> bool:
         name = _text(record.get("id")).encode()
@@ -171,10 +180,21 @@ def _fill_posts(
             return False
         if flaired and name:
             seen.add(name)
+        elif name not in seen:
+            passed.append(hash(name))  # a row of a table, or a line that only mentions the flair
         return flaired or name in seen
+
+    def is_version(line: Placed | BadRow) -> TypeGuard[Placed]:
+        if isinstance(line, BadRow) or _text(line[1].get("id")).encode() not in seen:
+            return False  # bad lines were collected before
+        return line[1].get("link_flair_text") != FLAIR or not admission.refuses(line[1])
 
     for path in submissions:
         _insert(base, "posts", 10, _each(base, records(path, wanted, _POST, lines=counts), is_wanted, _post))
+    if not {hash(name) for name in seen}.isdisjoint(passed):
+        for path in submissions:
+            again = records(path, lambda line: any(name in seen for name in names(line)), _POST)
+            _insert(base, "posts", 10, (_post(record, where) for where, record in filter(is_version, again)))
     base.execute("DELETE FROM posts WHERE NOT flaired")
     return {name for (name,) in base.execute("SELECT id FROM posts")}
 

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.medconceal import threads
-from builders.medconceal.dumps import Limits, records, window_of
+from builders.medconceal.dumps import LINES, Limits, records, window_of
 from builders.medconceal.threads import FLAIR, Admission, spool_threads, thread_rows
 from builders.samples.medconceal import comments, submissions
 from loaders.errors import InputError, MissingExtra
@@ -205,10 +205,14 @@ def test_a_broken_line_is_counted_wherever_it_is(tmp_path: Path) -> None:
 
 
 def spooled(
-    folder: Path, posts: list[dict[str, Any]], **admission: Any
+    folder: Path, posts: list[dict[str, Any]], ending: str = ".jsonl", **admission: Any
 ) -> tuple[dict[str, int], list[tuple[str, str]]]:
-    path, said = folder / "submissions.jsonl", folder / "comments.jsonl"
-    path.write_text("".join(json.dumps({"link_flair_text": FLAIR, "author": "a", **post}) + "\n" for post in posts))
+    path, said = folder / f"submissions{ending}", folder / "comments.jsonl"
+    rows = [{"link_flair_text": FLAIR, "author": "a", **post} for post in posts]
+    if ending == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     said.write_text("")
     found = spool_threads([path], [said], folder / "spool.sqlite", admission=Admission(**admission))
     with closing(sqlite3.connect(found.spool)) as base:
@@ -227,6 +231,19 @@ def test_the_newest_version_of_an_id_counts(tmp_path: Path) -> None:
     deleted = {**thanked, "retrieved_on": 7, "link_flair_text": None}
     counts, found = spooled(tmp_path, [old, new, old, gone, lost, first, then, thanked, deleted])
     assert found == [("a", "new"), ("c", "then")] and counts["threads"] == 2
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".parquet"])
+def test_a_version_without_the_flair_counts_wherever_it_stands(ending: str, tmp_path: Path) -> None:
+    kept = {"id": "a", "title": "kept", "created_utc": 5, "retrieved_on": 9}
+    early = {**kept, "title": "not yet answered", "retrieved_on": 6, "link_flair_text": None}
+    gone = {"id": "b", "title": "was here", "created_utc": 5, "retrieved_on": 6}
+    deleted = {**gone, "title": "deleted", "retrieved_on": 9, "link_flair_text": None}
+    other = {"id": "c", "title": "never answered", "created_utc": 5, "link_flair_text": None}
+    again = {"id": "d", "title": "flaired at once", "created_utc": 5}
+    before = {**again, "title": "before", "link_flair_text": None}
+    counts, found = spooled(tmp_path, [early, deleted, other, before, kept, gone, again], ending)
+    assert found == [("a", "kept"), ("d", "flaired at once")] and counts["threads"] == 2 and counts[LINES] == 7
 
 
 def test_community_and_window_are_checked(tmp_path: Path) -> None:
