@@ -21,6 +21,11 @@ from contextlib import contextmanager
 
 from loaders.installed import advice, missing
 
+# The verbs with which a text of `found` begins if `where` is its subject.
+_VERB = re.compile(
+    "(?:already exists|cannot|changed during|does|ends|exists|failed|finds|gave|had|has|holds|is|lacks|leads|lies|may|"
+    "names|needs|refused|refuses|returned|takes|was)(?![^ ,])"
+)
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -40,8 +45,13 @@ class BedsideError(Exception):
         return text
 
     def lines(self) -> list[str]:
-        """What a screen shows below "Error" and `where`: a line each for what there is to say."""
-        said = (("found", self.found), ("expected", self.expected), ("do", self.do))
+        """What a screen shows below "Error" and `where`: a line each for what there is to say.
+
+        What was found may be a thing ("no column 'id'") or what `where` is or does ("has no column 'id'"), which needs
+        a subject behind the label.
+        """
+        found = f"it {self.found}" if _VERB.match(self.found) else self.found
+        said = (("found", found), ("expected", self.expected), ("do", self.do))
         return [f"  {label:<9}{text}" for label, text in said if text]
 
     def _render_traceback_(self) -> list[str]:

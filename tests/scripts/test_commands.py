@@ -125,7 +125,7 @@ def test_sheets_are_csv_whatever_their_base_name_says(
     assert execute([*line, str(tmp_path / "sheet.md")]) == 2
     assert "found    file type .md" in capsys.readouterr().err
     assert execute([*line, str(tmp_path)]) == 2
-    assert "found    is a folder" in capsys.readouterr().err
+    assert "found    it is a folder" in capsys.readouterr().err
     assert execute([*line, str(tmp_path / "sheet")]) == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["sheet-R1.csv", "sheet.md"]
 

@@ -163,8 +163,8 @@ def test_an_assessor_in_prose_is_counted_and_leaves_no_results(
         ([*SCRIPTED, "--max-tokens", "doctor=none"], "--max-tokens found 'doctor=none'"),
         ([*SCRIPTED, "--reasoning-effort", "doctor=much"], "--reasoning-effort found 'doctor=much'"),
         ([*SCRIPTED, "--cap-mode", "none"], "--cap-mode found 'none'"),
-        (["--doctor", "scripted/patient", *SCRIPTED[2:]], "scripted/patient found is no doctor"),
-        (["--doctor", "gpt", *SCRIPTED[2:]], "gpt found is not the name of a chat model"),
+        (["--doctor", "scripted/patient", *SCRIPTED[2:]], "scripted/patient found it is no doctor"),
+        (["--doctor", "gpt", *SCRIPTED[2:]], "gpt found it is not the name of a chat model"),
     ],
 )
 def test_what_cannot_be_is_refused(

@@ -44,7 +44,9 @@ def test_a_reader_who_leaves_ends_a_command_as_unix_does_and_one_of_progress_doe
 def test_results_that_find_no_room_are_an_error() -> None:
     with FULL.open("w") as full:
         done = ended(full, subprocess.PIPE, *INFO)
-    assert done.returncode == 2 and "Error standard output\n  found    cannot be written (No space left" in done.stderr
+    assert (
+        done.returncode == 2 and "Error standard output\n  found    it cannot be written (No space left" in done.stderr
+    )
 
 
 def test_no_file_takes_the_place_of_a_stream_that_is_closed(tmp_path: Path) -> None:
