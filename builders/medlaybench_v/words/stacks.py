@@ -61,8 +61,11 @@ NOUNS_IN_ING = frozenset(
 _JOINED_BEFORE = re.compile(r"(?:\b(?:and|or|to)[ ]|[/,][ ]?)\Z")
 # Parts that everything has, so that a direction before one of them is one of its sides.
 _SIDES = re.compile(
-    r"[ ]+(?:(?:chest|abdominal|bladder|stomach|uterine|gastric|bowel)[ ]+)?(?:walls?|aspects?|borders?|edges?|"
-    r"margins?|portions?|parts?|sides?|surfaces?|thirds?|half|halves|ends?|regions?|areas?|poles?|chest|lung|thigh)(?![\w-])",
+    r"[ ]+(?:(?:chest|abdominal|bladder|stomach|uterine|gastric|bowel|rectal|vaginal|orbital|maxillary|acetabular|"
+    r"airway|tracheal|o?esophageal|disc|soft|bone|joint)[ ]+)?(?:walls?|aspects?|borders?|edges?|"
+    r"margins?|portions?|parts?|sides?|surfaces?|thirds?|half|halves|ends?|regions?|areas?|poles?|chest|lung|thigh|"
+    r"ribs?|teeth|tooth|compartments?|quadrants?|segments?|knee|shin|neck|bases?|divisions?|forearm|tissues?|spaces?|"
+    r"heights?|capsule|angles?|endplates?|screws?|midline|loops?)(?![\w-])",
     re.IGNORECASE,
 )
 _VESSELS = re.compile(

@@ -1,9 +1,10 @@
-"""Captions that the vocabulary hardly changes: there the commonest words of radiology are explained, once each.
+"""The commonest words of radiology, explained once each where too little else of a caption is.
 
-"Anterior", "distal" and "lesion" are kept where plain words would say something else (`stacks`, `company`), and a
-reader who gets the rest of a caption in plain words can cope with them. If nothing else is put in plain words, they
-are what is not understood: "inferior dislocation (toward the bottom) of the right hip joint". `bare.csv` lists them,
-with the captions in which each has that sense (`only`, `unless`, patterns as in `senses`).
+"Anterior", "distal" and "lesion" are kept where plain words would say something else (`stacks`, `company`). If nothing
+else is put in plain words, they are what is not understood: "inferior dislocation (toward the bottom) of the right hip
+joint". Where a reader gets the rest of a caption in plain words, they are explained in sentences without any other
+explanation alone: one bracket helps, three hinder. `bare.csv` lists them, with the captions in which each has that
+sense (`only`, `unless`, patterns as in `senses`).
 
     >>> from builders.medlaybench_v.facts import read
     >>> [match.entry.lay for match in in_bare(read("CT of the inferior dislocation of the right hip."), [])]
@@ -78,23 +79,28 @@ def _any_word() -> re.Pattern[str]:
 
 
 def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] = ()) -> list[Match]:
-    """The words to explain in a caption of which `matches` tell too little; none in others. `parts` are words with an
-    explanation that are a part of a longer name, and are left elsewhere: "a clivus (bone at the skull base) fracture".
+    """The words to explain in a caption. Where `matches` tell too little, `parts` are explained too: words that are a
+    part of a longer name, and are left elsewhere, as in "a clivus (bone at the skull base) fracture". Where they tell
+    enough, only sentences in which they explain nothing get one.
     """
-    told = len([entry for _, _, entry in matches if entry.changes and entry.term.kind in _TELLING])
     lower = caption.lower
-    if told * _WORDS_EACH >= lower.count(" ") + 1:
+    unknown = not caption.bag.isdisjoint(_first_words())
+    told = len([entry for _, _, entry in matches if entry.changes and entry.term.kind in _TELLING])
+    enough = told * _WORDS_EACH >= lower.count(" ") + 1
+    if enough and not unknown:
         return []
-    free = [part for part in parts if _finds_room(caption.text, part.start, part.end, part.entry.term)]
+    free = () if enough else [part for part in parts if _finds_room(caption.text, *part[:2], part.entry.term)]
     found = {part.entry.surface: part for part in free[: _MOST - told]}
-    words = () if caption.bag.isdisjoint(_first_words()) else _any_word().finditer(lower)
-    for word in words:
-        if len(found) + told >= _MOST:
+    most = _MOST if enough else _MOST - told
+    explaining = {_sentence_of(lower, match.start) for match in matches if _explains(match.entry)} if enough else set()
+    for word in _any_word().finditer(lower) if unknown else ():
+        if len(found) >= most:
             break
         start, end = word.span()
         surface, (entry, only, unless) = word[0], read_bare()[word[0]]
         if (
             surface in found
+            or (enough and _sentence_of(lower, start) in explaining)
             or (only is not None and not speaks_of(only, lower))
             or (unless is not None and speaks_of(unless, lower))
             or not _finds_room(caption.text, start, end, entry.term)
@@ -105,7 +111,19 @@ def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] =
         ):
             continue
         found[surface] = Match(start, end, entry)
+        if enough:
+            explaining.add(_sentence_of(lower, start))
     return list(found.values())
+
+
+def _explains(entry: Entry) -> bool:
+    """Whether an entry brings a bracket of its own."""
+    return entry.stays or entry.term.gloss or " (" in entry.lay
+
+
+def _sentence_of(lower: str, at: int) -> int:
+    """Where the sentence begins that a place lies in."""
+    return max(lower.rfind(end, 0, at) for end in (". ", "; ", "! ", "? "))
 
 
 def _finds_room(text: str, start: int, end: int, term: Term) -> bool:

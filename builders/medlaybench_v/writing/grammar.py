@@ -44,7 +44,9 @@ _STOP = re.compile(r"[.;](?=\s|\Z)")
 # For text whose words one space parts. Each begins with the mark that is looked for, which is found fastest.
 _SPACE_BEFORE = re.compile(r" (?=[,.;:!?)\]](?!\d))")
 _NO_SPACE_AFTER = re.compile(r"[,;](?<=[a-z)][,;])(?=[A-Za-z])")
-_GLUED = re.compile(r"\.(?<=[a-z)]{2}\.)(?=[A-Z][a-z])")
+# "Arrows.The", "Fig. 3.Source", "(front view)The"; "lesion(arrow)", but "lesion(s)".
+_GLUED = re.compile(r"\.(?:(?<=[a-z)]{2}\.)(?=[A-Z])|(?<=\d\.)(?=[A-Z][a-z]))|\)(?=[A-Z][a-z]{2})")
+_GLUED_BRACKET = re.compile(r"\((?<=[a-z]{3}\()(?=[a-z]{3})")
 _BRACKET_TWICE = re.compile(r"(\([^()]+\)) \1")
 _REPEATED = re.compile(r"\b(the|a|an|of|in|and|with|is|to|X-ray|[a-z]{5,}) \1\b", re.IGNORECASE)
 _ANY_REPEATED = re.compile(r"\b(x-ray|[a-z]++) \1\b")  # in lower case
@@ -121,7 +123,8 @@ def tidy(text: str) -> str:
     text = _SPACE_BEFORE.sub("", text)
     text = text.replace("( ", "(").replace("[ ", "[")
     text = _NO_SPACE_AFTER.sub(r"\g<0> ", text)
-    text = _GLUED.sub(". ", text) if text.find(".", 0, -1) >= 0 else text
+    text = _GLUED.sub(r"\g<0> ", text)
+    text = _GLUED_BRACKET.sub(" (", text)
     if _ANY_REPEATED.search(text.lower()):
         text = _REPEATED.sub(r"\1", text)
     text = _without_said_twice(text)

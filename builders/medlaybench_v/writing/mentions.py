@@ -180,7 +180,7 @@ def _no_view(text: str, start: int, end: int, heads: Set[int]) -> bool:
 
 
 def _no_side(text: str, start: int, end: int, heads: Set[int]) -> bool:
-    return slashed(text, start, end) or not is_side(text, end) or _name_of_noun(text, start, end, heads)
+    return slashed(text, start, end) or not is_side(text, end) or _name_of_adjective(text, start, end, heads)
 
 
 def _vessel_or_name(text: str, start: int, end: int, heads: Set[int]) -> bool:

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 
 from builders.medlaybench_v.words.reads_well import plain_words
-from builders.medlaybench_v.words.stacks import FUNCTION_WORDS
+from builders.medlaybench_v.words.stacks import FUNCTION_WORDS, NOUNS_IN_ING
 from builders.medlaybench_v.writing.glosses import inside_brackets
 from builders.medlaybench_v.writing.grammar import indefinite
 
@@ -91,7 +91,7 @@ _VERB = re.compile(
     r"(?:collect|produce|reverse|continue|stain|obscure|abut|encase|efface|invade|traverse|mimic|resemble|obliterate|erode|"
     r"protrude|originate|terminate|communicate|connect|separate|distend|encircle|occupie|exert|herniate|attache|insert|replace|"
     r"exhibit|simulate|penetrate|stretche|disappear)s|"
-    r"courtesy|reprinted|reproduced|adapted|let|we|it|there|this|these|that|which|who|case|patient|figure|fig)",
+    r"courtesy|reprinted|reproduced|adapted|let|we|it|there|this|these|that|which|who|figure|fig)",
     re.IGNORECASE,
 )
 _FINITE_BEFORE = re.compile(
@@ -207,7 +207,9 @@ _PLACED = re.compile(r"(?:in|on|at|from|by|after|before|during|with|for)(?![\w-]
 _FOUND = re.compile(
     r"\b(?:\w+s|tear|hole|lump|mass|fracture|rupture|nodule|effusion|aneurysm|polyp|ulcer|shrinkage|calcification|bruise|leak|narrowing|widening|swelling|bleeding|blockage|tumor|cancer|cyst|break|clot|area|"
     r"stone|enlargement|build-up|inflammation|scarring|thickening|bulge|opening|infection|spread|lesion|fluid|air|gas|"
-    r"tube|catheter|stent|screw|plate|joint|dislocation|collapse|pus|growth|damage|injury|shift|patch|hernia|abscess)\b",
+    r"tube|catheter|stent|screw|plate|joint|dislocation|collapse|pus|growth|damage|injury|shift|patch|hernia|abscess|"
+    r"absence|underdevelopment|clotting|collection|infarction|gap|bleed|scar|reversal|pregnancy|brightening|compression|"
+    r"malformation|tumour|node|object)\b",
     re.IGNORECASE,
 )
 
@@ -275,11 +277,10 @@ def _sentence(first: str) -> str:
     if shown := _shows_something(first, picture):
         return shown
     if _PATIENT.match(first) and not _has_verb(first) and ":" not in first and not _WELL.search(first):
-        return (
-            f"The patient is {first if _DETERMINED.match(first) else f'{indefinite(first)} {_small(first)}'}".replace(
-                " An ", " an ", 1
-            ).replace(" A ", " a ", 1)
-        )
+        subject = "This" if " patient" in first else "The patient"
+        return f"{subject} is {first if _DETERMINED.match(first) else f'{indefinite(first)} {_small(first)}'}".replace(
+            " An ", " an ", 1
+        ).replace(" A ", " a ", 1)
     if picture is None:
         return f"The image shows {with_article(_small(first))}" if _is_finding(first) else first
     behind = first[picture.end() :]
@@ -300,6 +301,7 @@ def _sentence(first: str) -> str:
         or len(_TITLED.findall(first)) > 1
         or _is_name(first)
         or _PLACED.match(first)
+        or first.startswith(("Patient", "Case"))  # "Patient's CT scan", "Case 3 X-ray"
         or _SHOWING.search(first)
         or _SEVERAL_OF_ONE.search(picture["name"])
         or " findings" in first
@@ -424,22 +426,28 @@ def with_article(phrase: str, known: tuple[str, ...] = ()) -> str:
     if (
         not counted
         or counted["thing"] in known
-        or (following and following[1] not in FUNCTION_WORDS and not following[1].endswith(("ing", "ed")))
+        or (following and following[1] not in FUNCTION_WORDS and not _goes_on(following[1]))
     ):
         return phrase  # "gallbladder wall", "artery (neck artery) disease" are not counted by their first noun
     return f"{indefinite(phrase)} {phrase}"
 
 
+def _goes_on(word: str) -> bool:
+    """Whether a word behind a thing tells of it, as "causing" does; a "lymph node swelling" is no node."""
+    return word.endswith(("ing", "ed")) and word not in NOUNS_IN_ING
+
+
 _NEXT = re.compile(r"(?: \([^()]*\))? ([a-z-]+)")
 _COUNTED = re.compile(
-    r"(?!(?:multiple|several|many|both|no|some|bilateral|numerous|two|three|four|five|six|\d)\b)"
+    r"(?!(?:multiple|several|many|both|no|some|bilateral|numerous|same|two|three|four|five|six|\d)\b)"
     r"(?!(?:right|left)(?:[ ][\w-]+){0,3}?[ ](?:artery|region|structure|gallbladder|spleen|tube)(?![\w-]))"
     r"(?:(?!(?:of|in|on|and|with|to|the|at|from|by|for|into|as|between|around|near|after|before|during|through|over|"
     r"shows?|showed|showing|is|was|an?|dye)\b)[\w-]+(?:(?<!s),)?[ ]){0,4}?"
     r"(?P<thing>area|mass|lump|cyst|tumor|clot|bulge|hole|tear|break|stone|pocket|pouch|passage|patch|stent|tube|catheter|"
     r"screw|shadow|lesion|nodule|hernia|collection|defect|gap|opening|gallbladder|spleen|device|implant|object|needle|wire|"
     r"dislocation|aneurysm|structure|artery|region|blockage|patient|fracture|abscess|pseudoaneurysm|ulcer|polyp|process|"
-    r"leak|bruise|baby)(?![\w-])"
+    r"leak|bruise|baby|tumour|node|line|pattern|growth|appearance|component|rim|curve|infarct|spur|outgrowth|rod|clump|"
+    r"malformation|bump|fragment|cavity|outline)(?![\w-])"
 )
 
 

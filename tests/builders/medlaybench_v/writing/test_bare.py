@@ -22,16 +22,19 @@ from tests.parts.terms import TERMS
         # When it was, although the word stands behind its months; a word that is part of a name.
         ("8 months postoperative X-ray showing union.", "8 months postoperative X-ray (after surgery)"),
         ("Sagittal CT showing a clivus fracture.", "clivus (bone at the skull base) fracture"),
+        # Where enough is told, in a sentence without another bracket.
+        ("An inferior dislocation with edema of the hip.", "inferior dislocation (toward the bottom) with swelling"),
+        ("Edema of the hip. A fibrous lesion beside it.", "fibrous lesion (abnormal area) beside"),
     ],
 )
-def test_the_commonest_words_are_explained_where_nothing_else_is(caption: str, said: str) -> None:
+def test_the_commonest_words_are_explained_where_little_else_is(caption: str, said: str) -> None:
     assert said in lay(caption)
 
 
 @pytest.mark.parametrize(
     ("caption", "kept"),
     [
-        ("An inferior dislocation with edema of the hip.", "inferior dislocation with"),  # told enough
+        ("An inferior dislocation, edema and agenesis.", "inferior dislocation, swelling and agenesis (failure"),
         ("The lateral live X-ray view is shown.", "lateral live X-ray view is"),  # a view from the side
         ("The anterior and the posterior.", "anterior and the posterior"),  # no noun that it belongs to
         ("The anterior incisors of a dog are shown.", "anterior incisors"),  # another sense

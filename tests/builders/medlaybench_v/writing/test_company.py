@@ -24,6 +24,8 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         ("A septic aorta.", "septic aorta (body's main artery)", "septic body"),
         # A direction is one side of a thing, or part of a name.
         ("The posterior wall of the bladder.", "rear wall", "posterior"),
+        ("The medial orbital wall and posterior ribs.", "inner eye-socket wall and rear ribs", "medial"),
+        ("It presses on adjacent bowel loops.", "nearby", "adjacent"),
         ("A fracture of the lateral mass.", "lateral mass", "side"),
         ("Posterior sternoclavicular joint dislocation.", "posterior sternoclavicular", "rear"),
         ("Just proximal to the medial epicondyle.", "proximal to", "near"),

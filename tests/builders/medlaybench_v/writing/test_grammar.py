@@ -41,6 +41,11 @@ def test_polish(expert: str, expected: str) -> None:
         ("in the the liver", "In the liver."),
         ("a mass , 2.5 cm", "A mass, 2.5 cm."),
         ("mass.shown here", "Mass.shown here."),
+        (
+            "the stomach(arrow) and lesion(s).LV, left (front view)The liver",
+            "The stomach (arrow) and lesion(s). LV, left (front view) The liver.",
+        ),
+        ("see Fig. 3.The tip", "See Fig. 3. The tip."),
         ("note;", "Note."),
         ("x-ray of the hand", "X-ray of the hand."),
         ("a CT scan (CT scan) scan of the chest", "A CT scan of the chest."),

@@ -281,12 +281,12 @@ def test_the_usual_sense_is_said(caption: str, said: str) -> None:
         ),
         (
             "Thickening of the anterior commissure of the larynx.",
-            "The image shows thickening of the anterior commissure of the voice organ.",
+            "The image shows thickening of the anterior commissure (at the front) of the voice organ.",
         ),
         ("A cyst.The cyst is old.", "The image shows a cyst. The cyst is old."),
         ("A CT image of the knee.", "This is a CT image of the knee."),
         ("Resected femur with a plate.", "Resected thigh bone (removed by surgery) with a plate."),
-        ("Strongly enhancing masses.", "Strongly enhancing masses (brightening with contrast dye)."),
+        ("Patchily enhancing masses.", "Patchily enhancing masses (brightening with contrast dye)."),
         ("Acute Respiratory Distress Syndrome", "Acute Respiratory Distress Syndrome."),
         (
             "Avid enhancement of the spot lateral to it.",
@@ -349,7 +349,7 @@ def test_neighbours_agree(caption: str, said: str) -> None:
         ("Cortical thinning of the tibia.", "thinning (in the outer layer of the bone)", "brain"),
         ("Cortical thickening of the adrenal gland.", "cortical thickening", "other organ"),
         ("The cortex near the sulcus of the brain.", "outer layer of the brain", "bone"),
-        ("Cortical enhancement.", "Cortical", "outer"),
+        ("Cortical enhancement.", "shows cortical", "outer"),
         # What says where of another word is no place of a thing.
         ("A mass with centrally non-enhancing areas.", "with centrally", "in the center"),
         ("The tip is posteriorly directed.", "posteriorly directed", "toward the rear"),
@@ -370,7 +370,7 @@ def test_what_two_readers_found(caption: str, said: str, gone: str) -> None:
     [
         ("No intravascular coagulation.", "No intravascular coagulation (inside the vessel)."),
         ("A case of retinal pigmentosa.", "A case of retinal (back of the eye) pigmentosa."),
-        ("The anterior arch (arrow).", "The anterior arch (arrow)."),
+        ("The anterior plate (arrow).", "The anterior plate (arrow)."),
         ("A proximal stump (PS) was seen.", "A proximal stump (PS) was seen."),
     ],
 )

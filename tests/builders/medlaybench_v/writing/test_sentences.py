@@ -23,6 +23,13 @@ from builders.medlaybench_v.writing.sentences import in_sentences
         ("Bosworth type fracture of the ankle.", "The image shows a Bosworth type fracture of the ankle."),
         # A picture that was made at some time.
         ("Chest X-ray taken after 6 months.", "This is a chest X-ray taken after 6 months."),
+        ("Chest X-ray of a patient in case 2.", "This is a chest X-ray of a patient in case 2."),
+        ("Patient's chest X-ray after surgery.", "Patient's chest X-ray after surgery."),
+        ("25-year-old patient with a cough.", "This is a 25-year-old patient with a cough."),
+        # Things that can be counted, and what is not the thing.
+        ("CT showing air-and-fluid line.", "A CT shows an air-and-fluid line."),
+        ("CT showing lymph node swelling.", "A CT shows lymph node swelling."),
+        ("CT showing same tumour.", "A CT shows same tumour."),
         ("Chest X-ray day 1 after surgery.", "This is a chest X-ray day 1 after surgery."),
         # A finding behind the picture, or another finding.
         (
