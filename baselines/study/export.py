@@ -61,6 +61,7 @@ def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
     left_out: Counter[str] = Counter()
     with store.reading() as connection:
         rows, head = journal.checked(connection)
+        who.check_keys(connection, keys)
         known = {row.name: row.value for row in connection.execute(select(facts))}
         stand_in = json.loads(known.get("stand_in", "null"))
         models = json.loads(known.get("models", "{}"))

@@ -73,6 +73,11 @@ class Keys(SqliteStore):
         with self._alone():
             return self.connection.execute("DELETE FROM keys WHERE person = ?", (person,)).rowcount > 0
 
+    def holders(self) -> set[str]:
+        """Everybody who has a key."""
+        with self._alone():
+            return {person for (person,) in self.connection.execute("SELECT person FROM keys")}
+
     def seal(self, person: str, text: str) -> bytes:
         """The text, encrypted. Raises Erased."""
         nonce = secrets.token_bytes(_NONCE)
@@ -87,7 +92,7 @@ class Keys(SqliteStore):
         cipher, name = self._cipher(person), person.encode()
         try:
             return [cipher.decrypt(one[:_NONCE], one[_NONCE:], name).decode() for one in sealed]
-        except InvalidTag:
+        except (InvalidTag, TypeError, ValueError):  # or what is damaged: no bytes, too few of them
             found = f"a text of {person} that its key does not open"
             raise InputError(
                 self.path or "keys", found=found, expected="the keys that belong to this database"

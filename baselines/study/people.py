@@ -68,6 +68,19 @@ def everybody(connection: Connection) -> list[Person]:
     return [Person(**row) for row in connection.execute(select(*_COLUMNS).order_by(people.c.number)).mappings()]
 
 
+def check_keys(connection: Connection, keys: Keys) -> None:
+    """Raises InputError if somebody who was not erased has no key: all of theirs would look erased."""
+    there = keys.holders()
+    missing = [person.id for person in everybody(connection) if person.stage != "erased" and person.id not in there]
+    if missing:
+        raise InputError(
+            keys.path or "keys",
+            found=f"no key of {', '.join(missing[:3])}{' …' if missing[3:] else ''}",
+            expected="a key of everybody who was not erased",
+            do="Restore its backup; if `bedside study erase` was interrupted, repeat it",
+        )
+
+
 def invite(connection: Connection, keys: Keys, count: int, now: float) -> list[tuple[str, str]]:
     """New people, each with the token of a one-time link."""
     invited = []

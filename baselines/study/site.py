@@ -20,6 +20,7 @@ from baselines.results.run import because
 from baselines.study.design import Study, TaskName
 from baselines.study.journal import note
 from baselines.study.keys import Keys
+from baselines.study.people import check_keys
 from baselines.study.schedule import Offer, items_a_person
 from baselines.study.store import Store, answers, facts, items, open_store
 from baselines.study.tasks.task import Item, Source, Task, task_named
@@ -159,7 +160,8 @@ def open_site(
         clock=clock,
     )
     try:
-        with store.writing() as connection:
+        with store.explained(), store.writing() as connection:
+            check_keys(connection, keys)
             _write_down(connection, site, found)
     except BaseException:
         site.close()

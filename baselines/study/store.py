@@ -38,7 +38,7 @@ with MissingExtra.needed("study", purpose="a study with people"):
         inspect,
         select,
     )
-    from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+    from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -213,6 +213,18 @@ class Store:
             self._lock.release()
         self.engine.dispose()
 
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Turns errors of the database into one that says what to do."""
+        try:
+            yield
+        except SQLAlchemyError as error:
+            # The rest of an address of Postgres contains a password.
+            where = str(self.engine.url.database) if self.sqlite else f"{self.engine.url.drivername}://…"
+            found = " ".join(str(getattr(error, "orig", None) or error).split())[:300]
+            do = "If it is damaged, restore its backup" if self.sqlite else ""
+            raise InputError(where, found=found, expected="a usable database of a study", do=do) from None
+
     @property
     def sqlite(self) -> bool:
         return self.engine.dialect.name == "sqlite"
@@ -311,7 +323,7 @@ def open_store(place: Path | str) -> Store:
             raise InputError("--database", found="no address", expected="postgresql://USER@HOST/NAME") from None
     store = Store(engine)
     try:
-        with store.writing() as connection:
+        with store.explained(), store.writing() as connection:
             old = inspect(connection).has_table("facts")
             found = fact_in(connection, "format") if old else None
             if found not in (None, str(FORMAT)):  # of another version, and left as it is
@@ -330,14 +342,7 @@ def open_store(place: Path | str) -> Store:
     except InputError:
         store.close()
         raise
-    except DBAPIError as error:
-        store.close()
-        raise InputError(where, found=_reason(error), expected="a usable database") from None
     return store
-
-
-def _reason(error: DBAPIError) -> str:
-    return " ".join(str(error.orig).split())[:300]
 
 
 def _as_wal(engine: Engine) -> None:

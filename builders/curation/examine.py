@@ -68,11 +68,9 @@ def examine(files: Sequence[File], index: Index, *, engine: Engine, progress: Pr
         for name, told in looks:
             examined[int(name)] = []
             for file, (digest, text) in zip(parts[int(name)], told, strict=True):
-                if text is None:
-                    text = index.get(_KIND, digest) or ""
-                elif digest:
+                if text is not None and digest:
                     index.put(_KIND, digest, text)
-                examined[int(name)].append(_examined(file, text))
+                examined[int(name)].append(_known(file, digest, index) if text is None else _examined(file, text))
                 if engine.spread and not digest:
                     _check_unreadable(file, examined[int(name)][-1])
             meter.advance(len(told))
@@ -161,6 +159,14 @@ def _measured(data: bytes, digest: str) -> str:
 
 def _error_json(error: ImageError) -> str:
     return json.dumps({"reason": error.reason, "detail": error.detail})
+
+
+def _known(file: File, digest: str, index: Index) -> Examined:
+    """What the index holds of a file's content. Raises: InputError for an index that is damaged."""
+    try:
+        return _examined(file, index.get(_KIND, digest) or "")
+    except (LookupError, TypeError, ValueError) as error:
+        raise index.damaged(f"the entry of {digest[:16]}…: {error}") from None
 
 
 def _examined(file: File, text: str) -> Examined:

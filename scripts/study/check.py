@@ -11,7 +11,7 @@ import typer
 from baselines.medconceal.agents import scripted_agent
 from baselines.medconceal.game import Rules, task_game
 from baselines.results.power import ALPHA, POWER
-from baselines.study import journal, planned
+from baselines.study import journal, people, planned
 from baselines.study.begun import open_places
 from baselines.study.design import TALKS, Study, read_study
 from baselines.study.schedule import Offer, fewest_people
@@ -121,8 +121,9 @@ def _cost(study: Study, source: Source, names: dict[str, str], prices: dict[str,
 def _journal(study: Study, database: str | None) -> None:
     store, keys = open_database(study, database)
     try:
-        with store.reading() as connection:
+        with store.explained(), store.reading() as connection:
             rows, head = journal.checked(connection)
+            people.check_keys(connection, keys)
     finally:
         store.close()
         keys.close()

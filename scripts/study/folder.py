@@ -34,9 +34,10 @@ def opened(folder: Path, database: str | None, *, begun: bool = True) -> Iterato
     study = read_study(folder)
     store, keys = open_database(study, database)
     try:
-        if begun and store.fact("begun") is None and store.fact("items") is None:
-            raise InputError(folder, found="nobody has been invited yet", expected="a study that has started")
-        yield study, store, keys
+        with store.explained():
+            if begun and store.fact("begun") is None and store.fact("items") is None:
+                raise InputError(folder, found="nobody has been invited yet", expected="a study that has started")
+            yield study, store, keys
     finally:
         store.close()
         keys.close()

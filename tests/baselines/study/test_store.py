@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -126,6 +128,30 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refused:
         open_store("postgresql://me:secret@127.0.0.1:1/name")
     assert "secret" not in str(refused.value)
+
+
+def test_a_study_without_its_keys_is_refused_not_taken_for_erased(tmp_path: Path) -> None:
+    site = talking(tmp_path / "s")
+    links(site, 2)
+    site.close()
+    (tmp_path / "s" / "private" / "keys.sqlite").unlink()
+    store, keys = open_database(site.study)
+    with store, keys, pytest.raises(InputError, match=r"keys.sqlite: no key of P001, P002 .*Restore its backup"):
+        export(site.study, store, keys, tmp_path / "out")
+    with pytest.raises(InputError, match="no key of P001, P002"):
+        talking(tmp_path / "s")
+
+
+def test_a_damaged_database_is_one_error(tmp_path: Path) -> None:
+    site = talking(tmp_path / "s")
+    links(site)
+    site.close()
+    with closing(sqlite3.connect(tmp_path / "s" / "private" / "study.sqlite")) as damaged:
+        damaged.execute("ALTER TABLE people DROP COLUMN factor")
+    store, keys = open_database(site.study)
+    told = r"study.sqlite: no such column: people.factor .*restore its backup"
+    with store, keys, pytest.raises(InputError, match=told), store.explained():
+        export(site.study, store, keys, tmp_path / "out")
 
 
 def test_a_withdrawn_person_keeps_what_was_done(tmp_path: Path) -> None:

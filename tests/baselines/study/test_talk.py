@@ -353,3 +353,5 @@ def test_keys_are_the_owners_alone(tmp_path: Path) -> None:
         keys.make("P002")
         with pytest.raises(InputError, match="that its key does not open"):
             keys.open("P002", keys.seal("P001", "é"))
+        with pytest.raises(InputError, match="that its key does not open"):
+            keys.open("P001", b"cut")

@@ -324,6 +324,16 @@ def test_an_index_that_is_another_file_is_left_alone_and_a_stale_one_starts_anew
         pass
 
 
+@pytest.mark.parametrize("entry", ['{"digest": "ab', "{}", "7"])
+def test_an_index_with_a_damaged_entry_says_so(entry: str, tmp_path: Path) -> None:
+    save(tmp_path, {"a.jpg": drawn(1)})
+    file, index = File("a.jpg", tmp_path / "a.jpg"), tmp_path / "index.sqlite"
+    with Index(index) as memory:
+        memory.put("picture", examine._read(file)[0], entry)
+    with pytest.raises(InputError, match=r"index.sqlite: is damaged .* Delete it"):
+        curate([file], index=index)
+
+
 def test_a_file_that_changes_meanwhile_is_reported(tmp_path: Path) -> None:
     save(tmp_path, {"a.jpg": drawn(1)})
     file = File("a.jpg", tmp_path / "a.jpg")
