@@ -25,7 +25,8 @@ def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, s
     """The filled rows of a sheet, each with its place and its cells by column, stripped of surrounding spaces.
 
     The separator is found as by `separator_of`; columns are matched by their names in lower case. Raises
-    InputError for a file that is missing or not text, or that lacks a `wanted` column.
+    InputError for a file that is missing or not text, lacks a `wanted` column or has it twice, or has no filled row,
+    and for a row with more cells than columns.
     """
     text = io.StringIO(decode(read_file(path, expected="a filled-in sheet"), path), newline="")
     before, separator = separator_of(text)
@@ -39,13 +40,17 @@ def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, s
     columns = [name.casefold().replace(" ", "_") for name in lines[0][1]] if lines else []
     if lacking := [name for name in wanted if name not in columns]:
         raise InputError(path, found=f"no column {', '.join(lacking)}", expected="a sheet's columns")
-    # Spreadsheet programs leave empty lines at the end.
+    if twice := [name for name in wanted if columns.count(name) > 1]:
+        raise InputError(path, found=f"column {', '.join(twice)} twice", expected="each column once")
+    rows = [(f"{path}, line {number}", row) for number, row in lines[1:] if any(row)]
+    if not rows:  # a rater would be left out unnoticed
+        raise InputError(path, found="no filled row", expected="a filled-in sheet")
+    for where, row in rows:
+        if any(row[len(columns) :]):  # of which cell the comma stands unquoted, nobody knows
+            raise InputError(where, found=f"{len(row)} cells", expected=f"{len(columns)}, one for each column")
+    # Spreadsheet programs leave empty lines and cells at the end.
     blank = [""] * len(columns)
-    return [
-        (f"{path}, line {number}", dict(zip(columns, [*row, *blank], strict=False)))
-        for number, row in lines[1:]
-        if any(row)
-    ]
+    return [(where, dict(zip(columns, [*row, *blank], strict=False))) for where, row in rows]
 
 
 def _text(cell: str) -> str:

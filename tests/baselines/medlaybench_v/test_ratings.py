@@ -197,7 +197,7 @@ GOOD = (5, 4, 3, 2)
         ([("R1", "P1", GOOD), ("R1", "P1", GOOD)], "line 3: pair P1 of rater R1 again"),
         ([("R1", "P1", GOOD), ("R1", "P2", GOOD), ("R2", "P2", GOOD)], "rater R2: no rating of 1 pairs, the first P1"),
         ([("R1", "P1", GOOD), ("R2", "P1", GOOD)], "1 pair"),
-        ([], "no rating"),
+        ([], "no filled row"),
     ],
 )
 def test_ratings_that_cannot_be_used(ratings: Ratings, message: str, tmp_path: Path) -> None:

@@ -308,6 +308,21 @@ def test_a_sheet_may_say_what_separates_its_cells(tmp_path: Path) -> None:
     assert read_sheet(path, ["note"]) == [(f"{path}, line 3", {"rater": "R1", "note": "a, b"})]
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("rater,note\n\n,\n", "no filled row"),
+        ("rater,note,Note\nR1,a,b\n", "column note twice"),
+        ("rater,note\nR1,a\nR1,a, b\n", "line 3: 3 cells"),
+    ],
+)
+def test_a_sheet_that_would_be_read_otherwise_than_it_was_filled_in(text: str, found: str, tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=found):
+        read_sheet(path, ["note"])
+
+
 def test_every_csv_that_a_person_opens_has_one_writer() -> None:
     sources = [path for room in ("loaders", "builders", "baselines", "scripts") for path in (ROOT / room).rglob("*.py")]
     writing = re.compile(r"csv\.writer|DictWriter|to_csv|write_csv")
