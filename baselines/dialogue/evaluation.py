@@ -22,7 +22,7 @@ import json
 import logging
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,10 @@ from loaders.models.inspect_form import inspect_message
 
 MAX_INVALID = 0.1
 """Share of cases without a usable record above which a run has failed."""
+
+
+_Left = tuple[PlayedCase[Any], list[Any]]
+"""What the solver of a sample leaves for its scores and its log: the outcome, and the dialogue as messages."""
 
 
 class InvalidCase(Exception):
@@ -170,7 +174,7 @@ def _task(
 
     check_cases(game, cases)
     by_id = {game.case_id(case): case for case in cases}
-    scores: dict[tuple[str, int], dict[str, float]] = {}
+    left: dict[tuple[str, int], _Left] = {}
     done = 0
 
     def ended() -> None:
@@ -186,8 +190,9 @@ def _task(
             name=game.name,
             version=version,
             dataset=MemoryDataset([Sample(id=case_id, input=case_id) for case_id in by_id], name=game.name),
-            solver=_solver(game, by_id, begun, scores, ended),
-            scorer=_scorer(scores),
+            solver=_solver(game, by_id, begun, left, ended),
+            scorer=_scorer(game, left),
+            cleanup=_logging(left),
             epochs=epochs,
             # inspect_ai counts a share as exceeded when it is just reached, and reads 1 as a count.
             fail_on_error=max_invalid + 1e-9 if max_invalid < 1 else False,
@@ -202,10 +207,10 @@ def _solver(
     game: Game[Case, Record],
     by_id: Mapping[str, Case],
     begun: Callable[[], Playing[Case, Record]],
-    scores: dict[tuple[str, int], dict[str, float]],
+    left: dict[tuple[str, int], _Left],
     ended: Callable[[], None],
 ) -> Any:
-    """Plays the case of a sample; leaves its scores, and reports when it has ended."""
+    """Plays the case of a sample; leaves its outcome and messages in `left`, and reports when it has ended."""
     from inspect_ai.log import transcript
     from inspect_ai.solver import solver
 
@@ -219,15 +224,13 @@ def _solver(
             except Exception as error:
                 raise _Abort(str(error)) from None
             ended()
-            state.metadata["outcome"] = {name: value for name, value in to_json(outcome).items() if name != "case"}
-            if outcome.record is not None:
-                said = game.transcript(case, outcome.record)
-                state.messages = [inspect_message(message) for message in said]
+            said = () if outcome.record is None else game.transcript(case, outcome.record)
+            left[str(state.sample_id), state.epoch] = outcome, [inspect_message(message) for message in said]
+            if said:
                 # The viewer opens on events, and replayed and scripted answers leave none.
                 transcript().info(
                     "\n\n".join(f"**{message.role}** {message.text}" for message in said), source="dialogue"
                 )
-                scores[str(state.sample_id), state.epoch] = dict(game.scores(outcome.record))
             if outcome.problem:
                 raise InvalidCase(outcome.problem)
             state.completed = True
@@ -238,8 +241,26 @@ def _solver(
     return dialogue()
 
 
-def _scorer(scores: dict[tuple[str, int], dict[str, float]]) -> Any:
-    """Returns the scores that the solver left."""
+def _logging(left: dict[tuple[str, int], _Left]) -> Callable[[Any], Awaitable[None]]:
+    """Puts what the solver left into the state that is logged, whether or not the sample has failed.
+
+    If the solver did it, inspect_ai would log all of it a second time, as an event that tells how the state changed.
+    """
+
+    async def logged(state: Any) -> None:
+        key = str(state.sample_id), state.epoch
+        if key not in left:  # the run was stopped before the case had ended
+            return
+        outcome, messages = left.pop(key)
+        state.metadata["outcome"] = {name: value for name, value in to_json(outcome).items() if name != "case"}
+        if outcome.record is not None:
+            state.messages = messages
+
+    return logged
+
+
+def _scorer(game: Game[Case, Record], left: Mapping[tuple[str, int], _Left]) -> Any:
+    """Returns the game's scores of the outcome that the solver left."""
     from inspect_ai.scorer import Score, metric, scorer
 
     @metric(name="mean")  # type: ignore[untyped-decorator]
@@ -260,7 +281,8 @@ def _scorer(scores: dict[tuple[str, int], dict[str, float]]) -> Any:
     @of_no_package
     def rated() -> Any:
         async def score(state: Any, target: Any) -> Any:
-            return Score(value=scores.pop((str(state.sample_id), state.epoch)))
+            outcome, _ = left[str(state.sample_id), state.epoch]
+            return Score(value=dict(game.scores(outcome.record)))
 
         return score
 

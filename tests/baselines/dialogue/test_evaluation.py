@@ -72,6 +72,8 @@ def test_trap_1_a_log_is_no_success_when_too_many_samples_failed(tmp_path: Path)
     assert [sample.error.message for sample in log.samples or [] if sample.error] == [
         "InvalidCase('the judge gave no mark in 3 tries')"
     ]
+    (bad,) = [sample for sample in log.samples or [] if sample.error]
+    assert bad.metadata["outcome"]["invalid"] and bad.messages, "a case without a score is logged like any other"
     failed, log = play(tmp_path / "2", players | {"judge": judge_that_fails("case-003", "case-004")}, 10)
     assert failed.failure == "2 of 10 cases cannot be scored, more than 10%"
     assert log.status == "error"
@@ -239,6 +241,8 @@ def test_a_log_holds_turns_scores_record_and_requests_by_role(tmp_path: Path, se
     asked = [event for event in sample.events if event.event == "model"]
     assert [event.role for event in asked] == ["guest", *["host", "guest"] * 3, "judge"]
     assert {event.config.seed for event in asked} == {92}
+    changed = [event.model_dump_json() for event in sample.events if event.event == "state"]
+    assert not [text for text in changed if '"/messages' in text or "outcome" in text], "the record is logged once"
 
 
 def test_the_log_and_the_bare_loop_leave_the_same_files(tmp_path: Path, server: ChatServer) -> None:
