@@ -118,17 +118,19 @@ def evaluate(
 def _lean() -> Iterator[None]:
     """Turns off what an evaluation does not need, which saves a sixth of its time.
 
-    Garbage is collected a third as often: nearly everything created stays until its dialogue has ended. inspect_ai's
-    traces, two lines per request in a file in the user's home, help to find requests that never end; ours always end
-    (`loaders.models.chat`).
+    Garbage is collected a third as often: nearly everything created stays until its dialogue has ended. What was there
+    before, mostly the code of libraries, is not looked through in every collection. inspect_ai's traces, two lines per
+    request in a file in the user's home, help to find requests that never end; ours always end (`loaders.models.chat`).
     """
     traces, often = logging.getLogger("inspect_ai.model._model"), gc.get_threshold()
     level = traces.level
     traces.setLevel(logging.INFO)
     gc.set_threshold(3 * often[0], *often[1:])
+    gc.freeze()
     try:
         yield
     finally:
+        gc.unfreeze()
         traces.setLevel(level)
         gc.set_threshold(*often)
 
@@ -282,6 +284,7 @@ def _scorer(game: Game[Case, Record], left: Mapping[tuple[str, int], _Left]) -> 
     def rated() -> Any:
         async def score(state: Any, target: Any) -> Any:
             outcome, _ = left[str(state.sample_id), state.epoch]
+            assert outcome.record is not None  # without one, the solver has raised
             return Score(value=dict(game.scores(outcome.record)))
 
         return score

@@ -257,12 +257,14 @@ def test_an_evaluation_leaves_no_trace_of_its_requests_and_the_settings_of_the_p
 ) -> None:
     traces, often = logging.getLogger("inspect_ai.model._model"), gc.get_threshold()
     traces.addHandler(caplog.handler)
+    frozen: list[int] = []
     try:
-        play(tmp_path, models(server), 1)
+        play(tmp_path, models(server), 1, progress=lambda done, total: frozen.append(gc.get_freeze_count()))
     finally:
         traces.removeHandler(caplog.handler)
     assert not [record for record in caplog.records if record.name == traces.name]
     assert (traces.level, gc.get_threshold()) == (logging.NOTSET, often)
+    assert frozen > [0] and gc.get_freeze_count() == 0
 
 
 def test_a_message_is_made_once_a_dialogue_and_kept_no_longer(
