@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from builders.licences import read_licence
@@ -108,9 +109,17 @@ class Tally:
 
     def _across(self, kind: str) -> int:
         """How many different pictures, articles or captions are in more than one split."""
-        by_split = [np.unique(digests) for (of, _), digests in self.shown.items() if of == kind]
-        _, splits = np.unique(np.concatenate(by_split or [np.empty(0)]), return_counts=True)
-        return int((splits > 1).sum())
+        of_kind = [digests for (of, _), digests in self.shown.items() if of == kind]
+        each = np.concatenate([_distinct(np.frombuffer(digests, np.uint64)) for digests in of_kind] or [np.empty(0)])
+        each.sort()
+        return len(_distinct(each[1:][each[1:] == each[:-1]]))
+
+
+def _distinct(digests: NDArray[Any]) -> NDArray[Any]:
+    """Sorts the digests, in place as there may be millions, and returns each once."""
+    digests.sort()
+    new = np.append(True, digests[1:] != digests[:-1])
+    return np.compress(new[: len(digests)], digests)
 
 
 def _shown_by(row: Row) -> Iterator[tuple[str, bytes]]:
