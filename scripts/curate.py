@@ -19,6 +19,7 @@ from scripts.terminal.tables import Table
 if TYPE_CHECKING:
     from builders.curation.leaks import Leak
     from builders.curation.output import Audit
+    from loaders.engines.engine import Engine
 
 
 def command(
@@ -78,11 +79,7 @@ def command(
             progress=progress,
         )
     _print(audit)
-    if len(running.machines) > 1:
-        output.print(told(running), highlight=False, markup=False, soft_wrap=True)
-    columns = [f"{what} by {by}" for what, by in audit.photos.columns.items() if by]
-    output.print(f"Read: {', '.join(columns) or 'neither splits nor labels'}", highlight=False, markup=False)
-    output.print(f"Report: {out / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
+    _print_where(audit, running, out)
     return 1 if fail_on_leaks and any(leak.boundary == "split" for leak in audit.curation.leaks) else 0
 
 
@@ -114,6 +111,15 @@ def _print(audit: Audit) -> None:
     if audit.against:
         _cross(shown, f"also in {', '.join(audit.against)}", audit.overlaps, always=True)
     output.print(shown)
+
+
+def _print_where(audit: Audit, running: Engine, out: Path) -> None:
+    """Where it was measured, if on several machines; which column said what; where the report is."""
+    if len(running.machines) > 1:
+        output.print(told(running), highlight=False, markup=False, soft_wrap=True)
+    columns = [f"{what} by {by}" for what, by in audit.photos.columns.items() if by]
+    output.print(f"Read: {', '.join(columns) or 'neither splits nor labels'}", highlight=False, markup=False)
+    output.print(f"Report: {out / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
 
 
 def _clusters(audit: Audit) -> Iterable[str]:
