@@ -7,7 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from itertools import groupby
+from itertools import combinations, groupby
 from pathlib import Path
 
 import typer
@@ -46,7 +46,8 @@ def command(
     """Compare runs over the same cases: differences with intervals, and the paper's tests.
 
     Language: every pair of runs, over the lay captions that both have of the same expert captions (by image_id).
-    Consultations: every pair of runs. Both: Wilcoxon tests with Benjamini-Hochberg correction.
+    Consultations: every pair of runs. Both: Wilcoxon tests with Benjamini-Hochberg correction. Language also counts the
+    captions that fail a fact gate in one of the two only, with McNemar's exact test.
 
     Confirmation and intervention: the first run is the reference; against several others, the best of them on each
     metric; sign-flip or McNemar tests with Holm correction.
@@ -81,19 +82,41 @@ def command(
 
 def _language(read: Sequence[FinishedRun], seed: int, as_json: bool, everything: bool) -> None:
     systems = captions.captions_of(read)
-    found = captions.differences(systems, seed=seed)
+    found, gates = captions.differences(systems, seed=seed), captions.gate_differences(systems)
     if as_json:
-        _print_json(found)
+        _print_json(found, gates)
         return
     if any(one.places.keys() != systems[0].places.keys() for one in systems):
         counts = ", ".join(f"{len(one.places):,}" for one in systems)
         text = f"The runs hold different captions ({counts}): each pair is compared on those that both have"
         errors.print(text, style="yellow", highlight=False)
     print_differences(found, everything=everything, unit="captions")
+    print_gates(gates, everything=everything)
+    if len({(one.first, one.second) for one in gates}) < len(list(combinations(systems, 2))):
+        text = "Fact gates are compared only for runs made by one version of them: repeat the older runs"
+        errors.print(text, style="yellow", highlight=False)
 
 
-def _print_json(found: Sequence[Difference]) -> None:
-    typer.echo(json.dumps([asdict(one) | {"significant": one.significant} for one in found], indent=1))
+def print_gates(found: Sequence[captions.GateDifference], *, everything: bool) -> None:
+    """The captions that fail a fact gate in one system only: of every pair in any gate; of two systems, or with
+    `everything`, in each gate."""
+    pairs = [list(rows) for _, rows in groupby(found, key=lambda one: (one.first, one.second))]
+    for rows in pairs:
+        counts = ("only in the first", "only in the second", "p")
+        shown = table(f"{rows[0].first}\nand {rows[0].second}, {rows[0].n:,} captions", "fails", *counts, right=counts)
+        for one in rows:
+            differs = len(pairs) == 1 and one.only_first + one.only_second
+            if everything or differs or one.measure == captions.ANY_GATE:
+                shown.add_row(one.measure, one.only_first, one.only_second, f"{one.p:.3g}")
+        output.print(shown, markup=False, highlight=False)
+    if found:
+        text = "p: McNemar's exact test of captions that fail in one of the two only; not adjusted."
+        output.print(text, style="dim", highlight=False)
+
+
+def _print_json(found: Sequence[Difference], gates: Sequence[captions.GateDifference] = ()) -> None:
+    rows = [*(asdict(one) | {"significant": one.significant} for one in found), *map(asdict, gates)]
+    typer.echo(json.dumps(rows, indent=1))
 
 
 # --- 3MDBench ---------------------------------------------------------------------------------------------------------

@@ -4,7 +4,8 @@
 
 The systems rewrote the same expert captions; each measure of Tables 1 and 2 that has a value for each lay caption is
 compared over the captions that both systems have. The paper compares no systems. The test is that of 3MDBench:
-Wilcoxon's, adjusted over all pairs of systems and all measures of a table.
+Wilcoxon's, adjusted over all pairs of systems and all measures of a table. Failures of the fact gates are compared by
+McNemar's exact test.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from pathlib import Path
 
 import numpy as np
 
-from baselines.medlaybench_v.language import CAPTIONS, CaptionScores
+from baselines.medlaybench_v.language import CAPTIONS, CaptionScores, GateFailures
 from baselines.results.comparison import FinishedRun
 from baselines.results.differences import Difference, adjusted, named_apart, paired
+from baselines.results.statistics import mcnemar_exact
 from loaders.errors import InputError
 from loaders.files.records import from_json
 from loaders.files.untrusted import is_there, read_file, resolved
@@ -86,7 +88,52 @@ def differences(systems: Sequence[Captions], *, resamples: int = 1000, seed: int
     )
 
 
-def _pair(first: Captions, second: Captions, *, resamples: int, seed: int) -> Iterator[Difference]:
+ANY_GATE = "any gate"
+
+
+@dataclass(frozen=True, slots=True)
+class GateDifference:
+    """How many of the n captions that both systems have fail a gate only in the first, and only in the second; p is of
+    McNemar's exact test, two-sided and not adjusted."""
+
+    table: str
+    measure: str
+    first: str
+    second: str
+    n: int
+    only_first: int
+    only_second: int
+    p: float
+
+
+def gate_differences(systems: Sequence[Captions]) -> list[GateDifference]:
+    """Every two systems in each fact gate, and in whether a caption fails any; only systems judged by one version of
+    the gates. Captions are taken as independent.
+
+    Raises InputError as `differences` does.
+    """
+    found = []
+    for first, second in combinations(systems, 2):
+        one, other = first.scores.gates, second.scores.gates
+        if one is None or other is None or one.rules != other.rules:
+            continue
+        common, at = _common(first, second)
+        for gate in (ANY_GATE, *one.failing):
+            failed = [np.isin(rows, _failing(gates, gate)) for gates, rows in zip((one, other), at, strict=True)]
+            test = mcnemar_exact(*failed)
+            labels = (first.label, second.label)
+            found.append(GateDifference("fact gates", gate, *labels, len(common), test.better, test.worse, test.p))
+    return found
+
+
+def _failing(gates: GateFailures, gate: str) -> list[int]:
+    if gate != ANY_GATE:
+        return gates.failing.get(gate, [])
+    return sorted({place for failing in gates.failing.values() for place in failing})
+
+
+def _common(first: Captions, second: Captions) -> tuple[list[str | None], list[list[int]]]:
+    """The image_id that both have, and the places of their captions in each. Raises InputError."""
     common = [name for name in first.places if name in second.places]
     where = f"{first.folder} and {second.folder}"
     if not common:
@@ -97,6 +144,11 @@ def _pair(first: Captions, second: Captions, *, resamples: int, seed: int) -> It
     if differing := [name for name, one, other in zip(common, *experts, strict=True) if one != other]:
         found = f"image_id {differing[0]}{_more(differing)} with two expert captions"
         raise InputError(where, found=found, expected="lay captions of the same expert captions")
+    return common, at
+
+
+def _pair(first: Captions, second: Captions, *, resamples: int, seed: int) -> Iterator[Difference]:
+    common, at = _common(first, second)
     articles = first.scores.article_id
     clusters = [articles[place] for place in at[0]] if articles else None
     for table, measures in first.scores.tables.items():

