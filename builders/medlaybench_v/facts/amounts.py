@@ -118,6 +118,10 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     outcome = Outcome()
     if not here and not there:
         return outcome
+    ours, theirs = expert.get(_ratios), lay.get(_ratios)
+    for one, other in sorted(ours - theirs):
+        if (other, one) in theirs - ours:
+            outcome.add("swapped", f"{one}:{other} became {other}:{one}", Basis.CONTRADICTED)
     if [q[:5] + q[8:] for q in here] != [q[:5] + q[8:] for q in there]:  # the same amounts in the same order are kept
         _kept(expert, here, lay, there, allowed, outcome)
         several = expert.get(ranges) or lay.get(ranges)
@@ -141,6 +145,7 @@ def _kept(
     taken = {other for other in there if any(q.kind == other.kind and same(q, other) for q in here)}
     lost = [q for q in here if not q.loose and not any(same(q, o) for o in there if q.kind == o.kind or o not in taken)]
     lost = [q for q in lost if not (_named_otherwise(q, lay) or _told_by_another(q, there, lay))]
+    lost = [q for q in lost if not _is_reckoned(q, here, unmet, lay)]
     new = [q for q in unmet if not q.loose and not _derived(q, here) and not _is_ratio(q, here)]
     if new:
         keys = {m.shape for m in expert.get(markers) if m.shape.startswith("letter")}
@@ -166,6 +171,8 @@ def _kept(
         other = next((q for q in new if _kinds_meet(quantity, q) and (q.kind == quantity.kind or not _small(q))), None)
         if other is not None:
             new.remove(other)
+            if _is_complement(expert, quantity, lay, other):
+                continue
             basis = _basis_of_change(expert, quantity, lay, other)
             outcome.add("changed", f"{quantity.text} became {other.text}", basis)
         elif quantity.kind == "ordinal" and not _is_digit(quantity):
@@ -414,7 +421,7 @@ _FROM_AN_EVENT = frozenset("after before earlier following post prior since ago 
 
 def _basis_of_change(expert: Reading, quantity: Quantity, lay: Reading, other: Quantity) -> Basis:
     """Only amounts of one kind, each with its unit, exactly told, and names of one scale contradict each other."""
-    if _nearly_one_time(quantity, other) or _roughly(quantity, other) or _is_complement(expert, quantity, lay, other):
+    if _nearly_one_time(quantity, other) or _roughly(quantity, other):
         return Basis.UNMET
     if quantity.value == -other.value:
         return Basis.UNMET  # "3 mm behind"
@@ -495,6 +502,32 @@ def _told_by_another(quantity: Quantity, there: list[Quantity], lay: Reading) ->
         for i, a in enumerate(alike)
         for b in alike[:i]
     )
+
+
+def _is_reckoned(quantity: Quantity, here: list[Quantity], unmet: list[Quantity], lay: Reading) -> bool:
+    """A quantity told from another one of the expert caption: "four weeks afterwards" of week 9 and week 13, "half of
+    them" of 1,200, "cut in half" of 6.0 and 3.0."""
+    others = [q for q in here if q is not quantity and q.kind == quantity.kind and q.kind not in _NAMES_ONE and q.value]
+    factors = [_FACTORS[word] for word in _FACTORS.keys() & lay.bag]
+    factors += [q.value / 100.0 for q in unmet if q.kind == "share"] if quantity.kind == "count" else []
+    steps = [q.value for q in unmet if q.kind == quantity.kind == "time"]
+    close = 0.01 * abs(quantity.value)
+    return any(
+        any(abs(other.value * factor - quantity.value) <= close for factor in factors)
+        or any(abs(abs(other.value - quantity.value) - step) <= close for step in steps)
+        for other in others
+    )
+
+
+_FACTORS = {"half": 0.5, "halved": 0.5, "doubled": 2.0, "twice": 2.0, "tripled": 3.0}
+
+
+def _ratios(reading: Reading) -> frozenset[tuple[str, str]]:
+    """The ratios that a caption gives in figures: "2:1"."""
+    return frozenset((match[1], match[2]) for match in _RATIO.finditer(reading.text) if ":" in reading.text)
+
+
+_RATIO = re.compile(r"(?<![\w:.])(\d+(?:\.\d+)?) ?: ?(\d+(?:\.\d+)?)(?![\w:]|\.\d)")
 
 
 _APART = frozenset(

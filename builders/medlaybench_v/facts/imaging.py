@@ -232,6 +232,7 @@ def _methods(
     allowed: Reading,
     outcome: Outcome,
 ) -> None:
+    """The methods of the expert caption that the lay one does not name, and those that it names anew."""
     ours, theirs = set(here.methods), set(there.methods)
     if CT in ours or MRI in ours:
         ours -= {ANGIOGRAPHY, XRAY} if not _separate_xray(expert) else set()
@@ -239,24 +240,12 @@ def _methods(
         ours.discard("elastogram")
     if PET in ours:
         ours.discard(NUCLEAR)
-    lost = set()
-    for method in ours:
-        called = _MAY_BE_CALLED.get(method, frozenset((method,)))
-        if called & theirs:
-            continue
-        if method == ANGIOGRAPHY and ({"dye", "contrast"} & set(lay.texts) or (theirs and _VESSELS & set(lay.texts))):
-            continue
-        if method == XRAY and {"dye", "contrast"} & set(lay.texts) and not theirs:
-            continue
-        if method == NUCLEAR and not _TRACERS.isdisjoint(lay.bag):
-            continue
-        if method == XRAY and {"panoramic"} & here.kinds & there.kinds:
-            continue
-        if method in _TOLD_BY and not _TOLD_BY[method].isdisjoint(lay.bag):
+    lost = {method for method in ours if not _is_told(method, here, there, lay)}
+    for method in sorted(lost & _TOLD_BY.keys()):
+        if not _TOLD_BY[method].isdisjoint(lay.bag):
             outcome.add("lost", method, Basis.UNMET)
+            lost.discard(method)
             theirs.discard(XRAY)
-            continue
-        lost.add(method)
     brought = (
         set().union(*(_MAY_BE_CALLED.get(m, frozenset((m,))) | _BRINGS.get(m, frozenset()) for m in here.methods))
         if here.methods
@@ -265,16 +254,8 @@ def _methods(
     new = theirs - brought - named - set(here.methods)
     if not new and not lost:
         return
-    new -= allowed.get(imaging).methods if new else frozenset()
-    if not here.methods and here.planes & {"frontal view", "lateral view"}:
-        new -= {XRAY}  # an "AP pelvis" is an X-ray
-    new -= {method for method, said in _SEEN_ONLY_BY if any(map(said, expert.texts))}
-    if not here.methods & _SLICED and any(map(_FILMED, expert.texts)):
-        new -= {XRAY}
-    new -= {XRAY} if ({CT} & ours and CT in theirs) or "tomosynthesis" in expert.texts else set()
-    new -= {ANGIOGRAPHY, NUCLEAR} if _explained(expert, here) else set()
-    if not ours and here.sequences:
-        new -= {MRI}
+    if new:
+        new -= _implied(here, ours, theirs, expert) | allowed.get(imaging).methods
     if lost and new:
         rays = new == {XRAY} and _RAYS.search(lay.lower)
         became = f"{', '.join(sorted(lost))} became {', '.join(sorted(new))}"
@@ -288,13 +269,43 @@ def _methods(
             outcome.add("new", method, Basis.MISSING if method in _SLICED and not unnamed else Basis.UNMET)
 
 
-# By these a plain caption may tell how a method works: "an X-ray scanner that builds slices", "the magnet scanner".
-_TOLD_BY = {
-    CT: frozenset("slices slicing sliced builds".split()),
+def _is_told(method: str, here: Imaging, there: Imaging, lay: Reading) -> bool:
+    """Whether a lay caption names a method, its family, or what it alone is made with: dye, tracers, magnets, sound."""
+    if not there.methods.isdisjoint(_MAY_BE_CALLED.get(method, frozenset((method,)))):
+        return True
+    dyed = not lay.bag.isdisjoint(("dye", "contrast"))
+    if method == ANGIOGRAPHY:
+        return dyed or bool(there.methods and _VESSELS & lay.bag)
+    if method == XRAY:
+        return (dyed and not there.methods) or "panoramic" in here.kinds & there.kinds
+    return not _MADE_WITH.get(method, frozenset()).isdisjoint(lay.bag)
+
+
+def _implied(here: Imaging, ours: set[str], theirs: set[str], expert: Reading) -> set[str]:
+    """The methods that a lay caption may name although the expert one does not: its other words tell of them."""
+    implied = {method for method, said in _SEEN_ONLY_BY if any(map(said, expert.texts))}
+    if not here.methods and here.planes & {"frontal view", "lateral view"}:
+        implied.add(XRAY)  # an "AP pelvis" is an X-ray
+    if not here.methods & _SLICED and any(map(_FILMED, expert.texts)):
+        implied.add(XRAY)
+    if ({CT} & ours and CT in theirs) or "tomosynthesis" in expert.texts:
+        implied.add(XRAY)
+    if _explained(expert, here):
+        implied |= {ANGIOGRAPHY, NUCLEAR}
+    if not ours and here.sequences:
+        implied.add(MRI)
+    return implied
+
+
+# By these a plain caption may tell how a method works: "an X-ray scanner that builds slices".
+_TOLD_BY = {CT: frozenset("slices slicing sliced builds".split())}
+# What one method alone works with.
+_MADE_WITH = {
     MRI: frozenset("magnet magnets magnetic".split()),
+    ULTRASOUND: frozenset("sound soundwaves".split()),
+    NUCLEAR: frozenset("tracer radioactive".split()),
 }
 _RAYS = re.compile(r"\b(?:with|by|using) x-?rays\b")  # by which a CT is made too
-_TRACERS = frozenset("tracer radioactive".split())
 # Methods that plain captions call by their names too; others are told by what is done: "a scan with a tracer".
 _SLICED = frozenset((CT, MRI, PET))
 # Terms that belong to one method: who reads "hyperechoic" knows of an ultrasound.

@@ -50,6 +50,7 @@ _TRAITS = {
     "curved": "curved", "bent": "curved", "straight": "straight", "thick": "thick", "fat": "thick",
     "thin": "thin", "slim": "thin", "slender": "thin", "stubby": "short", "long": "long",
     "short": "short", "hollow": "open", "open": "open", "empty": "open", "solid": "solid", "filled": "solid",
+    "unbroken": "solid", "continuous": "solid", "uninterrupted": "solid", "unbent": "straight",
     "double": "double", "headed": "double",
 }  # fmt: skip
 # What stands for a colour where no other one is named: "the pale arrow", and not "the dark red one".
@@ -397,6 +398,8 @@ def _kept(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]
     new = looks_there - looks_here
     new = new - set(map(_trait, expert.bag)) if new else new
     likened = not _LIKENED.isdisjoint(lay.bag)
+    if likened:
+        lost -= {_COLOUR_OF.get(word, "") for word in lay.bag}
     for look in sorted(lost):
         instead = bool(_LINES.get(look, frozenset()) & looks_there - looks_here)  # a dotted line became a solid one
         kind = "colour" if look in _COLOURS else "shape"
@@ -422,6 +425,15 @@ _IS_COLOUR = OfWords(_FAMILIES.__contains__)
 _OF_THE_BODY = frozenset("blood cell cells marrow fat ligament spot spots eye eyes nucleus pulp".split())
 
 
+# "In the colour of grass".
+_COLOUR_OF = {
+    **dict.fromkeys("grass leaf leaves emerald moss".split(), "green"),
+    **dict.fromkeys("sky sea ocean cornflower".split(), "blue"),
+    **dict.fromkeys("lemon lemons sun butter canary".split(), "yellow"),
+    **dict.fromkeys("blood cherry cherries tomato poppy poppies fire".split(), "red"),
+    **dict.fromkeys("snow milk chalk".split(), "white"),
+    **dict.fromkeys("coal pitch soot ink".split(), "black"),
+}
 # "In the colour of grass", "light-coloured".
 _LIKENED = frozenset("colour color colours colors coloured colored".split())
 
@@ -498,7 +510,10 @@ _MADE = frozenset(("planes", "methods", "sequences", "phases"))
 _OF_PANELS = frozenset("breath position beat lying stage".split())
 
 
-_DRAWN_AS = {"dots": "dotted", "dot": "dotted", "dashes": "dashed", "curve": "curved", "bend": "curved"}
+_DRAWN_AS = {
+    "dots": "dotted", "dot": "dotted", "dashes": "dashed", "gaps": "dashed", "strokes": "dashed", "curve": "curved",
+    "bend": "curved", "bends": "curved",
+}  # fmt: skip
 # Marks that plain captions call by their names; others are told by what they do.
 _BY_NAME = frozenset(("arrow", "arrowhead", "asterisk"))
 # Plain words by which a mark may be told.

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -428,10 +429,16 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             outcome.add("lost", _shown(expert, here), Basis.READ)
     if not outcome.decided:
         _by_place(expert, lay, outcome)
-    if not outcome.doubts and not outcome.failed and not expert.get(_may_deny) and _IF.isdisjoint(lay.bag):
+    lacks = expert.get(_may_deny) or not expert.bag.isdisjoint(_NONE_OF) or any(map(_LACKS, expert.bag))
+    if not outcome.doubts and not outcome.failed and not lacks and _IF.isdisjoint(lay.bag):
         for text in lay.get(_denials)[:1]:
             outcome.add("new", text, Basis.READ)
     return outcome
+
+
+# Words that tell by their parts, or by a number, that something is not there: "azoospermia", "a score of 0".
+_LACKS = re.compile(r"non(?!contrast|enhanc)[a-z]|azoo|anuri|afebr|asympt|agene|aplas").match
+_NONE_OF = frozenset("0 zero since developed pseudotumor".split())
 
 
 def _denials(reading: Reading) -> list[str]:

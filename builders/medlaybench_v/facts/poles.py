@@ -36,6 +36,8 @@ def poles(reading: Reading) -> list[Pole]:
             continue  # "more caudally" compares places
         if texts[i] == "old" and texts[i - 1] in _AGES:
             continue  # an age
+        if texts[i:end] == ["part", "of"] and reading.gaps[i] == " " and texts[i - 1] not in _SOME:
+            continue  # "the lower part of the lung" is a place
         if texts[i] == "reduction" and texts[i - 1] in _SETTING:
             continue  # of a fracture
         if texts[end : end + 1] == ["than"] and _is_limit(texts[i], texts[end + 1 : end + 2]):
@@ -84,6 +86,7 @@ def _is_amount(following: list[str]) -> bool:
 
 _PLACED = frozenset("caudally cranially proximally distally laterally medially anteriorly posteriorly".split())
 _SETTING = frozenset("closed open internal manual anatomic anatomical concentric after post".split())
+_SOME = frozenset("a as is just only one was which large small big good still".split())
 _AGES = frozenset("year years month months week weeks day days".split())
 _USUAL = (["normal"], ["average"], ["usual"], ["the"], ["what"], ["expected"], ["that"])
 _OPPOSITE_SIDE = frozenset(("opposite", "contralateral"))

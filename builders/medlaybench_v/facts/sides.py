@@ -185,7 +185,7 @@ _SIDE_BEFORE = frozenset(
 _REMAINDER = frozenset(
     "what anything everything nothing something little none much more any is was were are been".split()
 )
-_OBJECTS = frozenset("a an it them him her me us this these no some nothing only".split())
+_OBJECTS = frozenset("a an it them him her me us this these no some nothing only doctors surgeons experts".split())
 
 
 def _remains(reading: Reading, i: int, before: str, after: str) -> bool:
@@ -200,6 +200,8 @@ def _remains(reading: Reading, i: int, before: str, after: str) -> bool:
     gap = reading.text[reading.words[i].end : reading.words[i + 1].start] if after else ""
     if after in _OBJECTS and not gap.strip() and before not in _SHIFT | {"the", "and", "or", "of"}:
         return True
+    if after == "from" and before not in _SIDE_BEFORE | _SHIFT:
+        return True  # "clips, left from the operation"
     if before in _REMAINDER:
         return not after or after in _LEFT_OVER | {"the", "over"}
     if before in _SIDE_BEFORE:

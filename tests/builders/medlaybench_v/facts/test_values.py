@@ -168,6 +168,7 @@ def test_markers(text: str, expected: list[tuple[str, set[str]]]) -> None:
 
 
 BROKEN = [
+    ("quantities", "A dome-to-neck ratio of 2:1.", "The ratio of dome to neck is 1:2.", "2:1 became 1:2"),
     (
         "markers",
         "(A) Axial and (B) sagittal CT.",
@@ -435,7 +436,6 @@ DOUBTFUL = [
     ),
     ("inventions", "A septum of the uterus.", "A wall divides the womb. It makes her life hard.", "hard"),
     ("inventions", "A splinter in the hand.", "A splinter lies in the hand, and it has begun to move.", "begun"),
-    ("quantities", "A stenosis of 70%.", "So tight that about three tenths are open.", "three tenths"),
     ("quantities", "An overjet of −3 mm.", "The teeth stand 3 mm behind the others.", "3 mm"),
     (
         "comparison",
@@ -641,6 +641,41 @@ def test_a_kept_fact_passes(kind: str, expert: str, lay: str) -> None:
 )
 def test_a_clause_that_explains_or_denies_adds_nothing(lay: str) -> None:
     assert not compared("inventions", "A septum of the uterus.", lay).doubts
+
+
+@pytest.mark.parametrize(
+    ("kind", "expert", "lay"),
+    [
+        ("quantities", "A stenosis of 70%.", "So tight that about three tenths are open."),
+        (
+            "quantities",
+            "Twins at 9 weeks; one heartbeat at 13 weeks.",
+            "Twins at nine weeks; four weeks on, one heart beats.",
+        ),
+        ("quantities", "Stiffness fell from 6.0 kPa to 3.0 kPa.", "The stiffness of 6.0 kPa was cut in half."),
+        ("imaging", "MR angiogram of the neck.", "The magnet scanner pictured the vessels of the neck."),
+        ("imaging", "Ultrasound of the spinal cord.", "A sound probe was set on the spinal cord."),
+        (
+            "markers",
+            "A clot (solid arrow) and a duct (dashed arrow).",
+            "The unbroken arrow: a clot. The arrow with gaps: a duct.",
+        ),
+        ("markers", "A tumor (yellow arrow).", "The arrow the colour of lemons points to the tumor."),
+        ("sides", "Clips in the belly after surgery.", "Clips in the belly (arrow), left from the operation."),
+        ("sides", "An equivocal spot.", "The spot left doctors undecided."),
+        ("polarity", "A man with azoospermia.", "No sperm were found in this man."),
+        ("comparison", "The whole spine is curved.", "The chest part of the spine is curved, as is the whole of it."),
+        ("comparison", "A plaque in the proximal artery.", "A deposit in the first part of the artery."),
+        ("comparison", "Complete resolution of the effusion.", "The fluid went away."),
+        ("certainty", "A nodule, presumed granuloma.", "The doctors took it for a granuloma: a nodule."),
+        ("certainty", "Pneumonia cannot be excluded.", "There is no way of telling whether it is pneumonia."),
+        ("inventions", "Thrombosis of the splenic artery.", "The artery to the spleen is plugged with clot."),
+        ("inventions", "Metastases of the liver.", "Daughter tumours lie in the liver."),
+    ],
+)
+def test_what_is_told_in_other_words_or_reckoned_leaves_no_doubt(kind: str, expert: str, lay: str) -> None:
+    outcome = compared(kind, expert, lay)
+    assert not outcome.failed and not outcome.doubts, outcome.reason
 
 
 def test_a_caption_never_contradicts_itself() -> None:
