@@ -155,22 +155,19 @@ def _fill_posts(
     """
     flair, seen, passed = FLAIR.encode(), set[bytes](), array("q")
 
-    def names(line: bytes) -> Iterator[bytes]:
-        """The first id of the line, and those after it if an object before it, such as an award, may be whose it is."""
-        first = _ID.search(line)
-        if first is not None:
-            yield first[1]
-            if _OBJECT.search(line, 1, first.start()) is not None:
-                yield from (found[1] for found in _ID.finditer(line, first.end()))
-
     def wanted(line: bytes) -> bool:
         if flair in line:
             return True
-        found = [*names(line)]
-        if any(name in seen for name in found):
-            return True
-        passed.extend(map(hash, found))
-        return False
+        first = _ID.search(line)
+        if first is None or first[1] in seen:
+            return first is not None
+        passed.append(hash(first[1]))
+        # An object before it, such as an award, may be whose id it is.
+        if _OBJECT.search(line, 1, first.start()) is None:
+            return False
+        others = [found[1] for found in _ID.finditer(line, first.end())]
+        passed.extend(map(hash, others))
+        return any(name in seen for name in others)
 
     def is_wanted(record: Record) -> bool:
         name = _text(record.get("id")).encode()
@@ -193,7 +190,7 @@ def _fill_posts(
         _insert(base, "posts", 10, _each(base, records(path, wanted, _POST, lines=counts), is_wanted, _post))
     if not {hash(name) for name in seen}.isdisjoint(passed):
         for path in submissions:
-            again = records(path, lambda line: any(name in seen for name in names(line)), _POST)
+            again = records(path, wanted, _POST)
             _insert(base, "posts", 10, (_post(record, where) for where, record in filter(is_version, again)))
     base.execute("DELETE FROM posts WHERE NOT flaired")
     return {name for (name,) in base.execute("SELECT id FROM posts")}
