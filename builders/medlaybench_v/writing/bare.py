@@ -68,14 +68,13 @@ def read_bare() -> dict[str, _Word]:
 
 
 @cache
-def _first_words() -> frozenset[str]:
-    """The words, or their parts before a hyphen: a caption without one of them is not searched."""
-    return frozenset(word.partition("-")[0] for word in read_bare())
-
-
-@cache
-def _any_word() -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w{_HYPHENS}])(?:{'|'.join(read_bare())})(?![\w{_HYPHENS}])")
+def _patterns() -> dict[str, list[re.Pattern[str]]]:
+    """What finds the words, by the first part of each ("contrast-enhanced")."""
+    patterns: dict[str, list[re.Pattern[str]]] = {}
+    for name in read_bare():
+        whole = re.compile(rf"(?<![\w{_HYPHENS}]){name}(?![\w{_HYPHENS}])")
+        patterns.setdefault(name.partition("-")[0], []).append(whole)
+    return patterns
 
 
 def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] = ()) -> list[Match]:
@@ -84,7 +83,7 @@ def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] =
     enough, only sentences in which they explain nothing get one.
     """
     lower = caption.lower
-    unknown = not caption.bag.isdisjoint(_first_words())
+    unknown = caption.bag & _patterns().keys()
     told = len([entry for _, _, entry in matches if entry.changes and entry.term.kind in _TELLING])
     enough = told * _WORDS_EACH >= lower.count(" ") + 1
     if enough and not unknown:
@@ -93,7 +92,8 @@ def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] =
     found = {part.entry.surface: part for part in free[: _MOST - told]}
     most = _MOST if enough else _MOST - told
     explaining = {_sentence_of(lower, match.start) for match in matches if _explains(match.entry)} if enough else set()
-    for word in _any_word().finditer(lower) if unknown else ():
+    words = (word for first in unknown for whole in _patterns()[first] for word in whole.finditer(lower))
+    for word in sorted(words, key=re.Match.start):
         if len(found) >= most:
             break
         start, end = word.span()

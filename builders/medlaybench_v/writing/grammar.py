@@ -48,6 +48,9 @@ _NO_SPACE_AFTER = re.compile(r"[,;](?<=[a-z)][,;])(?=[A-Za-z])")
 _GLUED = re.compile(r"\.(?:(?<=[a-z)]{2}\.)(?=[A-Z])|(?<=\d\.)(?=[A-Z][a-z]))|\)(?=[A-Z][a-z]{2})")
 _GLUED_BRACKET = re.compile(r"\((?<=[a-z]{3}\()(?=[a-z]{3})")
 _BRACKET_TWICE = re.compile(r"(\([^()]+\)) \1")
+_JOINED_TWICE = re.compile(
+    r"\b([a-z]{4,}(?<!er)) and \1(?=[.,;)]|\Z)"
+)  # "swelling and oedema", not "larger and larger"
 _REPEATED = re.compile(r"\b(the|a|an|of|in|and|with|is|to|X-ray|[a-z]{5,}) \1\b", re.IGNORECASE)
 _ANY_REPEATED = re.compile(r"\b(x-ray|[a-z]++) \1\b")  # in lower case
 _BRACKET = re.compile(r" \(([^()]{4,60})\)")
@@ -124,9 +127,10 @@ def tidy(text: str) -> str:
     text = text.replace("( ", "(").replace("[ ", "[")
     text = _NO_SPACE_AFTER.sub(r"\g<0> ", text)
     text = _GLUED.sub(r"\g<0> ", text)
-    text = _GLUED_BRACKET.sub(" (", text)
+    text = _GLUED_BRACKET.sub(" (", text) if "(" in text else text
     if _ANY_REPEATED.search(text.lower()):
         text = _REPEATED.sub(r"\1", text)
+    text = _JOINED_TWICE.sub(r"\1", text) if " and " in text else text
     text = _without_said_twice(text)
     text = _BRACKET_TWICE.sub(r"\1", text) if ") (" in text else text
     if not text:

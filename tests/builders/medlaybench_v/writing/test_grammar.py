@@ -46,6 +46,8 @@ def test_polish(expert: str, expected: str) -> None:
             "The stomach (arrow) and lesion(s). LV, left (front view) The liver.",
         ),
         ("see Fig. 3.The tip", "See Fig. 3. The tip."),
+        ("swelling and swelling, larger and larger", "Swelling, larger and larger."),
+        ("the heart and heart valves", "The heart and heart valves."),
         ("note;", "Note."),
         ("x-ray of the hand", "X-ray of the hand."),
         ("a CT scan (CT scan) scan of the chest", "A CT scan of the chest."),
