@@ -225,7 +225,7 @@ READERS: dict[str, Reader] = _TABLES | _CAPTIONS | _RELEASES | {
     "load": _release("captions", lambda path: load("medlaybench-v", source=path)),
     "rows": _release("patients", lambda path: _all(read_rows(path, Manifest.read(path)))),
     "run": _run("runs/language", read_run, 30),
-    "caption scores": Reader("runs/language", _caption_scores, ("captions.json",)),
+    "caption scores": Reader("runs/language", _caption_scores, ("captions.json",), "run.json"),
     "consultations": Reader("runs/consultation", _consultations, ("dialogues.jsonl",)),
     "episodes": Reader("runs/confirmation", _episodes, ("dialogues.jsonl",)),
     "report language": _run("runs/language", _command("report", "PATH", "-o", "new.html")),
