@@ -230,11 +230,25 @@ def _caused(expert: Reading, lay: Reading) -> list[str]:
         of_the_picture = behind & _PICTURED or (behind & _UNKNOWN and behind & _NEGATED)
         if match[0].endswith("from"):  # "this CT slice comes from a man of 53"
             of_the_picture = of_the_picture or behind & _PERSON
-        if not of_the_picture and not any(a <= match.start() < b for a, b in lay.get(_definitions)):
+        explained = any(a <= match.start() < b for a, b in lay.get(_definitions))
+        if not of_the_picture and not explained and not _is_known_cause(expert, lay, match):
             found.append(match[0])
     return found
 
 
+def _is_known_cause(expert: Reading, lay: Reading, match: re.Match[str]) -> bool:
+    """Whether what follows "because of" is a finding or a deed that the expert caption names: "taken out because of a
+    tumor" of "nephrectomy for a tumor"."""
+    if not _RELATED.isdisjoint(expert.bag):
+        return False  # of two things that it relates, the lay caption may name the wrong one as the cause
+    known = _concepts(expert)
+    behind = [s for s in lay.get(senses) if 0 <= lay.words[s.first].start - match.end() < _NEXT]
+    told = [x.concept for s in behind for x in s.senses if kind_of(x.concept) in _OF_THE_CASE]
+    return bool(told) and told[0] in known
+
+
+_RELATED = frozenset("resulted related attributed attributable".split())
+_NEXT = 40  # characters in which what follows a cause is named
 # Structures of one rank: who names one of them means none of the others.
 _RANKS = tuple(
     frozenset(rank.split(","))

@@ -671,6 +671,8 @@ def test_a_clause_that_explains_or_denies_adds_nothing(lay: str) -> None:
         ("certainty", "Pneumonia cannot be excluded.", "There is no way of telling whether it is pneumonia."),
         ("inventions", "Thrombosis of the splenic artery.", "The artery to the spleen is plugged with clot."),
         ("inventions", "Metastases of the liver.", "Daughter tumours lie in the liver."),
+        ("inventions", "A kidney removed for a tumor.", "The kidney was taken out because of a tumor."),
+        ("inventions", "A map of the heart in color.", "On the map of the heart, muscle is painted."),
     ],
 )
 def test_what_is_told_in_other_words_or_reckoned_leaves_no_doubt(kind: str, expert: str, lay: str) -> None:
