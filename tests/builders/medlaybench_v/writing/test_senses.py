@@ -244,6 +244,8 @@ def test_another_sense_is_left(caption: str, kept: str, gone: str) -> None:
         ("The mucosa of the tongue.", "inner lining of the tongue"),
         ("A substernal goiter.", "behind the breastbone"),
         ("Repaired hypoplastic left heart syndrome.", "syndrome (underdeveloped main pumping side)"),
+        ("The drill bit lies in the intramedullary region of the femur.", "(inside the marrow)"),
+        ("An intramedullary mass of the thoracic spine.", "inside the spinal cord"),
     ],
 )
 def test_the_usual_sense_is_said(caption: str, said: str) -> None:
