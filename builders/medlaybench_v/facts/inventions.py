@@ -8,6 +8,7 @@ Body parts that explain a term in parentheses or after "that is" are not claims.
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from functools import lru_cache
 from itertools import chain
 from operator import attrgetter
@@ -170,34 +171,38 @@ def _claims(expert: Reading, lay: Reading, allowed: Reading, outcome: Outcome) -
             open_to_doubt = concepts <= _GENERAL or expert.get(_unknown_terms)
             outcome.add("new", beside, Basis.READ if open_to_doubt else Basis.MISSING)
             continue
-        start, end = lay.words[said.first].start, lay.words[said.last].end
-        explained = any(a <= start and end <= b for a, b in lay.get(_definitions))
-        firm = {c for c in concepts if kind_of(c) in _FIRM}
-        text = lay.text[start:end]
-        claims = any(kind_of(c) != "person" for c in concepts)
-        told = (claims and _told_of_the_patient(lay, said)) or _BOLD & set(lay.texts[said.first : said.last + 1])
-        if text.lower() == "back to normal" and not _RESOLVED.isdisjoint(expert.bag):
-            continue
-        if not explained and told:
-            done = lay.texts[said.first - 2 : said.first] == ["to", "be"] and any(
-                kind_of(c) == "treatment" for c in known
-            )
-            outcome.add("new", text, Basis.UNMET if done else Basis.MISSING)  # "the skull had to be opened"
-        elif not explained and any(kind_of(c) == "disease" or c == "cancer" for c in concepts):
-            outcome.add("new", text, Basis.UNMET if expert.get(_unknown_terms) else Basis.MISSING)
-        elif firm and len(firm) == len(concepts):
-            if (explained and not firm & _VERDICTS) or _is_norm(lay, said):
-                continue
-            if {kind_of(c) for c in firm} == {"advice"} and _is_past(lay, said):
-                continue  # "the heart was checked again"
-            treated = {"treatment"} == {kind_of(c) for c in firm}
-            if explained or not treated or not any(kind_of(c) == "treatment" for c in known):
-                of_the_patient = not (explained or treated or _compares(lay, said) or _describes(lay, said))
-                verdict = of_the_patient and not _VERDICTS.isdisjoint(map(kind_of, firm))
-                outcome.add("new", text, Basis.MISSING if verdict else Basis.UNMET)
-        elif all(kind_of(c) == "finding" for c in concepts) and not concepts & _GENERAL and _is_one_more(lay, said):
-            outcome.add("new", text, Basis.UNMET)
+        _judge(expert, lay, said, concepts, known, outcome)
     return unfamiliar, known
+
+
+def _judge(expert: Reading, lay: Reading, said: Said, concepts: Set[str], known: Set[str], outcome: Outcome) -> None:
+    """Adds what was `said` to the outcome where it claims something of the patient: `concepts` that the expert caption
+    does not name."""
+    start, end = lay.words[said.first].start, lay.words[said.last].end
+    explained = any(a <= start and end <= b for a, b in lay.get(_definitions))
+    firm = {c for c in concepts if kind_of(c) in _FIRM}
+    text = lay.text[start:end]
+    claims = any(kind_of(c) != "person" for c in concepts)
+    told = (claims and _told_of_the_patient(lay, said)) or _BOLD & set(lay.texts[said.first : said.last + 1])
+    if text.lower() == "back to normal" and not _RESOLVED.isdisjoint(expert.bag):
+        return
+    if not explained and told:
+        done = lay.texts[said.first - 2 : said.first] == ["to", "be"] and any(kind_of(c) == "treatment" for c in known)
+        outcome.add("new", text, Basis.UNMET if done else Basis.MISSING)  # "the skull had to be opened"
+    elif not explained and any(kind_of(c) == "disease" or c == "cancer" for c in concepts):
+        outcome.add("new", text, Basis.UNMET if expert.get(_unknown_terms) else Basis.MISSING)
+    elif firm and len(firm) == len(concepts):
+        if (explained and not firm & _VERDICTS) or _is_norm(lay, said):
+            return
+        if {kind_of(c) for c in firm} == {"advice"} and _is_past(lay, said):
+            return  # "the heart was checked again"
+        treated = {"treatment"} == {kind_of(c) for c in firm}
+        if explained or not treated or not any(kind_of(c) == "treatment" for c in known):
+            of_the_patient = not (explained or treated or _compares(lay, said) or _describes(lay, said))
+            verdict = of_the_patient and not _VERDICTS.isdisjoint(map(kind_of, firm))
+            outcome.add("new", text, Basis.MISSING if verdict else Basis.UNMET)
+    elif all(kind_of(c) == "finding" for c in concepts) and not concepts & _GENERAL and _is_one_more(lay, said):
+        outcome.add("new", text, Basis.UNMET)
 
 
 def _tells_of_more(lay: Reading, first: int, end: int, unfamiliar: list[Said], known: frozenset[str]) -> bool:

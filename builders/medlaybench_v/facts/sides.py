@@ -272,22 +272,27 @@ def compare(
                 outcome.changed.append(changed)
         elif not (each and BOTH in hinted | told):
             _new_side(expert, lay, there, side, outcome)
-    if outcome.decided:
-        return outcome
+    if not outcome.decided:
+        _moved_sides(expert, lay, turned, BOTH in hinted, outcome)
+    return outcome
+
+
+def _moved_sides(
+    expert: Reading, lay: Reading, turned: Callable[[Reading, Reading], bool], both: bool, outcome: Outcome
+) -> None:
+    """Adds a side that became the other one, a shift that goes elsewhere, or two sides that were exchanged; `both`:
+    whether the expert caption speaks of both sides."""
+    here, there, pair = expert.get(sides), lay.get(sides), {LEFT, RIGHT}
     one, other = ([Placed(s.value, s.first, s.last) for s in found if s.value in pair] for found in (here, there))
     turn = turned_at(expert, one, lay, other)
-    if turn and not turned(expert, lay) and not (BOTH in hinted and _is_free(lay, there, turn.theirs.value)):
+    if turn and not turned(expert, lay) and not (both and _is_free(lay, there, turn.theirs.value)):
         outcome.add("changed", f"{turn.ours.value} became {turn.theirs.value}", Basis.CONTRADICTED)
-        return outcome
-    if shifted := _new_shift(here, there):
+    elif shifted := _new_shift(here, there):
         outcome.add("changed", shifted, Basis.READ)
-        return outcome
-    if not pair <= {s.value for s in here} & told:
-        return outcome
-    swap = exchanged(expert, _placed(expert, here, pair), lay, _placed(lay, there, pair))
-    if swap and not turned(expert, lay):
-        outcome.moved(f"{swap.one} and {swap.other}", sure=swap.sure)
-    return outcome
+    elif pair <= {s.value for s in here} & {s.value for s in there}:
+        swap = exchanged(expert, _placed(expert, here, pair), lay, _placed(lay, there, pair))
+        if swap and not turned(expert, lay):
+            outcome.moved(f"{swap.one} and {swap.other}", sure=swap.sure)
 
 
 def _new_side(expert: Reading, lay: Reading, there: list[Side], side: str, outcome: Outcome) -> None:
