@@ -306,6 +306,8 @@ def _load_release(
         loaded = datasets.load_dataset(
             "parquet", name=manifest.content_digest[:16], data_files=data_files, features=features
         )
+        for rows in loaded.values():
+            rows.data.validate(full=True)  # text that is not UTF-8, which would otherwise fail once a row is read
     for one, rows in loaded.items():
         _check_rows(f"{at}: split {one}", len(rows), manifest.splits[one].rows)
     if upgrade.needed:

@@ -235,6 +235,23 @@ class Manifest(_Part):
 
     def check_files(self, folder: Path) -> list[Problem]:
         """Files that are missing, not listed, or differ in size or SHA-256. Hidden files are ignored."""
+        problems = self._changed_files(folder)
+        for path in files_below(folder):
+            name = path.relative_to(folder).as_posix()
+            if not name.startswith(".") and name != NAME and name not in self.files:
+                problems.append(Problem(name, "a file that the manifest does not list", "only listed files"))
+        return problems
+
+    def require(self, folder: Path) -> None:
+        """Check that what is listed is there as it was built, before anything is told about it.
+
+        Raises: ReleaseError for a file that is missing or differs, and for counts that disagree.
+        """
+        for problem in (*self._changed_files(folder), *self.check_counts()):
+            do = "Build or download the release again; `bedside verify` lists everything that is wrong"
+            raise ReleaseError(folder / problem.where, found=problem.found, expected=problem.expected, do=do)
+
+    def _changed_files(self, folder: Path) -> list[Problem]:
         problems = []
         for name, facts in sorted(self.files.items()):
             path = folder / name
@@ -248,10 +265,6 @@ class Manifest(_Part):
             found = file_digest(path)
             if found != facts.sha256:
                 problems.append(Problem(name, f"SHA-256 {found}", facts.sha256))
-        for path in files_below(folder):
-            name = path.relative_to(folder).as_posix()
-            if not name.startswith(".") and name != NAME and name not in self.files:
-                problems.append(Problem(name, "a file that the manifest does not list", "only listed files"))
         return problems
 
     def check_counts(self) -> list[Problem]:

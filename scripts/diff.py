@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from builders.release.diff import Change, Diff, Keys, diff
 from builders.release.verify import resolve
 from loaders.files.records import to_json
+from loaders.manifest import Manifest
 from scripts.terminal.console import output, table
 from scripts.terminal.options import All
 from scripts.terminal.tables import Table, short_digests
@@ -34,7 +35,10 @@ def command(
 
     Example: `bedside diff org/name@v1.0.0 runs/mine`
     """
-    difference = diff(resolve(before), resolve(after), examples=examples)
+    releases = resolve(before), resolve(after)
+    for folder in releases:
+        Manifest.read(folder).require(folder)
+    difference = diff(*releases, examples=examples)
     if as_json:
         typer.echo(json.dumps({"equal": difference.equal, **to_json(difference)}, indent=1, ensure_ascii=False))
     else:

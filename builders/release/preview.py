@@ -59,7 +59,8 @@ def write_preview(
 
     With the `corpus`, rows of an earlier schema are shown as `load` gives them.
 
-    Raises: ReleaseError when the folder is no release, or one of a newer schema; BedsideError when the disk is full.
+    Raises: ReleaseError when the folder is no release, one that was changed, or one of a newer schema; BedsideError
+    when the disk is full.
     """
     manifest = Manifest.read(folder)
     splits = order_splits(manifest.splits)
@@ -81,6 +82,7 @@ def write_preview(
 def entries(folder: Path, part: Preview, *, corpus: Corpus | None = None, rows: int, seed: int = 0) -> list[Entry]:
     """A sample of the rows, as they may be shown: see `write_preview`, whose errors it raises."""
     manifest = Manifest.read(folder)
+    manifest.require(folder)
 
     def read() -> Iterator[Row]:
         read = read_rows(folder, manifest)

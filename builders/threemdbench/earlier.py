@@ -50,8 +50,7 @@ def read_earlier(releases: Iterable[str]) -> Earlier:
         manifest = Manifest.read(folder)
         if manifest.corpus != CORPUS.name:
             raise ReleaseError(release, found=f"a release of {manifest.corpus}", expected=f"one of {CORPUS.name}")
-        for problem in manifest.check_files(folder):
-            raise ReleaseError(problem.where, found=problem.found, expected=problem.expected)
+        manifest.require(folder)
         contents.append(manifest.content_digest)
         for split in manifest.splits:
             for shard in manifest.shards(split):

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import datasets
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from huggingface_hub import HfApi, constants
 from huggingface_hub.errors import RepositoryNotFoundError
@@ -236,6 +238,19 @@ def test_a_changed_shard_is_named(release: Path) -> None:
     shard.unlink()
     with pytest.raises(ReleaseError, match=r"data/train-00000-of-00001\.parquet: is missing"):
         load("medlaybench-v", "train", source=release)
+
+
+def test_text_that_is_not_utf_8_is_refused_before_a_row_is_read(release: Path) -> None:
+    name = "data/test-00000-of-00001.parquet"
+    table = pq.read_table(release / name)
+    at = table.schema.get_field_index("expert_caption")
+    bad = pa.array([b"\xff"] * table.num_rows, pa.binary()).view(pa.string())
+    pq.write_table(table.set_column(at, table.schema.field(at), bad), release / name)
+    manifest = Manifest.read(release)
+    facts = FileFacts(sha256=file_digest(release / name), size=(release / name).stat().st_size)
+    manifest.model_copy(update={"files": {**manifest.files, name: facts}}).write(release)
+    with pytest.raises(ReleaseError, match=f"Column {at}: .*Invalid UTF8"):
+        load("medlaybench-v", "test", source=release)
 
 
 def test_counts_that_do_not_agree(tmp_path: Path) -> None:

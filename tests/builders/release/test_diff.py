@@ -285,6 +285,16 @@ def test_what_cannot_be_compared(old: Path, tmp_path: Path) -> None:
         diff(old, tmp_path / "damaged")
 
 
+def test_the_command_refuses_a_release_that_was_changed(
+    old: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed = shutil.copytree(old, tmp_path / "changed")
+    (shard,) = (changed / "data").glob("test*")
+    pq.write_table(pq.read_table(shard).slice(1), shard)
+    assert execute(["diff", str(old), str(changed)]) == 2
+    assert f"changed/data/{shard.name}" in capsys.readouterr().err
+
+
 PLAIN = datasets.Features({name: datasets.Value("string") for name in ("image_id", "split", "caption")})
 ROW = st.tuples(st.sampled_from("abcdefgh"), st.sampled_from(["train", "test"]), st.sampled_from(["x", "y"]))
 RELEASE = st.lists(ROW, min_size=1, max_size=8, unique_by=lambda row: row[0])

@@ -5,13 +5,16 @@ from __future__ import annotations
 import base64
 import io
 import re
+import shutil
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
 from builders.release.preview import write_preview
 from builders.threemdbench.preview import PREVIEW
+from loaders.errors import ReleaseError
 from scripts.cli import execute
 from tests.builders.threemdbench.test_recipe import build, photo_table, rows_of
 from tests.parts.pictures import photo
@@ -49,6 +52,18 @@ def test_nothing_private_or_stripped_gets_into_it(photos: Path, tmp_path: Path) 
     pictures = [base64.b64decode(found) for found in re.findall(rb"data:image/jpeg;base64,([\w+/=]+)", page)]
     assert pictures
     assert all(b"Jane" not in data and not Image.open(io.BytesIO(data)).getexif() for data in pictures)
+
+
+def test_a_release_that_was_changed_is_not_shown(photos: Path, tmp_path: Path) -> None:
+    changed = shutil.copytree(photos, tmp_path / "changed")
+    (shard,) = (changed / "data").glob("test*")
+    rows = pq.read_table(shard)
+    shutil.copyfile(next((changed / "data").glob("train*")), shard)
+    with pytest.raises(ReleaseError, match=rf"changed/data/{shard.name}: [\d,]+ bytes"):
+        write_preview(changed, tmp_path / "page.html", PREVIEW)
+    pq.write_table(rows, shard)
+    assert execute(["preview", str(changed), "-o", str(tmp_path / "page.html")]) == 2
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_columns_that_are_not_named_are_not_shown() -> None:
