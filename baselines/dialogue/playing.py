@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -67,6 +68,9 @@ class Playing(Generic[Case, Record]):
     patience: int = PATIENCE
     budget: Budget | None = None
     outcomes: dict[tuple[str, int], PlayedCase[Record]] = field(default_factory=dict)
+    silenced: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Answers of each role that are empty because the question did not fit the model (`model_length`) or the provider
+    refused it (`content_filter`), stored ones included."""
     stopped: BaseException | None = None
     _failed_in_a_row: int = 0
 
@@ -98,7 +102,8 @@ class Playing(Generic[Case, Record]):
             self._failed_in_a_row += 1
             if self._failed_in_a_row >= self.patience and self.stopped is None:
                 cases = f"{self.patience} cases in a row"
-                self.stopped = ModelError(told.where, found=f"failed {cases}: {told.found}", do=told.do)
+                do = told.do or "Change the option, or the setting of the server, that its message names"
+                self.stopped = ModelError(told.where, found=f"failed {cases}: {told.found}", do=do)
             if self.stopped is not None:
                 raise self.stopped from None
         except Exception as error:
@@ -177,6 +182,8 @@ class _Asking:
         counted = answer.input_tokens is not None and answer.output_tokens is not None
         spent = Spent(1, answer.input_tokens or 0, answer.output_tokens or 0, 0 if counted else 1)
         self.spent.setdefault(role, Spent()).add(spent)
+        if answer.stop in ("model_length", "content_filter") and not answer.text.strip():
+            self._playing.silenced[role, answer.stop] += 1
 
 
 def check_roles(game: Game[Any, Any], players: Mapping[str, Player]) -> None:

@@ -37,7 +37,8 @@ Prices = Mapping[str, tuple[float, float]]
 
 @dataclass(frozen=True)
 class Played(Generic[Record]):
-    """A finished run. `usage` counts what this process sent and replayed; `spent` what the dialogues took in all."""
+    """A finished run. `usage` counts what this process sent and replayed; `spent` what the dialogues took in all;
+    `silenced` the empty answers by role and reason (`Playing.silenced`)."""
 
     game: Game[Any, Record]
     outcomes: tuple[PlayedCase[Record], ...]
@@ -47,6 +48,7 @@ class Played(Generic[Record]):
     log: Path | None
     max_invalid: float
     prices: Prices
+    silenced: Mapping[tuple[str, str], int]
 
     @property
     def records(self) -> list[Record]:
@@ -183,7 +185,7 @@ def play_run(
                 )
         usage = store.usage
     spent = total(outcomes, game.roles)
-    played = Played(game, tuple(outcomes), players, spent, usage, log, max_invalid, prices or {})
+    played = Played(game, tuple(outcomes), players, spent, usage, log, max_invalid, prices or {}, playing.silenced)
     _write(played, cases, out)
     return played
 

@@ -19,6 +19,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from loaders.models.messages import Answer, Message
 
+NO_ROOM = "the question does not fit into the model's context"
 LONGEST_ANSWER = 20_000
 """Characters; a model's answer within its limit of tokens is shorter."""
 
@@ -27,6 +28,9 @@ _THOUGHTS_IN_FRONT = re.compile(
     r"\A(?:\s*+(?:<think(?:ing)?>.*?|(?!\{|```)(?:(?!<think).)*?)</think(?:ing)?>)+", re.IGNORECASE | re.DOTALL
 )
 _FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.IGNORECASE | re.DOTALL)
+_STRING = r'("(?:[^"\\]++|\\.)*+"?+)'
+_COMMENT = re.compile(rf"{_STRING}|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?+", re.DOTALL)
+_LAST_COMMA = re.compile(rf"{_STRING}|,(?=\s*+[}}\]])", re.DOTALL)
 _THOUGHT = re.compile(r"<think(?:ing)?>(.*?)(?:</think(?:ing)?>|\Z)", re.IGNORECASE | re.DOTALL)
 _THOUGHT_END = re.compile(r"\A(.*?)</think(?:ing)?>", re.IGNORECASE | re.DOTALL)  # the template may hold its start
 _SPEAKER = r"\W*(?:patient|clinician|doctor|physician|assistant|user)\s*:"
@@ -74,7 +78,8 @@ async def ask_until(
     """What `read` returns for the first answer that it accepts, asked for `attempts` times at most.
 
     `read` raises Unfit for an answer that it rejects. The next request then contains that answer and what `again` makes
-    of the reason. If `again` is None, the same request is sent, for callers that change the temperature or seed.
+    of the reason. If `again` is None, the same request is sent, for callers that change the temperature or seed. A
+    question that does not fit the model is not repeated: it only gets longer.
 
     Raises:
         ModelError: the model cannot be reached, or whatever else `ask` raises.
@@ -87,6 +92,8 @@ async def ask_until(
         try:
             return Asked(read(answer), text, attempt + 1, None)
         except Unfit as unfit:
+            if answer.stop == "model_length":
+                return Asked(None, text, attempt + 1, failure if attempt else NO_ROOM)
             failure = str(unfit)
         if again is not None:
             said = writable(text[:LONGEST_ANSWER]) or "(nothing)"  # providers refuse a message without a text
@@ -97,7 +104,9 @@ async def ask_until(
 def read_object(text: str) -> dict[str, Any]:
     """The answer as one JSON object: all of it, or all of its one code fence, after any thoughts in front of it.
 
-    >>> read_object('<think>easy</think>```json\\n{"a": 1}\\n```')
+    Comments (// and /* */) and a comma after the last value, which local models write, are left out.
+
+    >>> read_object('<think>easy</think>```json\\n{"a": 1, // good\\n}\\n```')
     {'a': 1}
 
     Raises:
@@ -110,7 +119,12 @@ def read_object(text: str) -> dict[str, Any]:
     if fence := _FENCE.fullmatch(text):
         text = fence[1]
     try:
-        value = json.loads(text, object_pairs_hook=_fields, parse_float=_number, parse_constant=_number)
+        try:
+            value = _parsed(text)
+        except json.JSONDecodeError:
+            for slip in (_COMMENT, _LAST_COMMA):
+                text = slip.sub(lambda found: found[1] or " ", text)
+            value = _parsed(text)
         json.dumps(value, ensure_ascii=False).encode()
     except Unfit:
         raise
@@ -121,6 +135,10 @@ def read_object(text: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Unfit("the answer is not one JSON object and nothing else")
     return value
+
+
+def _parsed(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_fields, parse_float=_number, parse_constant=_number)
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:

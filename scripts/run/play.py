@@ -309,6 +309,12 @@ def play(
     return played
 
 
+_SILENCED = {
+    "model_length": "the question does not fit into the model's context; serve the model with a longer one",
+    "content_filter": "the provider's filter refused the question",
+}
+
+
 def _tell(played: Played[Any], out: Path) -> None:
     """Prints what the roles took, and why cases cannot be scored; ends the command if too many cannot.
 
@@ -326,6 +332,13 @@ def _tell(played: Played[Any], out: Path) -> None:
     if usage.asked or usage.replayed:
         output.print(f"{usage.asked:,} new answers, {usage.replayed:,} reused from {out}", highlight=False)
     output.print()
+    for (role, stop), count in sorted(played.silenced.items()):
+        errors.print(
+            f"{role}: {count:,} of {played.spent[role].requests:,} answers are empty, because {_SILENCED[stop]}",
+            style="yellow",
+            highlight=False,
+            markup=False,
+        )
     cases = len(played.outcomes)
     for reason, count in played.problems.most_common(5):
         errors.print(f"{count:,} of {cases:,}: {reason}", style="yellow", highlight=False, markup=False)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from loaders.models.asking import (
     LONGEST_ANSWER,
+    NO_ROOM,
     Asked,
     Unfit,
     ask_until,
@@ -78,7 +79,6 @@ def test_one_object_or_its_one_fence_is_read(answer: str) -> None:
         f"\u200b{SAID}",
         f"\x00{SAID}",
         SAID[:-1],
-        f"{SAID[:-1]},}}",
         str(OBJECT),
         f"[{SAID}]",
         "[1, 2]",
@@ -148,6 +148,32 @@ def test_no_text_raises_anything_else_or_adds_to_an_answer(text: str) -> None:
         assert answer == text or read == OBJECT
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"score": 1, // "score": 2\n "why": "see // http://a, /* b */ ,}"}',
+        '/* my verdict */ {"score": 1, "why": "see // http://a, /* b */ ,}",\n}',
+        '```json\n{\n  "score": /* of 0 and 1 */ 1, "why": "see // http://a, /* b */ ,}", // end\n}\n```',
+    ],
+)
+def test_comments_and_a_last_comma_are_left_out(text: str) -> None:
+    assert read_object(text) == {"score": 1, "why": "see // http://a, /* b */ ,}"}
+
+
+@pytest.mark.parametrize(
+    "text", ['{"score": 1,,}', '{"score": 1} // {"score": 0} \n{"score": 0}', '{"score": 1 /* }', '{"a": 1, //\n"a": 2}']
+)
+def test_what_is_no_object_without_its_comments_is_not_one(text: str) -> None:
+    with pytest.raises(Unfit):
+        read_object(text)
+
+
+@pytest.mark.parametrize("part", ['"', '/*', '\\"', "//", ", ", '{"a": /*"'])
+def test_slips_are_looked_for_in_one_pass(part: str) -> None:
+    with pytest.raises(Unfit):
+        read_object((part * LONGEST_ANSWER)[:LONGEST_ANSWER])
+
+
 # --- Asking -----------------------------------------------------------------------------------------------------------
 
 QUESTION = (Message("system", "Rate."), Message("user", "The turn."))
@@ -190,6 +216,20 @@ def test_a_retry_says_what_was_wrong_with_each_answer_before() -> None:
 def test_a_retry_may_be_the_same_request() -> None:
     found, seen = asked(["a", "b", "c"], again=None)
     assert (found.value, found.attempts, seen) == (None, 3, [QUESTION] * 3)
+
+
+def test_a_question_that_does_not_fit_the_model_is_not_repeated() -> None:
+    stops = iter(("stop", "model_length"))
+
+    async def ask(messages: Sequence[Message], attempt: int) -> Answer:
+        return Answer("", None, None, next(stops))
+
+    def read(answer: Answer) -> int:
+        raise Unfit("no answer")
+
+    assert asyncio.run(ask_until(ask, QUESTION, read, attempts=5)) == Asked(None, "", 2, "no answer")
+    stops = iter(("model_length",))
+    assert asyncio.run(ask_until(ask, QUESTION, read, attempts=5)) == Asked(None, "", 1, NO_ROOM)
 
 
 def test_a_retry_can_be_sent_whatever_the_answer_was() -> None:

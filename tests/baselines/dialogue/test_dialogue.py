@@ -21,7 +21,8 @@ from baselines.dialogue.run import Played, play_run
 from loaders.errors import BedsideError, InputError, ModelError, ModelRefused
 from loaders.models.chat import open_model
 from loaders.models.scripted_chat import scripted as scripted_model
-from tests.parts.chat_server import ChatServer, Reply, cut, raw, status
+from scripts.run.play import _tell
+from tests.parts.chat_server import ChatServer, Fault, Reply, cut, raw, status
 from tests.parts.processes import started
 from tests.parts.puzzles import ROLES, Crowd, Round, game, models, puzzles, scripted
 
@@ -210,6 +211,22 @@ def test_silence_is_an_answer_and_garbage_is_counted(tmp_path: Path, server: Cha
     assert played.failure == "10 of 10 cases cannot be scored, more than 10%"
     assert len(played.records) == 10
     assert len(lines(tmp_path)) == 10
+
+
+def test_empty_answers_are_told_with_their_reason(
+    tmp_path: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def reply(body: dict[str, Any]) -> str | Fault:
+        return status(400, error="context_length_exceeded") if body["model"] == "guest" else '{"mark": 1}'
+
+    server.reply = reply
+    for _ in range(2):  # the second run finds the answers in the store
+        played = play(tmp_path, models(server), 3)
+        asked = played.spent["guest"].requests
+        assert played.silenced == {("guest", "model_length"): asked} and asked >= 3
+    _tell(played, tmp_path)
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"guest: {asked} of {asked} answers are empty, because the question does not fit" in said
 
 
 def test_a_share_that_is_just_reached_is_no_failure_however_it_rounds(tmp_path: Path, server: ChatServer) -> None:
