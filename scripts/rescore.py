@@ -104,12 +104,15 @@ def _tell(before: list[Result], after: list[Result]) -> None:
     old = {result.key: result.value for result in before}
     new = {result.key: result.value for result in after}
     same = sum(key in new and new[key] == value for key, value in old.items())
-    moved = [key for key, value in old.items() if key in new and new[key] != value]
+    moved = [key for key, value in old.items() if key in new and new[key] is not None and new[key] != value]
+    lost = [result for result in after if result.value is None and old.get(result.key) is not None]
     output.print(
         f"{same:,} of {len(old):,} numbers are identical; {len(moved):,} differ, {len(new.keys() - old.keys()):,} "
-        f"new, {len(old.keys() - new.keys()):,} removed",
+        f"new, {len(old.keys() - new.keys()):,} removed" + (f", {len(lost):,} not recomputed" if lost else ""),
         highlight=False,
     )
+    for result in lost:
+        output.print(f"  {result.column} is not recomputed: {result.note}", highlight=False, markup=False)
     for key in moved[:5]:
         output.print(
             f"  {', '.join(part for part in key[1:] if part)}: {old[key]} before, {new[key]} now",

@@ -20,7 +20,9 @@ GROUPS: dict[Task, str] = {"confirmation": "Task 1 confirmation", "intervention"
 CURVES = "figure-2.json"
 """Name of the file of a run folder that holds `curves`."""
 
-_CONVERSATION = ("Values Det.", "Values recognised by the clinician", "Early Open", "Open", "Readability", "Word/Turn")
+OF_WORDS = ("Readability", "Word/Turn")
+"""Columns that are counted from the clinician's words."""
+_CONVERSATION = ("Values Det.", "Values recognised by the clinician", "Early Open", "Open", *OF_WORDS)
 _MAIN: dict[Task, str] = {"confirmation": "Table 1", "intervention": "Table 3"}
 _TALK: dict[Task, str] = {"confirmation": "Table 2", "intervention": "Table 4"}
 _LENGTH = "Average dialogue length"
@@ -68,6 +70,12 @@ def _withheld(result: Result, invalid: Sequence[str]) -> Result:
     if result.column in SHOWN_ANYWAY:
         return result
     note = f"invalid run: {'; '.join(invalid)}"
+    return replace(result, value=None, ci95=None, numerator=None, denominator=None, note=note)
+
+
+def unread(result: Result) -> Result:
+    """A number of `OF_WORDS` where parts of the turns are masked."""
+    note = "parts of the turns are masked here, and hidden.jsonl is not beside them"
     return replace(result, value=None, ci95=None, numerator=None, denominator=None, note=note)
 
 

@@ -11,14 +11,15 @@ from typing import Annotated, Any, NoReturn, cast, get_args
 import typer
 
 from baselines.dialogue.game import Game
-from baselines.dialogue.played import PlayedCase
+from baselines.dialogue.hidden import HIDDEN as MASK
+from baselines.dialogue.played import PlayedCase, read_hidden
 from baselines.medconceal.agents import BY_ROLE, scripted_agent
 from baselines.medconceal.clinician import prompts as read_prompts
 from baselines.medconceal.game import TURNS, Evaluator, Patient, Rules, task_game
 from baselines.medconceal.judge import judged_game
 from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.policy import DEFAULT, SHIPPED, Overlap, PolicyConfig
-from baselines.medconceal.tables import CURVES, OWN_WORDS, clinician_name, curves, results
+from baselines.medconceal.tables import CURVES, OF_WORDS, OWN_WORDS, clinician_name, curves, results, unread
 from baselines.medconceal.transcripts import (
     WRITER,
     Transcript,
@@ -239,7 +240,16 @@ def rescore(stored: Stored) -> Rescored:
     writer = next((model.name for model in stored.record.models if model.role == WRITER), None)
     row = stored.run.results[0].row
     numbers = results(records, stored.record, row=row, seed=stored.seed, summary=summary_of(writer))
+    if _masked(stored, records):
+        numbers = [unread(one) if one.column in OF_WORDS else one for one in numbers]
     return Rescored(numbers, {CURVES: curves([judged.episode for judged in records])})
+
+
+def _masked(stored: Stored, records: Sequence[JudgedEpisode]) -> bool:
+    """Whether words of the clinician are missing: of a packed run, those that a case hides are, patients' words that
+    the clinician repeats among them."""
+    turns = (exchange.clinician for judged in records for exchange in judged.episode.exchanges)
+    return not read_hidden(stored.run.folder) and any(MASK in turn for turn in turns)
 
 
 def summary_of(writer: str | None) -> str:

@@ -161,14 +161,15 @@ def test_comments_and_a_last_comma_are_left_out(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['{"score": 1,,}', '{"score": 1} // {"score": 0} \n{"score": 0}', '{"score": 1 /* }', '{"a": 1, //\n"a": 2}']
+    "text",
+    ['{"score": 1,,}', '{"score": 1} // {"score": 0} \n{"score": 0}', '{"score": 1 /* }', '{"a": 1, //\n"a": 2}'],
 )
 def test_what_is_no_object_without_its_comments_is_not_one(text: str) -> None:
     with pytest.raises(Unfit):
         read_object(text)
 
 
-@pytest.mark.parametrize("part", ['"', '/*', '\\"', "//", ", ", '{"a": /*"'])
+@pytest.mark.parametrize("part", ['"', "/*", '\\"', "//", ", ", '{"a": /*"'])
 def test_slips_are_looked_for_in_one_pass(part: str) -> None:
     with pytest.raises(Unfit):
         read_object((part * LONGEST_ANSWER)[:LONGEST_ANSWER])

@@ -91,6 +91,13 @@ def test_reserved_patients(task: str, patients: Path, tmp_path: Path, no_model: 
     hidden = again / "hidden.jsonl"
     assert hidden.read_bytes() == (tmp_path / "run" / "hidden.jsonl").read_bytes()
     assert hidden.stat().st_mode & 0o077 == 0 and not (again / "private").exists()
+    capsys.readouterr()
+    (tmp_path / "run" / "hidden.jsonl").unlink()  # as in a packed run: the clinician repeats what the patient hides
+    packed = rescored(tmp_path / "run")
+    told = " ".join(capsys.readouterr().out.split())
+    assert "0 differ, 0 new, 0 removed, 2 not recomputed Readability is not recomputed: parts of the turns" in told
+    lost = [one.column for one in read_run(packed)[1] if one.value is None and "hidden.jsonl" in one.note]
+    assert lost == ["Readability", "Word/Turn"]
 
 
 def test_captions_of_a_folder_need_it_named(captions: Path, tmp_path: Path, capsys: Capture) -> None:
