@@ -37,21 +37,27 @@ _CAPITALS = frozenset("us pet tee mr cat ap pa echo cc toe pd tte trus".split())
 
 def imaging(reading: Reading) -> Imaging:
     """What a caption says of how its picture was made."""
-    texts = reading.texts
     found: dict[str, set[str]] = {}
-    for i, matches in IMAGING.matches(reading):
-        text = texts[i]
-        for size, named in matches:
-            for says, value in named:
-                if size == 1 and text in _CAPITALS and not _capital(reading, i):
-                    continue
-                if not _not_meant(reading, i, text, says, value):
-                    found.setdefault(says, set()).add(value)
+    for _, says, value in reading.get(named):
+        found.setdefault(says, set()).add(value)
     if "contrast" not in found and _given_dye(reading):
         found["contrast"] = {"with"}
     if found.get("contrast") == {"with"} and _denied_dye(reading):
         found["contrast"] = {"without"}
     return Imaging(*[frozenset(found.get(kind, ())) for kind in Imaging._fields]) if found else _NOTHING
+
+
+def named(reading: Reading) -> list[tuple[int, str, str]]:
+    """Each word at which a caption says something of how its picture was made, with what and the value."""
+    texts = reading.texts
+    return [
+        (i, says, value)
+        for i, matches in IMAGING.matches(reading)
+        for size, wordings in matches
+        for says, value in wordings
+        if not (size == 1 and texts[i] in _CAPITALS and not _capital(reading, i))
+        and not _not_meant(reading, i, texts[i], says, value)
+    ]
 
 
 def _given_dye(reading: Reading) -> bool:

@@ -18,9 +18,10 @@ from builders.medlaybench_v.facts.binding import STOP_WORDS, Placed, turned
 from builders.medlaybench_v.facts.certainty import POSSIBLE, PROBABLE, degrees
 from builders.medlaybench_v.facts.imaging import imaging
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
+from builders.medlaybench_v.facts.persons import SEX, persons
 from builders.medlaybench_v.facts.polarity import also, polarity, signs_of_places
 from builders.medlaybench_v.facts.poles import poles
-from builders.medlaybench_v.facts.quantities import quantities
+from builders.medlaybench_v.facts.regions import elsewhere
 from builders.medlaybench_v.facts.scan import Reading, read
 from builders.medlaybench_v.facts.senses import ANATOMY, Said, implied, kind_of, senses
 from builders.medlaybench_v.facts.wordings import Sense, root
@@ -111,8 +112,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     """No finding, cause, treatment, symptom, advice or outcome that the expert caption does not speak of."""
     outcome = Outcome()
     unfamiliar, known = _claims(expert, lay, allowed, outcome)
-    for person in _persons(expert, lay):
-        outcome.add("new", person, Basis.MISSING if person in _SEX else Basis.UNMET)
+    for person in persons(expert, lay):
+        outcome.add("new", person, Basis.MISSING if person in SEX else Basis.UNMET)
     ours, theirs = expert.get(_levels), lay.get(_levels)
     if len(ours) == len(theirs) == 1 and ours != theirs:
         outcome.changed.append(f"{_LEVEL_NAMES[min(ours)]} became {_LEVEL_NAMES[min(theirs)]}")
@@ -130,6 +131,11 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         outcome.add("new", text, Basis.UNMET)
     if replaced := _place_replaced(expert, lay, unfamiliar, allowed):
         outcome.add("changed", *replaced)
+    else:
+        all_known = not expert.get(_unknown_terms)
+        for said in elsewhere(lay, unfamiliar, known, _concepts(lay), all_known=all_known):
+            if not _organs_explained(lay, {said.senses[0].concept}):
+                outcome.add("new", lay.text[lay.words[said.first].start : lay.words[said.last].end], Basis.UNMET)
     for text in (*_taken_away(expert, lay), *_replaced(expert, lay, unfamiliar, allowed)):
         outcome.add("changed", text, Basis.READ)
     strong = (_STRONG & lay.bag) - expert.bag
@@ -201,7 +207,9 @@ def _judge(expert: Reading, lay: Reading, said: Said, concepts: Set[str], known:
             of_the_patient = not (explained or treated or _compares(lay, said) or _describes(lay, said))
             verdict = of_the_patient and not _VERDICTS.isdisjoint(map(kind_of, firm))
             outcome.add("new", text, Basis.MISSING if verdict else Basis.UNMET)
-    elif all(kind_of(c) == "finding" for c in concepts) and not concepts & _GENERAL and _is_one_more(lay, said):
+    elif all(kind_of(c) == "finding" for c in concepts) and (
+        _is_joined(lay, said) if concepts & _GENERAL else _is_one_more(lay, said)
+    ):
         outcome.add("new", text, Basis.UNMET)
 
 
@@ -500,66 +508,6 @@ _TISSUES = frozenset("wall cavity fat bone body muscle joint vessel gland duct s
 _REGIONS = frozenset("body chest abdomen pelvis head neck leg arm artery vein spine lung".split())
 
 
-def _persons(expert: Reading, lay: Reading) -> list[str]:
-    """A sex or an age that the lay caption names by a noun, and nothing in the expert caption lets one know."""
-    if _SEX.keys().isdisjoint(lay.bag) and _YOUNG.isdisjoint(lay.bag):
-        return []
-    told = expert.bag
-    here = {person for person, words in _PERSONS.items() if words & told}
-    found = []
-    for text in dict.fromkeys(lay.texts):
-        sex = _SEX.get(text)
-        if (
-            sex
-            and "-made" not in lay.lower
-            and not _SEXED & told
-            and not here & {sex, _CHILD_OF[sex]}
-            and not any(map(_IN_SEXED, told))
-            and (told.isdisjoint(_CERVICAL) or not told.isdisjoint(_NECK))
-        ):
-            found.append(text)
-    young = dict.fromkeys(text for text in lay.texts if text in _YOUNG)
-    if young and not told & (_AGED | _YOUNG) and not any(q.kind == "time" for q in expert.get(quantities)):
-        found += [text for text in young if text not in found]
-    return found
-
-
-_MALE, _FEMALE = "male", "female"
-_PERSONS = {
-    _MALE: frozenset("man men male males boy boys he his him gentleman father husband son mr m".split()),
-    _FEMALE: frozenset("woman women female females girl girls she her hers lady mother wife daughter f".split()),
-}
-_CHILD_OF = {_MALE: _MALE, _FEMALE: _FEMALE}
-_SEX = {
-    **dict.fromkeys("man boy gentleman schoolboy".split(), _MALE),
-    **dict.fromkeys("woman girl lady schoolgirl".split(), _FEMALE),
-}
-# Words that only one sex has to do with.
-_SEXED = frozenset(
-    "pregnant pregnancy gestation gestational uterus uterine ovary ovarian ovaries vagina vaginal transvaginal "
-    "cervix prostate "
-    "prostatic testis testicular testes scrotum scrotal penis penile breast mammogram mammography mammographic "
-    "endometrial "
-    "endometrium fetal foetal fetus foetus trimester obstetric postpartum placenta placental caesarean "
-    "cesarean hysterectomy "
-    "hysterosalpingogram hysterosalpingography maternal gravid parous lactiferous fibroid amniotic".split()
-)
-_IN_SEXED = re.compile(r"uter|ovar|vagin|prostat|test[ei]|scrot|gesta|pregn|metri|gravida").search
-_CERVICAL = frozenset(("cervical", "cervicitis"))  # of the womb, where no neck is spoken of
-_NECK = frozenset("spine spinal rib ribs vertebra vertebrae vertebral disc lymph neck cord node nodes".split())
-_YOUNG = frozenset(
-    "child children baby babies infant infants newborn newborns neonate neonates toddler toddlers boy boys "
-    "girl girls teenager "
-    "teenage adolescent adolescents schoolboy schoolgirl".split()
-)
-_AGED = frozenset(
-    "fontanelle fontanel fontanelles antenatal prenatal postnatal perinatal "
-    "pediatric paediatric neonatal infantile congenital juvenile premature preterm fetal foetal fetus foetus "
-    "birth born "
-    "gestation gestational weeks aged old age pregnancy pregnant trimester twin twins deciduous postpartum".split()
-)
-
-
 def _levels(reading: Reading) -> frozenset[int]:
     """The degrees of severity that a caption names by the words that doctors use for them."""
     if _LEVELS.keys().isdisjoint(reading.bag):
@@ -625,6 +573,23 @@ def _is_one_more(lay: Reading, said: Said) -> bool:
     return False
 
 
+def _is_joined(lay: Reading, said: Said) -> bool:
+    """Whether a noun of its own is joined to another: "a lump and a cyst", "gas and calcifications in the wall".
+
+    Of 748 findings that a program put in so, 186 more are seen; none of 1,714 faithful pairs has one.
+    """
+    first, end = said.first - 1, said.last + 1
+    while first > 0 and lay.texts[first] in _SOME and lay.gaps[first + 1] == " ":
+        first -= 1
+    if first < 0 or lay.texts[first] not in ("and", "plus") or lay.gaps[first + 1] != " ":
+        return False
+    counted = first < said.first - 1
+    ends = end == len(lay.texts) or lay.gaps[end] != " " or lay.texts[end] in _PLACING
+    return (counted or ends) and not lay.texts[said.last].endswith(_NO_NOUNS)
+
+
+_PLACING = frozenset("in of at on near beside within around inside".split())
+_NO_NOUNS = ("ed", "ing", "en", "ic", "al", "ar", "ous")
 _BESIDE = frozenset("and also with there".split())
 
 

@@ -241,6 +241,9 @@ def test_a_gate_names_what_is_wrong(gate: str, expert: str, lay: str, reason: st
             "no fracture became fracture",
         ),
         ("invention", "CT of the chest: effusion.", "Fluid was found by this CT of the belly.", "chest became abdomen"),
+        ("invention", "Aneurysm of the basilar artery.", "A bulge on an artery of the liver.", "new: liver"),
+        ("invention", "CT: a mass in the kidney.", "CT: a lump and a cyst in the kidney.", "new: cyst"),
+        ("invention", "MRI with a torn meniscus.", "MRI with a torn meniscus and stones.", "new: stones"),
         ("comparison", "Stenosis of the distal ureter.", "A narrow ureter.", "lost: “distal”"),
         (
             "numbers",
