@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from baselines.results.sheets import table_bytes
-from baselines.results.statistics import wilson_interval
+from baselines.statistics.significance import wilson_interval
 from builders.medlaybench_v.audit import Audited, Tally, audit
 from builders.medlaybench_v.gates import EVIDENCE, GATES
 from builders.medlaybench_v.judge import BROKEN, JUDGED, KEPT, judge_pairs

@@ -20,15 +20,8 @@ from baselines.medconceal.metrics import SCALES, Measure, measures
 from baselines.medconceal.record import Episode
 from baselines.medconceal.tables import GROUPS, PAPER
 from baselines.results.run import Result, RunRecord
-from baselines.results.statistics import (
-    Bootstrap,
-    Interval,
-    bootstrap_ratios,
-    holm,
-    mcnemar_exact,
-    paired_bootstrap,
-    sign_flip_test,
-)
+from baselines.statistics.resampling import Bootstrap, Interval, bootstrap_ratios, paired_bootstrap
+from baselines.statistics.significance import holm, mcnemar_exact, sign_flip_test
 from loaders.errors import InputError
 from loaders.medconceal import Task
 

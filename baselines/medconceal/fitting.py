@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from baselines.medconceal.policy import INPUTS, Logistic, PolicyConfig
 from baselines.medconceal.record import FEATURES, Features
-from baselines.results.statistics import Bootstrap, Floats, Interval
+from baselines.statistics.arrays import Floats
+from baselines.statistics.resampling import Bootstrap, Interval
 from loaders.errors import InputError
 from loaders.files.records import from_json, to_json
 from loaders.files.tables import read_records

@@ -18,7 +18,7 @@ from baselines.medconceal.record import ADDRESSED, REVEALED, Episode
 from baselines.medconceal.validity import checks
 from baselines.medlaybench_v.readability import measure as readability
 from baselines.results.run import Direction
-from baselines.results.statistics import Interval, bootstrap_ratios
+from baselines.statistics.resampling import Interval, bootstrap_ratios
 from loaders.errors import InputError
 from loaders.medconceal import CATEGORIES, Task
 

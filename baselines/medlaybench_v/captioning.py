@@ -32,7 +32,8 @@ from baselines.medlaybench_v import readability
 from baselines.medlaybench_v.language import REGISTERS, read_caption
 from baselines.medlaybench_v.learned_metrics import METRICS, Metric, Scores
 from baselines.results.run import DataUsed, Direction, ModelUsed, Result, RunRecord, because
-from baselines.results.statistics import Floats, bootstrap_means
+from baselines.statistics.arrays import Floats
+from baselines.statistics.resampling import bootstrap_means
 from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.files.images import cell_bytes, clean_bytes
 from loaders.files.records import from_json

@@ -22,7 +22,7 @@ import numpy as np
 from baselines.medlaybench_v.language import CAPTIONS, CaptionScores, GateFailures
 from baselines.results.comparison import FinishedRun
 from baselines.results.differences import Difference, adjusted, named_apart, paired
-from baselines.results.statistics import mcnemar_exact
+from baselines.statistics.significance import mcnemar_exact
 from loaders.errors import InputError
 from loaders.files.records import from_json
 from loaders.files.untrusted import is_there, read_file, resolved

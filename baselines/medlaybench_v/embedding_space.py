@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from baselines.medlaybench_v.retrieval import POOLED
 from baselines.results.published import MODELS
 from baselines.results.run import Direction, Result, RunRecord
-from baselines.results.statistics import Floats, Ints, bootstrap_means
+from baselines.statistics.arrays import Floats, Ints
+from baselines.statistics.resampling import bootstrap_means
 from loaders.errors import InputError, MissingExtra
 from loaders.medlaybench_v import MODALITIES
 

@@ -25,7 +25,8 @@ from baselines.medlaybench_v import learned_metrics, readability, relevance
 from baselines.medlaybench_v.learned_metrics import Metric, Scores
 from baselines.medlaybench_v.wordnet import HOW_TO_GET_WORDNET, WordNet, find_wordnet
 from baselines.results.run import DataUsed, Direction, Result, RunRecord
-from baselines.results.statistics import Floats, bootstrap_means
+from baselines.statistics.arrays import Floats
+from baselines.statistics.resampling import bootstrap_means
 from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.files.records import GROWN, to_json
 from loaders.manifest import ContentDigest, content_digest

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from baselines.results.statistics import Floats, Ints
+from baselines.statistics.arrays import Floats, Ints
 from loaders.errors import InputError, MissingExtra
 
 Embeddings = NDArray[np.floating[Any]]

@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 
 from baselines.results.run import DataUsed, Result, RunRecord, because
 from baselines.results.sheets import rater_sheets, read_sheet, sheet_bytes, write_new
-from baselines.results.statistics import bootstrap_means, cohen_kappa, grimmer
+from baselines.statistics.agreement import cohen_kappa
+from baselines.statistics.printed import grimmer
+from baselines.statistics.resampling import bootstrap_means
 from loaders.errors import InputError
 from loaders.manifest import ContentDigest
 

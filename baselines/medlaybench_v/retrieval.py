@@ -21,15 +21,9 @@ import numpy as np
 from baselines.medlaybench_v.ranking import Embeddings, Recall, recall_at_k
 from baselines.results.published import MODELS
 from baselines.results.run import Result, RunRecord
-from baselines.results.statistics import (
-    Bootstrap,
-    Floats,
-    Ints,
-    benjamini_hochberg,
-    bootstrap_means,
-    bootstrap_ratios,
-    mcnemar_exact,
-)
+from baselines.statistics.arrays import Floats, Ints
+from baselines.statistics.resampling import Bootstrap, bootstrap_means, bootstrap_ratios
+from baselines.statistics.significance import benjamini_hochberg, mcnemar_exact
 from loaders.errors import InputError
 from loaders.medlaybench_v import MODALITIES
 

@@ -6,14 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from baselines.results.statistics import (
-    Clusters,
-    Floats,
-    Interval,
-    benjamini_hochberg,
-    paired_bootstrap,
-    wilcoxon_signed_rank,
-)
+from baselines.statistics.arrays import Clusters, Floats
+from baselines.statistics.resampling import Interval, paired_bootstrap
+from baselines.statistics.significance import benjamini_hochberg, wilcoxon_signed_rank
 
 ALPHA = 0.01
 """3MDBench's level of significance; MedLayBench-V, which compares no systems of captions, has none."""

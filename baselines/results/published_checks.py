@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from statistics import mean, median
 
 from baselines.results.published import MODELS, Published, find, published
-from baselines.results.statistics import grimmer, possible_sds, possible_totals
+from baselines.statistics.printed import grimmer, possible_sds, possible_totals
 
 PAPER = "MedLayBench-V"
 SPLITS = ("Train", "Validation", "Test")

@@ -25,7 +25,9 @@ from numpy.typing import NDArray
 from baselines.medlaybench_v.ratings import krippendorff_alpha
 from baselines.results.run import DataUsed, Result, RunRecord, because
 from baselines.results.sheets import read_sheet, sheet_bytes, write_new
-from baselines.results.statistics import bootstrap_means, cohen_kappa, wilson_interval
+from baselines.statistics.agreement import cohen_kappa
+from baselines.statistics.resampling import bootstrap_means
+from baselines.statistics.significance import wilson_interval
 from loaders.errors import InputError
 from loaders.manifest import ContentDigest
 

@@ -13,7 +13,8 @@ from statistics import fmean
 from typing import Any
 
 from baselines.results.run import Direction, Result, RunRecord
-from baselines.results.statistics import Interval, bootstrap_means, holm, mann_whitney
+from baselines.statistics.resampling import Interval, bootstrap_means
+from baselines.statistics.significance import holm, mann_whitney
 from loaders.errors import InputError
 from loaders.threemdbench import SCHEMA, TRAITS
 

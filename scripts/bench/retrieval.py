@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.medlaybench_v.ranking import recall_at_k
-from baselines.results.statistics import paired_bootstrap
+from baselines.statistics.resampling import paired_bootstrap
 from loaders.errors import BedsideError, MissingExtra
 from scripts.bench.apart import apart
 from scripts.bench.rival_finders import held_megabytes, peak_megabytes

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader, Subset
 
-from baselines.results.statistics import Floats
+from baselines.statistics.arrays import Floats
 from baselines.threemdbench.classifier.network import Input
 from baselines.threemdbench.classifier.pictures import Pictures
 from baselines.threemdbench.classifier.views import TestViews

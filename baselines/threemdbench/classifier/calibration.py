@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from baselines.results.statistics import Bootstrap, Clusters, Floats, Ints, resampled_sums
+from baselines.statistics.arrays import Clusters, Floats, Ints
+from baselines.statistics.resampling import Bootstrap, resampled_sums
 
 BINS = 15
 _LIMITS = (0.05, 20.0)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.results.statistics import Floats
+from baselines.statistics.arrays import Floats
 from loaders.errors import InputError
 from loaders.threemdbench import DIAGNOSES, NAMES, diagnosis_of
 

@@ -18,7 +18,8 @@ import numpy as np
 from PIL import Image
 
 from baselines.medlaybench_v.embeddings import Progress, embed
-from baselines.results.statistics import Floats, classification_scores, occurring
+from baselines.statistics.arrays import Floats
+from baselines.statistics.classification import classification_scores, occurring
 from baselines.threemdbench.classifier.data import Photo
 from baselines.threemdbench.classifier.network import open_network
 from baselines.threemdbench.classifier.views import TestViews

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.results.statistics import Ints
+from baselines.statistics.arrays import Ints
 from loaders.errors import InputError
 
 

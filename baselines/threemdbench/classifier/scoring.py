@@ -13,16 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.results.run import Direction, Result, RunRecord
-from baselines.results.statistics import (
-    Bootstrap,
-    Floats,
+from baselines.statistics.arrays import Floats
+from baselines.statistics.classification import (
     bootstrap_classification,
     bootstrap_f1,
-    bootstrap_means,
     classification_scores,
     confusion,
     occurring,
 )
+from baselines.statistics.resampling import Bootstrap, bootstrap_means
 from baselines.threemdbench.classifier.calibration import bins, bootstrap_ece, log_loss, probabilities
 from baselines.threemdbench.classifier.cues import TOP
 from baselines.threemdbench.classifier.data import FOLDER, Labelled, Photo

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader
 
-from baselines.results.statistics import classification_scores, occurring
+from baselines.statistics.classification import classification_scores, occurring
 from baselines.threemdbench.classifier.answers import answer
 from baselines.threemdbench.classifier.checkpoint import read_tensors, write_tensors
 from baselines.threemdbench.classifier.network import Network

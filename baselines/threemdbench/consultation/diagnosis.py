@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from baselines.results import statistics
-from baselines.results.statistics import Answers, Interval, bootstrap_classification, occurring
+from baselines.statistics import classification
+from baselines.statistics.classification import Answers, bootstrap_classification, occurring
+from baselines.statistics.resampling import Interval
 from baselines.threemdbench.consultation.protocol import Unfinished
 from baselines.threemdbench.consultation.record import Consultation
 from loaders.models.asking import without_thoughts
@@ -188,7 +189,7 @@ def confusion(answers: Sequence[Extracted], names: Sequence[str]) -> tuple[list[
     The last two columns are another diagnosis of the 34, and none or a name outside the list.
     """
     samples = strict_samples(answers)
-    counts = statistics.confusion(samples.truth, samples.predicted, names)
+    counts = classification.confusion(samples.truth, samples.predicted, names)
     return [*names, "another of the 34", "none of the 34"], counts.tolist()
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.comparison import FinishedRun
 from baselines.results.differences import Difference, adjusted, named_apart, paired
-from baselines.results.statistics import paired_bootstrap_classification
+from baselines.statistics.classification import paired_bootstrap_classification
 from baselines.threemdbench.consultation.diagnosis import (
     authors_samples,
     extracted,

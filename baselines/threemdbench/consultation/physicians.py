@@ -19,7 +19,7 @@ from pathlib import Path
 
 from baselines.results.run import Result, RunRecord, because
 from baselines.results.sheets import rater_sheets, read_sheet, write_new
-from baselines.results.statistics import mcnemar_exact, unpaired_t, wilson_interval
+from baselines.statistics.significance import mcnemar_exact, unpaired_t, wilson_interval
 from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.diagnosis import extracted, first_name
 from baselines.threemdbench.consultation.names import PAPER, doctor_name

@@ -16,7 +16,7 @@ import numpy as np
 
 from baselines.dialogue.game import Ask, Game
 from baselines.results.run import Result, RunRecord
-from baselines.results.statistics import bootstrap_means
+from baselines.statistics.resampling import bootstrap_means
 from baselines.threemdbench.consultation.game import transcript
 from baselines.threemdbench.consultation.names import PAPER
 from baselines.threemdbench.consultation.prompts import has_place

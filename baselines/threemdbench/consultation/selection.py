@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from baselines.results.run import Direction, Result, RunRecord
-from baselines.results.statistics import Bootstrap, Floats, bootstrap_means, bootstrap_ratios, wilson_interval
+from baselines.statistics.arrays import Floats
+from baselines.statistics.resampling import Bootstrap, bootstrap_means, bootstrap_ratios
+from baselines.statistics.significance import wilson_interval
 from baselines.threemdbench.consultation.names import PAPER, model_name
 from baselines.threemdbench.consultation.selection_game import Trial
 from loaders.errors import InputError

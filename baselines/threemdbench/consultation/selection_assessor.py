@@ -18,17 +18,11 @@ import numpy as np
 
 from baselines.dialogue.game import Ask, Game
 from baselines.results.run import Direction, Result, RunRecord
-from baselines.results.statistics import (
-    Agreement,
-    Answers,
-    Floats,
-    Interval,
-    Ints,
-    bootstrap_kappas,
-    cohen_kappa,
-    percentile_interval,
-    wilson_interval,
-)
+from baselines.statistics.agreement import Agreement, bootstrap_kappas, cohen_kappa
+from baselines.statistics.arrays import Floats, Ints
+from baselines.statistics.classification import Answers
+from baselines.statistics.resampling import Interval, percentile_interval
+from baselines.statistics.significance import wilson_interval
 from baselines.threemdbench.consultation.assessor import extract
 from baselines.threemdbench.consultation.diagnosis import NONE, first_name, weighted_f1
 from baselines.threemdbench.consultation.names import PAPER, model_name

@@ -24,7 +24,9 @@ from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.comparison import FinishedRun
 from baselines.results.run import because
 from baselines.results.sheets import rater_sheets, read_sheet, write_new
-from baselines.results.statistics import Floats, Interval, Ints, bootstrap_kappas, percentile_interval
+from baselines.statistics.agreement import bootstrap_kappas
+from baselines.statistics.arrays import Floats, Ints
+from baselines.statistics.resampling import Interval, percentile_interval
 from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.diagnosis import is_none
 from baselines.threemdbench.consultation.prompts import read_prompts as consultation_prompts

@@ -20,17 +20,9 @@ from typing import Any
 import numpy as np
 
 from baselines.results.run import Direction, Result, RunRecord
-from baselines.results.statistics import (
-    Interval,
-    benjamini_hochberg,
-    bootstrap_means,
-    bootstrap_ratios,
-    kruskal_wallis,
-    mann_whitney,
-    occurring,
-    percentile_interval,
-    wilson_interval,
-)
+from baselines.statistics.classification import occurring
+from baselines.statistics.resampling import Interval, bootstrap_means, bootstrap_ratios, percentile_interval
+from baselines.statistics.significance import benjamini_hochberg, kruskal_wallis, mann_whitney, wilson_interval
 from baselines.threemdbench.consultation.diagnosis import (
     Estimate,
     Extracted,

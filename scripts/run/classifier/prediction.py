@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from baselines.results.run import ModelUsed, RunRecord, because, read_run
-from baselines.results.statistics import Floats
+from baselines.statistics.arrays import Floats
 from baselines.threemdbench.classifier.answers import answer
 from baselines.threemdbench.classifier.classes import Classes
 from baselines.threemdbench.classifier.cues import TOP

@@ -15,7 +15,7 @@ from baselines.medconceal.clinician_attackers import ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS, random_clinician
 from baselines.medconceal.game import Rules, task_game
 from baselines.medconceal.record import HIDDEN
-from baselines.results.statistics import wilson_interval
+from baselines.statistics.significance import wilson_interval
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError
 from loaders.medconceal import CATEGORIES, chart

@@ -34,7 +34,7 @@ from baselines.medconceal.record import (
 from baselines.medconceal.tables import curves, results
 from baselines.results.published import find
 from baselines.results.run import DataUsed, RunRecord
-from baselines.results.statistics import holm, mcnemar_exact, wilson_interval
+from baselines.statistics.significance import holm, mcnemar_exact, wilson_interval
 from loaders.errors import InputError
 from loaders.files.records import from_json, to_json
 from loaders.medconceal import CATEGORIES, VALUES, Task

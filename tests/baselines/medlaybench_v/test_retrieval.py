@@ -22,7 +22,8 @@ from baselines.medlaybench_v.retrieval import (
 )
 from baselines.results.published import MODELS, published
 from baselines.results.run import DataUsed, Result, RunRecord
-from baselines.results.statistics import benjamini_hochberg, bootstrap_means
+from baselines.statistics.resampling import bootstrap_means
+from baselines.statistics.significance import benjamini_hochberg
 from loaders.errors import InputError
 
 RECORD = RunRecord(baseline="retrieval", data=DataUsed("medlaybench-v", "test", "v1.0.0", "ab" * 32))

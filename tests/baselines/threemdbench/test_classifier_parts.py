@@ -22,7 +22,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from baselines.results.run import DataUsed, RunRecord
-from baselines.results.statistics import wilson_interval
+from baselines.statistics.significance import wilson_interval
 from baselines.threemdbench.classifier.calibration import bins, bootstrap_ece, fit_temperature, log_loss, probabilities
 from baselines.threemdbench.classifier.classes import Classes
 from baselines.threemdbench.classifier.cues import More, Search, read_cues, write_cues

@@ -7,7 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from baselines.results.statistics import Answers, paired_bootstrap_classification, wilson_interval
+from baselines.statistics.classification import Answers, paired_bootstrap_classification
+from baselines.statistics.significance import wilson_interval
 from baselines.threemdbench.consultation.diagnosis import (
     Extracted,
     authors_samples,

@@ -13,7 +13,7 @@ from scipy import stats
 from baselines.results.comparison import Compared
 from baselines.results.published import counterpart, published
 from baselines.results.run import ModelUsed, Result, write_run
-from baselines.results.statistics import benjamini_hochberg, mann_whitney
+from baselines.statistics.significance import benjamini_hochberg, mann_whitney
 from baselines.threemdbench.consultation.differences import System, differences, told_apart
 from baselines.threemdbench.consultation.names import SETTING_NAMES, family, model_name, shared_family
 from baselines.threemdbench.consultation.record import Consultation

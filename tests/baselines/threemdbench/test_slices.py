@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from baselines.results.statistics import bootstrap_means, mann_whitney, wilson_interval
+from baselines.statistics.resampling import bootstrap_means
+from baselines.statistics.significance import mann_whitney, wilson_interval
 from baselines.threemdbench.slices import Measure, sides_of, sliced
 from builders.threemdbench.sources.traits import traits
 from loaders.errors import InputError

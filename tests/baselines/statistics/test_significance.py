@@ -1,0 +1,142 @@
+"""Tests of significance against scipy, statsmodels and enumeration."""
+
+from __future__ import annotations
+
+import itertools
+from math import comb
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from baselines.statistics.significance import (
+    benjamini_hochberg,
+    holm,
+    kruskal_wallis,
+    mann_whitney,
+    mcnemar_exact,
+    sign_flip_test,
+    unpaired_t,
+    wilcoxon_signed_rank,
+    wilson_interval,
+)
+from loaders.errors import InputError
+
+
+def test_sign_flips_reach_the_exact_p_by_enumeration() -> None:
+    differences = np.array([1.5, -0.5, 2.0, 3.0, -1.0, 0.5, 2.5, 0.0])
+    sums = [abs(sum(s * d for s, d in zip(signs, differences, strict=True)))
+            for signs in itertools.product((-1, 1), repeat=8)]  # fmt: skip
+    exact = np.mean([value >= abs(differences.sum()) for value in sums])
+    assert sign_flip_test(differences, permutations=255, seed=1) == pytest.approx(exact, abs=0.06)  # drawn
+    assert sign_flip_test(differences) == sign_flip_test(-differences) == exact  # of 256 ways all are counted
+
+
+def test_sums_that_differ_by_rounding_alone_reach_each_other() -> None:
+    sevenths = [1 / 7, -4 / 7, -4 / 5, -2 / 7, 5 / 7]
+    whole = np.array([5, -20, -28, -10, 25])  # the same in parts of 35, where sums are exact
+    assert sign_flip_test(sevenths) == sign_flip_test(whole) == 0.625
+
+
+def test_ranks_and_signs_are_those_of_the_means_before_rounding() -> None:
+    thirds = np.array([1, 2 / 3, 1 / 3, 2 / 3, 1, 0]), np.array([2 / 3, 1 / 3, 0, 0, 0, 1 / 3])
+    whole = np.array([3, 2, 1, 2, 3, 0]), np.array([2, 1, 0, 0, 0, 1])
+    assert wilcoxon_signed_rank(*thirds) == wilcoxon_signed_rank(*whole)
+    assert mcnemar_exact([0.1 + 0.2, 1.0], [0.3, 0.0]) == mcnemar_exact([0.0, 1.0], [0.0, 0.0])
+
+
+def test_sign_flips_of_clusters_move_their_rows_together() -> None:
+    differences, clusters = np.array([1.0, 1, 1, 1, 1, 1]), ["a"] * 3 + ["b"] * 3
+    # Two units: of four flips two keep the whole sum.
+    assert sign_flip_test(differences, clusters=clusters) == 0.5
+    assert sign_flip_test(differences) == 2 / 64
+
+
+def test_sign_flip_p_is_never_zero_and_one_without_evidence() -> None:
+    assert sign_flip_test(np.ones(60), permutations=99) == 0.01
+    assert sign_flip_test(np.zeros(5), permutations=99) == 1.0
+    assert sign_flip_test([0.3], permutations=99) == 1.0
+    tenths = np.array([0.1] * 7 + [-0.1] * 3)  # sums that tie only if they are exact
+    exact = 2 * sum(comb(10, k) for k in range(7, 11)) / 1024
+    assert sign_flip_test(tenths) == exact
+    assert sign_flip_test(tenths, permutations=1_000) == pytest.approx(exact, abs=0.03)
+
+
+@pytest.mark.parametrize(("better", "worse"), [(0, 0), (1, 0), (5, 5), (3, 9), (40, 84), (2000, 1800)])
+def test_mcnemar_is_the_exact_binomial_test(better: int, worse: int) -> None:
+    contingency = pytest.importorskip("statsmodels.stats.contingency_tables")
+    treatment = np.array([1] * better + [0] * worse + [1, 0])
+    control = np.array([0] * better + [1] * worse + [1, 0])
+    found = mcnemar_exact(treatment, control)
+    assert (found.better, found.worse) == (better, worse)
+    wanted = contingency.mcnemar([[1, better], [worse, 1]], exact=True).pvalue if better + worse else 1.0
+    assert found.p == pytest.approx(wanted)
+
+
+def test_wilcoxon_by_hand_and_without_a_difference() -> None:
+    # Ranks of 1, 2, 3, 4 with signs + - + +: the smaller sum is 2; P(min <= 2) = 2 * 3 / 16.
+    statistic, p = wilcoxon_signed_rank([1.0, 0, 3, 4, 7], [0.0, 2, 0, 0, 7])
+    assert statistic == 2 and p == pytest.approx(6 / 16)
+    assert wilcoxon_signed_rank([1, 2], [1, 2]) == (0.0, 1.0)
+    assert wilcoxon_signed_rank([2.0], [1.0]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("name", ["holm", "fdr_bh"])
+def test_adjusted_p_values_are_those_of_statsmodels(name: str) -> None:
+    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    adjust = holm if name == "holm" else benjamini_hochberg
+    generator = np.random.default_rng(0)
+    for p in ([0.04], [0.01, 0.01, 0.02, 0.5, 1.0], [1.0, 1.0], [0.0, 0.3], *generator.random((20, 24)) ** 3):
+        np.testing.assert_allclose(adjust(p), multitest.multipletests(p, method=name)[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
+def test_what_are_no_p_values(adjust: Any) -> None:
+    for bad in ([], [0.1, float("nan")], [-0.1], [1.1]):
+        with pytest.raises(InputError, match="p values"):
+            adjust(bad)
+
+
+@pytest.mark.parametrize(("successes", "n"), [(0, 1), (1, 1), (0, 30), (30, 30), (7, 33), (4500, 9927)])
+def test_wilson_interval_is_that_of_statsmodels(successes: int, n: int) -> None:
+    proportion = pytest.importorskip("statsmodels.stats.proportion")
+    low, high = wilson_interval(successes, n)
+    wanted = proportion.proportion_confint(successes, n, alpha=0.05, method="wilson")
+    assert (low, high) == pytest.approx(wanted, abs=1e-12) and 0 <= low <= high <= 1
+
+
+def test_wilson_interval_refuses_what_is_no_proportion() -> None:
+    for successes, n in ((0, 0), (3, 2), (-1, 5)):
+        with pytest.raises(InputError):
+            wilson_interval(successes, n)
+
+
+@pytest.mark.parametrize("ties", [True, False])
+def test_tests_of_independent_groups_are_those_of_scipy_and_statsmodels(ties: bool) -> None:
+    weightstats = pytest.importorskip("statsmodels.stats.weightstats")
+    generator = np.random.default_rng(8)
+    for _ in range(20):
+        groups = [generator.normal(at / 3, 1, 12 + at) for at in range(4)]
+        groups = [np.round(group) for group in groups] if ties else groups
+        assert kruskal_wallis(groups) == pytest.approx(tuple(stats.kruskal(*groups)))
+        expected = stats.mannwhitneyu(groups[0], groups[1], method="asymptotic")
+        assert mann_whitney(groups[0], groups[1]) == pytest.approx((expected.statistic, expected.pvalue))
+        assert unpaired_t(groups[0], groups[1]) == pytest.approx(weightstats.ttest_ind(groups[0], groups[1])[1])
+
+
+def test_groups_without_any_variance_differ_or_do_not() -> None:
+    assert kruskal_wallis([[1, 1], [1], [1, 1]]) == (0.0, 1.0)
+    assert mann_whitney([2, 2], [2]) == (1.0, 1.0)
+    assert unpaired_t([1, 1], [1, 1, 1]) == 1.0 and unpaired_t([1, 1], [0, 0]) == 0.0
+    for call in (lambda: kruskal_wallis([[1]]), lambda: kruskal_wallis([[1], []]), lambda: unpaired_t([1], [1, 2])):
+        with pytest.raises(InputError, match="group"):
+            call()
+
+
+def test_the_t_test_gives_the_p_values_of_table_7_of_3mdbench() -> None:
+    def outcomes(right: int) -> list[int]:
+        return [1] * right + [0] * (33 - right)
+
+    found = [round(unpaired_t(outcomes(18), outcomes(right)), 2) for right in (13, 9, 19, 18)]
+    assert found == [0.22, 0.02, 0.81, 1.0]
