@@ -10,9 +10,10 @@ from builders.medlaybench_v.facts.binding import Placed, exchanged, turned
 from builders.medlaybench_v.facts.markers import markers
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import moved, named, phrase_of
-from builders.medlaybench_v.facts.quantities import ABOVE, BELOW, DECADE, UNITS, Quantity, quantities
+from builders.medlaybench_v.facts.quantities import ABOVE, BELOW, DECADE, Quantity, quantities
 from builders.medlaybench_v.facts.ranges import may_stand_for, ranges, told_by_range
 from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.units import UNITS
 
 
 def same(expert: Quantity, lay: Quantity) -> bool:
@@ -144,6 +145,7 @@ def _kept(
     unmet = [q for q in there if not any(same(e, q) for e in here)]
     taken = {other for other in there if any(q.kind == other.kind and same(q, other) for q in here)}
     lost = [q for q in here if not q.loose and not any(same(q, o) for o in there if q.kind == o.kind or o not in taken)]
+    lost = [q for q in lost if not _is_of_a_ratio(expert, q, there)]
     lost = [q for q in lost if not (_named_otherwise(q, lay) or _told_by_another(q, there, lay))]
     lost = [q for q in lost if not _is_reckoned(q, here, unmet, lay)]
     new = [q for q in unmet if not q.loose and not _derived(q, here) and not _is_ratio(q, here)]
@@ -156,7 +158,7 @@ def _kept(
         new = [q for q in new if not _is_of_a_scale(lay, q, there) and not _names_a_stage(q, here)]
     told, met = _told_as_part(lost, lay, there)
     new = [q for q in new if not _is_share(q, here)]
-    for quantity, bare in _with_unit_before(lost, there, new):
+    for quantity, bare in (*_with_unit_before(lost, there, new), *_with_sign_in_words(lost, lay, there)):
         told, met = told | {quantity}, met | {bare}
     for quantity in lost:
         rest = [q for q in new if _is_what_remains(expert, quantity, lay, q)]
@@ -221,11 +223,19 @@ def _is_recounted(expert: Reading, one: Quantity, lay: Reading, other: Quantity)
 
 
 def _is_what_remains(expert: Reading, one: Quantity, lay: Reading, other: Quantity) -> bool:
-    """ "Reduced by more than half" leaves "less than half as much"."""
+    """ "Reduced by more than half" leaves "less than half as much"; "lost two thirds", "dwindled to a third"."""
     if not one.kind == other.kind == "share" or {one.bound, other.bound} in ({">"}, {"<"}):
         return False
-    by = ["by" in r.texts[max(0, q.first - 4) : q.first] for r, q in ((expert, one), (lay, other))]
-    return by[0] != by[1] and abs(one.value + other.value - 100.0) <= 3.0
+    if abs(one.value + other.value - 100.0) > 3.0:
+        return False
+    before = [frozenset(r.texts[max(0, q.first - 4) : q.first]) for r, q in ((expert, one), (lay, other))]
+    by, to, less = ([not words.isdisjoint(told) for told in before] for words in (_BY, _TO, _LESS_BY))
+    return by[0] != by[1] or (to[0] != to[1] and less[to[0]])
+
+
+_BY = frozenset(("by",))
+_TO = frozenset(("to",))
+_LESS_BY = frozenset("lost lose loses losing shed".split())
 
 
 def _with_unit_before(
@@ -242,11 +252,26 @@ def _with_unit_before(
     return found
 
 
+def _with_sign_in_words(lost: list[Quantity], lay: Reading, there: list[Quantity]) -> list[tuple[Quantity, Quantity]]:
+    """Negative values whose sign is told: "2.8 standard deviations below", "the shortfall is 1.6"."""
+    if _BELOW_ZERO.isdisjoint(lay.bag):
+        return []
+    pairs = ((q, other) for q in lost if q.value < 0 for other in there)
+    return [(q, other) for q, other in pairs if other.value == -q.value and other.kind == q.kind]
+
+
+_BELOW_ZERO = frozenset("below under beneath less lower short shortfall deficit minus negative lacks".split())
+
+
 def _is_share(quantity: Quantity, here: list[Quantity]) -> bool:
-    """ "Between a fifth and a quarter" of 20 to 25 per cent."""
+    """ "Between a fifth and a quarter" of 20 to 25 per cent; "less than a third" of what 70 per cent leave."""
+    shares = [q.value for q in here if q.kind == "share" and not q.bound]
+    if quantity.kind == "share" and quantity.bound in ("<", ">"):
+        gaps = [quantity.value - share for value in shares for share in (value, 100.0 - value)]
+        return any(0 <= (gap if quantity.bound == "<" else -gap) <= 0.25 * quantity.value for gap in gaps)
     if quantity.kind != "ordinal" or quantity.value < 3:
         return False
-    return any(q.kind == "share" and abs(q.value * quantity.value - 100.0) <= 3.0 for q in here)
+    return any(abs(share * quantity.value - 100.0) <= 3.0 for share in shares)
 
 
 def _left_over(expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity]) -> list[str]:
@@ -510,6 +535,7 @@ def _is_reckoned(quantity: Quantity, here: list[Quantity], unmet: list[Quantity]
     others = [q for q in here if q is not quantity and q.kind == quantity.kind and q.kind not in _NAMES_ONE and q.value]
     factors = [_FACTORS[word] for word in _FACTORS.keys() & lay.bag]
     factors += [q.value / 100.0 for q in unmet if q.kind == "share"] if quantity.kind == "count" else []
+    factors += [q.value for q in unmet if q.kind == "fold"]  # "three times as much" of 75% and 25%
     steps = [q.value for q in unmet if q.kind == quantity.kind == "time"]
     close = 0.01 * abs(quantity.value)
     return any(
@@ -520,6 +546,19 @@ def _is_reckoned(quantity: Quantity, here: list[Quantity], unmet: list[Quantity]
 
 
 _FACTORS = {"half": 0.5, "halved": 0.5, "doubled": 2.0, "twice": 2.0, "tripled": 3.0}
+
+
+def _is_of_a_ratio(expert: Reading, quantity: Quantity, there: list[Quantity]) -> bool:
+    """Whether a number stands in a ratio that the lay caption tells otherwise: 2:1 as "twice as wide"."""
+    if quantity.kind != "count" or ":" not in expert.text:
+        return False
+    at = expert.words[quantity.first].start
+    ratio = next((match for match in _RATIO.finditer(expert.text) if match.start() <= at < match.end()), None)
+    if ratio is None or not float(ratio[1]) or not float(ratio[2]):
+        return False
+    values = float(ratio[1]) / float(ratio[2]), float(ratio[2]) / float(ratio[1])
+    told = [q.value / (100.0 if q.kind == "share" else 1.0) for q in there if q.kind in ("fold", "share")]
+    return any(abs(value - other) <= 0.03 * value for value in values for other in told)
 
 
 def _ratios(reading: Reading) -> frozenset[tuple[str, str]]:

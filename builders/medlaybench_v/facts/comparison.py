@@ -100,6 +100,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     compared = [p for p in here.get("size", ()) if _is_compared(expert, p)]
     if compared and there.keys().isdisjoint(("size", "course", "severity", "number")):
         told_by_numbers = sum(q.kind == "length" for q in lay.get(quantities)) > 1
+        told_by_numbers |= any(q.kind == "fold" for q in lay.get(quantities))
         if not told_by_numbers and not _COMPARATIVE.search(lay.lower):
             outcome.add("lost", f"“{_text(expert, compared[0])}”", Basis.UNMET)
     if not _AGAINST.isdisjoint(expert.bag) and _THEN.isdisjoint(lay.bag):

@@ -10,21 +10,23 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 from functools import lru_cache
-from itertools import chain
 from operator import attrgetter
 
 from builders.medlaybench_v.facts.additions import added
 from builders.medlaybench_v.facts.binding import STOP_WORDS, Placed, turned
-from builders.medlaybench_v.facts.certainty import POSSIBLE, PROBABLE, degrees
+from builders.medlaybench_v.facts.causes import NEGATED, OF_THE_CASE, caused
+from builders.medlaybench_v.facts.explanations import definitions
 from builders.medlaybench_v.facts.imaging import imaging
+from builders.medlaybench_v.facts.leftover import left_over
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.persons import SEX, persons
-from builders.medlaybench_v.facts.polarity import also, polarity, signs_of_places
+from builders.medlaybench_v.facts.polarity import also, clauses, polarity, signs_of_places
 from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.regions import elsewhere
 from builders.medlaybench_v.facts.scan import Reading, read
-from builders.medlaybench_v.facts.senses import ANATOMY, Said, implied, kind_of, senses
-from builders.medlaybench_v.facts.wordings import Sense, root
+from builders.medlaybench_v.facts.senses import ANATOMY, Said, concepts_of, implied, implied_by_all, kind_of, senses
+from builders.medlaybench_v.facts.wordings import root
+from builders.medlaybench_v.facts.words import COLOURS
 from builders.medlaybench_v.words.reads_well import plain_words
 
 _FIRM = frozenset(("cause", "treatment", "symptom", "advice", "outcome"))
@@ -36,26 +38,9 @@ _GENERAL = frozenset(
     "lucency benign calcification cyst diverticulum fistula treatment surgery trauma genes necrosis erosion ulcer "
     "atrophy collapse edema scoliosis drug".split()
 ) | {"foreign body", "air-fluid level"}
-
-
-def _definitions(lay: Reading) -> list[tuple[int, int]]:
-    """The stretches that explain a term: parentheses, and what follows "that is", "a name for", "called"."""
-    spans = [(m.start(), m.end()) for m in _BRACKETS.finditer(lay.text)]
-    for match in chain(_EXPLAINS.finditer(lay.lower), _APPOSED.finditer(lay.lower)):
-        if match.lastgroup and not _VERBS.isdisjoint(match[match.lastgroup].split()):
-            continue  # ", a clot is sitting in"
-        end = _STOP.search(lay.lower, match.end())
-        stop = end.start() if end else len(lay.text)
-        if not _OF_THE_PATIENT.search(lay.lower, match.end(), stop):  # "a trait that this patient inherited"
-            spans.append((match.start(), stop))
-    return spans
-
-
-_OF_THE_PATIENT = re.compile(r"\bpatient\b(?!['’]s)|\b(?:he|she) (?:has|had|was|is)\b")
 # Words that name a finding or a deed only by chance: "the drainage system of the kidney".
 _APART = frozenset("().;:")
-_BRACKETS = re.compile(r"\([^)]*\)")
-_STOP = re.compile(r"[.;:]")
+_BREAKS = _APART | {","}
 _NO_CLAIM = frozenset(
     "drainage drains draining pushed removed sample contrast dye run runs operated bulging bulge bulges broken breaks "
     "break chip crack balloon".split()
@@ -73,39 +58,6 @@ _VERDICTS = frozenset(("advice", "reassurance", "outcome"))  # which no explanat
 _WITH_CHILD = frozenset("week weeks trimester fetal foetal fetus foetus placenta placental amniotic gestation".split())
 # Findings and verdicts that no plain word for another finding is.
 _BOLD = frozenset("burst ruptured bruised bruise bruising harmless innocent dangerous cancerous".split())
-_OPINIONS = frozenset((PROBABLE, POSSIBLE))
-_CAUSES = re.compile(
-    r"\bdue to\b|\bcaused by\b|\bbecause of\b|\bcomes? from\b|\bcame from\b|\bas a result\b|\bis the reason\b|"
-    r"\bare the reason\b|"
-    r"\bresults? from\b|\bresulting\b|\bbrought on by\b|\bresult of\b|\bowing to\b|\bled to\b|\bthanks to\b|"
-    r"\bsecondary to\b|\bbrought (?:\w+ ){1,2}on\b|"
-    r"\bstem(?:s|med)? from\b|\bafter years of\b|\bto blame\b|\bis the cause\b|\bthe culprit\b|\btriggered by\b|"
-    r"\barising from\b|"
-    r"\b(?:has|have|had) made (?:the|his|her|him)\b|"
-    r"\bcaus(?:es|ing|ed)\b|\bprobably from\b|\blikely from\b"
-)
-# One of these stands in whatever `_CAUSES` finds.
-_CAUSE_WORDS = frozenset(
-    "due caused because come comes came result results resulting reason brought owing led thanks secondary stem stems "
-    "stemmed years blame cause culprit triggered arising made causes causing probably likely".split()
-)
-_EXPLAINS = re.compile(
-    r"\bthat is\b|\bthe name for\b|\bwhat doctors\b|\bdoctors (?:call|name)\b|\bknown as\b|\bmeaning\b|\bi\.e\.|"
-    r"\bor rather\b|\bof the sort\b|\bthe sort (?:of|that)\b|\bof the kind\b|"
-    r"\bthe kind (?:of|that)\b|\bas used\b|\bused (?:to|for|in)\b"
-)
-_APPOSED = re.compile(
-    r", an? (?=(?P<noun>[a-z -]+?) (?:of|that|which|in|for|disorder|disease|cancer|treatment|gland|growth)\b)"
-)
-# "Thanks to a CT scan", "what caused them is not known", "caused by the dye" of an artefact: no cause of a finding.
-_LETTERS = re.compile(r"[a-z]+")
-_PICTURED = frozenset(
-    "ct mri scan scans ultrasound ray rays image images picture pictures dye contrast artefact".split()
-)
-_PERSON = frozenset("man woman boy girl child baby infant newborn patient person someone somebody".split())
-_UNKNOWN = frozenset("known unknown unclear clear knows tell told certain said".split())
-_NEGATED = frozenset("not unknown unclear cannot no nobody nothing none".split())
-_VERBS = frozenset("is are was were has have had lies lie sits sit shows show can could will does do".split())
 
 
 def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
@@ -119,12 +71,14 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         outcome.changed.append(f"{_LEVEL_NAMES[min(ours)]} became {_LEVEL_NAMES[min(theirs)]}")
     for first, end in added(expert, lay, allowed):
         start = lay.words[first].start
-        if not any(a <= start < b for a, b in lay.get(_definitions)):
+        if not any(a <= start < b for a, b in lay.get(definitions)):
+            if not _names_more(lay, first, end, unfamiliar, known) and left_over(expert, lay):
+                continue  # its unknown words may stand for what is left over
             basis = Basis.MISSING if _tells_of_more(lay, first, end, unfamiliar, known) else Basis.UNMET
             outcome.add("new", f"“{lay.text[start : lay.words[end - 1].end]}”", basis)
     for text in (
         *_reached(expert, lay, unfamiliar),
-        *_caused(expert, lay),
+        *caused(expert, lay),
         *_put_in(expert, lay),
         *_one_more(expert, lay, unfamiliar),
     ):
@@ -133,7 +87,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         outcome.add("changed", *replaced)
     else:
         all_known = not expert.get(_unknown_terms)
-        for said in elsewhere(lay, unfamiliar, known, _concepts(lay), all_known=all_known):
+        for said in elsewhere(lay, unfamiliar, known, concepts_of(lay), all_known=all_known):
             if not _organs_explained(lay, {said.senses[0].concept}):
                 outcome.add("new", lay.text[lay.words[said.first].start : lay.words[said.last].end], Basis.UNMET)
     for text in (*_taken_away(expert, lay), *_replaced(expert, lay, unfamiliar, allowed)):
@@ -149,14 +103,14 @@ def _claims(expert: Reading, lay: Reading, allowed: Reading, outcome: Outcome) -
 
     Returns what it names in other words than the expert caption, and the concepts that are known of.
     """
-    said_here = _concepts(expert)
+    said_here = concepts_of(expert)
     unfamiliar = [said for said in lay.get(senses) if not said_here.issuperset(map(_CONCEPT, said.senses))]
     known = said_here | allowed.get(_allowed) if unfamiliar else said_here
     for said in unfamiliar:
         concepts = {sense.concept for sense in said.senses}
         unknown = concepts - known
         if unknown:
-            known |= _concepts(allowed)  # as one text, for what only two phrases together name
+            known |= concepts_of(allowed)  # as one text, for what only two phrases together name
             unknown = concepts - known
         if not unknown:
             continue
@@ -185,7 +139,7 @@ def _judge(expert: Reading, lay: Reading, said: Said, concepts: Set[str], known:
     """Adds what was `said` to the outcome where it claims something of the patient: `concepts` that the expert caption
     does not name."""
     start, end = lay.words[said.first].start, lay.words[said.last].end
-    explained = any(a <= start and end <= b for a, b in lay.get(_definitions))
+    explained = any(a <= start and end <= b for a, b in lay.get(definitions))
     firm = {c for c in concepts if kind_of(c) in _FIRM}
     text = lay.text[start:end]
     claims = any(kind_of(c) != "person" for c in concepts)
@@ -213,6 +167,14 @@ def _judge(expert: Reading, lay: Reading, said: Said, concepts: Set[str], known:
         outcome.add("new", text, Basis.UNMET)
 
 
+def _names_more(lay: Reading, first: int, end: int, unfamiliar: list[Said], known: frozenset[str]) -> bool:
+    """Whether a clause names something that the expert caption does not, or a direction or a colour."""
+    headed = any(first <= pole.first < end and pole.dimension == "heading" for pole in lay.get(poles))
+    if headed or not COLOURS.isdisjoint(lay.texts[first:end]):
+        return True
+    return any(first <= said.first < end and not known.issuperset(map(_CONCEPT, said.senses)) for said in unfamiliar)
+
+
 def _tells_of_more(lay: Reading, first: int, end: int, unfamiliar: list[Said], known: frozenset[str]) -> bool:
     """Whether a clause that adds to what is told is a sentence of its own and names a finding or a deed.
 
@@ -221,47 +183,15 @@ def _tells_of_more(lay: Reading, first: int, end: int, unfamiliar: list[Said], k
     if first and (_STOPS.isdisjoint(lay.gaps[first]) or lay.texts[first] == "then"):
         return False
     new = {x.concept for s in unfamiliar if first <= s.first < end for x in s.senses} - known - _GENERAL
-    return any(kind_of(concept) in _OF_THE_CASE for concept in new)
+    return any(kind_of(concept) in OF_THE_CASE for concept in new)
 
 
 _STOPS = frozenset(".;")
 _TOLD_BESIDE = frozenset(
     "finding disease symptom outcome".split()
 )  # a device or a deed may tell how something was done
-_OF_THE_CASE = frozenset("finding disease treatment symptom outcome cause device advice".split())
 
 
-def _caused(expert: Reading, lay: Reading) -> list[str]:
-    """The words by which the lay caption alone tells of a cause."""
-    if _CAUSE_WORDS.isdisjoint(lay.bag):
-        return []
-    if _CAUSES.search(expert.lower) or any(d.value in _OPINIONS for d in expert.get(degrees)):
-        return []
-    found = []
-    for match in _CAUSES.finditer(lay.lower):
-        behind = set(_LETTERS.findall(lay.lower, match.end(), match.end() + 60)[:7])
-        of_the_picture = behind & _PICTURED or (behind & _UNKNOWN and behind & _NEGATED)
-        if match[0].endswith("from"):  # "this CT slice comes from a man of 53"
-            of_the_picture = of_the_picture or behind & _PERSON
-        explained = any(a <= match.start() < b for a, b in lay.get(_definitions))
-        if not of_the_picture and not explained and not _is_known_cause(expert, lay, match):
-            found.append(match[0])
-    return found
-
-
-def _is_known_cause(expert: Reading, lay: Reading, match: re.Match[str]) -> bool:
-    """Whether what follows "because of" is a finding or a deed that the expert caption names: "taken out because of a
-    tumor" of "nephrectomy for a tumor"."""
-    if not _RELATED.isdisjoint(expert.bag):
-        return False  # of two things that it relates, the lay caption may name the wrong one as the cause
-    known = _concepts(expert)
-    behind = [s for s in lay.get(senses) if 0 <= lay.words[s.first].start - match.end() < _NEXT]
-    told = [x.concept for s in behind for x in s.senses if kind_of(x.concept) in _OF_THE_CASE]
-    return bool(told) and told[0] in known
-
-
-_RELATED = frozenset("resulted related attributed attributable".split())
-_NEXT = 40  # characters in which what follows a cause is named
 # Structures of one rank: who names one of them means none of the others.
 _RANKS = tuple(
     frozenset(rank.split(","))
@@ -287,7 +217,7 @@ _RANKED = frozenset().union(*_RANKS)
 
 def _replaced(expert: Reading, lay: Reading, unfamiliar: list[Said], allowed: Reading) -> list[str]:
     """A structure that gave way to another of its rank: the duct of the pancreas to that of the bile."""
-    unknown = _implied(unfamiliar) - _concepts(expert) - allowed.get(_allowed) if unfamiliar else frozenset()
+    unknown = implied_by_all(unfamiliar) - concepts_of(expert) - allowed.get(_allowed) if unfamiliar else frozenset()
     if unknown.isdisjoint(_RANKED):
         return []
     here, there = expert.get(_named), lay.get(_named)
@@ -295,7 +225,7 @@ def _replaced(expert: Reading, lay: Reading, unfamiliar: list[Said], allowed: Re
     for rank in _RANKS:
         ours, theirs = here & rank, there & rank
         if rank is _RANKS[0]:  # the portal vein is a vein
-            ours, theirs = _concepts(expert) & rank, _concepts(lay) & rank
+            ours, theirs = concepts_of(expert) & rank, concepts_of(lay) & rank
         if not ours or not theirs or theirs <= ours:
             continue
         lost = ours - frozenset().union(*map(implied, there))
@@ -327,12 +257,12 @@ def _place_replaced(
     expert: Reading, lay: Reading, unfamiliar: list[Said], allowed: Reading
 ) -> tuple[str, Basis] | None:
     """A body part that gave way to another one, in the whole caption or where the same is said of both."""
-    new = {x.concept for said in unfamiliar for x in said.senses if x.concept in _PLACES}
-    new -= _concepts(expert) | allowed.get(_allowed) if new else frozenset()
+    new = {x.concept for said in unfamiliar for x in said.senses if x.concept in _PLACES and not _is_beside(lay, said)}
+    new -= concepts_of(expert) | allowed.get(_allowed) if new else frozenset()
     if not new or _organs_explained(lay, new):
         return None
     here = expert.get(_named)
-    lost = (here & _PLACES) - _concepts(lay)
+    lost = (here & _PLACES) - concepts_of(lay)
     pairs = [(one, other) for one in sorted(lost) for other in sorted(new)]
     turn = turned(expert, expert.get(_placed), lay, [place for place in lay.get(_placed) if place.value in new | here])
     if turn and turn.theirs.value in new:
@@ -345,12 +275,22 @@ def _place_replaced(
     return min(replaced, key=lambda found: found[1] is Basis.READ, default=None)
 
 
+def _is_beside(lay: Reading, said: Said) -> bool:
+    """Whether a body part tells a direction: "toward the arm", "on the side of the thumb"."""
+    before = lay.texts[max(0, said.first - 3) : said.first]
+    return not _TOWARDS.isdisjoint(before) or lay.texts[max(0, said.first - 4) : said.first][-4:-1] == _AT_SIDE
+
+
+_TOWARDS = frozenset("toward towards nearest nearer facing".split())
+_AT_SIDE = ["side", "of", "the"]
+
+
 def _organs_explained(lay: Reading, organs: set[str]) -> bool:
     """Whether a caption names some organ only where it explains a term, or likens one thing to another."""
     for said in lay.get(senses):
         if any(x.concept in organs for x in said.senses):
             start = lay.words[said.first].start
-            if any(a <= start < b for a, b in lay.get(_definitions)) or _is_simile(lay, said):
+            if any(a <= start < b for a, b in lay.get(definitions)) or _is_simile(lay, said):
                 return True
     return False
 
@@ -376,14 +316,34 @@ _HISTORY = re.compile(
 
 
 def _is_no_claim(lay: Reading, said: Said) -> bool:
-    if not _APART.isdisjoint(lay.text[lay.words[said.first].start : lay.words[said.last].end]):
-        return True  # "the contrast filling) in the arch" names nothing
+    if not _BREAKS.isdisjoint(lay.text[lay.words[said.first].start : lay.words[said.last].end]):
+        return True  # "the contrast filling) in the arch", "went in, time enough" name nothing
+    if _is_left_open(lay, said) or _is_blood_of_a_vessel(lay, said):
+        return True
     if lay.texts[said.last + 1 : said.last + 2] in _LOOKING:
         return True  # "worm-shaped"
     by_chance = _NO_CLAIM & set(lay.texts[said.first : said.last + 1])
     if by_chance == {"sample"} and said.last > said.first:  # "a good sample"
         return False
     return bool(by_chance) and not (said.first == said.last and _was_done(lay, said))
+
+
+def _is_left_open(lay: Reading, said: Said) -> bool:
+    """Whether something is named as what nobody knows: "whether it is harmless"."""
+    start = next((start for start, end in lay.get(clauses) if start <= said.first < end), 0)
+    return "whether" in lay.texts[max(start, said.first - 6) : said.first]
+
+
+def _is_blood_of_a_vessel(lay: Reading, said: Said) -> bool:
+    """Whether "blood in" is where blood belongs: "the blood in the left carotid"."""
+    if lay.texts[said.first : said.last + 1] not in _BLOOD_IN:
+        return False
+    behind = [x.concept for s in lay.get(senses) if said.last < s.first <= said.last + 4 for x in s.senses]
+    return any(implied(concept) & _BLOOD_HOLDS for concept in behind)
+
+
+_BLOOD_IN = (["blood", "in"], ["blood", "inside"])
+_BLOOD_HOLDS = frozenset(("vessel", "heart"))
 
 
 def _is_simile(lay: Reading, said: Said) -> bool:
@@ -413,14 +373,14 @@ _DIGITAL = frozenset("digitally subtracted bones contrast dye not never backgrou
 
 def _reached(expert: Reading, lay: Reading, unfamiliar: list[Said]) -> list[str]:
     """What a finding is said to do to a body part that the expert caption does not speak of: "press on the gullet"."""
-    known = _concepts(expert)
+    known = concepts_of(expert)
     if known & _EFFECTS:
         return []
     found = []
     for said in unfamiliar:
         if not _is_elsewhere(said, known):
             continue
-        if any(a <= lay.words[said.first].start < b for a, b in lay.get(_definitions)):
+        if any(a <= lay.words[said.first].start < b for a, b in lay.get(definitions)):
             continue
         before = lay.texts[max(0, said.first - 6) : said.first]
         verb = next((i for i, word in enumerate(before) if root(word) in _REACHES), -1)
@@ -436,7 +396,7 @@ def _one_more(expert: Reading, lay: Reading, unfamiliar: list[Said]) -> list[str
     """Body parts of which the lay caption alone tells one more finding: "the nerves are stretched, too"."""
     if not unfamiliar:
         return []
-    known = _concepts(expert)
+    known = concepts_of(expert)
     named = {sense.concept for said in unfamiliar for sense in said.senses}
     parts = lay.get(also) & {part for part in named if kind_of(part) == ANATOMY and _is_beyond(part, known)}
     return [f"{part} too" for part in sorted(parts) if lay.get(signs_of_places).get(part) == {1}]
@@ -448,7 +408,7 @@ def _taken_away(expert: Reading, lay: Reading) -> list[str]:
         return []
     if any(t.startswith(("remov", "withdr", "extract", "explant")) for t in expert.bag):
         return []
-    known = _concepts(expert)
+    known = concepts_of(expert)
     found = []
     for said in lay.get(senses):
         devices = {s.concept for s in said.senses if kind_of(s.concept) == "device"} & known
@@ -464,15 +424,15 @@ def _put_in(expert: Reading, lay: Reading) -> list[str]:
     """A device that the lay caption alone says was given to the patient: "braces were fitted"."""
     if _FITTED.isdisjoint(lay.bag) or not _FITTED.isdisjoint(expert.bag):
         return []
-    if any(kind_of(c) in ("device", "treatment") for c in _concepts(expert)):
+    if any(kind_of(c) in ("device", "treatment") for c in concepts_of(expert)):
         return []
-    definitions = lay.get(_definitions)
+    spans = lay.get(definitions)
     found = []
     for said in lay.get(senses):
         behind = lay.texts[said.last + 1 : said.last + 5]
         device = all(kind_of(sense.concept) == "device" for sense in said.senses)
         start = lay.words[said.first].start
-        if any(a <= start < b for a, b in definitions):
+        if any(a <= start < b for a, b in spans):
             continue  # "SEMS (a metal stent) was placed"
         if device and behind[:1] in _WAS and not _FITTED.isdisjoint(behind):
             found.append(" ".join((lay.text[lay.words[said.first].start : lay.words[said.last].end], *behind[:2])))
@@ -547,12 +507,12 @@ def _put_beside(expert: Reading, lay: Reading, said: Said, known: frozenset[str]
     if not new and gaps[first] == " " and texts[first - 1] != "along":
         return ""
     words = set(texts[first:end])
-    if not _NEGATED.isdisjoint(words) or not expert.bag.isdisjoint(words - STOP_WORDS - _SOME - _NEARBY):
+    if not NEGATED.isdisjoint(words) or not expert.bag.isdisjoint(words - STOP_WORDS - _SOME - _NEARBY):
         return ""
     if any(first < s.first < end and any(x.concept in known for x in s.senses) for s in lay.get(senses)):
         return ""
     start = lay.words[first].start
-    if any(a <= start < b for a, b in lay.get(_definitions)):
+    if any(a <= start < b for a, b in lay.get(definitions)):
         return ""
     return f"“{lay.text[start : lay.words[end - 1].end]}”"
 
@@ -625,10 +585,6 @@ def _named(reading: Reading) -> frozenset[str]:
     return frozenset(sense.concept for said in reading.get(senses) for sense in said.senses)
 
 
-def _concepts(reading: Reading) -> frozenset[str]:
-    return reading.get(_closed)
-
-
 def _allowed(phrases: Reading) -> frozenset[str]:
     """What the vocabulary's phrases for a caption name; the phrases come again in other captions."""
     return frozenset().union(*map(_named_by_phrase, phrases.text.split("; ")))
@@ -636,17 +592,4 @@ def _allowed(phrases: Reading) -> frozenset[str]:
 
 @lru_cache(maxsize=16384)
 def _named_by_phrase(phrase: str) -> frozenset[str]:
-    return _concepts(read(phrase))
-
-
-def _closed(reading: Reading) -> frozenset[str]:
-    return _implied(reading.get(senses))
-
-
-def _implied(found: list[Said]) -> frozenset[str]:
-    return frozenset().union(*[_implied_by(said.senses) for said in found])
-
-
-@lru_cache(maxsize=4096)
-def _implied_by(named: tuple[Sense, ...]) -> frozenset[str]:
-    return frozenset().union(*(implied(sense.concept) for sense in named))
+    return concepts_of(read(phrase))

@@ -13,6 +13,7 @@ from builders.medlaybench_v.facts.binding import turned as turned_at
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import sentence
 from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
 from builders.medlaybench_v.facts.wordings import TIMES
 
 BEFORE, AFTER, DURING = "before", "after", "during"
@@ -94,6 +95,8 @@ def _is_time(reading: Reading, i: int, size: int) -> bool:
     word = texts[i]
     before = texts[i - 1] if i else ""
     after = texts[i + size] if i + size < len(texts) else ""
+    if word == "in" and texts[i + 1 : i + 4] == ["the", "middle", "of"] and _names_a_place(reading, i + size):
+        return False  # "in the middle of the chest"
     if word == "while" and size == 1:
         return after.endswith("ing") or (
             after in ("the", "a", "an", "passing") and any(w.endswith("ing") for w in texts[i : i + 8])
@@ -111,6 +114,12 @@ def _is_time(reading: Reading, i: int, size: int) -> bool:
     if word == "control":
         return after not in ("group", "case", "over") and before not in ("matched", "a", "an")
     return not (word == "post" and after == "")
+
+
+def _names_a_place(reading: Reading, i: int) -> bool:
+    """Whether a body part is named within three words from word i, perhaps with what stands before it."""
+    parts = (s for s in reading.get(senses) if s.last >= i and s.first < i + 3)
+    return any(kind_of(sense.concept) == ANATOMY for said in parts for sense in said.senses)
 
 
 _ALSO_ONCE = frozenset("before after when with without in at per during following prior".split())

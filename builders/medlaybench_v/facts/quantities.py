@@ -16,62 +16,11 @@ from typing import NamedTuple
 
 from builders.medlaybench_v.facts import words as known
 from builders.medlaybench_v.facts.markers import markers
+from builders.medlaybench_v.facts.numerals import part_of_one, spelled
 from builders.medlaybench_v.facts.scan import OfWords, Reading
+from builders.medlaybench_v.facts.spine import ENDS_OF_SPINE, VERTEBRAL, by_vertebra, end_of_spine
+from builders.medlaybench_v.facts.units import UNITS
 
-# unit: (kind, factor to the base unit of the kind)
-_DAY = 1.0
-UNITS: dict[str, tuple[str, float]] = {
-    **dict.fromkeys(("mm", "millimeter", "millimetre"), ("length", 1.0)),
-    **dict.fromkeys(("cm", "centimeter", "centimetre"), ("length", 10.0)),
-    **dict.fromkeys(("m", "meter", "metre"), ("length", 1000.0)),
-    **dict.fromkeys(("µm", "μm", "um", "micron", "micrometer", "micrometre"), ("length", 0.001)),
-    **dict.fromkeys(("inch", "inche"), ("length", 25.4)),
-    **dict.fromkeys(("foot", "feet"), ("length", 304.8)),
-    **dict.fromkeys(("ml", "milliliter", "millilitre", "cc"), ("volume", 1.0)),
-    **dict.fromkeys(("l", "liter", "litre"), ("volume", 1000.0)),
-    **dict.fromkeys(("dl", "cl"), ("volume", 100.0)),
-    **dict.fromkeys(("ounce", "oz"), ("volume", 29.6)),
-    **dict.fromkeys(("pint",), ("volume", 500.0)),
-    **dict.fromkeys(("teaspoon", "teaspoonful"), ("volume", 5.0)),
-    **dict.fromkeys(("tablespoon", "tablespoonful"), ("volume", 15.0)),
-    **dict.fromkeys(("cup", "cupful"), ("volume", 240.0)),
-    **dict.fromkeys(("kg", "kilogram", "kilo"), ("mass", 1000.0)),
-    **dict.fromkeys(("g", "gram", "gramme"), ("mass", 1.0)),
-    **dict.fromkeys(("mg", "milligram"), ("mass", 0.001)),
-    **dict.fromkeys(("pound", "lb"), ("mass", 453.6)),
-    **dict.fromkeys(("%", "percent", "cent"), ("share", 1.0)),
-    **dict.fromkeys(("°", "degree", "deg"), ("angle", 1.0)),
-    **dict.fromkeys(("hu", "hounsfield"), ("HU", 1.0)),
-    **dict.fromkeys(("f", "fr", "french"), ("French", 1.0)),
-    **dict.fromkeys(("g", "gauge"), ("gauge", 1.0)),
-    **dict.fromkeys(("t", "tesla"), ("tesla", 1.0)),
-    **dict.fromkeys(("mmhg",), ("pressure", 1.0)),
-    **dict.fromkeys(("hz",), ("frequency", 1.0)),
-    **dict.fromkeys(("khz",), ("frequency", 1e3)),
-    **dict.fromkeys(("mhz",), ("frequency", 1e6)),
-    **dict.fromkeys(("gy", "gray"), ("dose", 1.0)),
-    **dict.fromkeys(("cgy",), ("dose", 0.01)),
-    **dict.fromkeys(("mgy",), ("dose", 0.001)),
-    **dict.fromkeys(("msv",), ("effective dose", 1.0)),
-    **dict.fromkeys(("mbq",), ("activity", 1.0)),
-    **dict.fromkeys(("mci",), ("activity", 37.0)),
-    **dict.fromkeys(("kv", "kvp"), ("kV", 1.0)),
-    **dict.fromkeys(("ma",), ("mA", 1.0)),
-    **dict.fromkeys(("bpm", "beat"), ("rate", 1.0)),
-    **dict.fromkeys(("fold", "time"), ("fold", 1.0)),
-    **dict.fromkeys(("year", "yr", "y", "yo", "birthday"), ("time", 365.25 * _DAY)),
-    **dict.fromkeys(("decade",), ("time", 3652.5 * _DAY)),
-    **dict.fromkeys(("month", "mo", "mth"), ("time", 30.4375 * _DAY)),
-    **dict.fromkeys(("week", "wk"), ("time", 7 * _DAY)),
-    **dict.fromkeys(("fortnight",), ("time", 14 * _DAY)),
-    **dict.fromkeys(("day", "night"), ("time", _DAY)),
-    **dict.fromkeys(("hour", "hr", "h"), ("time", _DAY / 24)),
-    **dict.fromkeys(("minute", "min"), ("time", _DAY / 1440)),
-    **dict.fromkeys(("second", "sec", "s"), ("time", _DAY / 86400)),
-    **dict.fromkeys(("ms", "msec", "millisecond"), ("time", _DAY / 86400e3)),
-}
-del UNITS["g"]
-UNITS["g"] = ("mass", 1.0)
 _SHORT = frozenset("m l g t h s y f fr ma min".split())  # units only right behind their number
 _SQUARES, _CUBES = frozenset(("square",)), frozenset(("cubic",))
 _FRACTIONS = {
@@ -93,21 +42,18 @@ _PARTS = {"fifth": 0.2, "sixth": 1 / 6, "seventh": 1 / 7, "eighth": 0.125, "nint
 _BETWEEN = frozenset("x by to and or × through down up".split())
 _LOOSE = {
     "both": 2, "pair": 2, "twin": 2, "twins": 2, "couple": 2, "either": 2, "double": 2, "twice": 2, "doubled": 2,
-    "other": 2,
-    "another": 2, "single": 1, "solitary": 1, "lone": 1, "triple": 3, "triplets": 3, "sole": 1, "once": 1, "one": 1,
-    "second": 2, "half": 2, "trio": 3, "threesome": 3, "quartet": 4,
+    "other": 2, "another": 2, "single": 1, "solitary": 1, "lone": 1, "triple": 3, "triplets": 3, "sole": 1, "once": 1,
+    "one": 1, "second": 2, "half": 2, "trio": 3, "threesome": 3, "quartet": 4,
 }  # fmt: skip
 _SCALES = frozenset(
     "bosniak rads birads pirads lirads tirads fielding harris garden score stanford fontaine rutherford hinchey iia "
     "lawrence grade type stage class category group zone segment level degree fisher hess modic schatzker weber "
-    "gustilo "
-    "pfirrmann kellgren aspects nihss gcs asia graf crowe salter debakey crawford forrest child pugh couinaud "
+    "gustilo pfirrmann kellgren aspects nihss gcs asia graf crowe salter debakey crawford forrest child pugh couinaud "
     "number no tooth position part case patient phase nerve factor sector panel figure fig day week".split()
 )
 _NAMES = frozenset(
     "ventricle ventricles molar molars trimester chamber chambers nerve vessel space dimensional d window line "
-    "degree look "
-    "generation phase person party heart".split()
+    "degree look generation phase person party heart".split()
 )
 _ABOUT = frozenset(
     "about around roughly approximately nearly almost some approx circa ca close good bare barely".split()
@@ -117,6 +63,14 @@ _MORE = frozenset(
 )
 _LESS = frozenset("under below less smaller fewer < ≤ most within cooler up".split())
 _ISOTOPES = re.compile(r"(?:18f|f18|99m|99mtc|99|tc99m|68ga|ga68|131|131i|123i|i123|i131|fdg18|11c|2d|3d|4d|3|2|4)\Z")
+
+
+# What a plain sentence counts without telling a number: "two things".
+_OF_ANY_NUMBER = frozenset(
+    "things findings pictures images views sides parts halves signs scans xrays panels channels of together kinds "
+    "times".split()
+)
+_BEFORE_UNITS = frozenset("bare whole full square cubic more further good gestational completed long".split())
 
 
 class Quantity(NamedTuple):
@@ -166,7 +120,8 @@ class _Reader:
         joined: list[Quantity] = []
         for quantity in self.found:
             one = joined[-1] if joined else None
-            if one is not None and one.kind == quantity.kind == "time" and one.raw and quantity.raw:
+            both = one is not None and one.kind == quantity.kind == "time" and self._ends_in_unit(one)
+            if one is not None and both and one.raw and quantity.raw:
                 between = self.reading.lower[self.words[one.last].end : self.words[quantity.first].start].strip()
                 larger = one.value / one.raw > 2 * quantity.value / quantity.raw > 0
                 if (
@@ -182,6 +137,11 @@ class _Reader:
                     continue
             joined.append(quantity)
         return joined
+
+    def _ends_in_unit(self, quantity: Quantity) -> bool:
+        """Whether an amount has its unit: "a woman of 30, 33 weeks pregnant" tells two times."""
+        word = self.texts[quantity.last]
+        return not word[0].isdigit() and word not in known.CARDINALS
 
     # ------------------------------------------------------------------------------------------------ what stands where
 
@@ -212,8 +172,8 @@ class _Reader:
             end = self._add("time", years * 365.25, 0.0, i, i, raw=years, letter=self.word(i - 1))
             self.found[-1] = self.found[-1]._replace(bound=DECADE)
             return end
-        if word in _ENDS_OF_SPINE and (level := self._end_of_spine(i)):
-            return level
+        if word in ENDS_OF_SPINE and (level := end_of_spine(self.texts, i)):
+            return self._add(f"level {level.letter}", float(level.number), 1.0, i, level.last, loose=True)
         if word in ("first", "second", "third", "last", "final", "middle", "early", "late", "mid") and (
             trimester := self._trimester(i)
         ):
@@ -285,9 +245,8 @@ class _Reader:
                 if word == "up" and before[j + 1 : j + 2] != ["to"]:
                     continue
                 more = word in _MORE
-                if {"no", "not", "none", "never", "nor"} & set(before[max(0, j - 2) : j]) or before[j - 1 : j] == [
-                    "none"
-                ]:
+                none_of = self.word(first - len(before) + j - 3) == "none" and before[max(0, j - 2) : j - 1] == ["of"]
+                if none_of or not _NOT.isdisjoint(before[max(0, j - 2) : j]):
                     more = not more
                 return ">" if more else "<"
             if word not in _BOUND_BETWEEN:
@@ -329,6 +288,8 @@ class _Reader:
                 return self._stage(i, stage)
         value, step = _number(word)
         following = self.word(i + 1)
+        if following in _POWERS and self.gap(i + 1) == " ":
+            return self._with_unit(i, i + 1, value * _POWERS[following], step * _POWERS[following])
         if following and not self.gap(i + 1) and _ISOTOPES.match(word + following):
             return i + 2
         if following and not self.gap(i + 1) and following not in UNITS and len(following) <= 3 and following.isalpha():
@@ -369,7 +330,8 @@ class _Reader:
     def _with_unit(self, first: int, last: int, value: float, step: float) -> int:
         """A number with the unit that follows it, across "x 3 cm" and "to 5 mm"."""
         unit_at = self._unit_after(last + 1)
-        if unit_at is not None:
+        aged = self.word(first - 1) in ("of", "is", "was") and self._of_a_person(first)
+        if unit_at is not None and not (aged and "," in self.gap(last + 1)):  # "a woman of 30, 33 weeks pregnant"
             j, (kind, factor) = unit_at
             if self.word(j - 1) in _SQUARES or self.word(j).endswith("²"):
                 kind, factor = "area", factor * factor
@@ -398,11 +360,7 @@ class _Reader:
         if self.word(first - 1) in ("week", "month", "year") and self.word(first - 2) != "per":
             kind, factor = UNITS[self.word(first - 1)]
             return self._add(kind, value * factor, 0.0, first - 1, last, raw=value)
-        if (
-            self.word(first - 1) in ("aged", "age")
-            or (self.word(first - 1) in ("of", "is", "was") and self._of_a_person(first))
-            or self._apposed(first, last)
-        ):
+        if self.word(first - 1) in ("aged", "age") or aged or self._apposed(first, last):
             return self._add("time", value * 365.25, 0.0, first, last, raw=value)
         if self.word(first - 1) in ("french",) or self.word(last + 1) == "french":
             return self._add("French", value, step, first, last)
@@ -455,20 +413,7 @@ class _Reader:
                 return j, UNITS[name]
             if word == "per" and self.word(j + 1) == "cent":
                 return j + 1, UNITS["%"]
-            if step == 0 and word in (
-                "bare",
-                "whole",
-                "full",
-                "square",
-                "cubic",
-                "more",
-                "further",
-                "further,",
-                "good",
-                "gestational",
-                "completed",
-                "long",
-            ):
+            if step == 0 and word in _BEFORE_UNITS:
                 j += 1
                 continue
             if word in _BETWEEN or word[0].isdigit() or word in known.CARDINALS or word in ("+", "−"):
@@ -487,17 +432,9 @@ class _Reader:
     def _spelled(self, i: int) -> int:
         """Twenty-five, two hundred, two and a half, a dozen, one third."""
         word = self.texts[i]
-        last = i
-        value = float(
-            {"hundred": 100, "thousand": 1000, "dozen": 12, "one": 1, "zero": 0, "million": 1e6}.get(word)
-            or known.CARDINALS.get(word, 0)
-        )
-        ones = known.CARDINALS.get(self.word(i + 1), 1 if self.word(i + 1) == "one" else 10)
-        if value in range(20, 100, 10) and ones < 10 and self.gap(i + 1) in ("-", " ") and word in known.CARDINALS:
-            value, last = value + ones, i + 1
-        if self.word(last + 1) in ("hundred", "thousand", "dozen"):
-            value *= {"hundred": 100.0, "thousand": 1000.0, "dozen": 12.0}[self.word(last + 1)]
-            last += 1
+        value, last = spelled(self.texts, self.reading.gaps, i)
+        if part := part_of_one(self.texts, self.reading.gaps, last + 1):
+            return self._fraction(i, part[1], value * part[0])
         if self.word(last + 1) == "point" and self.word(last + 2) in known.CARDINALS:
             value, last = value + known.CARDINALS[self.word(last + 2)] / 10, last + 2
         fraction = self.word(last + 1)
@@ -512,7 +449,8 @@ class _Reader:
         if self.word(last + 1) == "and" and self.word(last + 2) == "a" and self.word(last + 3) in ("half", "quarter"):
             return self._with_unit(i, last + 3, value + _FRACTIONS[self.word(last + 3)], 0.0)
         unit = self._unit_after(last + 1)
-        if unit is None and self.word(last + 1) in ("of", "in") and word == "one":
+        nobody = word == "one" and self.word(i - 1) in ("no", "any", "every") and self.gap(i) == " "
+        if unit is None and word == "one" and (nobody or self.word(last + 1) in ("of", "in")):
             return last + 1
         if unit is None and value <= 2 and self.word(i - 1) not in _SCALES:
             if self.word(i - 1) == "aged" or (self.word(i - 1) == "of" and self._stands_last(i - 2, last)):
@@ -542,25 +480,7 @@ class _Reader:
         ):
             return False  # seven of the twelve
         following = {self.word(last + 1), self.word(last + 2)}
-        return bool(following & _NAMES) or self.word(last + 1) in (
-            "things",
-            "findings",
-            "pictures",
-            "images",
-            "views",
-            "sides",
-            "parts",
-            "halves",
-            "signs",
-            "scans",
-            "xrays",
-            "panels",
-            "channels",
-            "of",
-            "together",
-            "kinds",
-            "times",
-        )
+        return bool(following & _NAMES) or self.word(last + 1) in _OF_ANY_NUMBER
 
     def _fraction(self, first: int, last: int, share: float) -> int:
         """A fraction of something, or of a unit: "half an inch", "three quarters of a litre"."""
@@ -586,6 +506,8 @@ class _Reader:
             return self._add("time", 14.0, 0.0, i, i, raw=2.0)
         if word == "couple":
             return self._add("count", 2.0, 1.0, i, i, loose=True)
+        if word == "half" and "again" in (self.word(i + 1), self.word(i + 3)) and "as" in self.texts[i + 1 : i + 3]:
+            return self._add("fold", 1.5, 0.0, i, i + 3)  # "half as wide again", "half again as wide"
         if word in ("half", "quarter"):
             for last in (i + 1, i + 2):
                 if self.word(last) == "dozen" and (last == i + 1 or self.word(i + 1) == "a"):
@@ -629,18 +551,7 @@ class _Reader:
     def _second(self, i: int) -> int:
         if self.word(i - 1)[:1].isdigit() or self.word(i - 1) in known.CARDINALS:
             return i + 1
-        return self._add("ordinal", 2.0, 1.0, i, i, loose=self.word(i + 1) not in _VERTEBRAL)
-
-    def _end_of_spine(self, i: int) -> int:
-        """The lowest lumbar bone is L5, the top one of the sacrum S1; 0 where no part of the spine follows."""
-        regions = [j for j in range(i + 1, i + 6) if self.word(j) in _LAST_OF]
-        between = [self.word(j) for j in range(i + 1, regions[0])] if regions else []
-        if not regions or not set(between) <= _BONES or not (set(between) | {self.word(regions[0] + 1)}) & _BONES_ONLY:
-            return 0
-        letter, last = _LAST_OF[self.word(regions[0])]
-        value = last if self.texts[i] in ("lowest", "last", "bottom", "lowermost") else 1
-        end = regions[0] + (self.word(regions[0] + 1) in _BONES_ONLY)
-        return self._add(f"level {letter}", float(value), 1.0, i, end, loose=True)
+        return self._add("ordinal", 2.0, 1.0, i, i, loose=self.word(i + 1) not in VERTEBRAL)
 
     def _trimester(self, i: int) -> int:
         """The third trimester, the last three months of the pregnancy; 0 where it is none."""
@@ -666,7 +577,7 @@ class _Reader:
         if self.word(end) == "of" and self.word(i - 1) in ("upper", "lower", "middle", "distal", "proximal"):
             return end
         loose = value == 1 or bool({self.word(end), self.word(end + 1)} & _NAMES)
-        if value == 1 and self.word(end) in _VERTEBRAL:
+        if value == 1 and self.word(end) in VERTEBRAL:
             loose = False
         return self._add("ordinal", float(value), 1.0, i, i, loose=loose)
 
@@ -681,7 +592,7 @@ class _Reader:
         level = re.fullmatch(r"([cltdsv])(\d{1,2})([a-z]?)", word)
         if level:
             letter, number = level[1].upper(), float(level[2])
-            if letter == "T" and number <= 2 and not self._by_vertebra(i):
+            if letter == "T" and number <= 2 and not by_vertebra(self.texts, self.reading.gaps, i):
                 return i + 1
             if letter == "V":
                 return self._add("count", number, 1.0, i, i, letter="v")
@@ -692,27 +603,6 @@ class _Reader:
             return i + 1
         digits = re.search(r"\d+", word)
         return self._add("count", float(digits[0]) if digits else 0.0, 1.0, i, i, letter=re.sub(r"\d", "", word))
-
-    def _by_vertebra(self, i: int) -> bool:
-        if self.word(i + 1) in (
-            "type",
-            "weighted",
-            "image",
-            "images",
-            "mri",
-            "picture",
-            "pictures",
-            "sequence",
-            "signal",
-        ):
-            return False
-        return (
-            self.word(i + 1) in _VERTEBRAL
-            or self.word(i - 1) in _VERTEBRAL
-            or bool(re.fullmatch(r"[cltd]\d{1,2}", self.word(i + 1)) and self.word(i + 1) not in ("t1", "t2"))
-            # C3–T2
-            or bool(re.fullmatch(r"[cltd]\d{1,2}", self.word(i - 1)) and self.gap(i).strip() in ("-", "–", "/"))
-        )
 
     def _roman(self, i: int) -> int:
         numeral = _ROMAN.match(self.texts[i])
@@ -746,7 +636,7 @@ def _may_count(word: str) -> bool:
 
 
 _MAY_COUNT = OfWords(_may_count)
-_BEHIND_ARTICLE = frozenset("full whole single half quarter third dozen hundred thousand day".split())
+_BEHIND_ARTICLE = frozenset("full whole single half quarter third dozen hundred thousand day score".split())
 _BEHIND_ARTICLE |= _PARTS.keys() | UNITS.keys()
 # Frequent words that state an amount only before these.
 _ONLY_BEFORE = {
@@ -772,6 +662,7 @@ def _number(text: str) -> tuple[float, float]:
 
 
 _FOLD = {f"{word}fold": value for word, value in known.CARDINALS.items()}
+_POWERS = {"thousand": 1e3, "million": 1e6}
 _MILLIMETRES = frozenset("mm millimetre millimetres millimeter millimeters".split())
 _MONTHS = dict.fromkeys(known.MONTHS_IN_ORDER)
 _DIGITS = frozenset("0123456789")
@@ -784,30 +675,18 @@ _ELEMENTS = frozenset("ga gallium tc technetium f fluorine i iodine in indium lu
 # T3N1M0, pT3 N1 M0, "T3, N1 and M0"
 _TNM = re.compile(r"(?:y?[cpr])?t(\d)[a-d]?(?:[\s,;/]|and)*n(\d)[a-c]?(?:(?:[\s,;/]|and)*m(\d)[a-c]?)?")
 _DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2,4}")
-_VERTEBRAL = frozenset(
-    "vertebra vertebrae vertebral level spinous rib ribs lumbar thoracic cervical sacral bone disc root nerve "
-    "pedicle body "
-    "neck chest screw spine foramen neural segment".split()
-)
 _OWN = frozenset("his her their the early mid late middle".split())
-_ENDS_OF_SPINE = frozenset("lowest last bottom lowermost top uppermost topmost highest first".split())
-_LAST_OF = {
-    "lumbar": ("L", 5), "neck": ("C", 7), "cervical": ("C", 7), "thoracic": ("T", 12), "sacrum": ("S", 5),
-    "sacral": ("S", 5),
-}  # fmt: skip
-_BONES_ONLY = frozenset("bone bones vertebra vertebrae segment segments block blocks".split())
-_BONES = _BONES_ONLY | frozenset("of the".split())
 _PEOPLE = frozenset(
     "man woman boy girl child baby patient person infant footballer lady lad cyclist toddler he she teenager".split()
 )
+_NOT = frozenset("no not none never nor".split())
 _EXTREMES = {"most": "<", "least": ">"}
 _BOUND_BETWEEN = frozenset(
     "than to of a an the just little slightly bit only as was is at no not by - than held".split()
 )
 _FAR_ORDINALS = {
     "thirteenth": 13, "fourteenth": 14, "fifteenth": 15, "sixteenth": 16, "seventeenth": 17, "eighteenth": 18,
-    "nineteenth": 19,
-    "twentieth": 20, "thirtieth": 30,
+    "nineteenth": 19, "twentieth": 20, "thirtieth": 30,
 }  # fmt: skip
 ABOVE, BELOW, DECADE = "a little more", "a little less", "decade"
 # Behind "IV", which is no four there.

@@ -7,7 +7,7 @@ absent: "patent" is obstruction, denied. `implies` names the concepts that a rea
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.scan import Reading
@@ -88,3 +88,22 @@ def senses(reading: Reading) -> list[Said]:
             end = i + size
             said.append(_said((i, end - 1, named)))
     return said
+
+
+def concepts_of(reading: Reading) -> frozenset[str]:
+    """The concepts that a text names, and those that they imply."""
+    return reading.get(_all_implied)
+
+
+def _all_implied(reading: Reading) -> frozenset[str]:
+    return implied_by_all(reading.get(senses))
+
+
+def implied_by_all(found: list[Said]) -> frozenset[str]:
+    """The concepts of some senses, and those that they imply."""
+    return frozenset().union(*[_implied_by(said.senses) for said in found])
+
+
+@lru_cache(maxsize=4096)
+def _implied_by(named: tuple[Sense, ...]) -> frozenset[str]:
+    return frozenset().union(*(implied(sense.concept) for sense in named))

@@ -1,0 +1,56 @@
+"""What the expert caption says and the lay one does not tell in words that the tables know.
+
+A lay caption may put a thing in words that no table lists. What these words stand for is then left over in the expert
+caption; where nothing is left over, they say something of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from builders.medlaybench_v.facts.binding import STOP_WORDS
+from builders.medlaybench_v.facts.certainty import degrees
+from builders.medlaybench_v.facts.markers import markers
+from builders.medlaybench_v.facts.poles import poles
+from builders.medlaybench_v.facts.quantities import quantities
+from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.senses import implied, kind_of, senses
+from builders.medlaybench_v.facts.sides import sides
+from builders.medlaybench_v.facts.wordings import IMAGING, root
+
+# What other gates look for.
+_ELSEWHERE: tuple[Callable[[Reading], Iterable[Any]], ...] = (quantities, markers, sides, poles, degrees)
+_SAYS_LITTLE = frozenset(("general", "visible", "state", "person"))
+_COMMON = frozenset(
+    "within around along after before since lateral frontal anterior posterior evidence finding findings level region "
+    "side patient image case section sections slice reconstruction reformation high multiple several".split()
+)
+
+
+def left_over(expert: Reading, lay: Reading) -> list[str]:
+    """The terms of the expert caption for which the lay one names neither the word nor the thing, in their order."""
+    told = {sense.concept for said in lay.get(senses) for sense in said.senses}
+    known = frozenset[str]().union(*map(implied, told))
+    roots = {root(word)[:6] for word in lay.texts}
+    found: dict[int, str] = {}
+    covered = {i for i, matches in IMAGING.matches(expert) for i in range(i, i + matches[0][0])}
+    for read in _ELSEWHERE:
+        covered.update(i for item in read(expert) for i in range(item.first, item.last + 1))
+    for said in expert.get(senses):
+        words = range(said.first, said.last + 1)
+        covered.update(words)
+        named = {sense.concept for sense in said.senses}
+        if all(kind_of(concept) in _SAYS_LITTLE for concept in named) or named & known:
+            continue
+        if any(implied(concept) & told for concept in named):
+            continue
+        if all(root(expert.texts[i])[:6] not in roots for i in words):
+            found[said.first] = expert.text[expert.words[said.first].start : expert.words[said.last].end]
+    words_left = (i for i, word in enumerate(expert.texts) if i not in covered and _is_term(word))
+    found |= {i: expert.texts[i] for i in words_left if root(expert.texts[i])[:6] not in roots}
+    return [found[i] for i in sorted(found)]
+
+
+def _is_term(word: str) -> bool:
+    return len(word) > 3 and word.isalpha() and not word.endswith("ly") and word not in STOP_WORDS | _COMMON
