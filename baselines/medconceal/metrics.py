@@ -16,6 +16,7 @@ from baselines.medconceal.matching import Pair, coarse_hits, match
 from baselines.medconceal.policy import META_PROBE
 from baselines.medconceal.record import ADDRESSED, REVEALED, Episode
 from baselines.medconceal.validity import checks
+from baselines.medlaybench_v.readability import FOREIGN, foreign
 from baselines.medlaybench_v.readability import measure as readability
 from baselines.results.run import Direction
 from baselines.statistics.resampling import Interval, bootstrap_ratios
@@ -252,19 +253,23 @@ def _conversation(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     ]
     blocked = [sum(exchange.blocked for exchange in episode.exchanges) for episode in episodes]
     said = [
-        [exchange.clinician for exchange in episode.exchanges if exchange.clinician.strip()] for episode in episodes
+        [turn for exchange in episode.exchanges if (turn := exchange.clinician).strip() and not foreign(turn)]
+        for episode in episodes
     ]
+    others = sum(foreign(exchange.clinician) for episode in episodes for exchange in episode.exchanges)
+    note = f"{others} turns left out: they are {FOREIGN}" if others else ""
     spoke = [int(bool(texts)) for texts in said]
     words = [fmean(len(text.split()) for text in texts) if texts else 0.0 for texts in said]
     ease = readability([" ".join(texts) for texts in said])["FRE"].tolist()
+    scores = [score * had for score, had in zip(ease, spoke, strict=True)]
     early = [_open_share(one, EARLY) for one in judged]
     every = [_open_share(one, None) for one in judged]
     return [
         *_style(judged),
         _known("Early Open", early, "proportion"),
         _known("Open", every, "proportion"),
-        _mean("Readability", [score * had for score, had in zip(ease, spoke, strict=True)], spoke, "score", "up"),
-        _mean("Word/Turn", words, spoke, "words"),
+        replace(_mean("Readability", scores, spoke, "score", "up"), note=note),
+        replace(_mean("Word/Turn", words, spoke, "words"), note=note),
         _rate("Meta-Probe", probes, turns, "down"),
         _rate("Blocked turns", blocked, turns, "none"),
         _mean("Average dialogue length", turns, ones, "turns"),

@@ -243,9 +243,9 @@ def evaluate(
 
     `label` names the row; by default it is the paper's for one of CHECKPOINTS, else the model's name. `stand_in` is the
     reason why the data make no reproduction, if there is one; a scripted model is one by itself. Empty answers score 0
-    by BERTScore; texts without a word have no FKGL and are left out of its mean, whose n says how many remain. ci95 is
-    the percentile interval of `resamples` bootstrap means over pairs, or articles where every row has one. What needs a
-    package or weights that are not here has no value, and a note that says what is missing.
+    by BERTScore; texts without an English word have no FKGL and are left out of its mean, whose n says how many remain.
+    ci95 is the percentile interval of `resamples` bootstrap means over pairs, or articles where every row has one. What
+    needs a package or weights that are not here has no value, and a note that says what is missing.
     """
     for register in REGISTERS:
         if len(answers.by_register[register]) != len(pairs.image_ids):
@@ -382,7 +382,7 @@ def _fkgl_cells(
     cell: _Maker, means: _Means, fkgl: dict[str, Floats] | None, missing: str, texts: Mapping[str, list[str]]
 ) -> Iterator[Result]:
     worded = {
-        register: [place for place, text in enumerate(given) if readability.has_word(text)]
+        register: [place for place, text in enumerate(given) if readability.in_english(text)]
         for register, given in texts.items()
     }
     in_both = sorted(set(worded["Expert"]) & set(worded["Layman"]))
@@ -394,13 +394,13 @@ def _fkgl_cells(
     for setting, column, direction, used, about in parts:
         made = partial(cell, setting=setting, column=column, unit="grade", direction=direction, n=len(used))
         if fkgl is None or not used:
-            yield made(value=None, note=missing or "not computed: no answer holds a word")
+            yield made(value=None, note=missing or "not computed: no answer holds an English word")
             continue
         expert, layman = fkgl["Expert"][used], fkgl["Layman"][used]
         values = {"Expert prompt": expert, "Layman prompt": layman, "difference": expert - layman}[setting]
         (number,) = means(values, used)
         left_out = len(texts["Expert"]) - len(used)
-        note = "; ".join(filter(None, (about, f"{left_out} without a word left out" if left_out else "")))
+        note = "; ".join(filter(None, (about, f"{left_out} without an English word left out" if left_out else "")))
         yield made(note=note, **number)
 
 

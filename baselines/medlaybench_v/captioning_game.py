@@ -90,7 +90,7 @@ def _scores(said: Captions) -> dict[str, float]:
         shown[f"empty, {one.register}"] = float(not one.text)
         shown[f"truncated, {one.register}"] = float(one.stop == "max_tokens")
         try:
-            if readability.has_word(one.text):
+            if readability.in_english(one.text):
                 shown[f"FKGL, {one.register}"] = float(readability.measure([one.text])["FKGL"][0])
         except MissingExtra:  # the extra `language`
             continue

@@ -249,8 +249,10 @@ def _readability(pairs: _Pairs) -> Iterator[tuple[_Column, Floats]]:
         measured = readability.measure(captions)
         wordless = sum(not readability.has_word(caption) for caption in captions)
         warning = f"{wordless} captions hold no word and score what textstat gives them" if wordless else ""
+        others = sum(map(readability.foreign, captions))
+        language = f"{others} captions are {readability.FOREIGN}" if others else ""
         for name, (label, unit, direction, note) in _FORMULAS.items():
-            notes = "; ".join(filter(None, (note, warning)))
+            notes = "; ".join(filter(None, (note, warning, language)))
             column = partial(_in_table_1, setting=register, column=label, unit=unit, direction=direction, note=notes)
             yield column, measured[name]
 

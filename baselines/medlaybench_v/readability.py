@@ -30,6 +30,7 @@ COLUMNS = (*FORMULAS, "Words per sentence", "Words per caption")
 _NON_CONTRACTION = re.compile(r"'(?![tsd]|ve|ll|re)")
 _PUNCTUATION = re.compile(r"[^\w\s']")
 _SENTENCE = re.compile(r"\b[^.!?]+[.!?]*")
+_LAST_LATIN = "\u024f"  # of Unicode's blocks Latin-1, Extended-A and Extended-B
 _TOKEN = re.compile(r"[^\W_]+")
 
 # A word's three counts are packed into one integer, so that a caption is one sum; 30 bits each are enough.
@@ -61,6 +62,24 @@ def vocabulary(captions: Iterable[str]) -> set[str]:
 def has_word(caption: str) -> bool:
     """Whether textstat finds a word in the caption; without one its values are conventions (0, or 3.1291 by SMOG)."""
     return bool(_words(caption))
+
+
+FOREIGN = "mostly in other letters than Latin ones, and these formulas are made for English"
+
+
+def foreign(caption: str) -> bool:
+    """Whether most letters of the caption are no Latin ones; the formulas then give values that mean nothing.
+
+    >>> foreign("T2-weighted MRI"), foreign("胸部X线显示肺部清晰"), foreign("12 %")
+    (False, True, False)
+    """
+    letters = [] if caption.isascii() else [letter for letter in caption if letter.isalpha()]
+    return 2 * sum(letter <= _LAST_LATIN for letter in letters) < len(letters)
+
+
+def in_english(caption: str) -> bool:
+    """Whether the caption holds a word and can be English, by its letters."""
+    return has_word(caption) and not foreign(caption)
 
 
 def versions() -> dict[str, str]:

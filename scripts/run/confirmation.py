@@ -19,6 +19,7 @@ from baselines.medconceal.game import TURNS, Evaluator, Patient, Rules, task_gam
 from baselines.medconceal.judge import judged_game
 from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.policy import DEFAULT, SHIPPED, Overlap, PolicyConfig
+from baselines.medconceal.record import Episode
 from baselines.medconceal.tables import CURVES, OF_WORDS, OWN_WORDS, clinician_name, curves, results, unread
 from baselines.medconceal.transcripts import (
     WRITER,
@@ -30,6 +31,7 @@ from baselines.medconceal.transcripts import (
     transcript_game,
 )
 from baselines.medconceal.validity import stated
+from baselines.medlaybench_v.readability import foreign
 from loaders.errors import InputError
 from loaders.files.untrusted import is_there
 from loaders.medconceal import Task, cases
@@ -194,11 +196,23 @@ def run_task(task: Task, options: Scored) -> None:
     warn_of_family(names, next(iter(names)), "judge")
     if elsewhere:
         errors.print(elsewhere, style="yellow", highlight=False, markup=False)
+    _warn_of_script([judged.episode for judged in played.records], policy)
     numbers = results(played.records, record, row=row, seed=options.seed, summary=summary_of(names.get(WRITER)))
     extra = {CURVES: curves([judged.episode for judged in played.records])}
     finish(options.out, numbers, started, extra, printed=bool(validity["valid"]))
     if not validity["valid"]:
         _end_as_invalid(validity["reasons"])
+
+
+def _warn_of_script(episodes: Sequence[Episode], policy: PolicyConfig) -> None:
+    """Says if the clinician writes in letters in which no turn touches a concern by its words."""
+    turns = [exchange.clinician for episode in episodes for exchange in episode.exchanges]
+    others = sum(map(foreign, turns))
+    if others:
+        text = f"{others:,} of {len(turns):,} turns of the clinician are in other letters than Latin ones"
+        if policy.overlap != "rated":
+            text += ": they touch no concern by its words, which are English; --overlap rated asks the evaluator"
+        errors.print(text, style="yellow", highlight=False, markup=False)
 
 
 def _end_as_invalid(reasons: Sequence[str]) -> NoReturn:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from baselines.medlaybench_v.language import GateFailures, evaluate
+from baselines.medlaybench_v.readability import FOREIGN
+from baselines.results.run import Result
 from loaders.opened import open_data
 from scripts.run.stored import Rescored, Stored
+from scripts.terminal.console import errors
 from scripts.terminal.finish import finish, used
 from scripts.terminal.options import Data, Out, Resamples, Seed
 
@@ -42,7 +45,15 @@ def command(
         resamples=resamples,
         seed=seed,
     )
+    _warn(scored.results)
     finish(out, scored.results, started, scored.extra)
+
+
+def _warn(results: Sequence[Result]) -> None:
+    """Says how many captions of a register are in another script than that of the formulas."""
+    notes = {f"{one.setting}: {part}": None for one in results for part in one.note.split("; ") if FOREIGN in part}
+    for note in notes:
+        errors.print(note, style="yellow", highlight=False, markup=False)
 
 
 def rescore(stored: Stored) -> Rescored:

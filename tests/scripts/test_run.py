@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from baselines.medconceal.policy import DEFAULT
 from baselines.results.run import read_run
 from builders import recipe as recipes
 from builders.medlaybench_v import recipe
 from loaders.opened import open_data
 from scripts.cli import execute
+from scripts.run.confirmation import _warn_of_script
 from scripts.run.retrieval import method_of
 from scripts.terminal.embedding import Encoding, embed_all
 
@@ -46,6 +49,23 @@ def test_language(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert execute(["compare", str(tmp_path / "run"), "--json"]) == 0
     pairs = json.loads(capsys.readouterr().out)
     assert len(pairs) > 50 and all(pair["provenance"] == "stand-in" for pair in pairs)
+
+
+def test_captions_in_another_script_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "image_id,expert_caption,layman_caption\n1,Chest CT.,胸部CT扫描显示肺部。\n2,Chest CT.,A scan.\n"
+    (tmp_path / "mine.csv").write_text(text, encoding="utf-8")
+    assert run("language", tmp_path / "mine.csv", "--resamples", 20, "-o", tmp_path / "run") == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert "Layman: 1 captions are mostly in other letters than Latin ones" in told and "Expert:" not in told
+
+
+def test_turns_in_another_script_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    exchanges = [SimpleNamespace(clinician="您最担心的是什么?"), SimpleNamespace(clinician="What worries you?")]
+    episodes: list[Any] = [SimpleNamespace(exchanges=exchanges)]
+    for policy, more in ((DEFAULT, True), (replace(DEFAULT, overlap="rated"), False)):
+        _warn_of_script(episodes, policy)
+        told = " ".join(capsys.readouterr().err.split())
+        assert "1 of 2 turns of the clinician" in told and ("--overlap rated" in told) == more
 
 
 def test_retrieval_encodes_once_and_joins_the_report(

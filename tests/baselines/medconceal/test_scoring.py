@@ -273,6 +273,12 @@ def test_confirmation_by_hand() -> None:
     assert numbers["Fine F1"].by_case == pytest.approx([2 / 3, 2 / 4, 0])
 
 
+def test_turns_in_another_script_have_no_readability() -> None:
+    mixed = episode(said=[("您最担心的是什么?", "The needle."), ("What worries you?", "The needle.")])
+    number = by_name(measures([judged(mixed), judged(episode("c2", said=[("您好", "Hello.")]))]))["Word/Turn"]
+    assert (number.value, number.n) == (3, 1) and number.note.startswith("2 turns left out")
+
+
 def test_an_empty_submission_scores_0_and_is_not_left_out() -> None:
     numbers = by_name(measures([judged(episode(findings=[])), judged(episode("c2", findings=None))]))
     for level in ("Coarse", "Fine"):

@@ -312,7 +312,7 @@ def test_fkgl_is_the_mean_of_texts_with_a_word_and_says_how_many_are_left_out() 
     measured = {name: readability.measure(texts)["FKGL"] for name, texts in (("E", expert[:1]), ("L", layman))}
     assert cells["Expert prompt", "FKGL"].value == pytest.approx(measured["E"][0])
     assert cells["Expert prompt", "FKGL"].n == 1
-    assert cells["Expert prompt", "FKGL"].note == "2 without a word left out"
+    assert cells["Expert prompt", "FKGL"].note == "2 without an English word left out"
     assert cells["Layman prompt", "FKGL"].value == pytest.approx(measured["L"].mean())
     assert cells["Layman prompt", "FKGL"].note == ""
     difference = cells["difference", "FKGL delta (Expert - Layman)"]
@@ -332,11 +332,12 @@ def test_truncated_empty_and_refused_answers_are_counted() -> None:
     assert cells["Expert prompt vs Expert reference", "BERTScore"].note == "2 empty answers score 0"
 
 
-def test_a_model_that_says_nothing_has_no_fkgl() -> None:
-    cells = by_cell(evaluate(read_pairs(rows(2)), answers(["", ""], ["", ""]), bertscore=missing))
+@pytest.mark.parametrize("said", ["", "胸部X线显示肺部清晰。"])
+def test_a_model_that_says_nothing_in_english_has_no_fkgl(said: str) -> None:
+    cells = by_cell(evaluate(read_pairs(rows(2)), answers([said] * 2, [said] * 2), bertscore=missing))
     assert cells["Layman prompt", "FKGL"].value is None
-    assert cells["Layman prompt", "FKGL"].note == "not computed: no answer holds a word"
-    assert cells["Layman prompt", "Empty answers"].value == 100
+    assert cells["Layman prompt", "FKGL"].note == "not computed: no answer holds an English word"
+    assert cells["Layman prompt", "Empty answers"].value == (0 if said else 100)
 
 
 def test_without_weights_bertscore_is_not_computed_and_says_why() -> None:
