@@ -2,11 +2,11 @@
 
     python -m scripts.bench.lay CAPTIONS.csv [--beside NAME=PAIRS …] [--write PAIRS.json] [--show 20]
 
-The rows: the paper's expert and lay captions (its numbers, test split); the captions of CAPTIONS.csv as experts wrote
-them and as our rules rewrite them; expert and lay captions of other files of pairs, such as published ones or the
-output of an earlier version of the rules. The columns: five readability formulas and the vocabulary (Table 1), BLEU-4
-and ROUGE-L against the expert caption (Table 2), words per caption outside the plain list that nothing explains, and
-the captions in which a gate fails.
+The rows: the paper's expert and lay captions (its numbers, test split); the captions of CAPTIONS.csv that a build takes
+(of other languages it takes none) as experts wrote them and as our rules rewrite them; expert and lay captions of other
+files of pairs, such as published ones or the output of an earlier version of the rules. The columns: five readability
+formulas and the vocabulary (Table 1), BLEU-4 and ROUGE-L against the expert caption (Table 2), words per caption
+outside the plain list that nothing explains, and the captions in which a gate fails.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.refine import Caption, by_rules
 from builders.medlaybench_v.sources import open_source
+from builders.medlaybench_v.sources.checks import row_problem
 from builders.medlaybench_v.steps import caption_of
 from builders.medlaybench_v.vocabulary import read_vocabulary
 from builders.medlaybench_v.words.reads_well import unexplained_words
@@ -68,8 +69,8 @@ def main() -> None:
 
 def _all(captions: Path, beside: Sequence[str]) -> Iterator[Pairs]:
     lexicon = Lexicon(read_vocabulary("bundled").terms)
-    rows = [row["expert_caption"] for row in open_source(captions).rows() if not isinstance(row, BadRow)]
-    experts = [caption for caption in rows if caption.strip()]
+    rows = [row for row in open_source(captions).rows() if not isinstance(row, BadRow)]
+    experts = [row["expert_caption"] for row in rows if row_problem(row) is None]
     yield Pairs("experts", experts, experts, None)
     for given in beside:
         name, _, path = given.partition("=")

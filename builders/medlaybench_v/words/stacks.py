@@ -76,10 +76,15 @@ _VESSELS = re.compile(
 )
 # Single words of a view that only say how a picture was cut; in "axial skeleton" and "coronal suture" they are names.
 _VIEWED = re.compile(
-    r"[ ]+(?:views?|images?|planes?|sections?|slices?|cuts?|scans?|films?|imaging|reformat\w*|reconstruct\w*|"
-    r"sequences?|projections?|orientation|direction|axis|axes|and|or|c[ae]?ct\b|nect\b|ncct\b|hrct\b|mri?|"
+    r"(?:[ ]\([A-Z]{2,3}\))?[ ]+(?:views?|images?|planes?|sections?|slices?|cuts?|scans?|films?|imaging|reformat\w*|"
+    r"reconstruct\w*|sequences?|projections?|orientation|direction|axis|axes|and|or|"
+    r"(?:ce|ca|c|ne|nc|hr|md|de|cb)?ct\b|ct[av]\b|c\.t|mri?|"
     r"t[12]\w*|flair|"
-    r"stir|contrast|non-?contrast|computed|pet\b|pet/|fused|mip\b|fat|proton|diffusion|dwi\b|adc\b|post-?\w*|enhanced|"
+    r"stir|t[sf]e\b|fse\b|gre\b|ge\b|swi\b|pdw?\b|ssfp|spin[ -]|fast|fiesta|"
+    r"maximum[ ]intensity|multiplanar|cine|isotropic|trans(?:vaginal|perineal|abdominal|rectal)|"
+    r"[23]-?d(?:imensional)?\b|acquisition|(?:portal[ ])?venous[ ](?:ct|phase)|arterial[ ]phase|"
+    r"(?:thoracic|chest|cranial|head|neck|spinal|spine|abdominal|pelvic|facial|oblique)[ ](?:ct\b|mri?\b|computed)|"
+    r"contrast|non-?contrast|computed|pet\b|pet/|fused|mip\b|fat|proton|diffusion|dwi\b|adc\b|post-?\w*|enhanced|"
     r"magnetic|multi\w*|x-?rays?|radiogra\w*|ultraso\w*|sonogra\w*|(?:bone|lung|soft[ -]tissue|brain|"
     r"mediastinal)[ ](?:window|ct)|"
     r"\d(?:\.\d)?[ -]?(?:mm|t|tesla)\b|noncontrast|gadolinium\w*|gradient|susceptib\w*|short|bright|source|"

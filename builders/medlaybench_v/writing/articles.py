@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from builders.medlaybench_v.writing.glosses import inside_brackets
+from builders.medlaybench_v.writing.grammar import indefinite
 from builders.medlaybench_v.writing.sentences import with_article
 
 _SINGLE = (
@@ -19,19 +20,21 @@ _SINGLE = (
     "base|belly|belly lining|bladder|body's main artery|brain|brainstem|breast|breastbone|calf|carina|"
     "cauda equina|cecum|cerebellum|cheekbone|chest|chin|clavicle|collarbone|colon|cornea|cranium|diaphragm|"
     "duodenum|ear|elbow|entrance|esophagus|eyeball|eyelid|eye|face|femur|fibula|food pipe|foot|forearm|fork|"
-    "fovea|fundus|gallbladder|globus pallidus|groin|hand|heart|heel|hemithorax|hip|humerus|ileum|inner space|"
-    "jaw|jejunum|kidney|kneecap|knee|larynx|liver|lumen|lung|mandible|maxilla|mediastinum|mid-chest|midbrain|"
-    "middle|mitral valve|navel|neck|nose|nostril|orbit|ovary|pancreas|patella|pelvis|penis|pharynx|placenta|"
+    "fourth ventricle|fovea|fundus|gallbladder|globus pallidus|groin|hand|head(?! and)|heart|hemiabdomen|"
+    "hemipelvis|hemiscrotum|(?:shoulder|hip|knee|elbow|ankle|wrist|jaw) joint|heel|hemithorax|hip|humerus|ileum|"
+    "inner space|jaw|jejunum|kidney|kneecap|knee|larynx|liver|lumen|lung|mandible|maxilla|mediastinum|mid-chest|"
+    "midbrain|middle|mitral valve|navel|neck|nose|nostril|orbit|ovary|pancreas|patella|pelvis|penis|pharynx|placenta|"
     "pons|prostate|pubis|pulmonary artery|putamen|pylorus|radius|rectum|retina|sacrum|scalp|scapula|scrotum|"
     "sella|shin bone|shoulder|shoulder blade|skull|skull cap|small bowel|spinal canal|spinal cord|spleen|"
-    "start|sternum|stomach|testicle|testis|thigh|thigh bone|throat|thumb|thyroid|tibia|tongue|tonsil|trachea|"
-    "tricuspid valve|ulna|upper arm bone|ureter|urethra|uterus|vagina|ventricle|voice organ|white matter|"
-    "windpipe|womb|wrist|(?:belly|chest|downward|last|rising)(?: chest)? part"
+    "start|sternum|stomach|testicle|testis|thigh|thigh bone|throat|thumb|thyroid(?: gland| cartilage)?|tibia|tongue|"
+    "tonsil|trachea|tricuspid valve|ulna|upper arm bone|ureter|urethra|uterus|vagina|ventricle|voice organ|"
+    "white matter|windpipe|womb|wrist|(?:belly|chest|downward|last|rising)(?: chest)? part"
 )
 # Of these there are several kinds: one alone is named by what stands before it.
 _NAMED = (
-    r"artery|bone|bowel|canal|cavity|cheek|chamber|cord|cortex|duct|fossa|gland|hemidiaphragm|hemisphere|joint|leg|ligament|"
-    "lobe|lining|muscle|nerve|putamen|quadrant|ramus|root|sinus|socket|spine|thalamus|tube|vein|wall"
+    r"adrenal|angle|area|artery|bone|bowel|canal|cavity|cheek|chamber|cord|cortex|duct|fossa|gland|hemidiaphragm|"
+    "hemisphere|joint|leg|ligament|compartment|cusp|lip|lobe|lining|main stem|muscle|nerve|putamen|quadrant|ramus|"
+    "region|root|side|sinus|socket|space|spine|thalamus|tube|vein|wall|zone"
 )
 _PLACED = (
     r"(?:(?:left|right|upper|lower|middle|proximal|distal|anterior|posterior|lateral|medial|superior|inferior|front|rear|"
@@ -50,7 +53,7 @@ _PART = (
 _BEHIND = (
     r"(?:of|in(?:to|side)?|at|to|on|from|with(?:in)?|through(?:out)?|behind|near|a(?:round|long|cross|bove|gainst)|under|"
     r"below|beyond|beside|between|outside|over|via|toward|displacing|compressing|involving|surrounding|invading|touching|"
-    r"crossing|covering|entering|filling|overlying|affecting|reaching|encasing|pushing|crossing)"
+    r"crossing|covering|entering|filling|overlying|affecting|reaching|encasing|pushing)"
 )
 _ORGAN = re.compile(
     rf"[ ]{_BEHIND}[ ]"
@@ -63,19 +66,33 @@ _ORGAN = re.compile(
     r"near|around|toward|along|itself|obtained|performed|consistent|likely|but|as)\b))"
     rf"|{_PLACED}{{1,2}}{_PART} of )"
 )
-
-
+# "A CT scan shows left kidney with a cyst"; joined to another thing, it may be a part of that one's name.
+_SHOWN_ORGAN = re.compile(
+    rf"\b(?:shows?|showed|showing) (?={_PLACED}{{0,3}}(?:{_SINGLE})"
+    r"(?:[.,;]|\Z| (?:with|without|in|from|of|that|which)\b))"
+)
 _SHOWN = re.compile(r"\b(?:shows?|showed|showing|suggest(?:s|ing)|indicating|causing|due to|(?P<with>with)) (?=[a-z])")
 _ORGANS = ("artery", "region", "structure", "gallbladder", "spleen")  # "connected with artery": one that is known
+# "On chest CT scan"; "on X-ray" is said as it is.
+_SCANNED = re.compile(
+    r"[ ](?:on|in|by|via|using|under)[ ]"
+    r"(?=(?:(?!(?:the|an?|this|that|these|his|her|its|their|our|each|every|all|any|both|one|and|or|of|no)[ ])"
+    r"[A-Za-z\d-]+[ ]){0,4}(?:(?:CT|MRI|PET|PET/CT) scan|(?<! on | in | by |via )X-ray)"
+    r"(?:[.,;)]|\Z|[ ](?:\(|(?:of|in|with|without|from|at|after|before|and|as|was|is|shows?|showed|that|"
+    r"which|performed|obtained|taken)\b)))"
+)
 _PATIENT = re.compile(
-    r" (?:in|of|from|for) (?=(?:male |female |young |elderly )?patient(?: (?:with|who|after|during)\b|[.,]))"
+    r" (?:in|of|from|for) (?=(?:male |female |young |elderly )?patient"
+    r"(?: (?:with|who|after|during|shows?|showed)\b|[.,]))"
 )
 
 
 def with_articles(text: str) -> str:
     """The caption with the articles of its organs and of what it shows."""
     text = _ORGAN.sub(lambda behind: behind[0] if inside_brackets(text, behind.start()) else f"{behind[0]}the ", text)
+    text = _SCANNED.sub(lambda behind: f"{behind[0]}{indefinite(text[behind.end() :])} ", text)
     text = _PATIENT.sub(r"\g<0>a ", text)
+    text = _SHOWN_ORGAN.sub(r"\g<0>the ", text)
     for shown in reversed(list(_SHOWN.finditer(text))):
         if not inside_brackets(text, shown.start()):
             text = text[: shown.end()] + with_article(text[shown.end() :], _ORGANS if shown["with"] else ())

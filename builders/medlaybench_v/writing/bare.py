@@ -2,9 +2,9 @@
 
 "Anterior", "distal" and "lesion" are kept where plain words would say something else (`stacks`, `company`). If nothing
 else is put in plain words, they are what is not understood: "inferior dislocation (toward the bottom) of the right hip
-joint". Where a reader gets the rest of a caption in plain words, they are explained in sentences without any other
-explanation alone: one bracket helps, three hinder. `bare.csv` lists them, with the captions in which each has that
-sense (`only`, `unless`, patterns as in `senses`).
+joint". Where a reader gets the rest of a caption in plain words, they are explained only in sentences with room for it,
+far from the one explanation that stands there: two brackets help, three hinder. `bare.csv` lists them, with the
+captions in which each has that sense (`only`, `unless`, patterns as in `senses`).
 
     >>> from builders.medlaybench_v.facts import read
     >>> [match.entry.lay for match in in_bare(read("CT of the inferior dislocation of the right hip."), [])]
@@ -31,6 +31,7 @@ _TELLING = frozenset(("finding", "disease", "anatomy", "device", "procedure", "a
 BUNDLED = "bedside-cc0"  # the vocabulary that these words belong to
 _WORDS_EACH = 24  # of a caption in which at least one thing is told in plain words
 _MOST = 2
+_APART = 60  # characters between two explanations of a sentence
 # The word for a whole picture, one of two joined words, the end of a clause: no noun follows that it belongs to.
 _NO_NOUN = re.compile(
     r"[ ]?(?:[.,;:()/]|\Z)|[ ](?:and|or|to|of|in|on|at|is|are|was|were|views?|x-?rays?|radiogra\w*|films?|images?|"
@@ -80,7 +81,7 @@ def _patterns() -> dict[str, list[re.Pattern[str]]]:
 def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] = ()) -> list[Match]:
     """The words to explain in a caption. Where `matches` tell too little, `parts` are explained too: words that are a
     part of a longer name, and are left elsewhere, as in "a clivus (bone at the skull base) fracture". Where they tell
-    enough, only sentences in which they explain nothing get one.
+    enough, only sentences with room for one get it.
     """
     lower = caption.lower
     unknown = caption.bag & _patterns().keys()
@@ -91,7 +92,10 @@ def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] =
     free = () if enough else [part for part in parts if _finds_room(caption.text, *part[:2], part.entry.term)]
     found = {part.entry.surface: part for part in free[: _MOST - told]}
     most = _MOST if enough else _MOST - told
-    explaining = {_sentence_of(lower, match.start) for match in matches if _explains(match.entry)} if enough else set()
+    explaining: dict[int, list[int]] = {}  # where each sentence has explanations already
+    for match in matches if enough else ():
+        if _explains(match.entry):
+            explaining.setdefault(_sentence_of(lower, match.start), []).append(match.start)
     words = (word for first in unknown for whole in _patterns()[first] for word in whole.finditer(lower))
     for word in sorted(words, key=re.Match.start):
         if len(found) >= most:
@@ -100,7 +104,7 @@ def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] =
         surface, (entry, only, unless) = word[0], read_bare()[word[0]]
         if (
             surface in found
-            or (enough and _sentence_of(lower, start) in explaining)
+            or (enough and _is_full(explaining.get(_sentence_of(lower, start), ()), start))
             or (only is not None and not speaks_of(only, lower))
             or (unless is not None and speaks_of(unless, lower))
             or not _finds_room(caption.text, start, end, entry.term)
@@ -112,8 +116,13 @@ def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] =
             continue
         found[surface] = Match(start, end, entry)
         if enough:
-            explaining.add(_sentence_of(lower, start))
+            explaining.setdefault(_sentence_of(lower, start), []).append(start)
     return list(found.values())
+
+
+def _is_full(explained: Sequence[int], start: int) -> bool:
+    """Whether a sentence that explains something at `explained` has no room for one more explanation at `start`."""
+    return len(explained) >= _MOST or any(abs(start - at) < _APART for at in explained)
 
 
 def _explains(entry: Entry) -> bool:

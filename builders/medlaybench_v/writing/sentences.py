@@ -21,11 +21,33 @@ _HEADS = (
     "[Pp]hoto|[Ss]ection|projection|reconstruction|sequence|(?!tomo|\\w+tomo)\\w+graphy|"
     "(?!(?:dia|pro|histo|carto|para|mono|ideo|cardio)gram)[A-Za-z]\\w+gram|meal|swallow"
 )
+# The title of a picture: "CT appearance of tension pneumocephalus", "Example of a cyst".
+_TITLE = re.compile(
+    r"(?![A-Za-z]+(?:ing|ed|ly)\b)"
+    r"(?:(?:The|An?)[ ])?(?:(?!(?:after|and|as|at|before|by|case|during|following|for|from|in|of|on|or|post|the|to|"
+    r"with|without|no)[ ])[\w'’/-]+[ ](?:\([^()]*\)[ ])?){0,4}?"
+    r"(?:(?P<one>example|illustration|case|demonstration|representation|depiction|comparison)s?|"
+    r"(?:anatomy|appearance|aspect|assessment|calculation|confirmation|course|definition|description|detection|"
+    r"determination|distribution|evaluation|feature|finding|identification|insertion|locali[sz]ation|location|measurement|"
+    r"origin|pattern|placement|position|removal|result|velocity|visuali[sz]ation)s?)"
+    r"(?:[ ]\([^()]*\))?[ ]of[ ]",
+    re.IGNORECASE,
+)
+# "Swelling of the lymph nodes on chest CT scan", "Bullet seen in the X-ray": the finding comes before the picture.
+_ON_A_PICTURE = re.compile(
+    r"(?P<what>[^:;.]+?),?"
+    r"(?:[ ](?:as[ ])?(?:seen|visible|shown|noted|observed|evident|identified|detected|found|revealed))?"
+    r"[ ](?:on|in|by|at)[ ]"
+    r"(?P<picture>(?:(?!(?:of|in|on|at|by|from|with|and|or|after|before|during|for|to|patient|case)[ ])[\w/'’‐-]+[ ]"
+    rf"(?:\([^()]*\)[ ])?){{0,6}}?(?:{_HEADS})(?:[ ](?:{_HEADS}))*(?P<many>s)?)"
+    r"(?P<behind>(?:[ ]\([^()]*\))?"
+    r"(?:[ ](?:of|at|in|from|after|before|taken|obtained|performed|with|without)[ ][^,:;.]*)?)\Z"
+)
 # The name of a picture at the start of a sentence, with what may stand behind it.
 _PICTURE = re.compile(
     r"(?P<name>(?:(?!(?:on|in|at|by|from|during|through|after|following|[Ff]ig|[Ff]igure)[ ])"
     r"\w[\w/'’‐-]*[ ](?:\([^()]*\)[ ])?){0,7}?"
-    rf"(?:{_HEADS})(?:[ ](?:\([^()]*\)[ ])?(?:{_HEADS}))*"
+    rf"(?:{_HEADS})(?:[ ](?:\([^()]*\)[ ]|[a-z]+-(?:view|section)[ ]|screening[ ])?(?:{_HEADS}))*"
     r"(?P<many>s)?)(?![\w-])"
 )
 _SHOWING = re.compile(
@@ -59,7 +81,7 @@ _SHOWN_BEHIND = re.compile(
 _GOES_ON = re.compile(
     rf"[ ]*(?:[,(;]|{_TIME}|(?:of|in|on|at|from|with|without|after|before|during|for|by|through|to|"
     r"taken|obtained|performed|done|made|acquired|recorded|"
-    r"near|around|under|following|and|again)\b)"
+    r"near|around|under|following|beside|consistent|compatible|and|again)\b)"
 )
 # "A view of showing a tear": the caption lost a word.
 _DANGLING = re.compile(r"[ ](?:of|in|on|at|with|from|for)\Z")
@@ -171,7 +193,10 @@ _NOT_AN_OBJECT = re.compile(
     r"post|the|an?|final|initial|follow|normal|view|one|two|three|four|five|six|seven|eight|nine|ten|day|type|grade|stage|group|step|table|no|dr|axial|"
     r"reformatted|reconstruct\w*|measurement\w*|location|position|placement|anatomy|definition|design|technique|"
     r"method|model|identification|attempt|evaluation|visualization|viewing|removal|insertion|reduction|impaction|"
-    r"mimicker|comparison|quantification|analysis|principle|distribution|detection|calculation|assessment|determination|\w+ly|(?!swell|narrow|widen|thicken|bleed|scarr|open|whiten)\w+ing|\w+ed|to|how|for|of|and|as|both|all)\b|\A[^A-Za-z]|\A\w+[:(]",
+    r"mimicker|comparison|quantification|analysis|principle|distribution|detection|calculation|assessment|determination|\w+ly|"
+    r"(?!swell|narrow|widen|thicken|bleed|scarr|open|whiten)\w+ing|"
+    r"\w+ed(?= (?:by|with|in|at|on|to|after|before|from|for|as|of|and|using|during|the|an?|his|her)\b)|"
+    r"to|how|for|of|and|as|both|all)(?![\w-])|\A[^A-Za-z]|\A\w+[:(]",
     re.IGNORECASE,
 )
 # People, places and germs keep their capital; "Pneumocystis carinii" is told by its second word as well.
@@ -208,7 +233,8 @@ _FOUND = re.compile(
     r"\b(?:\w+s|tear|hole|lump|mass|fracture|rupture|nodule|effusion|aneurysm|polyp|ulcer|shrinkage|calcification|bruise|leak|narrowing|widening|swelling|bleeding|blockage|tumor|cancer|cyst|break|clot|area|"
     r"stone|enlargement|build-up|inflammation|scarring|thickening|bulge|opening|infection|spread|lesion|fluid|air|gas|"
     r"tube|catheter|stent|screw|plate|joint|dislocation|collapse|pus|growth|damage|injury|shift|patch|hernia|abscess|"
-    r"absence|underdevelopment|clotting|collection|infarction|gap|bleed|scar|reversal|pregnancy|brightening|compression|"
+    r"absence|wall|womb|bone|pregnancy|kidney|artery|vein|muscle|ligament|tendon|telescoping|evidence|wire|bullet|"
+    r"appearance|underdevelopment|clotting|collection|infarction|gap|bleed|scar|reversal|pregnancy|brightening|compression|"
     r"malformation|tumour|node|object)\b",
     re.IGNORECASE,
 )
@@ -281,6 +307,8 @@ def _sentence(first: str) -> str:
         return f"{subject} is {first if _DETERMINED.match(first) else f'{indefinite(first)} {_small(first)}'}".replace(
             " An ", " an ", 1
         ).replace(" A ", " a ", 1)
+    if named := _titled(first) or _found_on(first):
+        return named
     if picture is None:
         return f"The image shows {with_article(_small(first))}" if _is_finding(first) else first
     behind = first[picture.end() :]
@@ -313,6 +341,45 @@ def _sentence(first: str) -> str:
     uncounted = picture["name"].endswith(("imaging", "graphy"))
     article = "" if determined or many or uncounted else f"{indefinite(name)} "
     return f"{'These are' if many else 'This is'} {article}{_small(name) if determined else name}"
+
+
+def _titled(first: str) -> str | None:
+    """A sentence that is the title of a picture, as one that says so; None for others."""
+    title = _TITLE.match(first)
+    if title is None or _is_more_than_a_name(first):
+        return None
+    name = _small(first)
+    if first.startswith(("The ", "A ", "An ")):
+        name = first[:1].lower() + first[1:]
+        return f"{'This is' if title['one'] else 'The image shows'} {name}"
+    if not title["one"]:
+        return f"The image shows the {name}"
+    return f"These are {name}" if _MANY.search(title[0].removesuffix(" of ")) else f"This is {indefinite(name)} {name}"
+
+
+def _found_on(first: str) -> str | None:
+    """A finding that is told before the picture which shows it, as a sentence about the picture; None for others."""
+    told = _ON_A_PICTURE.match(first)
+    if told is None or _is_more_than_a_name(first) or not _is_finding(told["what"]) or _TITLE.match(first):
+        return None
+    picture = told["picture"]
+    many = told["many"] or _SEVERAL.search(f"{picture} of")
+    name = picture[:1].upper() + picture[1:]
+    if not (_DETERMINED.match(picture) or many or picture.endswith(("imaging", "graphy"))):
+        name = f"{indefinite(picture).capitalize()} {picture}"
+    return f"{name}{told['behind']} {'show' if many else 'shows'} {with_article(_small(told['what']))}"
+
+
+def _is_more_than_a_name(sentence: str) -> bool:
+    """Whether a sentence says more than what something is called, or may do so."""
+    return (
+        ":" in sentence
+        or _DASH.search(sentence) is not None
+        or len(sentence.split()) > _LONG
+        or _has_verb(sentence)
+        or len(_TITLED.findall(sentence)) > 1
+        or _is_name(sentence)
+    )
 
 
 def _has_verb(sentence: str) -> bool:
@@ -421,6 +488,8 @@ def with_article(phrase: str, known: tuple[str, ...] = ()) -> str:
     """
     if _DETERMINED.match(phrase):
         return phrase
+    if _OF_ONE.match(phrase):
+        return f"the {phrase}"
     counted = _COUNTED.match(phrase)
     following = counted and _NEXT.match(phrase, counted.end())
     if (
@@ -437,13 +506,20 @@ def _goes_on(word: str) -> bool:
     return word.endswith(("ing", "ed")) and word not in NOUNS_IN_ING
 
 
+# "Absence of the kidney": what there is one of, of a thing.
+_OF_ONE = re.compile(
+    r"(?:complete |partial |exact |normal |abnormal |unusual |final |near complete |total )?"
+    r"(?:absence|course|disappearance|extent|level|location|origin|position|presence|resolution|site|size|start|"
+    r"tip) of\b"
+)
 _NEXT = re.compile(r"(?: \([^()]*\))? ([a-z-]+)")
 _COUNTED = re.compile(
     r"(?!(?:multiple|several|many|both|no|some|bilateral|numerous|same|two|three|four|five|six|\d)\b)"
     r"(?!(?:right|left)(?:[ ][\w-]+){0,3}?[ ](?:artery|region|structure|gallbladder|spleen|tube)(?![\w-]))"
     r"(?:(?!(?:of|in|on|and|with|to|the|at|from|by|for|into|as|between|around|near|after|before|during|through|over|"
+    r"along|within|without|under|behind|beside|below|above|across|toward|towards|against|inside|outside|via|"
     r"shows?|showed|showing|is|was|an?|dye)\b)[\w-]+(?:(?<!s),)?[ ]){0,4}?"
-    r"(?P<thing>area|mass|lump|cyst|tumor|clot|bulge|hole|tear|break|stone|pocket|pouch|passage|patch|stent|tube|catheter|"
+    r"(?P<thing>area|bullet|mass|lump|cyst|tumor|clot|bulge|hole|tear|break|stone|pocket|pouch|passage|patch|stent|tube|catheter|"
     r"screw|shadow|lesion|nodule|hernia|collection|defect|gap|opening|gallbladder|spleen|device|implant|object|needle|wire|"
     r"dislocation|aneurysm|structure|artery|region|blockage|patient|fracture|abscess|pseudoaneurysm|ulcer|polyp|process|"
     r"leak|bruise|baby|tumour|node|line|pattern|growth|appearance|component|rim|curve|infarct|spur|outgrowth|rod|clump|"

@@ -14,7 +14,7 @@ from builders.medlaybench_v.writing.articles import with_articles
             "Pressure on base of the skull, clot in body's main artery.",
             "Pressure on the base of the skull, clot in the body's main artery.",
         ),
-        ("Mass of head of pancreas (arrow).", "Mass of head of the pancreas (arrow)."),
+        ("Mass of head of pancreas (arrow).", "Mass of the head of the pancreas (arrow)."),
         ("CT of chest and abdomen with contrast.", "CT of the chest and abdomen with contrast."),
         ("It shows large mass in the lung, suggesting cyst.", "It shows a large mass in the lung, suggesting a cyst."),
         (
@@ -23,6 +23,12 @@ from builders.medlaybench_v.writing.articles import with_articles
         ),
         ("Bleeding in frontal lobe with blood clot.", "Bleeding in the frontal lobe with a blood clot."),
         ("Scan in patient with fever.", "Scan in a patient with fever."),
+        (
+            "It was seen on chest CT scan, on X-ray and on hip X-ray.",
+            "It was seen on a chest CT scan, on X-ray and on a hip X-ray.",
+        ),
+        ("Scan showing left kidney with a cyst.", "Scan showing the left kidney with a cyst."),
+        ("Scan of left groin region.", "Scan of the left groin region."),
     ],
 )
 def test_an_organ_and_what_is_shown_get_theirs(caption: str, said: str) -> None:
@@ -37,6 +43,7 @@ def test_an_organ_and_what_is_shown_get_theirs(caption: str, said: str) -> None:
         "The ureter (tube from kidney to bladder) and a cyst (it shows mass).",
         "It shows mass effect, two cysts, the mass and air.",
         "Arrow indicates lesion.",
+        "Lines on each X-ray, scan showing liver and spleen infarcts.",
         "Views in left lateral position.",
         "Scan with contrast dye shows clots, bowel joined with artery.",
         "Scan showing left rib fractures, blood clots and normal artery walls.",

@@ -24,6 +24,10 @@ from tests.parts.terms import TERMS
         ("Sagittal CT showing a clivus fracture.", "clivus (bone at the skull base) fracture"),
         # Where enough is told, in a sentence without another bracket.
         ("An inferior dislocation with edema of the hip.", "inferior dislocation (toward the bottom) with swelling"),
+        (
+            "An inferior dislocation of the hip and of the knee, and of the elbow and hand, edema and agenesis.",
+            "inferior dislocation (toward the bottom) of",
+        ),
         ("Edema of the hip. A fibrous lesion beside it.", "fibrous lesion (abnormal area) beside"),
     ],
 )

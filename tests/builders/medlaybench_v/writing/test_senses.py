@@ -296,7 +296,7 @@ def test_the_usual_sense_is_said(caption: str, said: str) -> None:
         ),
         (
             "The arrow marks C on MRI. MRI, magnetic resonance imaging; E, edema of the cord.",
-            "The arrow marks C on MRI scan. MRI scan; E, swelling of the cord.",
+            "The arrow marks C on an MRI scan. MRI scan; E, swelling of the cord.",
         ),
     ],
 )
@@ -336,7 +336,7 @@ def test_neighbours_agree(caption: str, said: str) -> None:
         ("An ossicle of the middle ear.", "ossicle (tiny ear bone)", "piece"),
         ("The infiltration of the fatty tissue in panniculitis.", "spread into the", "growth"),
         ("Concentric reduction of the joint.", "setting back in place", "all around"),
-        ("Femoral defect of the cartilage.", "Thigh-bone defect", "Thigh defect"),
+        ("Femoral defect of the cartilage.", "thigh-bone defect", "thigh defect"),
         ("A lure on the rubber septum.", "rubber septum", "wall"),
         ("Mass effect of the lesion.", "mass effect of", "pressure"),
         ("A slice with angulation along the needle.", "angulation", "bending"),
@@ -371,7 +371,7 @@ def test_what_two_readers_found(caption: str, said: str, gone: str) -> None:
     ("caption", "said"),
     [
         ("No intravascular coagulation.", "No intravascular coagulation (inside the vessel)."),
-        ("A case of retinal pigmentosa.", "A case of retinal (back of the eye) pigmentosa."),
+        ("A case of retinal pigmentosa.", "This is a case of retinal (back of the eye) pigmentosa."),
         ("The anterior plate (arrow).", "The anterior plate (arrow)."),
         ("A proximal stump (PS) was seen.", "A proximal stump (PS) was seen."),
     ],
@@ -464,7 +464,7 @@ def test_what_a_third_reading_found(caption: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("caption", "said"),
     [
-        ("Mass of the neck on CT scan.", "Mass of the neck on CT scan."),
+        ("Mass of the neck on CT scan.", "A CT scan shows a mass of the neck."),
         ("CT showing gallbladder wall thickening.", "A CT scan shows gallbladder wall thickening."),
         ("CT showing large gallbladder.", "A CT scan shows a large gallbladder."),
     ],
@@ -553,7 +553,7 @@ def test_letters_of_two_methods_and_names_of_two_words(caption: str, said: str) 
 
 
 def test_what_is_told_of_a_picture_is_no_picture() -> None:
-    assert lay("Findings of initial panoramic radiograph.").startswith("Findings of")
+    assert lay("Findings of initial panoramic radiograph.").startswith("The image shows the findings of")
 
 
 @pytest.mark.parametrize(

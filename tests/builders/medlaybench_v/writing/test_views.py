@@ -75,7 +75,7 @@ def test_a_name_of_a_picture_is_unfolded(text: str, said: str | None) -> None:
         ("The MRI scanner and the CT number are new.", "The MRI scanner and the CT number are new."),
         # Adverbs and joined nouns keep their place.
         ("CT shows subcutaneous fat and muscle.", "A CT scan shows fat under the skin and muscle."),
-        ("Cardiac or arterial failure.", "Heart or artery failure."),
+        ("Cardiac or arterial failure.", "The image shows heart or artery failure."),
         ("It was demonstrated; CT demonstrated it.", "It was shown; CT scan showed it."),
     ],
 )
