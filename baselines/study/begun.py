@@ -44,6 +44,7 @@ _DEBRIEFING = {
     True: "  The patients were simulated by a computer program from written cases. Nobody real was spoken to.",
     False: "  Some of what you saw was written by computer programs. Nothing of it is medical advice.",
 }
+_PER_PERSON = "per_person: 2            # cases that a person is given to talk about, at most\n"
 _AIMS: Mapping[str, str] = {
     "confirmation": "Patients often do not say outright what troubles them. Find out what it is. From message 5 on you "
     "may end the conversation. Afterwards you write down what the patient was worried about.",
@@ -59,7 +60,7 @@ def write_study(folder: Path, task: TaskName) -> list[Path]:
         "title": _TITLES[task],
         "task": task,
         "completed": "1" if talks else "3",
-        "per_person": "2" if talks else "100",
+        "per_person": _PER_PERSON if talks else "",
         "rules": _RULES if talks else "",
         "each": "5.0" if talks else "0.3",
         "checks": (_TALK_CHECKS if talks else _RATING_CHECKS) + _CHECKS,

@@ -14,7 +14,7 @@ from baselines.results.power import ALPHA, POWER
 from baselines.study import journal, people, planned
 from baselines.study.begun import open_places
 from baselines.study.design import TALKS, Study, read_study
-from baselines.study.schedule import Offer, fewest_people
+from baselines.study.schedule import Offer, fewest_people, rounds
 from baselines.study.site import DATABASE, PRIVATE, open_database
 from baselines.study.tasks.task import Source, task_named
 from loaders.errors import MissingExtra
@@ -81,7 +81,11 @@ def _schedule(study: Study, offers: Sequence[Offer]) -> None:
     design = study.design
     for one in planned.expected(design, offers):
         each = f"at most {design.per_person} per person" if one.task in TALKS else "everyone rates all of them"
-        _line(one.task, f"{one.cases:,} cases by {design.completed} each, {one.encounters:,} in all; {each}")
+        arms = 1 if one.task in TALKS else len(rounds(design, offers, one.task))
+        of_each, all_of_them = f"{design.completed} each", one.encounters * arms
+        if arms > 1:
+            of_each, each = f"{design.completed} in each of {arms} conditions", f"{each}, in one condition"
+        _line(one.task, f"{one.cases:,} cases by {of_each}, {all_of_them:,} in all; {each}")
     fewest = fewest_people(design, offers)
     few = f"; {design.people} are planned" + (", too few" if design.people < fewest else "")
     _line("people", f"{fewest:,} at least, if nobody drops out{few}", bad=design.people < fewest)
