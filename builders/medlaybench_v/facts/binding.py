@@ -111,7 +111,7 @@ def _keys_of(named: tuple[Sense, ...]) -> tuple[tuple[str, float], ...]:
 
 def _key_of(text: str) -> tuple[str, str]:
     """The key of a word itself, and of one inside a longer wording; empty where it has none."""
-    if text not in STOP_WORDS and text not in _SIDES and (len(text) > 2 or text[0].isdigit()):
+    if text not in STOP_WORDS and text not in _SIDES and (len(text) > 2 or not text.isalpha()):
         key = f"={root(text)[:7]}"
         return key, key if len(text) > 5 else _TIMES.get(text, "")
     return _TIMES.get(text, ""), _TIMES.get(text, "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from builders.medlaybench_v.facts.binding import Placed, exchanged
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.wordings import IMAGING
@@ -58,6 +59,14 @@ def named(reading: Reading) -> list[tuple[int, str, str]]:
         if not (size == 1 and texts[i] in _CAPITALS and not _capital(reading, i))
         and not _not_meant(reading, i, texts[i], says, value)
     ]
+
+
+def _placed(reading: Reading) -> list[list[Placed]]:
+    """The methods and the sequences of a caption that have names of their own, each at its word."""
+    return [[Placed(value, i, i) for i, _, value in reading.get(named) if value in kind] for kind in _NAMED]
+
+
+_NAMED = (frozenset((CT, MRI, ULTRASOUND, PET, "mammogram")), frozenset(("T1", "T2", "FLAIR", "STIR")))
 
 
 def _given_dye(reading: Reading) -> bool:
@@ -175,6 +184,10 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, named: frozenset[st
     """The method is named and no other one; plane, sequence and contrast are kept. `named` are the record's methods."""
     here, there = expert.get(imaging), lay.get(imaging)
     outcome = Outcome()
+    for at_here, at_there in zip(expert.get(_placed), lay.get(_placed), strict=True):
+        swap = exchanged(expert, at_here, lay, at_there)
+        if swap:
+            outcome.moved(f"{swap.one} and {swap.other}", sure=False)
     if here == there and "myelogram" not in here.kinds:
         return outcome
     _methods(here, there, expert, lay, named, allowed, outcome)
