@@ -28,8 +28,8 @@ _THOUGHTS_IN_FRONT = re.compile(
     r"\A(?:\s*+(?:<think(?:ing)?>.*?|(?!\{|```)(?:(?!<think).)*?)</think(?:ing)?>)+", re.IGNORECASE | re.DOTALL
 )
 _FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.IGNORECASE | re.DOTALL)
-_STRING = r'("(?:[^"\\]++|\\.)*+"?+)'
-_COMMENT = re.compile(rf"{_STRING}|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?+", re.DOTALL)
+_STRING = r'("(?>(?:[^"\\]|\\.)*)"?+)'
+_COMMENT = re.compile(rf"{_STRING}|//[^\n]*+|/\*(?>(?:[^*]|\*(?!/))*)(?:\*/)?", re.DOTALL)
 _LAST_COMMA = re.compile(rf"{_STRING}|,(?=\s*+[}}\]])", re.DOTALL)
 _THOUGHT = re.compile(r"<think(?:ing)?>(.*?)(?:</think(?:ing)?>|\Z)", re.IGNORECASE | re.DOTALL)
 _THOUGHT_END = re.compile(r"\A(.*?)</think(?:ing)?>", re.IGNORECASE | re.DOTALL)  # the template may hold its start
