@@ -11,6 +11,7 @@ from baselines.pack.archive import pack
 from baselines.results.run import read_run
 from loaders.files.untrusted import resolved
 from scripts.terminal.console import output
+from scripts.terminal.finish import tell_absent
 from scripts.terminal.options import file_outside_releases
 
 
@@ -34,6 +35,7 @@ def command(
     Example: `bedside pack runs/expert -o expert.zip`
     """
     record, _ = read_run(run)
+    tell_absent(run)
     archive = out or resolved(run).parent / f"{resolved(run).name}.zip"
     packed = pack(run, archive, opened=CONCEALED.get(record.baseline), without=without)
     output.print(f"{archive}: {len(packed.files):,} files", highlight=False, soft_wrap=True)

@@ -14,6 +14,7 @@ from loaders.files.untrusted import resolved
 from loaders.plugins import BASELINES, brought
 from scripts.commands import RUN
 from scripts.terminal.console import output
+from scripts.terminal.finish import tell_absent
 from scripts.terminal.options import LAST_SEED, file_outside_releases
 
 
@@ -47,6 +48,8 @@ def command(
     """
     folder = resolve(release) if release else None
     read = read_runs(runs, different_data=different_data)
+    for run in runs:
+        tell_absent(run)
     plugins = {plugin.name: plugin for plugin in brought(BASELINES, RUN)[0]}
     page = write_report(
         read, out, release=folder, pairs=pairs, seed=seed, drawn=figures, plugins=plugins, public=public or bool(space)

@@ -20,7 +20,7 @@ from loaders.plugins import BASELINES, Plugin, brought
 from scripts.commands import RUN, Command
 from scripts.run.stored import Stored
 from scripts.terminal.console import output
-from scripts.terminal.finish import finish
+from scripts.terminal.finish import finish, tell_absent
 from scripts.terminal.options import EMBEDDINGS, Cache, Out
 
 # Files of a run that no number is made from, or that are private to somebody: paid answers, logs, weights.
@@ -52,6 +52,7 @@ def command(
     """
     started = time.monotonic()
     (stored,) = read_runs([run])
+    tell_absent(run)
     if resolved(out) == resolved(run):
         raise InputError("--out", found="the run itself", expected="another folder")
     scored = _module(stored).rescore(Stored(stored, data, cache, tuple(embeddings)))

@@ -17,9 +17,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from math import isclose, isfinite
+from math import isclose
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 Direction = Literal["up", "down", "none"]
 
 _SCALES = {"percent": 100.0, "proportion": 1.0}
+_LARGEST = sys.float_info.max
 _FORMAT = 1
 _NUMBERS = ("results.csv", "results.jsonl")
 _LATER = {"data": ("repository", "commit", "pinned", "method"), "models": ("source",)}
@@ -125,7 +127,7 @@ class RunRecord:
             raise InputError("RunRecord.stand_in", found="an empty reason", expected="what stands in for what, or None")
         for name in ("wall_seconds", "input_tokens", "output_tokens", "cost_usd"):
             spent = getattr(self, name)
-            if spent is not None and not (isfinite(spent) and spent >= 0):
+            if spent is not None and not 0 <= spent <= _LARGEST:
                 raise InputError(f"RunRecord.{name}", found=str(spent), expected="a number >= 0, or None")
         _json(self._identity(), "RunRecord")
 
@@ -205,7 +207,7 @@ class Result(Keyed):
         if self.value is None and self.ci95 is not None:
             raise InputError(where, found="an interval without a value", expected="both or none")
         numbers = (self.value, self.numerator, self.denominator, *(self.ci95 or ()))
-        if not all(number is None or isfinite(number) for number in numbers):
+        if not all(number is None or abs(number) <= _LARGEST for number in numbers):
             raise InputError(where, found="a number that is not finite", expected="finite numbers, or value None")
         if self.ci95 is not None and self.ci95[0] > self.ci95[1]:
             raise InputError(where, found=f"interval {self.ci95}", expected="the lower bound first")
@@ -362,6 +364,11 @@ def _check_files(folder: Path, digests: Mapping[str, Any]) -> None:
                 expected="the unchanged file",
                 do="Run the baseline again",
             )
+
+
+def absent_files(folder: Path) -> list[str]:
+    """What a finished run stored besides its numbers, and its folder, which `read_run` accepts, has no longer."""
+    return [name for name in read_json(folder / "run.json")["files"] if not is_there(folder / name)]
 
 
 def _read_results(content: bytes, record: RunRecord, path: Path, *, same: bool) -> Iterator[Result]:

@@ -1,4 +1,7 @@
-"""The end of every run: its files are written, with what it took, and its numbers printed table by table."""
+"""The end of every run: its files are written, with what it took, and its numbers printed table by table.
+
+Also what a command says about a finished run whose folder lacks files.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,12 @@ from typing import Any
 from baselines.dialogue.played import HIDDEN_PART, STORED
 from baselines.results.headline import headline
 from baselines.results.published import named
-from baselines.results.run import DataUsed, Result, write_run
+from baselines.results.run import DataUsed, Result, absent_files, write_run
 from loaders.files.disk import make_folder, write_whole
 from loaders.files.places import command_line, without_places
 from loaders.files.untrusted import is_file
 from loaders.opened import Opened
-from scripts.terminal.console import output, table
+from scripts.terminal.console import errors, output, table
 from scripts.terminal.tables import Number, Table
 
 LONG = 24  # numbers that a terminal shows; if there are more, only the headline
@@ -63,6 +66,13 @@ def finish(
     output.print(f"{out}: run {told.run_id}. Next:", highlight=False)
     output.print(f"  bedside compare {out}", highlight=False)
     output.print(f"  bedside report {out} -o report.html", highlight=False)
+
+
+def tell_absent(run: Path) -> None:
+    """Say which files of a finished run are not in its folder, before something is made from the others."""
+    if absent := absent_files(run):
+        text = f"{run} lacks {', '.join(absent)}, which the run stored: what is made from that is missing"
+        errors.print(text, style="yellow", highlight=False)
 
 
 def _print(results: Sequence[Result], out: Path, instead: Mapping[str, str] | None) -> None:

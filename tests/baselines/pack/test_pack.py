@@ -124,6 +124,15 @@ def test_what_is_packed_holds_nothing_hidden_and_opens_again(
     assert len(read_played(folder, PlayedCase[JudgedEpisode])) == 4
 
 
+@pytest.mark.parametrize("command", ["pack", "report", "rescore"])
+def test_a_file_that_a_run_has_lost_is_told(
+    command: str, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run / "usage.json").unlink()
+    assert execute([command, str(run), "-o", str(tmp_path / "made")]) == 0
+    assert "lacks usage.json, which the run stored" in " ".join(capsys.readouterr().err.split())
+
+
 @pytest.mark.parametrize("made", [lambda run: run, as_before])
 def test_a_public_report_holds_nothing_hidden(
     made: Callable[[Path], Path], home: Path, run: Path, tmp_path: Path

@@ -270,6 +270,7 @@ def test_counts_are_free_in_other_units() -> None:
         {"stand_in": " "},
         {"wall_seconds": -1.0},
         {"cost_usd": float("nan")},
+        {"input_tokens": 10**400},
         {"options": {"x": float("nan")}},
         {"options": {"x": object()}},
     ],
