@@ -30,6 +30,7 @@ from baselines.study import slots as at
 from baselines.study.design import Study
 from baselines.study.flagged import flagged
 from baselines.study.keys import Erased, Keys
+from baselines.study.site import check_tables
 from baselines.study.store import Store, facts
 from baselines.study.tasks.task import Response, task_named
 from loaders.errors import InputError
@@ -54,13 +55,17 @@ class Exported:
 
 
 def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
-    """Writes all files. Raises InputError for a folder that already holds an export, and a journal that was changed."""
+    """Writes all files.
+
+    Raises InputError for a folder that already holds an export, and for a database that was changed.
+    """
     if is_there(out / "study.json"):
         raise InputError(out, found="an existing export", expected="a new folder", do="Choose another -o")
     make_folder(out)
     left_out: Counter[str] = Counter()
     with store.reading() as connection:
         rows, head = journal.checked(connection)
+        check_tables(connection)
         who.check_keys(connection, keys)
         known = {row.name: row.value for row in connection.execute(select(facts))}
         stand_in = json.loads(known.get("stand_in", "null"))

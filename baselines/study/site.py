@@ -22,7 +22,8 @@ from baselines.study.journal import note
 from baselines.study.keys import Keys
 from baselines.study.people import check_keys
 from baselines.study.schedule import Offer, items_a_person
-from baselines.study.store import Store, answers, facts, items, open_store
+from baselines.study.slots import OVER
+from baselines.study.store import Store, answers, facts, items, journal, open_store, slots
 from baselines.study.tasks.task import Item, Source, Task, task_named
 from loaders.errors import InputError, ModelError
 from loaders.files.disk import private_folder
@@ -220,3 +221,51 @@ def _digest(found: list[Item]) -> str:
         digest.update(json.dumps(told, sort_keys=True).encode())
         digest.update(hashlib.sha256(item.picture or b"").digest())
     return digest.hexdigest()
+
+
+def _digest_of_table(connection: Connection) -> str:
+    """The digest of the items as they are stored; "" if they cannot be read."""
+    rows = connection.execute(select(items).order_by(items.c.number))
+    try:
+        return _digest(
+            [
+                Item(row.id, row.task, row.group, json.loads(row.payload), json.loads(row.key), row.picture)
+                for row in rows
+            ]
+        )
+    except (ValueError, TypeError):
+        return ""
+
+
+def check_tables(connection: Connection) -> None:
+    """Check that the items, and who was given which and how it ended, are those that the journal recorded.
+
+    Raises InputError for the first that is not: an answer would be counted for another item or person.
+    """
+    given: dict[int, tuple[object, ...]] = {}
+    over: dict[int, str] = {}
+    begun = None
+    told = select(journal).where(journal.c.what.in_(("begun", "given", *OVER))).order_by(journal.c.number)
+    for row in connection.execute(told):
+        detail = json.loads(row.detail)
+        if row.what == "begun":
+            begun = detail["digest"]
+        elif row.what == "given":
+            given[row.slot] = row.person, detail["task"], detail["item"]
+        else:
+            over[row.slot] = row.what
+    held = {row.id: row for row in connection.execute(select(slots))}
+    changed = ["items"] if begun not in (None, _digest_of_table(connection)) else []
+    for number in sorted(given.keys() | held.keys()):
+        slot = held.get(number)
+        if slot is None or (slot.person, slot.task, slot.item) != given.get(number):
+            changed.append(f"slots, row {number}")
+        elif (slot.step if slot.step in OVER else None) != over.get(number):
+            changed.append(f"slots, row {number}, step")
+    if changed:
+        raise InputError(
+            changed[0],
+            found="is not what the journal recorded",
+            expected="a database that nobody has changed",
+            do="Compare with a backup: the database was changed from outside",
+        )

@@ -15,7 +15,7 @@ from baselines.study import journal, people, planned
 from baselines.study.begun import open_places
 from baselines.study.design import TALKS, Study, read_study
 from baselines.study.schedule import Offer, fewest_people, rounds
-from baselines.study.site import DATABASE, PRIVATE, open_database
+from baselines.study.site import DATABASE, PRIVATE, check_tables, open_database
 from baselines.study.tasks.task import Source, task_named
 from loaders.errors import MissingExtra
 from loaders.files.untrusted import is_there
@@ -127,6 +127,7 @@ def _journal(study: Study, database: str | None) -> None:
     try:
         with store.explained(), store.reading() as connection:
             rows, head = journal.checked(connection)
+            check_tables(connection)
             people.check_keys(connection, keys)
     finally:
         store.close()

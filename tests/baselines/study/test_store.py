@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import delete, select, update
@@ -17,7 +18,7 @@ from baselines.study import people as who
 from baselines.study.export import export
 from baselines.study.keys import Erased
 from baselines.study.site import Site, open_database
-from baselines.study.store import answers, open_store, set_fact, slots
+from baselines.study.store import answers, items, open_store, set_fact, slots
 from baselines.study.store import journal as rows
 from loaders.errors import InputError
 from scripts.bench.study_players import ROLES
@@ -110,6 +111,30 @@ def test_the_journal_shows_every_change(change: str, tmp_path: Path) -> None:
             connection.execute(delete(rows).where(rows.c.number == (3 if change == "gone" else 1)))
         with pytest.raises(InputError, match="was changed, or an earlier row is missing"):
             journal.checked(connection)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        update(items).values(key='{"diagnosis": "stye"}'),
+        update(items).values(payload="x"),
+        update(slots).values(item="another"),
+        update(slots).values(step="done"),
+        delete(slots),
+    ],
+    ids=["key", "payload", "item", "step", "gone"],
+)
+def test_a_table_that_no_longer_agrees_with_the_journal_is_not_exported(change: Any, tmp_path: Path) -> None:
+    site = talking(tmp_path / "s", per_person=1)
+    with visiting(site) as client:
+        at_work(client, links(site)[0])
+    store, keys = open_database(site.study)
+    with store, keys:
+        export(site.study, store, keys, tmp_path / "before")
+        with store.writing() as connection:
+            connection.execute(change)
+        with pytest.raises(InputError, match="is not what the journal recorded"):
+            export(site.study, store, keys, tmp_path / "out")
 
 
 def test_another_source_is_refused(tmp_path: Path) -> None:
@@ -215,6 +240,7 @@ _HOLDS = """
 import sys, time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from baselines.study.store import open_store, set_fact
 store = open_store(Path(sys.argv[1]))
 store.hold()
