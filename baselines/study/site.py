@@ -243,9 +243,9 @@ def check_tables(connection: Connection) -> None:
     Raises InputError for the first that is not: an answer would be counted for another item or person.
     """
     given: dict[int, tuple[object, ...]] = {}
-    over: dict[int, str] = {}
+    passed: dict[int, set[str]] = {}
     begun = None
-    told = select(journal).where(journal.c.what.in_(("begun", "given", *OVER))).order_by(journal.c.number)
+    told = select(journal).where(journal.c.what.in_(("begun", "given", "answered", *OVER))).order_by(journal.c.number)
     for row in connection.execute(told):
         detail = json.loads(row.detail)
         if row.what == "begun":
@@ -253,14 +253,14 @@ def check_tables(connection: Connection) -> None:
         elif row.what == "given":
             given[row.slot] = row.person, detail["task"], detail["item"]
         else:
-            over[row.slot] = row.what
+            passed.setdefault(row.slot, set()).add(row.what)
     held = {row.id: row for row in connection.execute(select(slots))}
     changed = ["items"] if begun not in (None, _digest_of_table(connection)) else []
     for number in sorted(given.keys() | held.keys()):
         slot = held.get(number)
         if slot is None or (slot.person, slot.task, slot.item) != given.get(number):
             changed.append(f"slots, row {number}")
-        elif (slot.step if slot.step in OVER else None) != over.get(number):
+        elif not _may_be(slot.step, passed.get(number, set())):
             changed.append(f"slots, row {number}, step")
     if changed:
         raise InputError(
@@ -269,3 +269,11 @@ def check_tables(connection: Connection) -> None:
             expected="a database that nobody has changed",
             do="Compare with a backup: the database was changed from outside",
         )
+
+
+def _may_be(step: str, passed: set[str]) -> bool:
+    """Whether an item may be at a step, after what the journal recorded of it; an answer that no survey follows ends
+    it."""
+    if step == "done":
+        return bool(passed & {"answered", "done"}) and "lost" not in passed
+    return "done" not in passed and ("lost" in passed) == (step == "lost")

@@ -54,7 +54,7 @@ def writing(path: Path) -> Iterator[None]:
             raise InputError(path, found="may not be written", expected="a place you can write to") from error
         if error.errno in (errno.ENOTDIR, errno.EEXIST):
             raise InputError(path, found="is a file, not a folder", expected="a folder") from error
-        if error.filename is None:  # not about the disk
+        if error.filename is None and error.errno not in (errno.EFBIG, errno.EIO):  # not about the disk
             raise
         found = f"cannot be written ({error.strerror or error})"
         raise InputError(path, found=found, expected="a place you can write to") from error

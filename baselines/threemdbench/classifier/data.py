@@ -18,8 +18,9 @@ from PIL import Image
 
 from baselines.results.run import DataUsed
 from loaders.errors import InputError
+from loaders.files.image_files import image_files
 from loaders.files.images import image_bytes, open_image
-from loaders.files.untrusted import digest_of, files_below, is_folder
+from loaders.files.untrusted import digest_of, is_folder, is_text, is_there
 from loaders.opened import Opened
 from loaders.threemdbench import DIAGNOSES, NAMES
 
@@ -29,8 +30,6 @@ FOLDER = "folder of class folders"
 
 UNKNOWN = -1
 """The label of a photo without one."""
-
-_SUFFIXES = (".jpg", ".jpeg", ".jpe", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".jfif")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +165,16 @@ def from_folder(folder: Path, splits: Sequence[str] = SPLITS) -> Labelled:
 
 
 def class_folders(folder: Path) -> list[tuple[str, Path]]:
-    """(class, file) of every picture in the class folders of a folder, sorted."""
-    files = (path for path in files_below(folder) if path.suffix.casefold() in _SUFFIXES)
-    return sorted((path.relative_to(folder).parts[0], path) for path in files if path.parent != folder)
+    """(class, file) of every picture in the class folders of a folder, sorted; links may lead to files elsewhere.
+
+    Raises InputError for a link that leads nowhere, and for a name that is not UTF-8.
+    """
+    files = [file for file in image_files(folder) if file.path.parent != folder]
+    for file in files:
+        if file.problem and not (is_text(str(file.path)) and is_there(file.path)):
+            expected = "a photo that can be opened, with a name in UTF-8"
+            raise InputError(folder / file.name, found=file.problem, expected=expected, do="Take it away or mend it")
+    return sorted((file.path.relative_to(folder).parts[0], file.path) for file in files)
 
 
 def from_files(
@@ -202,7 +208,7 @@ def from_files(
             )
         digests[split] = digest_of_lines(lines)
     if not classes:
-        raise InputError(root, found="no picture in class folders", expected=f"files ending in {', '.join(_SUFFIXES)}")
+        raise InputError(root, found="no picture in class folders", expected="files ending in .jpg, .png or the like")
     answered = "test" if "test" in digests else list(digests)[-1]
     data = DataUsed(FOLDER, answered, None, digests[answered])
     return Labelled(classes, ("",) * len(classes), splits, digests, data, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections import Counter
 from functools import partial
 from itertools import pairwise
@@ -26,7 +27,7 @@ from baselines.statistics.significance import wilson_interval
 from baselines.threemdbench.classifier.calibration import bins, bootstrap_ece, fit_temperature, log_loss, probabilities
 from baselines.threemdbench.classifier.classes import Classes
 from baselines.threemdbench.classifier.cues import More, Search, read_cues, write_cues
-from baselines.threemdbench.classifier.data import Labelled, Photo
+from baselines.threemdbench.classifier.data import Labelled, Photo, from_folder
 from baselines.threemdbench.classifier.network import Input, open_network
 from baselines.threemdbench.classifier.pictures import Pictures
 from baselines.threemdbench.classifier.recipe import Recipe, epoch_order
@@ -36,6 +37,7 @@ from baselines.threemdbench.classifier.views import TrainViews
 from loaders.errors import InputError
 from loaders.threemdbench import NAMES
 from scripts.terminal.photos import labelled_photos
+from tests.parts.pictures import drawn, jpeg
 
 
 def picture(seed: int, size: tuple[int, int] = (40, 30)) -> Image.Image:
@@ -233,6 +235,24 @@ def test_a_recipe_that_cannot_be(change: dict[str, float]) -> None:
 
 
 # ------------------------------------------------------------------------------------------------ one folder, clusters
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), [(b"lost.jpg", "a link leads nowhere"), (b"\xff.jpg", "unreadable file name")]
+)
+def test_a_photo_that_cannot_be_used_is_told_and_links_elsewhere_are_followed(
+    name: bytes, found: str, tmp_path: Path
+) -> None:
+    kept = tmp_path / "photo"
+    kept.write_bytes(jpeg(drawn(1)))
+    for split in ("train", "validation", "test"):
+        (tmp_path / "sets" / split / "stye").mkdir(parents=True)
+        (tmp_path / "sets" / split / "stye" / f"{split}.jpg").write_bytes(jpeg(drawn(len(split))))
+    (tmp_path / "sets/test/stye/linked.jpg").symlink_to(kept)
+    assert len(from_folder(tmp_path / "sets").splits["test"]) == 2
+    Path(os.fsdecode(bytes(tmp_path / "sets/test/stye") + b"/" + name)).symlink_to("nowhere")
+    with pytest.raises(InputError, match=found):
+        from_folder(tmp_path / "sets")
 
 
 def test_one_folder_is_split_by_its_clusters(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
@@ -15,7 +16,7 @@ import pytest
 
 from loaders.errors import InputError
 from loaders.files import disk
-from loaders.files.disk import beside, make_folder, private_folder, replacing, scratch, sweep, write_whole
+from loaders.files.disk import beside, make_folder, private_folder, replacing, scratch, sweep, write_whole, writing
 from tests.parts.privileges import unprivileged
 from tests.parts.processes import python, started
 
@@ -205,3 +206,9 @@ def test_a_folder_that_another_process_swept_before_it_was_locked_is_made_again(
     with scratch(tmp_path) as folder:
         assert folder.is_dir() and swept not in ([], [folder])
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("code", [errno.EFBIG, errno.EIO])
+def test_what_a_disk_refuses_while_it_is_written_to_names_the_file(code: int, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=rf"x: cannot be written \({os.strerror(code)}\)"), writing(tmp_path / "x"):
+        raise OSError(code, os.strerror(code))  # as `write` does, without a name
