@@ -69,8 +69,8 @@ class Playing(Generic[Case, Record]):
     budget: Budget | None = None
     outcomes: dict[tuple[str, int], PlayedCase[Record]] = field(default_factory=dict)
     silenced: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Answers of each role that are empty because the question did not fit the model (`model_length`) or the provider
-    refused it (`content_filter`), stored ones included."""
+    """Answers of each role for which the question did not fit the model (`model_length`) or which the provider stopped
+    (`content_filter`), stored ones included."""
     stopped: BaseException | None = None
     _failed_in_a_row: int = 0
 
@@ -182,7 +182,7 @@ class _Asking:
         counted = answer.input_tokens is not None and answer.output_tokens is not None
         spent = Spent(1, answer.input_tokens or 0, answer.output_tokens or 0, 0 if counted else 1)
         self.spent.setdefault(role, Spent()).add(spent)
-        if answer.stop in ("model_length", "content_filter") and not answer.text.strip():
+        if answer.stop in ("model_length", "content_filter"):
             self._playing.silenced[role, answer.stop] += 1
 
 

@@ -38,7 +38,7 @@ Prices = Mapping[str, tuple[float, float]]
 @dataclass(frozen=True)
 class Played(Generic[Record]):
     """A finished run. `usage` counts what this process sent and replayed; `spent` what the dialogues took in all;
-    `silenced` the empty answers by role and reason (`Playing.silenced`)."""
+    `silenced` the answers that a model did not give, by role and reason (`Playing.silenced`)."""
 
     game: Game[Any, Record]
     outcomes: tuple[PlayedCase[Record], ...]

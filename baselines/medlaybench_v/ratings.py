@@ -93,9 +93,8 @@ def drawn_pairs(rows: Iterable[Mapping[str, Any]], pairs: int, seed: int) -> dic
             if not str(row.get(column) or "").strip():
                 raise InputError(name, found=f"no {column}", expected="both captions of every pair")
     if len(known) < pairs:
-        raise InputError(
-            "--pairs", found=f"{pairs}, of {len(known)} rows", expected="at most as many as there are rows"
-        )
+        found, expected = f"{pairs}, of {len(known)} rows", "at most as many as there are rows"
+        raise InputError("--pairs", found=found, expected=expected, do=f"Rate all of them: --pairs {len(known)}")
     drawn = random.Random(seed).sample(sorted(known), pairs)
     return {f"P{number:0{len(str(pairs))}d}": known[name] for number, name in enumerate(drawn, start=1)}
 

@@ -223,8 +223,7 @@ def _read(options: Consultations, opened: Opened, photos: Photos, cues: Cues | N
 
 
 def _warn_of_silence(played: Sequence[Consultation]) -> None:
-    """Reports whose turns are empty, how many of these a reasoning model spent on
-    thinking, and whose a filter stopped."""
+    """Reports whose turns are empty, and how many of these a reasoning model spent on thinking."""
     for role in ("doctor", "patient"):
         turns = [turn for one in played for turn in one.turns if turn.role == role]
         empty = [turn for turn in turns if "empty" in turn.flags]
@@ -233,16 +232,14 @@ def _warn_of_silence(played: Sequence[Consultation]) -> None:
             thought = f", {cut:,} of them cut off during reasoning" if cut else ""
             text = f"{role}: {len(empty):,} of {len(turns):,} turns are empty{thought}"
             errors.print(text, style="yellow", highlight=False)
-        if stopped := sum("filtered" in turn.flags for turn in turns):
-            text = f"{role}: {stopped:,} of {len(turns):,} turns were stopped by the provider's filter"
-            errors.print(text, style="yellow", highlight=False)
 
 
 def warn_of_cases(read: Cases, data: str) -> None:
     """Reports which rows are not played. Raises InputError if none is left."""
     if not read.cases:
         reason = f", the first: {read.invalid[0].case_id}, {read.invalid[0].reason}" if read.invalid else ""
-        raise InputError(data, found=f"no playable case{reason}", expected="at least one")
+        do = "Play a split whose rows have a general complaint: a build writes them for test"
+        raise InputError(data, found=f"no playable case{reason}", expected="at least one", do=do)
     for row in read.invalid[:5]:
         errors.print(f"not played: {row.case_id}: {row.reason}", style="yellow", highlight=False, markup=False)
     if len(read.invalid) > 5:

@@ -310,8 +310,8 @@ def play(
 
 
 _SILENCED = {
-    "model_length": "the question does not fit into the model's context; serve the model with a longer one",
-    "content_filter": "the provider's filter refused the question",
+    "model_length": "are empty, because the question does not fit into the model's context; serve it with a longer one",
+    "content_filter": "were stopped by the provider's filter",
 }
 
 
@@ -334,7 +334,7 @@ def _tell(played: Played[Any], out: Path) -> None:
     output.print()
     for (role, stop), count in sorted(played.silenced.items()):
         errors.print(
-            f"{role}: {count:,} of {played.spent[role].requests:,} answers are empty, because {_SILENCED[stop]}",
+            f"{role}: {count:,} of {played.spent[role].requests:,} answers {_SILENCED[stop]}",
             style="yellow",
             highlight=False,
             markup=False,

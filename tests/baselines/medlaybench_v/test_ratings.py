@@ -264,7 +264,8 @@ def test_the_command_draws_pairs_from_a_release(tmp_path: Path, capsys: Capture)
     found = read_sheet(tmp_path / "s-R1.csv")
     assert len(found) == 2 and {row["image_id"] for row in found} <= {"p1", "p2", "p3"}
     assert execute(["sheet", str(folder), "-o", str(tmp_path / "t.csv"), "--pairs", "4"]) == 2
-    assert "4, of 3 rows" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "4, of 3 rows" in told and "--pairs 3" in told
 
 
 def test_errors_of_the_command_are_clear(tmp_path: Path, capsys: Capture) -> None:

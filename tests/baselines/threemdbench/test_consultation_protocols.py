@@ -223,5 +223,5 @@ def test_turns_that_a_filter_stopped_are_reported(
     server.reply = refusing
     assert run(release, tmp_path, server, "dialogue+image", more["cues"]) == 0
     said = " ".join(capsys.readouterr().err.split())
-    found = re.search(r"doctor: (\d+) of (\d+) turns were stopped by the provider's filter", said)
+    found = re.search(r"doctor: (\d+) of (\d+) answers were stopped by the provider's filter", said)
     assert found and found[1] == found[2] and "patient:" not in said
