@@ -7,6 +7,7 @@ from collections import Counter
 from itertools import pairwise
 
 from builders.medlaybench_v.facts.binding import Placed, exchanged, turned
+from builders.medlaybench_v.facts.leftover import told_anew
 from builders.medlaybench_v.facts.markers import markers
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import moved, named, phrase_of
@@ -147,7 +148,7 @@ def _kept(
     lost = [q for q in here if not q.loose and not any(same(q, o) for o in there if q.kind == o.kind or o not in taken)]
     lost = [q for q in lost if not _is_of_a_ratio(expert, q, there)]
     lost = [q for q in lost if not (_named_otherwise(q, lay) or _told_by_another(q, there, lay))]
-    lost = [q for q in lost if not _is_reckoned(q, here, unmet, lay)]
+    lost = [q for q in lost if not (_is_reckoned(q, here, unmet, lay) or _is_all_but(q, here, there))]
     new = [q for q in unmet if not q.loose and not _derived(q, here) and not _is_ratio(q, here)]
     if new:
         keys = {m.shape for m in expert.get(markers) if m.shape.startswith("letter")}
@@ -185,10 +186,11 @@ def _kept(
     for quantity in new:
         if not _small(quantity):
             counted = (q.text for q in here if q.kind == quantity.kind and _is_recounted(expert, q, lay, quantity))
+            basis = _basis_of_new(quantity, here)
             if counted_here := next(counted, ""):
                 outcome.changed.append(f"{counted_here} became {quantity.text}")
-            else:
-                outcome.add("new", quantity.text, _basis_of_new(quantity, here))
+            elif basis is Basis.MISSING or not told_anew(expert, lay):
+                outcome.add("new", quantity.text, basis)
 
 
 def _recounted_beside(expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity]) -> str:
@@ -543,6 +545,13 @@ def _is_reckoned(quantity: Quantity, here: list[Quantity], unmet: list[Quantity]
         or any(abs(abs(other.value - quantity.value) - step) <= close for step in steps)
         for other in others
     )
+
+
+def _is_all_but(quantity: Quantity, here: list[Quantity], there: list[Quantity]) -> bool:
+    """Whether a count is told by those that it leaves: "one of the four is spared" of three in four."""
+    counts = {q.value for q in there if q.kind == "count"}
+    wholes = [q.value for q in here if q.kind == "count" and q.value in counts and q.value > quantity.value]
+    return quantity.kind == "count" and any(whole - quantity.value in counts for whole in wholes)
 
 
 _FACTORS = {"half": 0.5, "halved": 0.5, "doubled": 2.0, "twice": 2.0, "tripled": 3.0}

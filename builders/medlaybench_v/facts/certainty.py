@@ -102,8 +102,18 @@ def _meant(reading: Reading, i: int, size: int, value: str) -> bool:
     return not (
         word == "matched"
         or (word == "certain" and size == 1 and before in ("a", "in"))
-        or (word == "chance" and before == "by")
+        or (word == "chance" and (before == "by" or after in ("finding", "findings", "discovery")))
+        or (word in ("versus", "vs") and _compares(reading, i))
     )
+
+
+def _compares(reading: Reading, i: int) -> bool:
+    """Whether "versus" parts values or curves, and no two diagnoses: "0.9 vs 1.5", "treated (blue) versus not"."""
+    beside = [*reading.texts[max(0, i - 1) : i], *reading.texts[i + 1 : i + 2]]
+    return any(word[0].isdigit() for word in beside) or not _OF_A_GRAPH.isdisjoint(reading.bag)
+
+
+_OF_A_GRAPH = frozenset("graph graphs plot plots plotted curve curves chart charts axis percentage".split())
 
 
 def _is_direction(reading: Reading, start: int) -> bool:
@@ -138,6 +148,8 @@ def _denied(texts: list[str], i: int, size: int, value: str) -> Degree:
         return Degree(OPEN, i, i + size - 1)
     if value == CONFIRMED and {"not", "no", "neither", "cannot", "t", "without"} & before:
         return Degree(OPEN, i, i + size - 1)
+    if value == CONFIRMED and texts[i - 1 : i] == ["to"] and not _NOBODY.isdisjoint(texts[max(0, i - 14) : i]):
+        return Degree(OPEN, i, i + size - 1)  # "nobody took a sample to prove it"
     if (
         value in (PROBABLE, POSSIBLE)
         and texts[i] in _EVIDENCE
@@ -151,6 +163,9 @@ def _denied(texts: list[str], i: int, size: int, value: str) -> Degree:
     if value == UNLIKELY and "not" in before:
         return Degree(POSSIBLE, i, i + size - 1)
     return Degree(value, i, i + size - 1)
+
+
+_NOBODY = frozenset(("nobody", "none", "never", "nothing"))
 
 
 def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:

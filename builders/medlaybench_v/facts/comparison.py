@@ -15,6 +15,7 @@ from itertools import pairwise
 from builders.medlaybench_v.facts.binding import Placed, Turn, anchors, exchanged, likeness
 from builders.medlaybench_v.facts.binding import turned as turned_at
 from builders.medlaybench_v.facts.crossing import crossed
+from builders.medlaybench_v.facts.leftover import told_anew
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import TISSUES, phrases
 from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
@@ -98,7 +99,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if not outcome.decided:
         _unqualified(expert, lay, there, outcome)
     compared = [p for p in here.get("size", ()) if _is_compared(expert, p)]
-    if compared and there.keys().isdisjoint(("size", "course", "severity", "number")):
+    if compared and there.keys().isdisjoint(("size", "course", "severity", "number", "thickness")):
         told_by_numbers = sum(q.kind == "length" for q in lay.get(quantities)) > 1
         told_by_numbers |= any(q.kind == "fold" for q in lay.get(quantities))
         if not told_by_numbers and not _COMPARATIVE.search(lay.lower):
@@ -120,11 +121,10 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             swap = exchanged(expert, one, lay, other) if several and not turned(expert, lay) else None
             if swap:
                 outcome.moved(" and ".join(sorted({_at(expert, p) for p in one})), sure=swap.sure)
-    for things in (_findings, _parts):
-        if not outcome.decided and (swapped := _exchanged(expert, lay, things)):
+    if not outcome.decided:
+        swapped = _exchanged(expert, lay, _findings) or _exchanged(expert, lay, _parts) or crossed(expert, lay)
+        if swapped and not told_anew(expert, lay):
             outcome.moved(swapped, sure=False)
-    if not outcome.decided and (partners := crossed(expert, lay)):
-        outcome.moved(partners, sure=False)
     return outcome
 
 
@@ -208,6 +208,8 @@ def _unqualified(expert: Reading, lay: Reading, there: Collection[str], outcome:
         told.add("end")  # "near the wrist"
     for pole in expert.get(poles):
         text = expert.texts[pole.first]
+        if text == "deep" and not _BENEATH.isdisjoint(lay.bag):
+            continue
         compared = expert.texts[pole.first - 1] in _COMPARES and not _COMPARES.isdisjoint(lay.bag)
         if text in _QUALIFIERS and not compared and _STANDS_FOR.get(pole.dimension, pole.dimension) not in told:
             outcome.add("lost", f"“{_text(expert, pole)}”", Basis.UNMET)
@@ -220,6 +222,7 @@ _QUALIFIERS = frozenset(
     "plantar palmar volar lingual buccal labial palatal supine prone erect upright standing inspiration expiration "
     "inspiratory expiratory".split()
 )
+_BENEATH = frozenset("beneath under underneath below behind".split())
 _NEAR = frozenset(("near", "nearest", "end"))
 _COMPARES = frozenset(("more", "less"))
 # The near end of a limb is the upper one; what is complete is the whole of it.

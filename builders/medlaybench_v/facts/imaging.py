@@ -259,7 +259,11 @@ def _methods(
         ours.discard("elastogram")
     if PET in ours:
         ours.discard(NUCLEAR)
+    if XRAY in theirs and _NO_RAYS.search(lay.lower):
+        theirs.discard(XRAY)
     lost = {method for method in ours if not _is_told(method, here, there, lay)}
+    if "ct fluoroscop" in expert.lower:
+        lost.discard(XRAY)
     for method in sorted(lost & _TOLD_BY.keys()):
         if not _TOLD_BY[method].isdisjoint(lay.bag):
             outcome.add("lost", method, Basis.UNMET)
@@ -286,6 +290,9 @@ def _methods(
         for method in sorted(new):  # a name that stands for no method here may still mean it: "bone densitometry"
             unnamed = not here.methods and any(map(_EXAMINES.search, expert.texts))
             outcome.add("new", method, Basis.MISSING if method in _SLICED and not unnamed else Basis.UNMET)
+
+
+_NO_RAYS = re.compile(r"\b(?:without|not|no)\s+(?:any )?x[- ]?rays?\b")
 
 
 def _is_told(method: str, here: Imaging, there: Imaging, lay: Reading) -> bool:

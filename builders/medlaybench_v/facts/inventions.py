@@ -31,6 +31,7 @@ from builders.medlaybench_v.words.reads_well import plain_words
 
 _FIRM = frozenset(("cause", "treatment", "symptom", "advice", "outcome"))
 _CONCEPT = attrgetter("concept")
+_IDIOM = {"idiom"}  # what no finding is, though it holds the word for one: "nuclear medicine"
 # General enough to describe anything that a picture shows.
 _GENERAL = frozenset(
     "lesion fluid swelling opacity defect blood air flow visible normal clear collection narrowing dilated enlarged "
@@ -117,7 +118,8 @@ def _claims(expert: Reading, lay: Reading, allowed: Reading, outcome: Outcome) -
         if any(kind_of(c) == "disease" for c in unknown):
             concepts = unknown  # "infected with tuberculosis" says more than infected
         if (
-            len(unknown) < len(concepts)
+            concepts == _IDIOM
+            or len(unknown) < len(concepts)
             or ("pregnancy" in concepts and _WITH_CHILD & set(expert.texts))
             or _is_no_claim(lay, said)
         ):

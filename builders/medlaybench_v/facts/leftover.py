@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from builders.medlaybench_v.facts.binding import STOP_WORDS
+from builders.medlaybench_v.facts.binding import CLOSE, STOP_WORDS, share_kept
 from builders.medlaybench_v.facts.certainty import degrees
 from builders.medlaybench_v.facts.markers import markers
 from builders.medlaybench_v.facts.poles import poles
@@ -23,8 +23,8 @@ from builders.medlaybench_v.facts.wordings import IMAGING, root
 _ELSEWHERE: tuple[Callable[[Reading], Iterable[Any]], ...] = (quantities, markers, sides, poles, degrees)
 _SAYS_LITTLE = frozenset(("general", "visible", "state", "person"))
 _COMMON = frozenset(
-    "within around along after before since lateral frontal anterior posterior evidence finding findings level region "
-    "side patient image case section sections slice reconstruction reformation high multiple several".split()
+    "without within around along after before since lateral frontal anterior posterior evidence finding findings level "
+    "region side patient image case section sections slice reconstruction reformation high multiple several".split()
 )
 
 
@@ -50,6 +50,19 @@ def left_over(expert: Reading, lay: Reading) -> list[str]:
     words_left = (i for i, word in enumerate(expert.texts) if i not in covered and _is_term(word))
     found |= {i: expert.texts[i] for i in words_left if root(expert.texts[i])[:6] not in roots}
     return [found[i] for i in sorted(found)]
+
+
+def told_anew(expert: Reading, lay: Reading) -> bool:
+    """Whether so many terms are left over that the lay caption is told in words of its own.
+
+    Of such a pair it cannot be said that two things changed partners: most of what stood by them has other names. Of
+    1,665 broken and 1,714 faithful pairs of nineteen writers 22 and 29 are doubted for a cross or an exchange of
+    things, or for a new count, alone; 3 and 17 of them are told anew.
+    """
+    return share_kept(expert, lay) < CLOSE and len(left_over(expert, lay)) >= _MANY
+
+
+_MANY = 3
 
 
 def _is_term(word: str) -> bool:

@@ -48,8 +48,9 @@ _TRAITS = {
     **dict.fromkeys(COLOURS, ""), "grey": "gray", "dashed": "dashed", "broken": "dashed", "dotted": "dotted",
     "dotte": "dotted",
     "curved": "curved", "bent": "curved", "straight": "straight", "thick": "thick", "fat": "thick",
-    "thin": "thin", "slim": "thin", "slender": "thin", "stubby": "short", "long": "long",
-    "short": "short", "hollow": "open", "open": "open", "empty": "open", "solid": "solid", "filled": "solid",
+    "thin": "thin", "slim": "thin", "slender": "thin", "stubby": "short", "long": "long", "longer": "long",
+    "short": "short", "shorter": "short", "hollow": "open", "open": "open", "empty": "open",
+    "solid": "solid", "filled": "solid",
     "unbroken": "solid", "continuous": "solid", "uninterrupted": "solid", "unbent": "straight",
     "double": "double", "headed": "double",
 }  # fmt: skip

@@ -18,6 +18,7 @@ from builders.medlaybench_v.facts import (
     read,
     sides,
 )
+from builders.medlaybench_v.facts.leftover import told_anew
 from builders.medlaybench_v.facts.outcome import Outcome
 from builders.medlaybench_v.facts.senses import senses
 
@@ -712,6 +713,18 @@ def test_a_clause_that_explains_or_denies_adds_nothing(lay: str) -> None:
         ("inventions", "Invasion of the splenic vein.", "What comes through the vein that comes from the spleen."),
         ("inventions", "A man on warfarin.", "This man takes the blood thinner warfarin."),
         ("inventions", "Bone scintigraphy.", "A nuclear medicine scan of the bones."),
+        ("quantities", "Three of the four arteries are calcified.", "Of the four arteries only one is spared."),
+        ("comparison", "A mass deep to the scapula.", "A lump beneath the shoulder blade."),
+        ("comparison", "The muscle is enlarged.", "The muscle has thickened."),
+        ("certainty", "A plot of survival after surgery versus drugs.", "The graph shows survival after either."),
+        ("certainty", "A nodule, presumed granuloma.", "Taken for a granuloma; nobody took a sample to prove it."),
+        ("certainty", "The cyst is incidental.", "The cyst is a chance finding."),
+        ("imaging", "MR image of the pelvis.", "The MRI scanner, not X-rays, pictured the pelvis."),
+        ("imaging", "CT fluoroscopy of the chest.", "The CT scanner, running, pictured the chest."),
+        ("markers", "A clot (long arrow), a duct (short arrow).", "The longer arrow: a clot. The shorter: a duct."),
+        ("sides", "Fast spin-echo image (not shown).", "The fast spin-echo picture, which is left out here."),
+        ("polarity", "An edentulous maxilla; mandibular incisors.", "No teeth above; incisors in the lower jaw."),
+        ("inventions", "Chest radiograph of a supine man.", "X-ray of the chest of a man who suffered lying face up."),
         # what the clause says is left over in the expert caption: "trabeculated"
         ("inventions", "Reflux; trabeculated bladder.", "Urine flows back. It has ridges all over."),
     ],
@@ -726,3 +739,15 @@ def test_a_caption_never_contradicts_itself() -> None:
         for text in (expert, lay):
             reading: Reading = read(text)
             assert not COMPARE[kind](reading, read(text), NOTHING).failed, (kind, text)
+
+
+@pytest.mark.parametrize(
+    ("lay", "told"),
+    [
+        ("Someone whose belly was cut across.", True),
+        ("The person has a neoplasm, hypertension, inflamed lung linings and too much fat.", False),
+    ],
+)
+def test_a_caption_told_in_words_of_its_own_leaves_terms_of_the_expert_one_over(lay: str, told: bool) -> None:
+    expert = "Axial image of a patient with neoplasm, hypertension, pleuritis and steatosis."
+    assert told_anew(read(expert), read(lay)) is told
