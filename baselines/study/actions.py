@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from baselines.medconceal.untrusted import heard
 from baselines.study import people as who
 from baselines.study import slots as at
-from baselines.study.flow import Stage
+from baselines.study.flow import Stage, Step
 from baselines.study.site import Site
 from baselines.study.tasks.task import Form, FormError
 from baselines.study.views import AFTER_TALK, LONGEST_MESSAGE, TOOLS, Place, answers_of, practised, said_by_patient
@@ -29,6 +29,7 @@ class Did:
 
 NOTHING = Did()
 Action = Callable[["Connection", Site, Place, Form], Did]
+ItemAction = Callable[["Connection", Site, at.Slot, Form], Did]
 
 
 def _one(form: Form, name: str) -> str:
@@ -112,19 +113,15 @@ def leave(connection: Connection, site: Site, place: Place, form: Form) -> Did:
 # --- Items ------------------------------------------------------------------------------------------------------------
 
 
-def begin(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+def begin(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
     """From the chart to the talk."""
-    if place.slot is not None:
-        at.begin_talk(connection, place.slot, site.clock())
+    at.begin_talk(connection, slot, site.clock())
     return NOTHING
 
 
-def say(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+def say(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
     """A message to the patient, in the form that the game takes: without labels,
     and without lines for the other side."""
-    slot = place.slot
-    if slot is None or slot.step != "talk":
-        return NOTHING
     text = said_by(_one(form, "text")[: 2 * LONGEST_MESSAGE])
     if not heard(text):
         raise FormError("text", "Write something first.")
@@ -140,22 +137,18 @@ def sender(form: Form) -> str:
     return f"page {_one(form, 'client')[:48]}"
 
 
-def finish(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+def finish(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
     """The person ends the talk: in a confirmation, only after the minimum number of turns."""
-    slot, design = place.slot, site.study.design
-    if slot is None or slot.step != "talk" or slot.preparing or slot.task != "confirmation":
+    if slot.preparing or slot.task != "confirmation":
         return NOTHING
-    if slot.turns < design.least_turns:
-        raise FormError("text", f"Please talk for at least {design.least_turns} messages first.")
+    if slot.turns < (least := site.study.design.least_turns):
+        raise FormError("text", f"Please talk for at least {least} messages first.")
     at.end_talk(connection, slot, "clinician", site.clock())
     return NOTHING
 
 
-def findings(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+def findings(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
     """What a person submits after a confirmation; `more` asks for room for another one."""
-    slot = place.slot
-    if slot is None or slot.step != "findings":
-        return NOTHING
     now = site.clock()
     if _one(form, "more"):
         draft = answers_of(form)
@@ -172,40 +165,47 @@ def findings(connection: Connection, site: Site, place: Place, form: Form) -> Di
     return Did(episode=slot.id)
 
 
-def work(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+def work(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
     """The answer to an item of a rating task."""
-    slot = place.slot
-    if slot is None or slot.step != "work":
-        return NOTHING
     task = site.tasks[slot.task]
     given = task.read(at.item_of(connection, slot.task, slot.item), form)
     at.keep_answer(connection, site.keys, slot, given, site.clock(), after=task.survey)
     return NOTHING
 
 
-def after(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+def after(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
     """The short survey after an item."""
-    slot = place.slot
-    if slot is None or slot.step != "after":
-        return NOTHING
     questions = (*(AFTER_TALK if slot.talks else ()), TOOLS)
     at.close(connection, site.keys, slot, who.read_survey(questions, form), site.clock())
     return Did(episode=slot.id if slot.task == "intervention" else None)
 
 
-ACTIONS: dict[str, tuple[tuple[str, ...], Action]] = {
-    "consent": (("consent",), consent),
-    "survey": (("survey",), survey),
-    "instructions": (("instructions",), read_on("practice")),
-    "practice": (("practice",), practice),
-    "feedback": (("feedback",), feedback),
-    "comprehension": (("comprehension",), comprehension),
-    "debriefing": (("debriefing",), read_on("done")),
-    "begin": (("work",), begin),
-    "say": (("work",), say),
-    "finish": (("work",), finish),
-    "findings": (("work",), findings),
-    "work": (("work",), work),
-    "after": (("work",), after),
+STAGES: dict[str, Action] = {
+    "consent": consent,
+    "survey": survey,
+    "instructions": read_on("practice"),
+    "practice": practice,
+    "feedback": feedback,
+    "comprehension": comprehension,
+    "debriefing": read_on("done"),
 }
-"""Name -> the stages in which it may be done, and what it does."""
+"""By the stage in which it may be done, whose name it has."""
+ITEMS: dict[str, tuple[Step, ItemAction]] = {
+    "begin": ("chart", begin),
+    "say": ("talk", say),
+    "finish": ("talk", finish),
+    "findings": ("findings", findings),
+    "work": ("work", work),
+    "after": ("after", after),
+}
+"""Name -> the step of the item in hand at which it may be done, and what it does."""
+ACTIONS = STAGES.keys() | ITEMS.keys()
+
+
+def act(connection: Connection, site: Site, place: Place, name: str, form: Form) -> Did:
+    """Does what one of the `ACTIONS` does; nothing if the person is elsewhere. Raises FormError."""
+    if name in STAGES:
+        return STAGES[name](connection, site, place, form) if place.person.stage == name else NOTHING
+    step, action = ITEMS[name]
+    slot = place.slot
+    return NOTHING if slot is None or slot.step != step else action(connection, site, slot, form)

@@ -19,7 +19,7 @@ from baselines.medconceal.clinician import OPENING
 from baselines.study import access, views
 from baselines.study import people as who
 from baselines.study import slots as at
-from baselines.study.actions import ACTIONS
+from baselines.study.actions import ACTIONS, act
 from baselines.study.flow import ENDED
 from baselines.study.replies import Replies
 from baselines.study.site import Site
@@ -105,7 +105,7 @@ async def _take_part(site: Site, name: str, clinician: ScriptedAgent) -> None:
                 answers = {"none": ["yes"]}
             if action == "comprehension":  # the right option is the first one written
                 answers = answers | {name: ["0"] for name in answers if name.startswith("check")}
-            did = ACTIONS[action][1](connection, site, place, answers)
+            did = act(connection, site, place, action, answers)
         if did.reply is not None:
             replies.due(did.reply)
         if did.episode is not None:

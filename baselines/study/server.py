@@ -23,7 +23,7 @@ from urllib.parse import parse_qs
 from baselines.study import access, clock, overview, views
 from baselines.study import people as who
 from baselines.study import slots as at
-from baselines.study.actions import ACTIONS, NOTHING, Did, leave, sender
+from baselines.study.actions import ACTIONS, NOTHING, Did, act, leave, sender
 from baselines.study.flow import ENDED
 from baselines.study.keys import Erased
 from baselines.study.replies import Replies
@@ -562,9 +562,6 @@ def _did(connection: Connection, site: Site, place: views.Place, name: str, form
         return leave(connection, site, place, form) if place.person.stage not in ENDED else NOTHING
     if name not in ACTIONS:
         raise _Refused(404, "There is nothing here", _NOT_IN)
-    stages, action = ACTIONS[name]
-    if place.person.stage not in stages:
-        return NOTHING
     if form.get("here") != [place.here]:
         # A message that comes too late is not lost: it is put into the field of the next page.
         slot, text = place.slot, form.get("text", [""])[0]
@@ -572,7 +569,7 @@ def _did(connection: Connection, site: Site, place: views.Place, name: str, form
         if late and slot is not None and not at.is_said(connection, slot, sender(form)):
             at.keep_draft(connection, site.keys, slot, {"text": [text]}, site.clock())
         return NOTHING
-    return action(connection, site, place, form)
+    return act(connection, site, place, name, form)
 
 
 def _coordinator(app: FastAPI, server: _Server) -> None:
