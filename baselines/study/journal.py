@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select
@@ -63,6 +64,12 @@ def checked(connection: Connection) -> tuple[int, str]:
             )
         previous = row["digest"]
     return count, previous
+
+
+def reached(connection: Connection) -> Iterator[tuple[str, str]]:
+    """Each person who came to a stage, and the stage, in order."""
+    told = select(journal.c.person, journal.c.detail).where(journal.c.what == "stage").order_by(journal.c.number)
+    return ((row.person, str(json.loads(row.detail).get("stage"))) for row in connection.execute(told))
 
 
 def head(connection: Connection) -> str:

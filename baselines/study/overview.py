@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,7 +21,6 @@ from baselines.study.flagged import flagged
 from baselines.study.flow import STAGES, Frame
 from baselines.study.site import Site, dollars
 from baselines.study.store import answers, messages, slots
-from baselines.study.store import journal as journal_table
 from loaders.errors import InputError
 from loaders.pages import render
 
@@ -98,12 +96,10 @@ def _left(connection: Connection) -> list[Row]:
     """Where people were when they left, from the journal."""
     stage: dict[str, str] = {}
     left: Counter[tuple[str, str]] = Counter()
-    rows = select(journal_table.c.person, journal_table.c.detail).where(journal_table.c.what == "stage")
-    for row in connection.execute(rows.order_by(journal_table.c.number)):
-        reached = str(json.loads(row.detail).get("stage"))
+    for person, reached in journal.reached(connection):
         if reached in ("declined", "screened_out", "withdrawn", "timed_out"):
-            left[stage.get(row.person, "invited"), reached] += 1
-        stage[row.person] = reached
+            left[stage.get(person, "invited"), reached] += 1
+        stage[person] = reached
     return [
         (f"{reached.replace('_', ' ')}, at {at_stage}", f"{count:,}")
         for (at_stage, reached), count in sorted(left.items())

@@ -6,9 +6,7 @@ time. Deleting texts changes nothing.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING
 
@@ -16,10 +14,11 @@ from sqlalchemy import select
 
 from baselines.study.design import TALKS, Design
 from baselines.study.flow import Stage
+from baselines.study.journal import reached
 from baselines.study.keys import STUDY, Keys
 from baselines.study.people import Person, everybody
 from baselines.study.slots import Slot, slots_of
-from baselines.study.store import identity, journal
+from baselines.study.store import identity
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -28,31 +27,22 @@ _PAST: tuple[Stage, ...] = ("comprehension", "work", "debriefing", "done", "scre
 """Stages that nobody reaches without consent, survey, instructions and practice."""
 
 
-@dataclass(frozen=True, slots=True)
-class Earned:
-    """A person's pay: counts, and `amount` in the design's currency, to the cent."""
-
-    person: str
-    stage: Stage
-    welcome: bool
-    done: int
-    interrupted: int
-    part: Decimal
-    amount: Decimal
-
-
 COLUMNS = ("person", "stage", "welcome", "done", "interrupted", "part", "amount", "currency")
 
 
-def earned(design: Design, person: Person, slots: Sequence[Slot], *, welcome: bool) -> Earned:
-    """What one person has earned; `welcome` is whether they got as far as the questions about the instructions."""
+def earned(design: Design, person: Person, slots: Sequence[Slot], *, welcome: bool) -> dict[str, str]:
+    """What one person has earned, a row of `COLUMNS`: counts, and amounts in the design's currency, to the cent.
+
+    `welcome` is whether they got as far as the questions about the instructions.
+    """
     done = sum(slot.step == "done" for slot in slots)
     broken = sum(slot.step == "lost" and slot.why == "interrupted" for slot in slots)
     part = sum((_part(design, slot) for slot in slots), Decimal(0))
     pay = design.pay
     each, broke, first = (Decimal(str(one)) for one in (pay.each_case, pay.interrupted_case, pay.welcome))
     amount = done * each + broken * broke + part + (first if welcome else 0)
-    return Earned(person.id, person.stage, welcome, done, broken, part, _cents(amount))
+    cells = (person.id, person.stage, int(welcome), done, broken, f"{part:.2f}", f"{_cents(amount):.2f}", pay.currency)
+    return dict(zip(COLUMNS, map(str, cells), strict=True))
 
 
 def _part(design: Design, slot: Slot) -> Decimal:
@@ -77,25 +67,11 @@ def outside(connection: Connection, keys: Keys) -> dict[str, str]:
 
 def table(connection: Connection, design: Design) -> list[dict[str, str]]:
     """Everybody who has come so far, by pseudonym: the rows of `COLUMNS`."""
-    came = set()
-    for row in connection.execute(select(journal.c.person, journal.c.detail).where(journal.c.what == "stage")):
-        if json.loads(row.detail).get("stage") in _PAST:
-            came.add(row.person)
+    came = {person for person, stage in reached(connection) if stage in _PAST}
     rows = []
     for person in everybody(connection):
         slots = slots_of(connection, person.id)
-        one = earned(design, person, slots, welcome=person.id in came or bool(slots))
-        if one.welcome or person.began is not None:
-            rows.append(
-                {
-                    "person": one.person,
-                    "stage": one.stage,
-                    "welcome": str(int(one.welcome)),
-                    "done": str(one.done),
-                    "interrupted": str(one.interrupted),
-                    "part": f"{one.part:.2f}",
-                    "amount": f"{one.amount:.2f}",
-                    "currency": design.pay.currency,
-                }
-            )
+        welcome = person.id in came or bool(slots)
+        if welcome or person.began is not None:
+            rows.append(earned(design, person, slots, welcome=welcome))
     return rows
