@@ -23,7 +23,6 @@ from types import coroutine
 from typing import Any, Unpack
 
 from baselines.dialogue.game import Ask, Game
-from baselines.medconceal.game import FINISHED, TIME_UP
 from baselines.medconceal.record import Episode
 from loaders.medconceal import PatientProfile
 from loaders.models.messages import Answer, Decoding, Message
@@ -51,7 +50,7 @@ class Finding:
 class Seat:
     """The `Ask` of a game with one person in it.
 
-    `words` are the person's turns. `ended` is why no further one will come (`TIME_UP`, `FINISHED`), or None.
+    `words` are the person's turns. `ended` is why no further one will come (the game's `TIME_UP`, `FINISHED`), or None.
     `heard` is the talk as the person sees it, while their next words are awaited.
     """
 
@@ -133,6 +132,3 @@ class _Played:
                 step = partial(self._steps.send, (yield wanted))
             except BaseException as error:  # the game has to learn that it was cancelled
                 step = partial(self._steps.throw, error)
-
-
-__all__ = ["FINISHED", "TIME_UP", "Finding", "Replayed", "Seat", "Talk"]

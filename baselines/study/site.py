@@ -22,7 +22,7 @@ from baselines.study.journal import note
 from baselines.study.keys import Keys
 from baselines.study.people import check_keys
 from baselines.study.schedule import Offer, items_a_person
-from baselines.study.slots import OVER
+from baselines.study.slots import OVER, item_in
 from baselines.study.store import Store, answers, facts, items, journal, open_store, slots
 from baselines.study.tasks.task import Item, Source, Task, task_named
 from loaders.errors import InputError, ModelError
@@ -227,12 +227,7 @@ def _digest_of_table(connection: Connection) -> str:
     """The digest of the items as they are stored; "" if they cannot be read."""
     rows = connection.execute(select(items).order_by(items.c.number))
     try:
-        return _digest(
-            [
-                Item(row.id, row.task, row.group, json.loads(row.payload), json.loads(row.key), row.picture)
-                for row in rows
-            ]
-        )
+        return _digest(list(map(item_in, rows)))
     except (ValueError, TypeError):
         return ""
 

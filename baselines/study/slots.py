@@ -23,7 +23,7 @@ from baselines.study.store import answers, drafts, items, messages, people, slot
 from baselines.study.tasks.task import Item
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, RowMapping, Select
+    from sqlalchemy import Connection, Row, RowMapping, Select
 
 CLINICIAN, PATIENT = "clinician", "patient"
 OVER = ("done", "lost")
@@ -143,7 +143,11 @@ def offers_of(connection: Connection) -> list[Offer]:
 
 def item_of(connection: Connection, task: str, name: str) -> Item:
     """An item of the study."""
-    row = connection.execute(_ITEM, {"of": task, "name": name}).one()
+    return item_in(connection.execute(_ITEM, {"of": task, "name": name}).one())
+
+
+def item_in(row: Row[Any]) -> Item:
+    """The item of a row of the table. Raises ValueError or TypeError for JSON that somebody damaged."""
     return Item(row.id, row.task, row.group, json.loads(row.payload), json.loads(row.key), row.picture)
 
 

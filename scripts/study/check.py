@@ -124,12 +124,8 @@ def _cost(study: Study, source: Source, names: dict[str, str], prices: dict[str,
 
 def _journal(study: Study, database: str | None) -> None:
     store, keys = open_database(study, database)
-    try:
-        with store.explained(), store.reading() as connection:
-            rows, head = journal.checked(connection)
-            check_tables(connection)
-            people.check_keys(connection, keys)
-    finally:
-        store.close()
-        keys.close()
+    with store, keys, store.explained(), store.reading() as connection:
+        rows, head = journal.checked(connection)
+        check_tables(connection)
+        people.check_keys(connection, keys)
     _line("journal", f"{rows:,} rows, unchanged since written; the last is {head[:16]}")

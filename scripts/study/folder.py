@@ -33,11 +33,7 @@ def opened(folder: Path, database: str | None, *, begun: bool = True) -> Iterato
     """The study, its database and its keys; with `begun`, it must have been served, or invited to, before."""
     study = read_study(folder)
     store, keys = open_database(study, database)
-    try:
-        with store.explained():
-            if begun and store.fact("begun") is None and store.fact("items") is None:
-                raise InputError(folder, found="nobody has been invited yet", expected="a study that has started")
-            yield study, store, keys
-    finally:
-        store.close()
-        keys.close()
+    with store, keys, store.explained():
+        if begun and store.fact("begun") is None and store.fact("items") is None:
+            raise InputError(folder, found="nobody has been invited yet", expected="a study that has started")
+        yield study, store, keys

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -142,15 +143,12 @@ def rehearsed(options: Serving, people: int) -> None:
     from baselines.medconceal.clinician_scripted import CLINICIANS
     from baselines.study.scripted import take_part
 
-    site = rehearsing(options)
-    try:
+    with closing(rehearsing(options)) as site:
         with site.store.writing() as connection:
             invited = invite(connection, site.keys, people, site.clock())
             set_fact(connection, "begun", "yes")
         for name, _ in invited:
             take_part(site, name, CLINICIANS["expert"])
-    finally:
-        site.close()
 
 
 def _origins(options: Serving) -> list[str]:

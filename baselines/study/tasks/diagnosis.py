@@ -13,7 +13,7 @@ from typing import Any
 
 from baselines.results.sheets import sheet_bytes
 from baselines.study.design import TaskName
-from baselines.study.tasks.forms import checks, one_of, write_answers
+from baselines.study.tasks.forms import checks, one_of, photos, write_answers
 from baselines.study.tasks.task import Form, Item, Response, Source
 from baselines.threemdbench.consultation.cases import read_cases
 from baselines.threemdbench.consultation.diagnosis import NONE
@@ -46,13 +46,10 @@ class Diagnosis:
 
         Raises InputError for another corpus, another setting, and if no case can be shown.
         """
-        opened, design = source.opened, source.design
-        if opened is None or opened.corpus != "3mdbench" or "test" not in opened.splits:
-            found = "a run" if opened is None else f"{opened.corpus}, {opened.split}"
-            raise InputError("study", found=found, expected="3mdbench, test for the task diagnosis")
+        design, rows = source.design, photos(source, self.name)
         if design.setting not in (*SETTINGS, BOTH):
             raise InputError("study.yaml, setting", found=repr(design.setting), expected=", ".join((*SETTINGS, BOTH)))
-        cases = one_a_diagnosis(read_cases(opened.splits["test"], photos="original").cases, design.seed)
+        cases = one_a_diagnosis(read_cases(rows, photos="original").cases, design.seed)
         cases = cases[: design.cases]
         if len(cases) < 2:
             raise InputError("study", found=f"{len(cases)} cases that can be shown", expected="2 or more")

@@ -8,11 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from baselines.results.sheets import table_bytes, write_new
-from baselines.study.design import Design
+from baselines.study.design import Design, TaskName
 from baselines.study.schedule import CHECKS
-from baselines.study.tasks.task import Form, FormError, Item, Response
+from baselines.study.tasks.task import Form, FormError, Item, Response, Source
+from loaders.errors import InputError
 
 MOST_LINE = 300  # characters of a line of text
+
+
+def photos(source: Source, task: TaskName) -> Any:
+    """The test split of 3MDBench that a task is served from. Raises InputError for any other source."""
+    opened = source.opened
+    if opened is None or opened.corpus != "3mdbench" or "test" not in opened.splits:
+        found = "a run" if opened is None else f"{opened.corpus}, {opened.split}"
+        raise InputError("study", found=found, expected=f"3mdbench, test for the task {task}")
+    return opened.splits["test"]
 
 
 def one_of(form: Form, field: str, options: Collection[str], ask: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines.study.design import TaskName
-from baselines.study.tasks.forms import checks, is_check, one_of, write_answers
+from baselines.study.tasks.forms import checks, is_check, one_of, photos, write_answers
 from baselines.study.tasks.task import Form, Item, Response, Source
 from baselines.threemdbench.relevance_sheets import (
     ADDITIONAL,
@@ -23,7 +23,6 @@ from baselines.threemdbench.relevance_sheets import (
     marked_sheet,
 )
 from loaders.corpus import encoded
-from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.images import cell_bytes
 from loaders.pages import small_jpeg
@@ -53,15 +52,12 @@ class Relevance:
 
         Raises InputError for another corpus, and a row without photo or complaints.
         """
-        opened, design = source.opened, source.design
-        if opened is None or opened.corpus != "3mdbench" or "test" not in opened.splits:
-            found = "a run" if opened is None else f"{opened.corpus}, {opened.split}"
-            raise InputError("study", found=found, expected="3mdbench, test for the task relevance")
-        drawn = drawn_cases(encoded(opened.splits["test"]), design.seed)
+        design, rows = source.design, photos(source, self.name)
+        drawn = drawn_cases(encoded(rows), design.seed)
         cases = dict(list(drawn.items())[: design.cases])
-        photos = {name: small_jpeg(cell_bytes(row["image"], row["image_id"]), SIDE) for name, row in cases.items()}
+        pictures = {name: small_jpeg(cell_bytes(row["image"], row["image_id"]), SIDE) for name, row in cases.items()}
         items = tuple(
-            _item(f"{task}/{name}", asked, row["image_id"], photos[name] if task == ADDITIONAL else None)
+            _item(f"{task}/{name}", asked, row["image_id"], pictures[name] if task == ADDITIONAL else None)
             for task in TASKS
             for name, row in cases.items()
             if (asked := [one for one in _asked(name, row) if one["task"] == task])
@@ -96,12 +92,12 @@ class Relevance:
     def sheet(self, responses: Sequence[Response], folder: Path, *, stand_in: str | None) -> list[Path]:
         """A sheet for each rater, one row per complaint, and the photos that it names."""
         written = write_answers(self.name, responses, folder, _cells, partial(marked_sheet, stand_in=stand_in))
-        photos = {
+        pictures = {
             one.item.key["rows"][0]["photo"]: one.item.picture
             for one in responses
             if one.item.picture is not None and not is_check(one.item)
         }
-        for name, picture in sorted(photos.items()):
+        for name, picture in sorted(pictures.items()):
             write_whole(folder / name, picture)
             written.append(folder / name)
         return written
