@@ -39,6 +39,9 @@ _PLACES = frozenset("left right upper lower bilateral".split())
 _PLAIN_WORD = re.compile(r"[a-z]{4,}")
 _OFTEN = frozenset("with that from side left right upper lower looking".split())
 _DYE = " with contrast dye"
+# "Pulmonary artery" + "blood vessel imaging (angiography)": an artery is one.
+_VESSEL_PICTURE = "blood vessel "
+_VESSEL_BEFORE = re.compile(r"\b(?:arter(?:y|ies|ial)|veins?)(?: \([^()]*\))? \Z")
 _CONTRAST = re.compile(r"contrast|gadolin", re.IGNORECASE)
 _STOP = re.compile(r"[.;](?=\s|\Z)")
 # For text whose words one space parts. Each begins with the mark that is looked for, which is found fastest.
@@ -73,6 +76,8 @@ def polish(draft: Draft) -> str:
             texts[i - 2] = _without_head_said_again(texts[i - 2], texts[i])
             if texts[i - 2].endswith("-looking") and texts[i].endswith("-looking"):
                 texts[i - 1] = " and "  # "an uneven-looking and brighter-looking mass"
+        if texts[i].startswith(_VESSEL_PICTURE) and _VESSEL_BEFORE.search("".join(texts[max(0, i - 3) : i])):
+            texts[i] = texts[i].removeprefix(_VESSEL_PICTURE)
         if i and pieces[i - 1].match is None:
             texts[i - 1], texts[i] = _join_before(texts[i - 1], texts[i])
             if i > 1 and not texts[i - 1].strip():

@@ -97,7 +97,7 @@ _SHOWS = {
     "displaying": "show", "indicating": "indicate", "confirming": "confirm", "suggesting": "suggest",
 }  # fmt: skip
 _WORD = re.compile(r"[a-z]+")
-_BRACKETS = re.compile(r"\([^()]*\)")
+_BRACKETS = re.compile(r" ?\([^()]*\)")
 _VERB = re.compile(
     r"(?:is|are|was|were|be|been|has|have|had|can|could|may|might|will|would|should|must|did|does|do|note[sd]?|see|"
     r"notice|shows?|showed|shown|demonstrat(?:es?|ed)|reveal(?:s|ed)?|indicat(?:es?|ed)|suggest(?:s|ed)?|appear(?:s|ed)?|"

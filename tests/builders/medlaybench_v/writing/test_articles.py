@@ -28,6 +28,7 @@ from builders.medlaybench_v.writing.articles import with_articles
             "It was seen on a chest CT scan, on X-ray and on a hip X-ray.",
         ),
         ("Scan showing left kidney with a cyst.", "Scan showing the left kidney with a cyst."),
+        ("Scan of inside of the pelvis.", "Scan of the inside of the pelvis."),
         ("Scan of left groin region.", "Scan of the left groin region."),
     ],
 )

@@ -28,6 +28,7 @@ from tests.parts.terms import TERMS
             "An inferior dislocation of the hip and of the knee, and of the elbow and hand, edema and agenesis.",
             "inferior dislocation (toward the bottom) of",
         ),
+        ("CT showing solid fusion at L4/5.", "fusion (joining of bones) at"),
         ("Edema of the hip. A fibrous lesion beside it.", "fibrous lesion (abnormal area) beside"),
     ],
 )

@@ -23,6 +23,7 @@ def polished(text: str) -> str:
         ("chest thoracic computed tomography", "Chest CT scan."),
         ("computed tomography scan of the head", "CT scan of the head."),
         ("radiograph images", "X-ray images."),
+        ("the renal artery angiogram", "The renal artery scan."),
         ("computed tomography ,  axial", "CT scan, cross-section."),
         ("edema ( arrow )", "Swelling (arrow)."),
         ("A nodule", "A small lump."),

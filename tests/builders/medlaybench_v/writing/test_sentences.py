@@ -49,6 +49,10 @@ from builders.medlaybench_v.writing.sentences import in_sentences
         ),
         ("CT scans of the belly. Stones in a duct.", "These are CT scans of the belly. They show stones in a duct."),
         (
+            "CT scan of the belly. Thickening (growing) of the wall.",
+            "This is a CT scan of the belly. It shows thickening (growing) of the wall.",
+        ),
+        (
             "Tear of the aorta. Fluid in the chest.",
             "The image shows a tear of the aorta. The image also shows fluid in the chest.",
         ),
