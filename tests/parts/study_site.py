@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from baselines.medconceal.game import Evaluator, Patient, Rules
+from baselines.medconceal.clinician import prompts
+from baselines.medconceal.game import Rules
+from baselines.medconceal.policy import DEFAULT
 from baselines.study.access import make_link
 from baselines.study.design import Check, Design, Question, Study, TaskName, Texts
 from baselines.study.people import invite
 from baselines.study.site import Site, open_site
 from baselines.study.tasks.task import Source
-from loaders.models.messages import ChatModel
 from scripts.bench.study_pages import served
 
 __all__ = ["field", "invited", "login", "radios", "served", "site", "study"]
@@ -30,29 +30,17 @@ def study(folder: Path, *tasks: TaskName, **more: Any) -> Study:
     return Study(folder, design, Texts("# Taking part\n\nPlease read this.", "# What you do\n\n- Judge each item."))
 
 
-def site(
-    plan: Study,
-    *,
-    players: Mapping[str, ChatModel] | None = None,
-    models: Mapping[str, str] | None = None,
-    database: str | None = None,
-    clock: Any = None,
-    **source: Any,
-) -> Site:
-    """The study, open, with `players`, or rules and template, playing. `source` is what `Source` takes."""
-    evaluator: Evaluator = "model" if players else "rules"
-    patient: Patient = "model" if players else "template"
+def site(plan: Study, **source: Any) -> Site:
+    """The study, open, with rules and template playing. `source` is what `Source` takes."""
     return open_site(
         plan,
         Source(plan.design, **source),
-        players=players or {},
+        players={},
         rules=lambda task: Rules(
-            task, plan.design.most_turns, evaluator=evaluator, patient=patient, timed=True, strict=True
+            task, plan.design.most_turns, DEFAULT, prompts(), "rules", "template", timed=True, strict=True
         ),
-        models=models,
-        database=database,
+        models={"patient": "template", "evaluator": "rules"} if plan.design.talks else {},
         rehearsal=True,
-        clock=clock or time.time,
     )
 
 

@@ -11,16 +11,17 @@ from typing import Any
 from anyio.from_thread import BlockingPortal
 from starlette.testclient import TestClient
 
+from baselines.medconceal.game import Rules
 from baselines.study.design import TaskName
-from baselines.study.export import Exported, export
 from baselines.study.people import invite
 from baselines.study.replies import Replies
 from baselines.study.server import create_app
-from baselines.study.site import Site, open_database
+from baselines.study.site import Site, open_site
+from baselines.study.tasks.task import Source
 from loaders.models.messages import ChatModel
 from scripts.bench.study_players import ROLES, Acting
 from scripts.study.sample import patients
-from tests.parts import study_site
+from tests.parts.study_site import study
 
 ORIGIN = "https://study.test"
 TURNS = (
@@ -53,11 +54,25 @@ def talking(
     **more: Any,
 ) -> Site:
     """A study with talks over the bundled cases, by rules and template or by acting models."""
-    plan = study_site.study(folder, *(tasks or ("confirmation",)), **more)
+    plan = study(folder, *(tasks or ("confirmation",)), **more)
     acting = (players or {role: Acting(role) for role in ROLES}) if models else {}
-    named = {"patient": "acting", "evaluator": "acting"}
-    given = {"opened": patients(), "stand_in": "sample data"}
-    return study_site.site(plan, players=acting, models=named, database=database, clock=clock, **given)
+    return open_site(
+        plan,
+        Source(plan.design, patients(), stand_in="sample data"),
+        players=acting,
+        rules=lambda task: Rules(
+            task,
+            plan.design.most_turns,
+            evaluator="model" if models else "rules",
+            patient="model" if models else "template",
+            timed=True,
+            strict=True,
+        ),
+        models={"patient": "acting", "evaluator": "acting"},
+        database=database,
+        rehearsal=True,
+        clock=clock or time.time,
+    )
 
 
 def links(site: Site, count: int = 1) -> list[str]:
@@ -126,14 +141,6 @@ class Visitor:
         self.do("say", text=text)
         self.wait()
 
-    def finish(self) -> None:
-        """Say five things, end the talk, find nothing, and fill in the survey."""
-        for words in TURNS[:5]:
-            self.say(words)
-        self.do("finish")
-        self.do("findings", none="yes")
-        self.do("after", difficulty="2", realism="3", tools="None")
-
     def wait(self, seconds: float = 60.0) -> None:
         """Wait until the patient has answered."""
         until = time.monotonic() + seconds
@@ -157,13 +164,6 @@ def at_work(client: TestClient, token: str) -> Visitor:
     person.enter()
     person.do("begin")
     return person
-
-
-def exported(site: Site, out: Path) -> Exported:
-    """The export of a study that is closed."""
-    store, keys = open_database(site.study)
-    with store, keys:
-        return export(site.study, store, keys, out)
 
 
 def visiting(site: Site, **replies: Any) -> TestClient:

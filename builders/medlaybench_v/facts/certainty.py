@@ -195,6 +195,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         outcome.changed.append(f"{', '.join(sorted(ours & _UNSURE))} became {shown}")
     if UNLIKELY in ours and RULED_OUT in theirs and RULED_OUT not in ours and UNLIKELY not in theirs:
         outcome.add("changed", f"{UNLIKELY} became {RULED_OUT}", Basis.READ)
+    if UNLIKELY in ours and not theirs and not _DENIES.isdisjoint(lay.bag - expert.bag):
+        outcome.add("lost", f"{UNLIKELY}", Basis.UNMET)
     if UNLIKELY in ours and UNLIKELY not in theirs and theirs & _UNSURE and not {"denied", RULED_OUT} & theirs:
         outcome.changed.append(f"{UNLIKELY} became {shown}")
     if (

@@ -58,6 +58,10 @@ _STRICT = (
     "consistency",
     "hand side",
     *"firmness outline edge pattern symmetry spread twin supply flow shape speed birth".split(),
+    *"visibility immunity mother voiding meal exertion union communication reducibility resectability origin".split(),
+    *"violence within build activity alignment rotation spreading access rank lumen dependence".split(),
+    *("growth plate", "blood pressure", "spinal curve", "ankle bend", "heart layer", "limb of aorta", "fat signal"),
+    *("load side", "hand used"),
 )
 _EXCHANGED = frozenset("size sagittal brightness end breath beat position stage severity".split())
 _COMPARING = frozenset(

@@ -579,7 +579,7 @@ def _is_term(word: str) -> bool:
     """Whether a word of letters may name a thing, is no plain one and tells nothing of how the picture was made."""
     if len(word) < 4 or not word.isalpha() or word.endswith(_ADJECTIVES):
         return False
-    return word not in STOP_WORDS and word not in plain_words() and not any(imaging(read(word)))
+    return word not in STOP_WORDS | plain_words() and not any(imaging(read(word)))
 
 
 def _named(reading: Reading) -> frozenset[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from builders.medlaybench_v.facts.words import CARDINALS, ORDINALS
+from builders.medlaybench_v.facts.words import CARDINALS, MONTHS, ORDINALS
 
 _VALUES = {**CARDINALS, "one": 1, "zero": 0}
 _TENS = {word: value for word, value in CARDINALS.items() if value in range(20, 100, 10)}
@@ -73,3 +73,16 @@ def part_of_one(texts: Sequence[str], gaps: Sequence[str], i: int) -> tuple[floa
 def _word(texts: Sequence[str], gaps: Sequence[str], i: int) -> str:
     """Word i where it belongs to the one before it; "" behind a stop."""
     return texts[i] if i < len(texts) and gaps[i] in (" ", "-") else ""
+
+
+def is_year(value: float) -> bool:
+    """Whether a number may be the year of a date."""
+    return 1900 <= value <= 2099 and float(value).is_integer()
+
+
+def is_dated(before: str, value: float) -> bool:
+    """Whether a number is the year of a date by the word `before` it: "in June 2019, 4 years after the injury"."""
+    return is_year(value) and before in _BEFORE_YEARS
+
+
+_BEFORE_YEARS = frozenset((*MONTHS, "in", "since", "from", "year"))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from builders.medlaybench_v.facts.binding import Placed, in_order, keys, likeness
 from builders.medlaybench_v.facts.binding import turned as turned_at
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
-from builders.medlaybench_v.facts.phrases import sentence
+from builders.medlaybench_v.facts.phrases import phrases, sentence
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
 from builders.medlaybench_v.facts.wordings import TIMES
@@ -149,6 +149,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     own, other = ({m.value for m in found} for found in (days_here, days_there))
     if own == {AFTER} and other == {BEFORE}:
         outcome.add("changed", f"{_text(expert, days_here)} became {_text(lay, days_there)}", Basis.READ)
+    if own == {BEFORE} and other == {AFTER} and _deeds(expert, days_here) & _deeds(lay, days_there):
+        outcome.add("changed", f"{_text(expert, days_here)} became {_text(lay, days_there)}", Basis.READ)
     framed_here, framed_there = _framed(here), _framed(there)
     ours, theirs = _frames(expert, framed_here), _frames(lay, framed_there)
     if ours and theirs:
@@ -170,6 +172,22 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             text = f"{_text(expert, framed_here)} became {_text(lay, during)}"
             outcome.add("changed", text, _basis(expert, framed_here, lay, during))
     return outcome
+
+
+def _deeds(reading: Reading, found: list[Moment]) -> frozenset[str]:
+    """What is told as done at these times, in phrases that tell of no picture: "ten years later she had surgery"."""
+    spans = [span for span in reading.get(phrases) if any(span[0] <= m.first < span[1] for m in found)]
+    spans = [(start, end) for start, end in spans if _PICTURES.isdisjoint(reading.texts[start:end])]
+    return frozenset(
+        sense.concept
+        for said in reading.get(senses)
+        if any(start <= said.first < end for start, end in spans)
+        for sense in said.senses
+        if kind_of(sense.concept) in _DEEDS
+    )
+
+
+_DEEDS = frozenset("treatment device cause symptom disease".split())
 
 
 def _of_one_event(expert: Reading, here: list[Moment], lay: Reading, there: list[Moment]) -> str:

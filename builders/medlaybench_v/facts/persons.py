@@ -26,6 +26,9 @@ def persons(expert: Reading, lay: Reading) -> list[str]:
             and (told.isdisjoint(_CERVICAL) or not told.isdisjoint(_NECK))
         ):
             found.append(text)
+    if _SEXES.isdisjoint(told):
+        born = zip(lay.texts, lay.texts[1:], strict=False)
+        found += [f"{one} {other}" for one, other in born if one == "unborn" and other in SEX]
     young = dict.fromkeys(text for text in lay.texts if text in _YOUNG)
     if young and not told & (_AGED | _YOUNG) and not any(q.kind == "time" for q in expert.get(quantities)):
         found += [text for text in young if text not in found]
@@ -42,6 +45,7 @@ SEX = {
     **dict.fromkeys("man boy gentleman schoolboy".split(), _MALE),
     **dict.fromkeys("woman girl lady schoolgirl".split(), _FEMALE),
 }
+_SEXES = frozenset().union(*_PERSONS.values()) | frozenset("scrotum scrotal penis penile labia xx xy sex".split())
 # Words that only one sex has to do with.
 _SEXED = frozenset(
     "pregnant pregnancy gestation gestational uterus uterine ovary ovarian ovaries vagina vaginal transvaginal "

@@ -63,6 +63,8 @@ def poles(reading: Reading) -> list[Pole]:
                 value = SAME
             elif dimension == "approach" and not _OPPOSITE_SIDE.isdisjoint(texts[end : end + 3]):
                 value = _TURNED[value]  # towards the opposite side is away from this one
+            elif texts[i - 1 : i] == ["as"] == texts[end : end + 1] and not denied:
+                value = SAME  # "just as bright as fat"
             elif denied:
                 value = _TURNED[value] if dimension in ("size", "brightness") else SAME
             found.append(Pole(dimension, value, i, end - 1))

@@ -16,29 +16,19 @@ from typing import NamedTuple
 
 from builders.medlaybench_v.facts import words as known
 from builders.medlaybench_v.facts.markers import markers
-from builders.medlaybench_v.facts.numerals import part_of_one, spelled
+from builders.medlaybench_v.facts.numerals import is_dated, is_year, part_of_one, spelled
 from builders.medlaybench_v.facts.scan import OfWords, Reading
 from builders.medlaybench_v.facts.spine import ENDS_OF_SPINE, VERTEBRAL, by_vertebra, end_of_spine
 from builders.medlaybench_v.facts.units import UNITS
 
 _SHORT = frozenset("m l g t h s y f fr ma min".split())  # units only right behind their number
+_STOPS = frozenset(".;:)")
 _SQUARES, _CUBES = frozenset(("square",)), frozenset(("cubic",))
 _FRACTIONS = {
-    "half": 0.5,
-    "third": 1 / 3,
-    "thirds": 1 / 3,
-    "quarter": 0.25,
-    "quarters": 0.25,
-    "tenth": 0.1,
-    "tenths": 0.1,
-    "fifths": 0.2,
-    "sixths": 1 / 6,
-    "sevenths": 1 / 7,
-    "eighths": 0.125,
-    "ninths": 1 / 9,
-    "fifth": 0.2,
-}
-_PARTS = {"fifth": 0.2, "sixth": 1 / 6, "seventh": 1 / 7, "eighth": 0.125, "ninth": 1 / 9, "tenth": 0.1}
+    "half": 0.5, "third": 1 / 3, "thirds": 1 / 3, "quarter": 0.25, "quarters": 0.25, "tenth": 0.1, "tenths": 0.1,
+    "fourths": 0.25, "fifths": 0.2, "sixths": 1 / 6, "sevenths": 1 / 7, "eighths": 0.125, "ninths": 1 / 9, "fifth": 0.2,
+}  # fmt: skip
+_PARTS = {"fourth": 0.25, "fifth": 0.2, "sixth": 1 / 6, "seventh": 1 / 7, "eighth": 0.125, "ninth": 1 / 9, "tenth": 0.1}
 _BETWEEN = frozenset("x by to and or × through down up".split())
 _LOOSE = {
     "both": 2, "pair": 2, "twin": 2, "twins": 2, "couple": 2, "either": 2, "double": 2, "twice": 2, "doubled": 2,
@@ -331,7 +321,10 @@ class _Reader:
         """A number with the unit that follows it, across "x 3 cm" and "to 5 mm"."""
         unit_at = self._unit_after(last + 1)
         aged = self.word(first - 1) in ("of", "is", "was") and self._of_a_person(first)
-        if unit_at is not None and not (aged and "," in self.gap(last + 1)):  # "a woman of 30, 33 weeks pregnant"
+        dated = is_dated(self.word(first - 1), value) and unit_at is not None and unit_at[0] > last + 1
+        if (
+            unit_at is not None and not dated and not (aged and "," in self.gap(last + 1))
+        ):  # "a woman of 30, 33 weeks pregnant"
             j, (kind, factor) = unit_at
             if self.word(j - 1) in _SQUARES or self.word(j).endswith("²"):
                 kind, factor = "area", factor * factor
@@ -364,7 +357,7 @@ class _Reader:
             return self._add("time", value * 365.25, 0.0, first, last, raw=value)
         if self.word(first - 1) in ("french",) or self.word(last + 1) == "french":
             return self._add("French", value, step, first, last)
-        if 1900 <= value <= 2099 and step == 1 and float(value).is_integer():
+        if step == 1 and is_year(value):
             return self._add("date", value, 0.0, first, last)
         scale = self.word(first - 1) in _SCALES or self.word(first - 2) in ("rads", "lawrence")
         return self._add("grade" if scale else "count", value, step, first, last, letter=self._letter(last))
@@ -438,6 +431,8 @@ class _Reader:
         if self.word(last + 1) == "point" and self.word(last + 2) in known.CARDINALS:
             value, last = value + known.CARDINALS[self.word(last + 2)] / 10, last + 2
         fraction = self.word(last + 1)
+        if value == 1 and fraction in _PARTS and self._is_part(last + 2):
+            return self._fraction(i, last + 1, _PARTS[fraction])
         if (
             fraction in _FRACTIONS
             and fraction not in ("fifth",)
@@ -499,6 +494,10 @@ class _Reader:
         loose = share == 0.5 and not self._bound(first, last)  # "more than half" is an amount, "the other half" none
         return self._add("share", share * 100.0, 0.0, first, last, loose=loose, raw=share)
 
+    def _is_part(self, j: int) -> bool:
+        """Whether "a fourth" before word j is a part, and not the fourth of some things: "a fourth of it"."""
+        return self.word(j) == "of" or j >= len(self.texts) or not _STOPS.isdisjoint(self.gap(j))
+
     def _loose(self, i: int) -> int:
         """A day, half an hour, the other: words that may state a quantity."""
         word = self.texts[i]
@@ -517,7 +516,7 @@ class _Reader:
             kind, factor = UNITS[self.word(i + 2)]
             return self._add(kind, factor, 0.0, i, i + 2, loose=True, raw=1.0)
         if word in ("a", "an"):
-            if self.word(i + 1) in _PARTS and self.word(i + 2) == "of":
+            if self.word(i + 1) in _PARTS and self._is_part(i + 2):
                 return self._fraction(i, i + 1, _PARTS[self.word(i + 1)])
             if self.word(i + 1) in ("half", "quarter", "third", "dozen", "hundred", "thousand"):
                 if self.word(i + 1) in _FRACTIONS:

@@ -152,7 +152,8 @@ def _partners(ours: Comparison, found: list[Comparison]) -> list[Comparison]:
 def _pole(reading: Reading, start: int, end: int) -> str:
     """The last pole between two words, that of an amount before others."""
     here = [p for p in reading.get(poles) if start <= p.first < end and p.dimension in _DIMENSIONS]
-    sizes = [p for p in here if p.dimension == "size"]
+    others = {p.first for p in here if p.dimension != "size"}
+    sizes = [p for p in here if p.dimension == "size" and not (p.first == p.last and p.last + 1 in others)]
     last = (sizes or here)[-1:]
     return last[0].value if last and last[0].value in (PLUS, MINUS, SAME) else ""
 

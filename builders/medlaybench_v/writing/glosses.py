@@ -126,15 +126,10 @@ def unexplainable(expert: str, text: str, start: int, end: int) -> bool:
     if not in_capitals(expert):
         return False
     here = text[start:end].removesuffix("s")
-    return not in_capitals(here) or _told(here).search(text) is not None
-
-
-@lru_cache(maxsize=4096)
-def _told(here: str) -> re.Pattern[str]:
-    """Where a caption tells what letters in capitals stand for."""
     defined = rf"\s*[,:=–]\s*(?:[a-z]|{here[:1]}[a-z]{{2}})|\s(?:left|right)\s"
     said = rf"[)\]]|{defined}|\s\(|\s+(?:is|means|indicates|denotes)\b"
-    return re.compile(rf"[(\[]{here}s?\b|\b{here}s?(?:{said})")
+    told = rf"[(\[]{here}s?\b|\b{here}s?(?:{said})"
+    return not in_capitals(here) or re.search(told, text) is not None
 
 
 @lru_cache(maxsize=16384)

@@ -9,7 +9,6 @@ from starlette.testclient import TestClient
 
 from baselines.study import access
 from baselines.study.design import Limits, Prolific
-from tests.parts.study_site import field, login
 from tests.parts.study_talks import ORIGIN, Clock, Visitor, links, talking, visiting
 
 
@@ -95,10 +94,12 @@ def test_a_coordinator_sees_nobodys_words_and_grants_time(tmp_path: Path) -> Non
     with visiting(site) as client:
         person = Visitor(client, links(site)[0])
         person.enter()
+        with site.store.writing() as connection:
+            login = access.make_link(connection, None, site.clock())
         client.cookies.clear()
-        page = client.post(login(site)).text
+        page = client.post(f"/c/{login}").text
         assert "P001" in page and "chart of" in page
-        form = {"csrf": field(page, "csrf"), "person": "P001"}
+        form = {"csrf": page.split('name="csrf" value="')[1].split('"')[0], "person": "P001"}
         assert "P001 has 1.5 times the time" in client.post("/coordinator/grant", data={**form, "factor": "1.5"}).text
         assert "expected one of 1, 1.5 and 2" in client.post("/coordinator/grant", data={**form, "factor": "9"}).text
         assert "/i/" in client.post("/coordinator/link", data=form).text

@@ -12,8 +12,8 @@ from baselines.study import pay
 from baselines.study import slots as at
 from baselines.study.access import COORDINATOR_IDLE
 from scripts.cli import execute
-from tests.parts.study_site import field, login
-from tests.parts.study_talks import Clock, Visitor, at_work, links, talking, visiting
+from tests.parts.study_site import login
+from tests.parts.study_talks import TURNS, Clock, Visitor, at_work, links, talking, visiting
 
 Capture = pytest.CaptureFixture[str]
 
@@ -26,7 +26,8 @@ def test_a_coordinator_signs_out_and_is_signed_out_when_idle(tmp_path: Path) -> 
             client.cookies.clear()
             client.post(login(site))
             cookie = client.cookies["__Host-bedside"]
-            form = {"csrf": field(client.get("/coordinator").text, "csrf")}
+            page = client.get("/coordinator").text
+            form = {"csrf": page.split('name="csrf" value="')[1].split('"')[0]}
             for _ in range(3):  # in use, it lasts
                 clock.now += COORDINATOR_IDLE - 1
                 assert client.get("/coordinator").status_code == 200
@@ -37,6 +38,18 @@ def test_a_coordinator_signs_out_and_is_signed_out_when_idle(tmp_path: Path) -> 
                 clock.now += COORDINATOR_IDLE + 1
             client.cookies.set("__Host-bedside", cookie, domain="study.test")
             assert client.get("/coordinator").status_code == 403
+
+
+def test_a_person_who_deletes_everything_is_told_so(tmp_path: Path) -> None:
+    site = talking(tmp_path)
+    with visiting(site) as client:
+        person = Visitor(client, links(site)[0])
+        person.enter()
+        told = person.do("stop")
+        assert told.status_code == 200 and person.title == "Stop"
+        assert person.do("leave", answer="perhaps").status_code == 422
+        assert person.do("leave", answer="delete").status_code == 200 and person.title == "Deleted"
+        assert person.look().status_code == 403
 
 
 def test_check_counts_the_conditions_of_raters_and_says_what_each_is_given(tmp_path: Path, capsys: Capture) -> None:
@@ -66,7 +79,11 @@ def test_check_and_pay_of_a_study_from_the_files_to_the_money(tmp_path: Path, ca
         done, stopped, idle = (Visitor(client, token) for token in links(site, 3))
         done.enter()
         done.do("begin")
-        done.finish()
+        for text in TURNS[:5]:
+            done.say(text)
+        done.do("finish")
+        done.do("findings", none="yes")
+        done.do("after", difficulty="2", realism="3", tools="None")
         stopped.enter()
         stopped.do("leave", form={**done.form("stop"), **stopped.form("stop")}, answer="delete")
         idle.do("consent", answer="agree")

@@ -14,7 +14,6 @@ from PIL import Image
 
 from baselines.study import people as who
 from baselines.study.design import TaskName
-from baselines.study.flow import Stage
 from baselines.study.site import Site
 from baselines.study.slots import slots_of
 from baselines.study.store import people, slots
@@ -120,7 +119,11 @@ def test_a_clock_stops_without_a_server_and_never_shows_more_than_before(browser
     with study_site.served(site) as address:
         desk = Desk(browser, address)
         desk.page.clock.install()
-        at_stage(desk, site, "work")
+        desk.page.goto(address + study_site.invited(site)[0])
+        desk.go_on()
+        with site.store.writing() as connection:
+            connection.execute(people.update().values(stage="work"))
+        desk.page.goto(address)
         desk.go_on()
 
         def use(seconds: float) -> None:
@@ -146,22 +149,23 @@ def test_a_clock_stops_without_a_server_and_never_shows_more_than_before(browser
         later(4, "7:.. left")
 
 
-def at_stage(desk: Desk, site: Site, stage: Stage) -> None:
-    """Brings somebody to a stage, without what comes before it."""
-    desk.page.goto(desk.address + study_site.invited(site)[0])
+def at_a_talk(browser: Any, site: Site, address: str) -> Desk:
+    """The page of a talk, without what comes before it."""
+    desk = Desk(browser, address)
+    desk.page.goto(address + study_site.invited(site)[0])
     desk.go_on()
     with site.store.writing() as connection:
-        connection.execute(people.update().values(stage=stage))
-    desk.page.goto(desk.address)
+        connection.execute(people.update().values(stage="work"))
+    desk.page.goto(address)
+    desk.go_on()
+    return desk
 
 
 def test_words_that_are_not_sent_stay_and_the_page_says_so(browser: Any, tmp_path: Path) -> None:
     """A server that cannot, no line, and another tab that knew more; and what is pressed twice is sent once."""
     site = talking(tmp_path / "s", per_person=1)
     with study_site.served(site) as address:
-        desk = Desk(browser, address)
-        at_stage(desk, site, "work")
-        desk.go_on()
+        desk = at_a_talk(browser, site, address)
         page, told = desk.page, desk.page.locator("#told")
         other = desk.context.new_page()
         other.goto(address)
@@ -333,7 +337,11 @@ def test_each_task_by_keyboard_alone(task: TaskName, script: bool, browser: Any,
     seen: list[int] = []
     with study_site.served(site) as address:
         desk = Desk(browser, address, java_script_enabled=script)
-        at_stage(desk, site, "practice")
+        desk.page.goto(address + study_site.invited(site)[0])
+        desk.page.click("main form button")
+        with site.store.writing() as connection:
+            connection.execute(people.update().values(stage="practice"))
+        desk.page.goto(address)
 
         def look(title: str) -> None:
             own = title not in looked and desk.page.locator("form[data-draft], form[action='/do/practice']").count()
@@ -402,7 +410,9 @@ def test_pasting_is_refused_reported_and_counted(browser: Any, tmp_path: Path) -
         desk.page.reload()
         assert desk.page.input_value("[name=text]") == "A draft that is kept."
         with site.store.reading() as connection:
-            assert [one.paste for one in who.everybody(connection)] == [1]
+            from baselines.study.people import everybody
+
+            assert [one.paste for one in everybody(connection)] == [1]
 
 
 def test_a_coordinators_page_and_what_others_see(browser: Any, axe: str, tmp_path: Path) -> None:

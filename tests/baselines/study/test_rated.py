@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
+from collections.abc import Mapping
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,11 +18,20 @@ from baselines.study import slots as at
 from baselines.study.design import TaskName
 from baselines.study.export import export
 from baselines.study.store import people
+from loaders.opened import open_data
 from scripts.cli import execute
-from tests.baselines.study.test_tasks import given as source
+from tests.baselines.study.test_tasks import captions
 from tests.parts import study_site
 from tests.parts.sheets import read_sheet
 from tests.parts.study_talks import Visitor, links, visiting
+
+
+def source(task: TaskName, request: pytest.FixtureRequest) -> Mapping[str, Any]:
+    if task == "pairs":
+        return {"opened": captions()}
+    if task == "rubric":
+        return {"runs": (request.getfixturevalue("played"),)}
+    return {"opened": open_data(str(request.getfixturevalue("photos")), split="test", default="3mdbench")}
 
 
 def filled(page: str, draw: random.Random) -> dict[str, str]:

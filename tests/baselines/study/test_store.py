@@ -17,14 +17,14 @@ from baselines.study import journal
 from baselines.study import people as who
 from baselines.study.export import export
 from baselines.study.keys import Erased
-from baselines.study.site import open_database
+from baselines.study.site import Site, open_database
 from baselines.study.store import answers, items, open_store, set_fact, slots
 from baselines.study.store import journal as rows
 from loaders.errors import InputError
 from scripts.bench.study_players import ROLES
 from tests.parts.postgres import postgres
 from tests.parts.processes import started
-from tests.parts.study_talks import TURNS, Visitor, at_work, beside, exported, links, talking, visiting
+from tests.parts.study_talks import TURNS, Visitor, at_work, beside, links, talking, visiting
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -52,8 +52,8 @@ def test_a_talk_is_kept_exported_and_erased(database: str | None, tmp_path: Path
         assert leaving.title == "Deleted" and leaving.look().status_code == 403
     store, keys = open_database(site.study, database)
     with store, keys:
-        found = export(site.study, store, keys, tmp_path / "out")
-        assert found.items == 1 and found.left_out == {"erased": 1}
+        exported = export(site.study, store, keys, tmp_path / "out")
+        assert exported.items == 1 and exported.left_out == {"erased": 1}
         for name in ("people.csv", "items.csv"):
             table = (tmp_path / "out" / name).read_text()
             assert "P001" in table and "P002" not in table
@@ -160,8 +160,9 @@ def test_a_study_without_its_keys_is_refused_not_taken_for_erased(tmp_path: Path
     links(site, 2)
     site.close()
     (tmp_path / "s" / "private" / "keys.sqlite").unlink()
-    with pytest.raises(InputError, match=r"keys.sqlite: no key of P001, P002 .*Restore its backup"):
-        exported(site, tmp_path / "out")
+    store, keys = open_database(site.study)
+    with store, keys, pytest.raises(InputError, match=r"keys.sqlite: no key of P001, P002 .*Restore its backup"):
+        export(site.study, store, keys, tmp_path / "out")
     with pytest.raises(InputError, match="no key of P001, P002"):
         talking(tmp_path / "s")
 
@@ -178,6 +179,20 @@ def test_a_damaged_database_is_one_error(tmp_path: Path) -> None:
         export(site.study, store, keys, tmp_path / "out")
 
 
+def test_a_withdrawn_person_keeps_what_was_done(tmp_path: Path) -> None:
+    site = talking(tmp_path, per_person=1)
+    with visiting(site) as client:
+        person = Visitor(client, links(site)[0])
+        person.enter()
+        person.do("stop")
+        assert person.title == "Stop"
+        person.do("leave", answer="keep")
+        assert person.title == "You have stopped"
+        with site.store.reading() as connection:
+            assert who.person_of(connection, "P001").stage == "withdrawn"
+            assert [row.why for row in connection.execute(select(slots.c.why))] == ["stopped"]
+
+
 def test_a_closed_study_gives_nothing_out_and_says_so(tmp_path: Path) -> None:
     site = talking(tmp_path, per_person=2)
     with visiting(site) as client:
@@ -190,24 +205,35 @@ def test_a_closed_study_gives_nothing_out_and_says_so(tmp_path: Path) -> None:
         assert len(begun.replies) == 1
         late.enter()
         assert late.title == "The study has ended"
-        with site.store.reading() as connection:
-            assert who.person_of(connection, "P002").stage == "timed_out"
+        assert "timed_out" in stages(site)
 
 
 def test_a_talk_whose_end_is_not_written_is_left_out_and_reported(tmp_path: Path) -> None:
     """It stood in exports as one that had broken off, without its findings."""
     site = talking(tmp_path / "s", per_person=1)
     with visiting(site) as client:
-        at_work(client, links(site)[0]).finish()
+        person = at_work(client, links(site)[0])
+        for words in TURNS[:5]:
+            person.say(words)
+        person.do("finish")
+        person.do("findings", none="yes")
+        person.do("after", difficulty="2", realism="3", tools="None")
         beside(client).call(client.app.state.server.replies.settled)
         with site.store.writing() as connection:
             connection.execute(update(slots).values(episode=None))
     for number, left in enumerate((1, 0)):
-        found = exported(site, tmp_path / f"out{number}")
-        assert found.items == 1 - left and len(found.left_out) == left
-        assert not left or "serve the study for a moment" in next(iter(found.left_out))
+        store, keys = open_database(site.study)
+        with store, keys:
+            exported = export(site.study, store, keys, tmp_path / f"out{number}")
+        assert exported.items == 1 - left and len(exported.left_out) == left
+        assert not left or "serve the study for a moment" in next(iter(exported.left_out))
         with visiting(talking(tmp_path / "s", per_person=1)) as client:
             beside(client).call(client.app.state.server.replies.settled)
+
+
+def stages(site: Site) -> list[str]:
+    with site.store.reading() as connection:
+        return [person.stage for person in who.everybody(connection)]
 
 
 _HOLDS = """

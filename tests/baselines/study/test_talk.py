@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 import time
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from baselines.medconceal.record import Episode
 from baselines.medconceal.transcripts import read_transcripts
 from baselines.study import slots as at
 from baselines.study import talks
-from baselines.study.design import Limits, TaskName
+from baselines.study.design import TaskName
 from baselines.study.export import export
 from baselines.study.keys import Keys
 from baselines.study.seat import Finding, Seat, Talk
@@ -31,7 +30,7 @@ from loaders.files.records import from_json, to_json
 from loaders.medconceal import AIMS
 from loaders.models.messages import Answer
 from tests.parts.study_site import login
-from tests.parts.study_talks import TURNS, Acting, Clock, Visitor, at_work, beside, exported, links, talking, visiting
+from tests.parts.study_talks import TURNS, Acting, Clock, Visitor, at_work, beside, links, talking, visiting
 
 CASE = profiles()[0]
 
@@ -76,14 +75,13 @@ def test_a_talk_from_consent_to_the_scores_bit_for_bit(tmp_path: Path) -> None:
         person.do("after", difficulty="2", realism="3", tools="None")
         assert person.title == "About this study"
         beside(client).call(site_replies(client).settled)
-    found = exported(site, tmp_path / "out")
-    assert found.items == 1 and found.stand_in and "a rehearsal" in found.stand_in
+    exported = exported_from(site, tmp_path / "out")
+    assert exported.items == 1 and exported.stand_in and "a rehearsal" in exported.stand_in
     (told,) = read_transcripts(tmp_path / "out" / "confirmation.jsonl", profiles()).dialogues
     assert told.trace is not None and told.who is not None and told.who.participant == "P001"
     assert told.findings is not None and told.findings.items[0].quote == quote
     # The live encounter, from what the store holds.
-    store, keys = open_database(site.study)
-    with store, keys, store.reading() as connection:
+    with StoreOf(site) as (store, keys), store.reading() as connection:
         (row,) = connection.execute(select(slots)).all()
         live = from_json(Episode, keys.open("P001", row.episode).encode(), "episode")
         said = [one.text for one in at.said_in(connection, keys, at.slot_of(connection, row.id))]
@@ -224,8 +222,8 @@ def test_a_talk_counts_whose_person_closed_the_last_survey(task: TaskName, tmp_p
         clock.now += 60 * site.study.design.lease + 1
         beside(client).call(client.app.state.server.look)
         beside(client).call(site_replies(client).settled)
-        found = export(site.study, site.store, site.keys, tmp_path / "out")
-    assert (found.items, dict(found.left_out)) == (1, {})
+        exported = export(site.study, site.store, site.keys, tmp_path / "out")
+    assert (exported.items, dict(exported.left_out)) == (1, {})
 
 
 def test_nothing_replaces_a_model_that_fails(tmp_path: Path) -> None:
@@ -251,7 +249,7 @@ def test_nothing_replaces_a_model_that_fails(tmp_path: Path) -> None:
         until(lambda: person.look("/status").json()["state"] == "over")
         person.look()
         assert person.title == "The chart" and "broke off for technical reasons" in person.page
-    with open_database(site.study)[0] as store, store.reading() as connection:
+    with StoreOf(site) as (store, _), store.reading() as connection:
         assert [row.why for row in connection.execute(select(slots.c.why))] == ["interrupted", None]
 
 
@@ -281,14 +279,18 @@ def test_a_restart_resumes_and_pays_for_no_answer_twice(tmp_path: Path) -> None:
     # The request that was on its way when the server stopped has its name again; one that failed gets another.
     names = acting["patient"].names + acting["evaluator"].names
     assert names[0] == names[1] and "" not in names and len(set(names)) == len(names) - 1
-    with open_database(site.study)[0] as store, store.reading() as connection:
+    with StoreOf(site) as (store, _), store.reading() as connection:
         assert len(connection.execute(select(answers.c.digest)).all()) == 4
         assert len(connection.execute(select(messages.c.number)).all()) == 4
-    exported(site, tmp_path / "out")
+    exported_from(site, tmp_path / "out")
     assert json.loads((tmp_path / "out" / "study.json").read_text())["asked_again"] == 1
 
 
 def test_a_study_that_has_spent_its_budget_asks_no_model(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    from baselines.study.design import Limits
+
     site = talking(tmp_path, models=True, limits=Limits(dollars=0.0))
     site = replace(site, prices={"acting/patient": (1.0, 1.0), "acting/evaluator": (1.0, 1.0)})
     with pytest.raises(ModelError, match="are spent"):
@@ -315,13 +317,32 @@ def said(site):
         return at.said_in(connection, site.keys, at.slot_of(connection, 1))
 
 
+class StoreOf:
+    """The database and the keys of a study that is closed."""
+
+    def __init__(self, site) -> None:
+        self._opened = open_database(site.study)
+
+    def __enter__(self):
+        return self._opened
+
+    def __exit__(self, *_: object) -> None:
+        for one in self._opened:
+            one.close()
+
+
+def exported_from(site, out: Path):
+    with StoreOf(site) as (store, keys):
+        return export(site.study, store, keys, out)
+
+
 def test_an_export_never_overwrites_one(tmp_path: Path) -> None:
     site = talking(tmp_path / "s")
     links(site)
     site.close()
-    exported(site, tmp_path / "out")
+    exported_from(site, tmp_path / "out")
     with pytest.raises(InputError, match="an existing export"):
-        exported(site, tmp_path / "out")
+        exported_from(site, tmp_path / "out")
 
 
 def test_keys_are_the_owners_alone(tmp_path: Path) -> None:

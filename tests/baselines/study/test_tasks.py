@@ -13,19 +13,17 @@ import datasets
 import pytest
 
 from baselines.medlaybench_v import ratings
-from baselines.results.comparison import read_runs
 from baselines.results.run import Result
 from baselines.study.design import Design, TaskName
 from baselines.study.flow import Frame
 from baselines.study.tasks.forms import is_check
-from baselines.study.tasks.rubric import TASK, without_names
+from baselines.study.tasks.rubric import without_names
 from baselines.study.tasks.task import Form, FormError, Item, Response, Source, task_named
 from baselines.threemdbench import relevance_sheets
 from baselines.threemdbench.consultation import physicians, selection_raters
-from baselines.threemdbench.consultation.cases import read_cases
 from loaders.corpus import corpus
 from loaders.errors import InputError
-from loaders.opened import Opened, open_data
+from loaders.opened import Opened
 from loaders.pages import render
 from loaders.threemdbench import NAMES
 from scripts.cli import execute
@@ -41,21 +39,21 @@ def design(task: TaskName, **more: Any) -> Design:
     return Design("A study", "a@b.example", (task,), **more)
 
 
-def given(task: TaskName, request: pytest.FixtureRequest) -> dict[str, Any]:
-    """What the source of a task is served from."""
-    if task == "rubric":
-        return {"runs": (request.getfixturevalue("played"),)}
-    return {"opened": captions() if task == "pairs" else opened(request.getfixturevalue("photos"))}
-
-
-def opened(photos: Path) -> Opened:
-    return open_data(str(photos), split="test", default="3mdbench")
-
-
 @pytest.fixture
-def source(request: pytest.FixtureRequest) -> Any:
+def source(photos: Path, request: pytest.FixtureRequest) -> Any:
     """The source of a task with a design."""
-    return lambda task, **more: Source(design(task, **more), **given(task, request))
+
+    def made(task: TaskName, **more: Any) -> Source:
+        plan = design(task, **more)
+        if task == "rubric":
+            return Source(plan, runs=(request.getfixturevalue("played"),))
+        if task == "pairs":
+            return Source(plan, captions())
+        from loaders.opened import open_data
+
+        return Source(plan, open_data(str(photos), split="test", default="3mdbench"))
+
+    return made
 
 
 def captions(count: int = 12) -> Opened:
@@ -200,13 +198,16 @@ def test_table_4_of_pairs_is_that_of_typed_sheets(source: Any, tmp_path: Path) -
 
 
 def test_table_7_is_that_of_typed_sheets(source: Any, photos: Path, tmp_path: Path) -> None:
+    from baselines.threemdbench.consultation.cases import read_cases
+    from loaders.opened import open_data
+
     made = source("diagnosis", setting="both", seed=2)
     items = task_named("diagnosis").items(made)
     responses = []
     for setting, people in (("image+basic", ["P001", "P003"]), ("image+all", ["P002", "P004"])):
         responses += answered("diagnosis", [item for item in items if item.id.startswith(setting)], people)
     written = task_named("diagnosis").sheet(responses, tmp_path / "served", stand_in=None)
-    known = read_cases(opened(photos).splits["test"]).cases
+    known = read_cases(open_data(str(photos), split="test", default="3mdbench").splits["test"]).cases
     for setting, people in (("image+basic", ["P001", "P003"]), ("image+all", ["P002", "P004"])):
         sheets = [path for path in written if path.stem in [f"diagnosis-{setting}-{one}" for one in people]]
         blank = physicians.write_sheets(known, tmp_path / f"{setting}.csv", setting=setting, seed=2)[:2]
@@ -218,6 +219,9 @@ def test_table_7_is_that_of_typed_sheets(source: Any, photos: Path, tmp_path: Pa
 
 
 def test_figure_8_is_that_of_typed_sheets(source: Any, played: Path, photos: Path, tmp_path: Path) -> None:
+    from baselines.results.comparison import read_runs
+    from baselines.study.tasks.rubric import TASK
+
     made = source("rubric", seed=1)
     responses = answered("rubric", TASK.items(made), ["P001", "P002", "P003"])
     sheets = TASK.sheet(responses, tmp_path / "served", stand_in=None)
@@ -233,12 +237,15 @@ def test_figure_8_is_that_of_typed_sheets(source: Any, played: Path, photos: Pat
 
 
 def test_appendix_c_is_that_of_typed_sheets(source: Any, photos: Path, tmp_path: Path) -> None:
+    from loaders.opened import open_data
+
     made = source("relevance", seed=4, attention=0.1)
     responses = answered("relevance", task_named("relevance").items(made), ["P001", "P002"])
     written = task_named("relevance").sheet(responses, tmp_path / "served", stand_in="sample")
     sheets = [path for path in written if path.stem in ("relevance-P001", "relevance-P002")]
     assert all((tmp_path / "served" / row["photo"]).is_file() for row in read_sheet(sheets[0]) if row["photo"])
-    rows = opened(photos).splits["test"].cast_column("image", datasets.Image(decode=False))
+    rows = open_data(str(photos), split="test", default="3mdbench").splits["test"]
+    rows = rows.cast_column("image", datasets.Image(decode=False))
     blank = relevance_sheets.write_relevance_sheets(rows, tmp_path / "r.csv", raters=2, seed=4, stand_in="sample")
     own = []
     for person, path in zip(("P001", "P002"), [one for one in blank if one.stem in ("r-R1", "r-R2")], strict=True):

@@ -144,6 +144,22 @@ UNFAITHFUL = [
     ("invention", "CT: cysts in the liver.", "CT: cysts in the spleen.", "changed: liver became spleen"),
     ("invention", "Liver and kidney; liver cyst.", "Liver and kidney; a spleen cyst.", "changed: liver became spleen"),
     ("numbers", "MRI: two nodules of the ankle.", "MRI: three lumps of the ankle.", "changed: two became three"),
+    ("numbers", "Its volume was reduced by one fourth.", "Its volume is reduced to a fourth.", "became to a fourth"),
+    ("time", "A woman who had surgery ten years earlier.", "Ten years later the woman had surgery.", "years later"),
+    ("comparison", "A nonunion after plating.", "The break has healed after plating.", "became “break has healed”"),
+    ("numbers", "CT in June 2019, 4 years after injury.", "CT in June 2016, 4 years after injury.", "2019 became 2016"),
+    (
+        "comparison",
+        "MRI: a lesion hyperintense to muscle and isointense to fat.",
+        "MRI: a lesion darker than muscle and just as bright as fat.",
+        "changed: “hyperintense” became “darker”",
+    ),
+    (
+        "comparison",
+        "The left lung is smaller and more lucent than the right on CT.",
+        "CT: the left lung is bigger and more lucent than the right one.",
+        "changed: “smaller” became “more”",
+    ),
     ("numbers", "The mean of two readings.", "The mean of three readings.", "changed: two became three"),
     ("time", "CT a week after a fall; no bleed.", "A CT a week before a fall shows no bleed.", "after became before"),
     (
@@ -248,6 +264,15 @@ def test_a_gate_names_what_is_wrong(gate: str, expert: str, lay: str, reason: st
     ("gate", "expert", "lay", "reason"),
     [
         ("numbers", "MRI from March 2012.", "MRI from 2012.", "lost: March"),
+        ("certainty", "MRI: malignancy is unlikely.", "MRI: this is not cancer.", "lost: unlikely"),
+        ("invention", "CT of a fetus.", "CT of an unborn boy.", "new: unborn boy"),
+        (
+            "comparison",
+            "CT: an extra-axial mass.",
+            "CT: a lump within the brain and inside the brain itself.",
+            "extra-axial",
+        ),
+        ("comparison", "MRI with fat suppression.", "MRI in which fat was left in.", "became “fat was left in”"),
         (
             "negation",
             "No fracture but a hematoma.",
