@@ -23,6 +23,7 @@ from baselines.results.published import meaning
 from baselines.results.run import DataUsed, write_run
 from loaders.errors import InputError, ReleaseError
 from scripts.cli import execute
+from tests.parts.contrast import contrast
 from tests.parts.papers import states_the_data
 from tests.parts.runs import DIGEST, everything, record, release, results, write
 
@@ -165,23 +166,11 @@ def test_text_has_the_contrast_of_level_aa_in_light_and_dark(html: str) -> None:
     for block in (light, dark):
         colours = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", block))
         for text in ("ink", "soft", "link", "warn", "good", "bad"):
-            assert _contrast(colours[text], colours["paper"]) >= 4.5, text
-            assert _contrast(colours[text], colours["card"]) >= 4.5, text
-        assert _contrast(colours["ink"], colours["mark"]) >= 4.5
+            assert contrast(colours[text], colours["paper"]) >= 4.5, text
+            assert contrast(colours[text], colours["card"]) >= 4.5, text
+        assert contrast(colours["ink"], colours["mark"]) >= 4.5
         for mark in ("expert", "lay", "third"):
-            assert _contrast(colours[mark], colours["paper"]) >= 3
-
-
-def _contrast(one: str, other: str) -> float:
-    """The contrast ratio of WCAG 2.2."""
-
-    def luminance(colour: str) -> float:
-        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
+            assert contrast(colours[mark], colours["paper"]) >= 3
 
 
 def test_stand_ins_are_announced(page: Page) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from baselines.study.views import PAGES
 from loaders.pages import part
+from tests.parts.contrast import contrast
 
 STYLE = re.sub(r"@media print.*", "", str(part(f"{PAGES}/study.css")), flags=re.DOTALL)
 # Ground -> the colours of text that stand on it. A shaded panel lies on `card`, and its edge is a fading `line`.
@@ -31,18 +32,6 @@ def colours(scheme: str) -> dict[str, str]:
         dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", one)) for one in re.findall(r":root \{(.*?)\}", STYLE, re.S)
     )
     return light if scheme == "light" else light | dark
-
-
-def luminance(colour: str) -> float:
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one: str, other: str) -> float:
-    """By WCAG 2.2: 1 to 21."""
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

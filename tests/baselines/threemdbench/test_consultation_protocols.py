@@ -197,31 +197,24 @@ def test_a_server_that_moves_or_grows_is_asked_nothing_again(
     assert record.options["decoding"]["patient"] == {"temperature": 0.6, "max_tokens": 256}
 
 
-def test_an_empty_turn_of_a_model_that_only_thinks_is_reported(
-    release: Path, more: dict[str, Path], server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (Reply("", "length", "Hm. " * 512), r"turns are empty, \1 of them cut off during reasoning"),
+        (Reply("I cannot help with that.", "content_filter"), "answers were stopped by the provider's filter"),
+    ],
+    ids=["only thinks", "filtered"],
+)
+def test_turns_without_an_answer_are_reported(
+    answer: Reply,
+    told: str,
+    release: Path,
+    more: dict[str, Path],
+    server: ChatServer,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def silent(body: Body) -> Reply:
-        if body["model"] == "doctor":
-            return Reply("", "length", "Hm. " * (body.get("max_tokens") or 0))
-        return Reply(as_in_the_paper(body))
-
-    server.reply = silent
+    server.reply = lambda body: answer if body["model"] == "doctor" else Reply(as_in_the_paper(body))
     assert run(release, tmp_path, server, "dialogue+image", more["cues"]) == 0
     said = " ".join(capsys.readouterr().err.split())
-    found = re.search(r"doctor: (\d+) of (\d+) turns are empty, (\d+) of them cut off during reasoning", said)
-    assert found and found[1] == found[2] == found[3]
-
-
-def test_turns_that_a_filter_stopped_are_reported(
-    release: Path, more: dict[str, Path], server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def refusing(body: Body) -> Reply:
-        if body["model"] == "doctor":
-            return Reply("I cannot help with that.", "content_filter")
-        return Reply(as_in_the_paper(body))
-
-    server.reply = refusing
-    assert run(release, tmp_path, server, "dialogue+image", more["cues"]) == 0
-    said = " ".join(capsys.readouterr().err.split())
-    found = re.search(r"doctor: (\d+) of (\d+) answers were stopped by the provider's filter", said)
-    assert found and found[1] == found[2] and "patient:" not in said
+    assert re.search(rf"doctor: (\d+) of \1 {told}", said) and "patient:" not in said
