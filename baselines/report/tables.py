@@ -34,46 +34,38 @@ class Layout:
 _ANY = ("row", "setting", "column", "split_or_group")
 # MedConceal's groups name the number of cases; columns that the paper lacks are listed below its table.
 _ANY_COUNT = ("row", "setting", "split_or_group")
-_DEFAULT = Layout(("row", "setting", "split_or_group"), ("column",), free=("row", "setting"))
+_NAMED = ("row", "setting")  # a method, model or doctor of one's own, with its settings
+_DEFAULT = Layout(("row", "setting", "split_or_group"), ("column",), _NAMED)
+_A4I, _A4II = "Figure A4i (assets/downstream.png)", "Figure A4ii (assets/motivation.png)"
+_BY_GROUP = ("Figure 3 (text Sec 4.2)", "Figure 4 (text Sec 4.4)", "Figure 5")
 _LAYOUTS = {
-    ("MedLayBench-V", "Table 1"): Layout(("column",), ("split_or_group", "setting"), left_out=("N",)),
-    ("MedLayBench-V", "Table 2"): Layout(("column",), ("split_or_group",)),
-    ("MedLayBench-V", "Table 3"): Layout(("row", "setting"), ("column",)),
-    ("MedLayBench-V", "Table 4"): Layout(("row",), ("column", "statistic"), free=("row", "setting")),
-    ("MedLayBench-V", "Table 5"): Layout(("row",), ("setting",), free=("row", "setting")),
-    ("MedLayBench-V", "Table A1"): Layout(("row", "setting"), ("column",)),
-    ("MedLayBench-V", "Table A2"): Layout(("split_or_group", "setting", "row"), ("column",)),
-    ("MedLayBench-V", "Table A3"): Layout(("row",), ("column",)),
-    ("MedLayBench-V", "Table A4"): Layout(("row",), ("setting",), free=("row", "setting")),
-    ("MedLayBench-V", "Table A5"): Layout(("row",), ("column", "setting")),
-    ("MedLayBench-V", "Figure A3 (caption)"): Layout(("row", "setting"), ("column",), free=_ANY),
-    ("MedLayBench-V", "Figure A4i (assets/downstream.png)"): Layout(
-        ("row", "setting"), ("column",), free=("row", "setting")
-    ),
-    ("MedLayBench-V", "Figure A4ii (assets/motivation.png)"): Layout(("row", "setting"), ("column",)),
-    ("3MDBench", "Table 3"): Layout(("row",), ("column",), free=_ANY),
-    ("3MDBench", "Table 4"): Layout(("row",), ("column",), free=_ANY),
-    ("3MDBench", "Table 5"): Layout(("row", "setting"), ("column",), free=_ANY),
-    ("3MDBench", "Table 6"): Layout(("row", "setting"), ("column",), free=_ANY),
-    ("3MDBench", "Table 7"): Layout(("setting", "row"), ("column",), free=_ANY),
-    ("3MDBench", "Table 8"): Layout(("row", "setting"), ("column",), free=("row", "setting")),
-    ("3MDBench", "Figure 3 (text Sec 4.2)"): Layout(("row", "setting"), ("split_or_group", "column"), free=_ANY),
-    ("3MDBench", "Figure 4 (text Sec 4.4)"): Layout(("row", "setting"), ("split_or_group", "column"), free=_ANY),
-    ("3MDBench", "Figure 5"): Layout(("row", "setting"), ("split_or_group", "column"), free=_ANY),
-    ("3MDBench", "Figure 8 (text App B)"): Layout(("row",), ("column",), free=_ANY),
-    ("3MDBench", "Figure 9"): Layout(("row", "setting"), ("split_or_group",), free=_ANY),
-    ("3MDBench", "Figure 10"): Layout(("row", "setting"), ("split_or_group",), free=_ANY),
-    ("3MDBench", "Figure 11"): Layout(("row", "setting"), ("split_or_group",), free=_ANY),
-    ("3MDBench", "Figure 12"): Layout(("row", "setting", "split_or_group"), ("column",), free=_ANY),
-    ("3MDBench", "Figure 13"): Layout(("row", "setting", "split_or_group"), ("column",), free=_ANY),
-    ("3MDBench", "Differences between temperaments"): Layout(("row", "setting", "split_or_group"), ("column",)),
-    ("3MDBench", "Checks of the assessor"): Layout(("column",), ("row", "setting")),
-    **{
-        ("MedConceal", f"Table {number}"): Layout(("row", "setting"), ("column",), free=_ANY_COUNT)
-        for number in (1, 2, 3, 4, 7, 8, 9, 10, 11)
-    },
-    ("MedConceal", "Table 6"): Layout(("row", "setting"), ("split_or_group",), free=_ANY_COUNT),
-}
+    (paper, table): layout
+    for paper, tables, layout in (
+        ("MedLayBench-V", ["Table 1"], Layout(("column",), ("split_or_group", "setting"), left_out=("N",))),
+        ("MedLayBench-V", ["Table 2"], Layout(("column",), ("split_or_group",))),
+        ("MedLayBench-V", ["Table 3", "Table A1", _A4II], Layout(("row", "setting"), ("column",))),
+        ("MedLayBench-V", ["Table 4"], Layout(("row",), ("column", "statistic"), _NAMED)),
+        ("MedLayBench-V", ["Table 5", "Table A4"], Layout(("row",), ("setting",), _NAMED)),
+        ("MedLayBench-V", ["Table A2"], Layout(("split_or_group", "setting", "row"), ("column",))),
+        ("MedLayBench-V", ["Table A3"], Layout(("row",), ("column",))),
+        ("MedLayBench-V", ["Table A5"], Layout(("row",), ("column", "setting"))),
+        ("MedLayBench-V", ["Figure A3 (caption)"], Layout(("row", "setting"), ("column",), _ANY)),
+        ("MedLayBench-V", [_A4I], Layout(("row", "setting"), ("column",), _NAMED)),
+        ("3MDBench", ["Table 3", "Table 4", "Figure 8 (text App B)"], Layout(("row",), ("column",), _ANY)),
+        ("3MDBench", ["Table 5", "Table 6"], Layout(("row", "setting"), ("column",), _ANY)),
+        ("3MDBench", ["Table 7"], Layout(("setting", "row"), ("column",), _ANY)),
+        ("3MDBench", ["Table 8"], Layout(("row", "setting"), ("column",), _NAMED)),
+        ("3MDBench", _BY_GROUP, Layout(("row", "setting"), ("split_or_group", "column"), _ANY)),
+        ("3MDBench", ["Figure 9", "Figure 10", "Figure 11"], Layout(("row", "setting"), ("split_or_group",), _ANY)),
+        ("3MDBench", ["Figure 12", "Figure 13"], Layout(("row", "setting", "split_or_group"), ("column",), _ANY)),
+        ("3MDBench", ["Differences between temperaments"], Layout(("row", "setting", "split_or_group"), ("column",))),
+        ("3MDBench", ["Checks of the assessor"], Layout(("column",), ("row", "setting"))),
+        ("MedConceal", [f"Table {number}" for number in (1, 2, 3, 4, 7, 8, 9, 10, 11)],
+         Layout(("row", "setting"), ("column",), _ANY_COUNT)),
+        ("MedConceal", ["Table 6"], Layout(("row", "setting"), ("split_or_group",), _ANY_COUNT)),
+    )
+    for table in tables
+}  # fmt: skip
 
 
 _Numbers = list[tuple[int, Compared]]
