@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
+from typing import Any
 
 from sqlalchemy import update
 
@@ -47,17 +48,16 @@ class Replies:
 
     def due(self, number: int) -> None:
         """Makes sure that the reply of a talk is prepared; does nothing if it already is."""
-        if number not in self._going:
-            task = asyncio.create_task(self._prepare(number))
-            self._going[number] = task
-            task.add_done_callback(lambda _: self._going.pop(number, None))
+        self._once(number, self._prepare)
 
     def over(self, number: int) -> None:
         """Makes sure that the episode of a finished talk is written."""
-        if -number not in self._going:
-            task = asyncio.create_task(self._write(number))
-            self._going[-number] = task
-            task.add_done_callback(lambda _: self._going.pop(-number, None))
+        self._once(-number, self._write)
+
+    def _once(self, key: int, work: Callable[[int], Coroutine[Any, Any, None]]) -> None:
+        if key not in self._going:
+            self._going[key] = asyncio.create_task(work(abs(key)))
+            self._going[key].add_done_callback(lambda _: self._going.pop(key, None))
 
     async def _write(self, number: int) -> None:
         site = self._site

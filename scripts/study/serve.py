@@ -185,7 +185,8 @@ def _site(options: Serving, study: Study) -> Site:
     if (todo := open_places(study)) and not options.rehearsal:
         raise InputError(options.study, found=f"TODO in {', '.join(todo)}", expected="finished texts")
     roles, names = _roles(options, study)
-    if study.design.limits.dollars is not None and (free := _without_price(roles)):
+    free = sorted({player.name for player in roles.players.values()} - roles.prices.keys())
+    if study.design.limits.dollars is not None and free:
         found = f"a cost limit in study.yaml, but no price for {', '.join(free)}"
         raise InputError("limits.dollars", found=found, expected="--price for each model")
     policy = policy_of(options.policy)
@@ -201,10 +202,6 @@ def _site(options: Serving, study: Study) -> Site:
         prices=roles.prices,
         rehearsal=options.rehearsal,
     )
-
-
-def _without_price(roles: Roles) -> list[str]:
-    return sorted({player.name for player in roles.players.values()} - roles.prices.keys())
 
 
 def _roles(options: Serving, study: Study) -> tuple[Roles, dict[str, str]]:
