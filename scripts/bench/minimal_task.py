@@ -10,8 +10,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import resource
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +25,7 @@ from loaders.models.chat import of_inspect
 from loaders.models.inspect_form import inspect_message
 from loaders.models.messages import Answer, Message
 from scripts.bench.apart import apart
+from scripts.bench.rival_finders import peak_megabytes
 
 CONCURRENCY = 16
 Times = dict[str, float]
@@ -214,14 +213,7 @@ def _child(bench: Benchmark, method: str, number: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         times = METHODS[method](bench, Path(folder), played)
         written = sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return {**times, "peak": peak / 2**20, "written": written / 2**20}
-
-
-def _measure(bench: Benchmark, method: str, number: int) -> dict[str, float]:
-    """`_child` in a process of its own."""
-    found: dict[str, float] = apart(bench.module, "--child", method, "--cases", number)
-    return found
+    return {**times, "peak": peak_megabytes(), "written": written / 2**20}
 
 
 def main(bench: Benchmark, about: str, arguments: Sequence[str] | None = None) -> int:
@@ -238,7 +230,7 @@ def main(bench: Benchmark, about: str, arguments: Sequence[str] | None = None) -
     best: dict[str, dict[str, float]] = {}
     for _ in range(options.rounds):
         for method in options.methods:
-            found = _measure(bench, method, options.cases)
+            found = apart(bench.module, "--child", method, "--cases", options.cases)
             if method in best:
                 found["peak"] = max(found["peak"], best[method]["peak"])
                 for name in ("seconds", "processor"):

@@ -30,6 +30,12 @@ def _programs() -> Path:
     return Path(found).parent
 
 
+def free_port() -> int:
+    """A port of this machine on which nothing listens."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
 @contextmanager
 def postgres(*, safe: bool = False) -> Iterator[str]:
     """The URL of an empty database. `safe`: a commit is on the disk before it is said; slower. Raises NoPostgres."""
@@ -45,9 +51,7 @@ def postgres(*, safe: bool = False) -> Iterator[str]:
     folder = Path(tempfile.mkdtemp(prefix="bedside-pg-", dir="/tmp"))
     if user:
         shutil.chown(folder, user)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     where = folder / "data"
     options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1"
     if not safe:

@@ -11,12 +11,10 @@ Each number is the median of five fresh browsers, beside an empty page of the sa
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import statistics
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +40,11 @@ def made(cases: int, page: Path) -> float:
     """Writes a report of so many made consultations, their words drawn by seed; the seconds that it took."""
     from baselines.report.page import write_report
     from baselines.results.comparison import read_runs
-    from baselines.results.run import DataUsed, ModelUsed, RunRecord, write_run
-    from baselines.threemdbench.consultation.record import HIGHEST, Assessment, Consultation, Extraction, Turn
+    from baselines.results.run import write_run
+    from baselines.threemdbench.consultation.record import HIGHEST, Assessment, Turn
     from baselines.threemdbench.consultation.tables import results
-    from loaders.files.records import to_json
     from loaders.threemdbench import DIAGNOSES, PERSONALITIES
+    from tests.parts.consultations import consultation, record, said, write_dialogues
 
     draw = random.Random(0)
     letters = "aeiourstnlmdcpbg"
@@ -61,24 +59,22 @@ def made(cases: int, page: Path) -> float:
             for at in range(_UTTERANCES)
         )
         played.append(
-            Consultation(
-                f"case-{number:05d}", "dialogue+image", gold.name, gold.domain, draw.choice(PERSONALITIES), None, turns,
-                _UTTERANCES, draw.random() < 0.9, "break", 0, Extraction((named.name,), named.name, 1),
-                Assessment({item: draw.randint(0, most) for item, most in HIGHEST.items()}, "{}", 1),
+            consultation(
+                number,
+                gold=gold.name,
+                temperament=draw.choice(PERSONALITIES),
+                turns=turns,
+                finished=draw.random() < 0.9,
+                extraction=said(named.name),
+                assessment=Assessment({item: draw.randint(0, most) for item, most in HIGHEST.items()}, "{}", 1),
             )
-        )  # fmt: skip
-    record = RunRecord(
-        baseline="consultation", data=DataUsed("3mdbench", "test", None, "ab" * 32),
-        models=(ModelUsed("doctor", "scripted/made"),), options={"setting": "dialogue+image"}, seeds={"bootstrap": 0},
-        stand_in="dialogues made for a measurement",
-    )  # fmt: skip
+        )
+    facts = record()
     with tempfile.TemporaryDirectory() as place:
         run = Path(place) / "run"
-        write_run(run, record, results(played[:500], record, resamples=20))
-        line: dict[str, Any] = {"epoch": 1, "invalid": None, "error": None, "spent": {}}
-        rows = (json.dumps({"case": one.case_id, "record": to_json(one), **line}) for one in played)
-        (run / "dialogues.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
-        runs = [replace(one) for one in read_runs([run])]
+        write_run(run, facts, results(played[:500], facts, resamples=20))
+        write_dialogues(run, played)
+        runs = read_runs([run])
         start = time.perf_counter()
         write_report(runs, page)
     return time.perf_counter() - start

@@ -13,13 +13,12 @@ import argparse
 import os
 import subprocess
 import sys
-from pathlib import Path
 from statistics import median
 
+from scripts.bench.apart import ROOT
 from scripts.terminal.console import output, table
 
 LIMIT = 3.0
-HERE = Path(__file__).resolve().parents[2]
 HF = [sys.executable, "-c", "from huggingface_hub.cli.hf import main; main()", "--version"]
 BEDSIDE = [sys.executable, "-m", "scripts"]
 COMMANDS = {
@@ -30,7 +29,7 @@ COMMANDS = {
 
 def measure(command: list[str]) -> tuple[float, float]:
     """CPU seconds and peak MB of one run of a command."""
-    process = subprocess.Popen(command, cwd=HERE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:

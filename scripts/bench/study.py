@@ -19,7 +19,6 @@ import multiprocessing
 import os
 import random
 import re
-import socket
 import sys
 import tempfile
 import time
@@ -43,7 +42,7 @@ from baselines.study.slots import said_in, slot_of
 from baselines.study.store import answers, slots
 from baselines.study.tasks.task import Source
 from loaders.models.chat import open_model
-from scripts.bench.postgres import postgres
+from scripts.bench.postgres import free_port, postgres
 from scripts.bench.study_players import ROLES, Acting, PaidServer
 
 app = typer.Typer(add_completion=False)
@@ -251,12 +250,6 @@ def _warm() -> None:
     _FORKS.set_forkserver_preload(served + [name for name in sorted(sys.modules) if name.startswith(ours)])
 
 
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
 def _start(folder: Path, port: int, models: str | float, database: str | None = None) -> Server:
     server = _FORKS.Process(target=serve, args=(folder, port, models, database), daemon=True)
     server.start()
@@ -310,7 +303,7 @@ def load(people: int = 100, turns: int = 10, seconds: float = 3.0, typing: float
 
     async def run(count: int, turns: int) -> None:
         with tempfile.TemporaryDirectory() as place:
-            folder, port = Path(place), _free_port()
+            folder, port = Path(place), free_port()
             tokens = _invited(folder, seconds, count)
             server = _start(folder, port, seconds)
             try:
@@ -413,7 +406,7 @@ def kills(
     _warm()
     while struck.kills < kills:
         with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
-            folder, port = Path(place), _free_port()
+            folder, port = Path(place), free_port()
             database = stack.enter_context(postgres(safe=True)) if on_postgres else None
             paying = stack.enter_context(PaidServer(seconds))
             models = paying.base_url

@@ -16,7 +16,6 @@ import argparse
 import io
 import json
 import random
-import resource
 import tempfile
 import time
 from collections.abc import Callable
@@ -28,6 +27,7 @@ import zstandard
 from builders.medconceal.dumps import window_of
 from builders.medconceal.threads import FLAIR, spool_threads
 from scripts.bench.apart import apart
+from scripts.bench.rival_finders import peak_megabytes
 
 POSTS = 200_000
 _KEPT = 100  # one post in so many has the flair
@@ -116,8 +116,7 @@ def _once(method: str, submissions: str, comments: str) -> None:
     started = time.perf_counter()
     count = METHODS[method](Path(submissions), Path(comments))
     seconds = time.perf_counter() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"seconds": seconds, "megabytes": peak, "comments": count}))
+    print(json.dumps({"seconds": seconds, "megabytes": peak_megabytes(), "comments": count}))
 
 
 def main() -> None:

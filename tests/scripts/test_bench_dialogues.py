@@ -14,7 +14,10 @@ from scripts.bench.minimal_task import Benchmark, requests
 def test_every_method_plays_a_case_and_the_table_reads_what_is_printed(
     bench: Benchmark, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(minimal_task, "_measure", minimal_task._child)  # in this process; requests are counted
+    # In this process; requests are counted.
+    monkeypatch.setattr(
+        minimal_task, "apart", lambda _, __, method, ___, cases: minimal_task._child(bench, method, cases)
+    )
     assert minimal_task.main(bench, "About.", ["--cases", "1", "--rounds", "1"]) == 0
     (row,) = ROWS[bench.module.rpartition(".")[2]]
     told = row.read(capsys.readouterr().out)

@@ -17,6 +17,7 @@ import pytest
 
 from baselines.study.design import TASKS, read_study
 from baselines.study.site import Site
+from scripts.bench.postgres import free_port
 from scripts.cli import execute
 from scripts.study import serve
 from tests.parts.processes import started
@@ -73,8 +74,7 @@ def test_from_nothing_to_an_export(
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGHUP])
 def test_a_server_that_is_asked_to_end_has_ended_well(sign: signal.Signals, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     process = started("-m", "scripts", "study", "serve", "sample", tmp_path / "s", "--rehearsal", "--port", port)
     end = time.monotonic() + 60
     while time.monotonic() < end:
