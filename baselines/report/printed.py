@@ -48,7 +48,7 @@ def printed(view: TableView, *, paper: bool) -> Printed:
     below = _n_below(view)
     for row in view.rows:
         for run in sorted({number for cell in row.cells for number, _ in cell.own}):
-            pairs = [_of_run(cell.own, run) for cell in row.cells]
+            pairs = [next((pair for number, pair in cell.own if number == run), None) for cell in row.cells]
             usual = None if below else _usual_n(pairs)
             of = [f"run {run}" if len(view.runs) > 1 else "", "" if usual is None else f"n = {usual:,}"]
             told = ", ".join(filter(None, of))
@@ -68,10 +68,6 @@ def printed(view: TableView, *, paper: bool) -> Printed:
         doubts = {cell.doubt for row in view.rows for cell in row.cells if cell.doubt}
         made.notes.extend(f"{_raised(number)} {view.doubts[number - 1]}" for number in sorted(doubts))
     return made
-
-
-def _of_run(own: Sequence[tuple[int, Compared]], run: int) -> Compared | None:
-    return next((pair for number, pair in own if number == run), None)
 
 
 def _usual_n(pairs: Sequence[Compared | None]) -> int | None:

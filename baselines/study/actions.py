@@ -12,7 +12,7 @@ from baselines.study import slots as at
 from baselines.study.flow import Stage, Step
 from baselines.study.site import Site
 from baselines.study.tasks.task import Form, FormError
-from baselines.study.views import AFTER_TALK, LONGEST_MESSAGE, TOOLS, Place, answers_of, practised, said_by_patient
+from baselines.study.views import AFTER_TALK, LONGEST_MESSAGE, TOOLS, Place, answers_of, practised
 from loaders.models.asking import said_by
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def findings(connection: Connection, site: Site, slot: at.Slot, form: Form) -> D
             draft[name] = [*draft.get(name, []), ""]
         at.keep_draft(connection, site.keys, slot, draft, now)
         return NOTHING
-    said = said_by_patient(at.said_in(connection, site.keys, slot))
+    said = [one.text for one in at.said_in(connection, site.keys, slot) if one.who == at.PATIENT]
     item = at.item_of(connection, slot.task, slot.item)
     given = site.tasks[slot.task].read(item, {**form, "said": said})
     if not given["findings"] and _one(form, "none") != "yes":

@@ -123,11 +123,11 @@ class Asked:
                     },
                 )
 
-    def set_aside(self, role: str, count: int) -> None:
-        """The last answers of a role cannot be used: they are stored under another name, and requested again."""
+    def set_aside(self) -> None:
+        """The last answers of the evaluator cannot be used: they are stored under another name, and requested again."""
         with self._site.store.writing() as connection:
             kept = connection.execute(select(func.count()).select_from(answers)).scalar()
-            for digest in [digest for asked, digest in self._used if asked == role][-count:]:
+            for digest in [digest for role, digest in self._used if role == "evaluator"][-rubric.ATTEMPTS :]:
                 aside = f"{digest}.{kept}"
                 connection.execute(update(answers).where(answers.c.digest == digest).values(digest=aside))
 
@@ -163,7 +163,7 @@ class Talks:
                 played = await kept.talk.go_on()
         except ModelError as error:
             if error.where == "evaluator":
-                kept.asked.set_aside("evaluator", rubric.ATTEMPTS)
+                kept.asked.set_aside()
             raise
         if played.episode is None:
             self._kept[slot.id] = kept

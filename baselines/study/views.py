@@ -274,7 +274,7 @@ def _talk(
     design = site.study.design
     shown = {**shared, **site.tasks[slot.task].page(item)}
     if slot.step == "chart":
-        following = f"Next: the conversation. You have {_minutes(slot.allowed)}; the clock starts then."
+        following = f"Next: the conversation. You have {slot.allowed / 60:g} minutes; the clock starts then."
         return _shown("chart", replace(frame, title="The chart", following=following), **shown)
     said = at.said_in(connection, site.keys, slot)
     if slot.step == "findings":
@@ -310,15 +310,6 @@ def clock_of(slot: at.Slot, now: float) -> dict[str, Any]:
     elif slot.preparing:
         state = "trouble" if slot.failing is not None else "preparing"
     return {"left": round(slot.left(now), 1), "running": slot.since is not None, "state": state, "turns": slot.turns}
-
-
-def _minutes(seconds: float) -> str:
-    return f"{seconds / 60:g} minutes"
-
-
-def said_by_patient(said: Sequence[at.Said]) -> list[str]:
-    """The patient's words."""
-    return [one.text for one in said if one.who == at.PATIENT]
 
 
 def notice_page(title: str, text: str, *, contact: str = "") -> Markup:
