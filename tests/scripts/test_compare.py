@@ -12,7 +12,6 @@ import pytest
 from baselines.results.comparison import Compared, compare, read_runs
 from baselines.results.published import counterpart
 from baselines.results.run import DataUsed, Result, write_run
-from loaders.errors import InputError
 from scripts.cli import execute
 from tests.parts.papers import states_the_data
 from tests.parts.runs import DIGEST, record, results, write
@@ -208,13 +207,6 @@ def test_a_folder_that_is_no_finished_run(tmp_path: Path, capsys: Capture) -> No
     assert "no run.json" in _message([str(tmp_path)], capsys)
 
 
-def test_a_run_whose_numbers_were_changed(tmp_path: Path, capsys: Capture) -> None:
-    run = write(tmp_path / "run", ["Table 5"])
-    path = run / "results.jsonl"
-    path.write_text(path.read_text().replace("1.96", "91.96"))
-    assert "results.jsonl" in _message([str(run)], capsys)
-
-
 def test_nothing_that_the_paper_prints_too(tmp_path: Path, capsys: Capture) -> None:
     found = record()
     cell: Result = replace(results(["Table 5"], found)[0], table="Table 99")
@@ -226,8 +218,3 @@ def test_a_table_that_does_not_exist(tmp_path: Path, capsys: Capture) -> None:
     assert "Table 77" in _message(["--table", "Table 77"], capsys)
     run = str(write(tmp_path / "run", ["Table 5"]))
     assert "none in Table 77" in _message([run, "--table", "Table 77"], capsys)
-
-
-def test_errors_of_the_library_are_of_the_same_kind(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no run\.json"):
-        read_runs([tmp_path / "absent"])
