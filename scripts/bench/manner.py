@@ -30,9 +30,8 @@ from scipy.stats import spearmanr  # type: ignore[import-untyped, unused-ignore]
 from baselines.medconceal.acts import acts
 from baselines.medconceal.manner import FILE, HIGH, INTERCEPT, LOW, signs
 from baselines.medconceal.policy import BEDSIDE
-from baselines.medconceal.rules import turn_quality
 from loaders.medconceal import TASKS
-from scripts.bench.validity import TURNS, agreement, read_turns
+from scripts.bench.validity import TURNS, agreement, quality_of, read_turns
 
 Turn = dict[str, Any]
 VOICES = 4
@@ -125,7 +124,7 @@ def left_out(turns: Sequence[Turn], ranked: Sequence[Turn] = ()) -> dict[str, tu
     for writer in sorted({one["writer"] for one in turns}):
         weights = _without(writer, turns, ranked)
         own = [one for one in turns if one["writer"] == writer]
-        found[writer] = agreement([_quality(one, weights) for one in own], [one["quality"] for one in own])
+        found[writer] = agreement([quality_of(one, BEDSIDE, weights) for one in own], [one["quality"] for one in own])
     return found
 
 
@@ -141,19 +140,13 @@ def ranked_left_out(turns: Sequence[Turn], ranked: Sequence[Turn]) -> dict[tuple
             own: defaultdict[tuple[str, float], list[float]] = defaultdict(list)
             for one in ranked:
                 if (one["writer"], one["task"]) == (writer, task):
-                    own[one["clinician"], one["quality"]].append(_quality(one, weights))
+                    own[one["clinician"], one["quality"]].append(quality_of(one, BEDSIDE, weights))
             found[writer, task] = float(spearmanr([rank for _, rank in own], list(map(fmean, own.values())))[0])
     return found
 
 
 def _without(writer: str, turns: Sequence[Turn], ranked: Sequence[Turn]) -> dict[str, float]:
     return fitted(*([one for one in of if one["writer"] != writer] for of in (turns, ranked)))
-
-
-def _quality(one: Turn, weights: Mapping[str, float]) -> float:
-    return turn_quality(
-        BEDSIDE, one["turn"], one["patient_before"] or "", one["task"], earlier=one["earlier"], manners=weights
-    )
 
 
 def main() -> int:

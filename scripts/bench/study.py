@@ -195,9 +195,7 @@ class Person:
     async def press(self, action: str, **more: str) -> None:
         page = (await self.ask("GET", "/")).text
         if f'action="/do/{action}"' in page:
-            form = page.split(f'action="/do/{action}"')[1].split("</form>")[0]
-            fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form))
-            await self.ask("POST", f"/do/{action}", **{**fields, **more})
+            await self.ask("POST", f"/do/{action}", **{**_hidden(page, action), **more})
 
     async def look(self) -> str:
         """Whose turn it is."""
@@ -212,14 +210,19 @@ class Person:
                 page = (await self.ask("GET", "/")).text
                 if text in page.replace("&#39;", "'"):
                     break
-                form = page.split('action="/do/say"')[1].split("</form>")[0]
-                fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form))
-                await self.ask("POST", "/do/say", **{**fields, "client": f"turn {number}", "text": text})
+                more = {"client": f"turn {number}", "text": text}
+                await self.ask("POST", "/do/say", **{**_hidden(page, "say"), **more})
             self.sent.append(text)
             while (state := await self.look()) != "yours":
                 if state == "over":
                     return
                 await asyncio.sleep(1.0)
+
+
+def _hidden(page: str, action: str) -> dict[str, str]:
+    """The hidden fields of a form."""
+    form = page.split(f'action="/do/{action}"')[1].split("</form>")[0]
+    return dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form))
 
 
 def _turns(here: str) -> tuple[int, int]:

@@ -21,7 +21,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -128,7 +128,7 @@ def agreement(scores: Sequence[float], quality: Sequence[float]) -> tuple[float,
 
 def of_turns(turns: Sequence[dict[str, Any]]) -> list[tuple[str, Callable[[PolicyConfig], str]]]:
     def of(policy: PolicyConfig) -> tuple[float, float]:
-        return agreement([_quality(policy, one) for one in turns], [one["quality"] for one in turns])
+        return agreement([quality_of(one, policy) for one in turns], [one["quality"] for one in turns])
 
     return [
         (f"{len(turns)} turns rated by their writers: rank correlation", lambda policy: f"{of(policy)[0]:.2f}"),
@@ -136,8 +136,10 @@ def of_turns(turns: Sequence[dict[str, Any]]) -> list[tuple[str, Callable[[Polic
     ]
 
 
-def _quality(policy: PolicyConfig, one: dict[str, Any]) -> float:
-    return turn_quality(policy, one["turn"], one["patient_before"] or "", one["task"], earlier=one.get("earlier") or ())
+def quality_of(one: dict[str, Any], policy: PolicyConfig, manners: Mapping[str, float] | None = None) -> float:
+    """The quality of a rated turn by the rules, with these weights of manner if there are any."""
+    heard, earlier = one["patient_before"] or "", one.get("earlier") or ()
+    return turn_quality(policy, one["turn"], heard, one["task"], earlier=earlier, manners=manners)
 
 
 def ranked(path: Path, cases: Sequence[PatientProfile]) -> list[Row]:

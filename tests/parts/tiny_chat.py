@@ -11,7 +11,6 @@ Tests skip where `MISSING` names a package.
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -22,6 +21,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from scripts.bench.postgres import free_port
 
 _NEEDED = ("torch", "transformers", "tokenizers", "accelerate", "fastapi", "uvicorn", "openai")
 MISSING = [package for package in _NEEDED if find_spec(package) is None]
@@ -46,7 +47,7 @@ def tiny_chat_server(folder: Path) -> Iterator[tuple[str, str]]:
 
     Raises RuntimeError with the server's last words when it does not come up.
     """
-    port = _free_port()
+    port = free_port()
     environment = os.environ | {
         "HF_HUB_OFFLINE": "1",
         "CUDA_VISIBLE_DEVICES": "",
@@ -68,13 +69,6 @@ def tiny_chat_server(folder: Path) -> Iterator[tuple[str, str]]:
     finally:
         process.kill()
         process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _wait_until_up(port: int, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -93,6 +93,11 @@ def page(html: str) -> Page:
     return Page(html)
 
 
+def shown(*folders: Path) -> Page:
+    """The page of some runs, without figures."""
+    return Page(write_report(read_runs(folders), folders[0] / "r.html", drawn=False).read_text("utf-8"))
+
+
 def _views(*folders: Path) -> dict[str, TableView]:
     return {view.table: view for view in tables(read_runs(folders))}
 
@@ -274,20 +279,20 @@ def test_a_table_of_no_paper_is_shown_too(tmp_path: Path) -> None:
 def test_reproductions_outside_their_interval_are_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     states_the_data(monkeypatch, "Table 3", digest=DIGEST)
     run = write(tmp_path / "run", ["Table 3"], stand_in=None, off=0.3)
-    text = Page(write_report(read_runs([run]), tmp_path / "r.html", drawn=False).read_text("utf-8")).text
+    text = shown(run).text
     assert "published number outside ci95" in text and "reproduced" in text and "Stand-ins reproduce" not in text
 
 
 def test_own_numbers_say_what_differs(tmp_path: Path) -> None:
     """Beside the number in words, below the table fact by fact; what an earlier version left is unknown."""
     run = write(tmp_path / "run", ["Table 3"], stand_in=None, off=0.3)
-    text = Page(write_report(read_runs([run]), tmp_path / "r.html", drawn=False).read_text("utf-8")).text
+    text = shown(run).text
     assert "own (data, models)" in text and "Conditions of the paper and of these runs" in text
     assert "data.repository" in text and "https://huggingface.co/datasets/hanjang/MedLayBench-V" in text
     content = json.loads((run / "run.json").read_text(encoding="utf-8"))
     del content["conformance"]
     (run / "run.json").write_text(json.dumps(content), encoding="utf-8")
-    text = Page(write_report(read_runs([run]), tmp_path / "r.html", drawn=False).read_text("utf-8")).text
+    text = shown(run).text
     assert "unknown: 96" in text and "Conditions of the paper and of these runs" not in text
 
 
@@ -394,9 +399,7 @@ def test_the_label_at_the_end_of_a_curve_is_inside_its_drawing(names: list[str])
 
 
 def test_columns_are_named_by_their_meaning(tmp_path: Path) -> None:
-    text = Page(
-        write_report(read_runs([write(tmp_path / "run", ["Table 3"])]), tmp_path / "r.html").read_text("utf-8")
-    ).text
+    text = shown(write(tmp_path / "run", ["Table 3"])).text
     assert "Image to text, right at first placeI2T Recall@1" in text.replace("\n", "")
     assert meaning("3MDBench", "Criterion 1.1") == "Asks about history"
     assert meaning("3MDBench", "Criterion 1.1, changed") == "Asks about history, changed"
@@ -407,7 +410,7 @@ def test_an_interval_prints_as_many_decimals_as_tell_its_ends_apart(tmp_path: Pa
     found = record()
     cell = replace(results(["Table 5"], found)[0], value=99.999, ci95=(99.997, 100.0))
     write_run(tmp_path / "run", found, [cell])
-    text = Page(write_report(read_runs([tmp_path / "run"]), tmp_path / "r.html").read_text("utf-8")).text
+    text = shown(tmp_path / "run").text
     assert "99.997 to 100.000" in text and "100.00 to 100.00" not in text
 
 
