@@ -155,13 +155,18 @@ def test_a_bug_in_a_game_or_agent_is_no_invalid_case(bare: bool, tmp_path: Path)
 # --- Providers that misbehave -----------------------------------------------------------------------------------------
 
 
-def test_a_wrong_key_stops_at_once(tmp_path: Path, server: ChatServer) -> None:
+@BOTH
+def test_a_wrong_key_stops_at_once(bare: bool, tmp_path: Path, server: ChatServer) -> None:
+    from inspect_ai.log import read_eval_log
+
     server.faults += [status(401, message="bad key")] * 100
     with pytest.raises(ModelRefused, match=r"refused the API key.*0 of 50 dialogues are finished") as caught:
-        play(tmp_path, models(server), 50, concurrency=3)
+        play(tmp_path, models(server), 50, concurrency=3, bare=bare)
     assert len(server.requests) <= 3  # those already under way
     assert str(caught.value).count("refused") == 1
     assert not (tmp_path / "dialogues.jsonl").exists()
+    logs = [read_eval_log(str(path), header_only=True) for path in tmp_path.glob("private/logs/*.eval")]
+    assert [log.status for log in logs] == ["error"] * (not bare)
 
 
 @pytest.mark.parametrize(

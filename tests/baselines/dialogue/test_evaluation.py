@@ -313,15 +313,6 @@ def test_what_is_hidden_is_in_no_name_no_head_and_no_error(down: bool, tmp_path:
 # --- When it goes wrong -----------------------------------------------------------------------------------------------
 
 
-def test_a_wrong_key_stops_at_once_and_the_log_says_so(tmp_path: Path, server: ChatServer) -> None:
-    server.faults += [status(401, message="bad key")] * 100
-    with pytest.raises(ModelRefused, match=r"refused the API key.*0 of 40 dialogues are finished"):
-        play(tmp_path, models(server), 40, concurrency=2)
-    assert len(server.requests) <= 2
-    (path,) = (tmp_path / "private/logs").glob("*.eval")
-    assert read_eval_log(str(path), header_only=True).status == "error"
-
-
 def test_a_case_that_a_model_refuses_is_an_errored_sample(tmp_path: Path, server: ChatServer) -> None:
     server.faults += [status(400, message="content policy")]
     played, log = play(tmp_path, models(server), 10, concurrency=1)

@@ -5,18 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import spearmanr
 
 from baselines.medconceal import clinician, rubric, rules
 from baselines.medconceal.agents import rules_evaluator
 from baselines.medconceal.clinician_attackers import ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS
-from baselines.medconceal.policy import DEFAULT, META_PROBE
+from baselines.medconceal.policy import META_PROBE
 from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import FEATURES, Features, TurnEvaluation
 from baselines.medconceal.rubric import INTENTS, RUBRIC, Pending, clarifying_question, evaluate, next_pending, parse
@@ -46,22 +44,6 @@ def asking(answers: Sequence[str], seen: list[list[Message]] | None = None):
         return Answer(next(left), None, None, "stop")
 
     return ask
-
-
-TURNS = Path(__file__).parents[2] / "turns"
-
-
-@pytest.mark.parametrize("name", ["cedar", "dogwood", "voices", "juniper", "holly", "yarrow"])
-def test_rules_rank_turns_as_their_writers_do(name: str) -> None:
-    """Thirty voices of five writers, to whom the rules were fitted."""
-    lines = (TURNS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    rated = [json.loads(line) for line in lines]
-    scores = [rules.turn_quality(DEFAULT, one["turn"], one["patient_before"] or "", one["task"]) for one in rated]
-    quality = [one["quality"] for one in rated]
-    assert spearmanr(scores, quality)[0] >= 0.72
-    good = [score for score, level in zip(scores, quality, strict=True) if level >= 4]
-    bad = [score for score, level in zip(scores, quality, strict=True) if level <= 2]
-    assert sum(one >= other for one in good for other in bad) / (len(good) * len(bad)) >= 0.9
 
 
 def test_one_table_is_behind_prompt_and_rules() -> None:
