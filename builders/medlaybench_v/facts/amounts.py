@@ -158,6 +158,8 @@ def _kept(
         new = [q for q in new if not _is_difference(q, here, lay) and not _is_added(q, here, there)]
         new = [q for q in new if not _is_of_a_scale(lay, q, there) and not _names_a_stage(q, here)]
     told, met = _told_as_part(lost, lay, there)
+    if not any(q.kind == "count" for q in lost):
+        new = [q for q in new if not _is_what_others_leave(q, here, there)]
     new = [q for q in new if not _is_share(q, here)]
     for quantity, bare in (*_with_unit_before(lost, there, new), *_with_sign_in_words(lost, lay, there)):
         told, met = told | {quantity}, met | {bare}
@@ -330,7 +332,7 @@ def _is_of_a_scale(lay: Reading, quantity: Quantity, there: list[Quantity]) -> b
     if quantity.kind not in ("count", "grade"):
         return False
     before = lay.texts[max(0, quantity.first - 2) : quantity.first]
-    if before == ["out", "of"]:
+    if before == ["out", "of"] or (quantity.value == 100.0 and before[-1:] in (["in"], ["of"])):
         return True
     start, end = _statement(lay, quantity)
     end = max(end, *(q.last + 4 for q in there if quantity.first < q.first < quantity.first + 5), quantity.last + 1)
@@ -370,6 +372,11 @@ def _amounts_moved(
     written = _as_written(here, there) if several else []
     for kind in several:
         ours, theirs = ([q for q in found if q.kind == kind] for found in (here, written))
+        if kind == "time":  # an age in a unit of its own cannot take the place of another time
+            ages = {q.value for q in ours if _is_age(expert, q) and sum(_same_unit(q, o) for o in ours) == 1}
+            ours, theirs = ([q for q in found if q.value not in ages] for found in (ours, theirs))
+            if len(ours) < 2:
+                continue
         earlier = _earlier(expert, ours), _earlier(lay, theirs)
         if all(earlier):
             if earlier[0].isdisjoint(earlier[1]):
@@ -381,6 +388,10 @@ def _amounts_moved(
         swap = exchanged(expert, _placed(expert, ours), lay, _placed(lay, theirs)) if apart else None
         if swap:
             outcome.moved(f"{swap.one.partition(' ')[2]} and {swap.other.partition(' ')[2]}", sure=False)
+
+
+def _is_age(reading: Reading, quantity: Quantity) -> bool:
+    return "old" in reading.texts[quantity.last : quantity.last + 2] or reading.texts[quantity.first - 1] == "aged"
 
 
 def _earlier(reading: Reading, found: list[Quantity]) -> frozenset[float]:
@@ -538,7 +549,7 @@ def _is_reckoned(quantity: Quantity, here: list[Quantity], unmet: list[Quantity]
     factors = [_FACTORS[word] for word in _FACTORS.keys() & lay.bag]
     factors += [q.value / 100.0 for q in unmet if q.kind == "share"] if quantity.kind == "count" else []
     factors += [q.value for q in unmet if q.kind == "fold"]  # "three times as much" of 75% and 25%
-    steps = [q.value for q in unmet if q.kind == quantity.kind == "time"]
+    steps = [q.value for q in unmet if q.kind == quantity.kind and (q.kind == "time" or _is_a_step(q, lay))]
     close = 0.01 * abs(quantity.value)
     return any(
         any(abs(other.value * factor - quantity.value) <= close for factor in factors)
@@ -547,11 +558,32 @@ def _is_reckoned(quantity: Quantity, here: list[Quantity], unmet: list[Quantity]
     )
 
 
+def _is_a_step(quantity: Quantity, lay: Reading) -> bool:
+    """Whether an amount with a unit is told as a difference: "put on 4 mm", "fell by 20 mmHg", "7 mm more"."""
+    near = {*lay.texts[max(0, quantity.first - 3) : quantity.first], *lay.texts[quantity.last + 1 : quantity.last + 3]}
+    return quantity.kind in _MEASURED and not (_FURTHER | _APART | _GAINS).isdisjoint(near)
+
+
+_GAINS = frozenset("by gained gains put lost added adding shed difference growth drop rise".split())
+
+
 def _is_all_but(quantity: Quantity, here: list[Quantity], there: list[Quantity]) -> bool:
     """Whether a count is told by those that it leaves: "one of the four is spared" of three in four."""
     counts = {q.value for q in there if q.kind == "count"}
     wholes = [q.value for q in here if q.kind == "count" and q.value in counts and q.value > quantity.value]
     return quantity.kind == "count" and any(whole - quantity.value in counts for whole in wholes)
+
+
+def _is_what_others_leave(quantity: Quantity, here: list[Quantity], there: list[Quantity]) -> bool:
+    """Whether a count is what two told ones leave: "three of the twelve, the other nine", "a quarter of the twelve"."""
+    counts = [q.value for q in here if q.kind == "count"]
+    told = {q.value for q in there if q.kind == "count"}
+    shares = [q.value / 100.0 for q in there if q.kind == "share"]
+    return quantity.kind == "count" and any(
+        whole - part == quantity.value and (part in told or any(abs(whole * s - part) < 0.01 * whole for s in shares))
+        for whole in told.intersection(counts)
+        for part in counts
+    )
 
 
 _FACTORS = {"half": 0.5, "halved": 0.5, "doubled": 2.0, "twice": 2.0, "tripled": 3.0}
@@ -624,7 +656,9 @@ def _small(quantity: Quantity) -> bool:
 
 
 def _named_otherwise(quantity: Quantity, lay: Reading) -> bool:
-    """A count told by listing or by a word: two by "both", one by the singular."""
+    """A count told by listing or by a word: two by "both", one by the singular, S1 by "the sacrum"."""
+    if quantity.kind == "level S" and "sacrum" in lay.bag:
+        return True
     return quantity.kind in ("count", "ordinal") and quantity.value <= 2 and not _is_digit(quantity)
 
 

@@ -102,7 +102,7 @@ def _meant(reading: Reading, i: int, size: int, value: str) -> bool:
     return not (
         word == "matched"
         or (word == "certain" and size == 1 and before in ("a", "in"))
-        or (word == "chance" and (before == "by" or after in ("finding", "findings", "discovery")))
+        or (word == "chance" and (before in ("by", "to") or after in ("finding", "findings", "discovery")))
         or (word in ("versus", "vs") and _compares(reading, i))
     )
 

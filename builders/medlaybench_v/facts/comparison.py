@@ -105,7 +105,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     compared = [p for p in here.get("size", ()) if _is_compared(expert, p)]
     if compared and there.keys().isdisjoint(("size", "course", "severity", "number", "thickness")):
         told_by_numbers = sum(q.kind == "length" for q in lay.get(quantities)) > 1
-        told_by_numbers |= any(q.kind == "fold" for q in lay.get(quantities))
+        told_by_numbers |= any(q.kind == "fold" for q in lay.get(quantities)) or _both_told(expert, lay)
         if not told_by_numbers and not _COMPARATIVE.search(lay.lower):
             outcome.add("lost", f"“{_text(expert, compared[0])}”", Basis.UNMET)
     if not _AGAINST.isdisjoint(expert.bag) and _THEN.isdisjoint(lay.bag):
@@ -130,6 +130,13 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         if swapped and not told_anew(expert, lay):
             outcome.moved(swapped, sure=False)
     return outcome
+
+
+def _both_told(expert: Reading, lay: Reading) -> bool:
+    """Whether two amounts of one kind are told, which show by themselves what grew: "55 mm instead of 62"."""
+    told = {q.raw for q in lay.get(quantities)}
+    kept = {(q.kind, q.raw) for q in expert.get(quantities) if not q.loose and q.raw in told and q.kind != "count"}
+    return len({kind for kind, _ in kept}) < len(kept)
 
 
 def _degrees(reading: Reading, found: list[Pole]) -> list[Placed]:
@@ -214,6 +221,8 @@ def _unqualified(expert: Reading, lay: Reading, there: Collection[str], outcome:
         text = expert.texts[pole.first]
         if text == "deep" and not _BENEATH.isdisjoint(lay.bag):
             continue
+        if expert.texts[pole.first - 1] == "more" and "worse" in lay.bag:
+            continue
         compared = expert.texts[pole.first - 1] in _COMPARES and not _COMPARES.isdisjoint(lay.bag)
         if text in _QUALIFIERS and not compared and _STANDS_FOR.get(pole.dimension, pole.dimension) not in told:
             outcome.add("lost", f"“{_text(expert, pole)}”", Basis.UNMET)
@@ -257,7 +266,9 @@ def _ends(
         outcome.add("changed", f"“{_text(expert, one)}” became “{_text(lay, other)}”", Basis.READ)
 
 
-_COMPARATIVE = re.compile(r"\b(?:the \w+er one|\w+er (?:than|of the two)|at its \w+est|is the \w+er)\b")
+_COMPARATIVE = re.compile(
+    r"\b(?:the \w+er one|\w+er (?:than|of the two)|at its \w+est|is the \w+er|(?:less|more) \w+)\b"
+)
 _HEIGHTS = frozenset("upper lower top bottom".split())
 # A change since an earlier picture, and the words by which an expert tells of one.
 _CHANGED = re.compile(

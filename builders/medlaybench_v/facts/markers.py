@@ -286,11 +286,11 @@ _BEFORE_A_CLASS = frozenset("vitamin hepatitis type stanford child weber factor 
 
 
 def _is_unit_or_side(reading: Reading, i: int, raw: str) -> bool:
-    """1.2 L, 60 °C, grade V, the R hip."""
+    """1.2 L, 60 °C, 3D, grade V, the R hip."""
     before = reading.texts[i - 1] if i else ""
     if reading.text[reading.words[i].start - 1 : reading.words[i].start] == "/":
         return True  # B/L
-    if before in ("°", "grade", "stage", "type", "class", "segment") or (before[:1].isdigit() and raw in "LCFTG"):
+    if before in ("°", "grade", "stage", "type", "class", "segment") or (before[:1].isdigit() and raw in "LCFTGD"):
         return True
     return raw in "RL" and any(s.value in ("left", "right") and s.first == i for s in reading.get(sides))
 

@@ -203,7 +203,7 @@ def _of_one_event(expert: Reading, here: list[Moment], lay: Reading, there: list
 # By these a lay caption may tell that something came after the picture.
 _TO_COME = frozenset(
     "later then afterwards afterward thereafter followed follows subsequently yet awaiting soon next planned due going "
-    "would".split()
+    "would rose risen fell fallen dropped doubled halved tripled climbed sank".split()
 )
 
 
@@ -249,7 +249,12 @@ def _framed(found: list[Moment]) -> list[Moment]:
 
 def _frames(reading: Reading, framed: list[Moment]) -> list[str]:
     """When the picture was taken; what was done two days before this picture makes it one of afterwards."""
-    return [_OTHER[m.value] if _of_the_picture(reading, m) else m.value for m in framed]
+    pictured = [_of_the_picture(reading, m) for m in framed]
+    return [
+        _OTHER[m.value] if of_it else m.value
+        for m, of_it in zip(framed, pictured, strict=True)
+        if not (of_it and reading.texts[m.first] == "since")  # "grown since the scan of the day before"
+    ]
 
 
 def _of_the_picture(reading: Reading, moment: Moment) -> bool:

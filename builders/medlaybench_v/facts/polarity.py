@@ -162,14 +162,19 @@ def polarity(reading: Reading) -> Polarity:
         flip = -1 if flips else 1
         if flip < 0 and said.first and reading.texts[said.first - 1] in _NOT_ALL:
             continue  # "no new lesion" denies none that was there
+        hardly = not _HARDLY.isdisjoint(reading.texts[max(0, said.first - 3) : said.first])
         for sense in said.senses:
-            signs.setdefault(sense.concept, set()).add(sense.sign * flip)
+            both = hardly and sense.concept == "visible"
+            signs.setdefault(sense.concept, set()).update((1, -1) if both else (sense.sign * flip,))
     for start, end in _undecided(reading):
         for said in reading.get(senses):
             if start <= said.first < end:
                 for sense in said.senses:
                     signs[sense.concept] = {1, -1}
     return Polarity(cues, signs)
+
+
+_HARDLY = frozenset("hardly barely scarcely almost nearly practically virtually".split())
 
 
 def _goes(reading: Reading, i: int) -> bool:
@@ -319,6 +324,8 @@ def _not(reading: Reading, i: int, last: int, start: int, end: int) -> Cue | Non
         return None  # "air that does not belong there", "where it should not be"
     if following == "as" and texts[i] == "not":
         return None
+    if following in ("even", "quite") and texts[last + 2 : last + 3] and texts[last + 2][0].isdigit():
+        return None  # a limit: "not even 2 mm"
     if following in ("pathognomonic", "specific", "diagnostic", "typical") and texts[last + 2 : last + 3] in _OF_IT:
         return None  # what a sign does not prove may be there
     seen = bool(_SEEN & set(texts[last + 1 : last + 4]))
@@ -446,7 +453,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         _turned_outright(expert, lay, outcome)
     if not outcome.decided:
         _by_kind(here, there, outcome)
-    if ours and not theirs and not outcome.decided:
+    if ours and not theirs and not outcome.decided and "growth" not in lay.bag:  # "found no growth"
         denied = {c for c, signs in here.signs.items() if -1 in signs and _judged(c)}
         denied = {c for c in denied if here.signs[c] == {-1} or not _denied_of_others(expert, lay, c)}
         outright = any(_is_outright(expert.texts, cue) for cue in here.cues) and _WELL.isdisjoint(lay.texts)
@@ -572,8 +579,8 @@ _SIGNS = frozenset("sign signs evidence trace".split())
 def _may_be_denied(key: str) -> bool:
     """Whether a key is that of a thing, and not of a side, pole, mark, place or of seeing and dye."""
     if key[0] == "=":
-        return key[1:] not in _NO_THINGS
-    if key[0] == "@" or key[-1] in "+-=" or key.startswith(("side ", "no ")) or key == "visible":
+        return key[1:] not in _NO_THINGS and not key[1].isdigit()
+    if key[0] == "@" or key[-1] in "+-=" or key.startswith(("side ", "no ")) or key in ("visible", "idiom"):
         return False
     return kind_of(key) != ANATOMY or _judged(key)
 

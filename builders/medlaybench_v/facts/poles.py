@@ -36,6 +36,8 @@ def poles(reading: Reading) -> list[Pole]:
             continue  # "more caudally" compares places
         if "".join(texts[end : end + 1]).startswith("arrow") and reading.gaps[end] == " ":
             named = tuple(pole for pole in named if pole[0] == "brightness")  # how a mark is drawn: "solid arrow"
+        if texts[i] == "back" and texts[i - 1] in _RETURNED:
+            continue  # "put back", "is back in place"
         if texts[i] == "old" and texts[i - 1] in _AGES:
             continue  # an age
         if texts[i:end] == ["part", "of"] and reading.gaps[i] == " " and texts[i - 1] not in _SOME:
@@ -91,6 +93,7 @@ def _is_amount(following: list[str]) -> bool:
 _PLACED = frozenset("caudally cranially proximally distally laterally medially anteriorly posteriorly".split())
 _SETTING = frozenset("closed open internal manual anatomic anatomical concentric after post".split())
 _SOME = frozenset("a is just only one was which large small big good still".split())
+_RETURNED = frozenset("is was are were be been put brought came come comes went grown grew bounced sent".split())
 _AGES = frozenset("year years month months week weeks day days".split())
 _USUAL = (["normal"], ["average"], ["usual"], ["the"], ["what"], ["expected"], ["that"])
 _OPPOSITE_SIDE = frozenset(("opposite", "contralateral"))

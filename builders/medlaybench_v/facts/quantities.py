@@ -223,6 +223,8 @@ class _Reader:
                 return BELOW if word in ("nearly", "almost") else "~"
             if word == "short" and before[j + 1 : j + 2] == ["of"]:
                 return BELOW
+            if word == "even" and before[max(0, j - 1) : j] == ["not"]:
+                return "<"
             if word in _MORE or word in _LESS:
                 if (
                     word in ("over", "under")

@@ -159,6 +159,8 @@ def _no_side(reading: Reading, word: str, before: str, after: str, i: int) -> bo
     if word == "right":
         if after in ("angle", "angles", "angled", "away", "after", "now", "through", "across"):
             return True
+        if before in ("it", "them", "things", "matters") and texts[max(0, i - 2) : i - 1] in _SET:
+            return True  # "put it right"
         if LEFT in texts and before.endswith(("ic", "al", "ed", "ous")):
             return False  # "a dominant left artery with a hypoplastic right"
         return after in _RIGHT_HERE and before not in _ARTICLES and before not in ("upper", "lower", "far")
@@ -172,6 +174,7 @@ def _no_side(reading: Reading, word: str, before: str, after: str, i: int) -> bo
     return False
 
 
+_SET = (["put"], ["set"], ["puts"], ["sets"], ["putting"], ["setting"])
 _IN_PAIRS = frozenset(
     "of side lung kidney breast hip eye leg knee ankle arm hand foot ear half groin armpit wrist elbow shoulder thigh "
     "calf cheek heel thumb testicle ovary orbit".split()

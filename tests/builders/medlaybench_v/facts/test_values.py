@@ -21,6 +21,7 @@ from builders.medlaybench_v.facts import (
 from builders.medlaybench_v.facts.leftover import told_anew
 from builders.medlaybench_v.facts.outcome import Outcome
 from builders.medlaybench_v.facts.senses import senses
+from builders.medlaybench_v.facts.wordings import rows
 
 NOTHING = read("")
 COMPARE = {
@@ -725,6 +726,34 @@ def test_a_clause_that_explains_or_denies_adds_nothing(lay: str) -> None:
         ("sides", "Fast spin-echo image (not shown).", "The fast spin-echo picture, which is left out here."),
         ("polarity", "An edentulous maxilla; mandibular incisors.", "No teeth above; incisors in the lower jaw."),
         ("inventions", "Chest radiograph of a supine man.", "X-ray of the chest of a man who suffered lying face up."),
+        (
+            "quantities",
+            "Three of twelve nodes are positive.",
+            "Of twelve nodes a quarter, of the others nine are clean.",
+        ),
+        ("quantities", "A nodule grew from 8 mm to 12 mm.", "The spot put on 4 mm and now measures 12."),
+        ("quantities", "Acuity was 0.2.", "Sight had fallen to one fifth."),
+        ("quantities", "Survival was 81%.", "81 in 100 people were alive."),
+        ("quantities", "L5 slipped on S1.", "L5 has slid on the sacrum."),
+        ("polarity", "A gap of less than 2 mm.", "The gap is not even 2 mm."),
+        ("polarity", "The infarct is nearly invisible.", "The infarct can hardly be seen."),
+        ("polarity", "Absent end-diastolic flow; a clot.", "Between the heartbeats nothing flows; a clot."),
+        ("certainty", "MRI cannot distinguish scar from tumor.", "MRI does not settle whether scar or tumor it is."),
+        ("certainty", "The groups differ (P = .03).", "The difference is hardly due to chance (P = .03)."),
+        ("comparison", "The sac decreased from 62 to 55 mm.", "The bulge measures 55 mm instead of 62."),
+        ("comparison", "Reflux, more severe on the left.", "Backflow, the left one being worse off."),
+        ("comparison", "The shoulder is back in place.", "The shoulder was put back."),
+        ("markers", "A photo (a) and a 3D CT (b).", "The photo (a) and the three-dimensional CT (b)."),
+        ("sides", "The bowel was reduced.", "Air put it right."),
+        (
+            "order",
+            "The share was 25% before and 50% after surgery.",
+            "Surgery doubled the share from a quarter to half.",
+        ),
+        ("order", "Wider since the radiograph of the previous day.", "Since the day before, it has become wider."),
+        ("imaging", "Lymphoscintigraphy of the leg.", "Tracer scan of the lymph paths of the leg."),
+        ("inventions", "Hypoplastic artery.", "The artery is thin from birth."),
+        ("inventions", "A 20 pack-year history.", "The person has long been smoking."),
         # what the clause says is left over in the expert caption: "trabeculated"
         ("inventions", "Reflux; trabeculated bladder.", "Urine flows back. It has ridges all over."),
     ],
@@ -751,3 +780,11 @@ def test_a_caption_never_contradicts_itself() -> None:
 def test_a_caption_told_in_words_of_its_own_leaves_terms_of_the_expert_one_over(lay: str, told: bool) -> None:
     expert = "Axial image of a patient with neoplasm, hypertension, pleuritis and steatosis."
     assert told_anew(read(expert), read(lay)) is told
+
+
+def test_a_star_stands_at_an_end_of_a_wording() -> None:
+    """Elsewhere it would be taken for a letter, and the wording would never be met."""
+    for name in ("anatomy.csv", "findings.csv", "poles.csv", "certainty.csv", "order.csv", "imaging.csv"):
+        for row in rows(name):
+            for word in " ".join(row.values()).replace("|", " ").split():
+                assert "*" not in word.lstrip("-")[1:-1], (name, word)
