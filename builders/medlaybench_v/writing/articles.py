@@ -71,7 +71,9 @@ _SHOWN_ORGAN = re.compile(
     rf"\b(?:shows?|showed|showing) (?={_PLACED}{{0,3}}(?:{_SINGLE})"
     r"(?:[.,;]|\Z| (?:with|without|in|from|of|that|which)\b))"
 )
-_SHOWN = re.compile(r"\b(?:shows?|showed|showing|suggest(?:s|ing)|indicating|causing|due to|(?P<with>with)) (?=[a-z])")
+_SHOWN = re.compile(
+    r"\b(?:shows?|showed|showing|suggest(?:s|ing)|indicating|causing|due to|(?P<with>with)) (?=[a-z\d])"
+)
 _ORGANS = ("artery", "region", "structure", "gallbladder", "spleen")  # "connected with artery": one that is known
 # "On chest CT scan"; "on X-ray" is said as it is.
 _SCANNED = re.compile(

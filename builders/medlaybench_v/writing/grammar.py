@@ -36,6 +36,7 @@ _DETERMINERS = frozenset("the a an".split())
 _DETERMINED_BY = _DETERMINERS | {"this", "that", "its", "his", "her"}
 _HEAD_END = re.compile(r" (?:of|in|on|at|with|from|around|under|between|to|that)\b| \(")
 _PLACES = frozenset("left right upper lower bilateral".split())
+_CUTS = frozenset("view views slice slices section sections cut cuts".split())  # each is a cross-section
 _PLAIN_WORD = re.compile(r"[a-z]{4,}")
 _OFTEN = frozenset("with that from side left right upper lower looking".split())
 _DYE = " with contrast dye"
@@ -49,6 +50,8 @@ _SPACE_BEFORE = re.compile(r" (?=[,.;:!?)\]](?!\d))")
 _NO_SPACE_AFTER = re.compile(r"[,;](?<=[a-z)][,;])(?=[A-Za-z])")
 # "Arrows.The", "Fig. 3.Source", "(front view)The"; "lesion(arrow)", but "lesion(s)".
 _GLUED = re.compile(r"\.(?:(?<=[a-z)]{2}\.)(?=[A-Z])|(?<=\d\.)(?=[A-Z][a-z]))|\)(?=[A-Z][a-z]{2})")
+# "After the diagnosisThere is": a sentence that lost its stop.
+_GLUED_SENTENCES = re.compile(r"[A-Z](?<=[a-z]{4}[A-Z])(?=(?:he|here|his|n|fter|xial|hest) )")
 _GLUED_BRACKET = re.compile(r"\((?<=[a-z]{3}\()(?=[a-z]{3})")
 _BRACKET_TWICE = re.compile(r"(\([^()]+\)) \1")
 _JOINED_TWICE = re.compile(
@@ -132,6 +135,7 @@ def tidy(text: str) -> str:
     text = text.replace("( ", "(").replace("[ ", "[")
     text = _NO_SPACE_AFTER.sub(r"\g<0> ", text)
     text = _GLUED.sub(r"\g<0> ", text)
+    text = _GLUED_SENTENCES.sub(r". \g<0>", text)
     text = _GLUED_BRACKET.sub(" (", text) if "(" in text else text
     if _ANY_REPEATED.search(text.lower()):
         text = _REPEATED.sub(r"\1", text)
@@ -215,11 +219,13 @@ def _join_after(inserted: str, after: str, piece: Piece) -> tuple[str, str]:
     first = _FIRST_WORD.match(after)
     if inserted.endswith("-looking") and after.startswith(" to the "):
         return inserted, f" than{after[3:]}"  # "hypodense to the liver"
-    if first is None or not (head or inserted.endswith("-view")):
+    if first is None or not (head or inserted.endswith(("-view", "-section"))):
         return inserted, after
     following = first.group(1).lower()
     if last.lower() == following and piece.match is None:
         return inserted, after[first.end() :]
+    if last.lower() == "cross-section" and following in _CUTS:
+        return inserted + ("s" if following.endswith("s") else ""), after[first.end() :]
     if inserted.endswith("-view") and following in ("view", "views"):
         return inserted.removesuffix("-view"), after
     if last.lower() in _PICTURES and following in _PICTURES:

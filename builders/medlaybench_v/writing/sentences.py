@@ -19,7 +19,8 @@ _HEADS = (
     "[Ss]can|[Ii]mage|[Vv]iew|[Ss]lice|[Xx]-[Rr]ay|[Uu]ltrasound|exam|examination|test|enema|[Pp]icture|[Pp]hotograph|"
     "film|study|MRI|MRA|CT|CTA|PET/CT|KUB|IOPA|IVU|HSG|OCT|EUS|HRCT|CBCT|MDCT|DSA|SPECT|OPG|AXR|CXR|sonogram|imaging|"
     "[Pp]hoto|[Ss]ection|projection|reconstruction|sequence|(?!tomo|\\w+tomo)\\w+graphy|"
-    "(?!(?:dia|pro|histo|carto|para|mono|ideo|cardio)gram)[A-Za-z]\\w+gram|meal|swallow"
+    "(?!(?:dia|pro|histo|carto|para|mono|ideo|cardio)gram)[A-Za-z]\\w+gram|meal|swallow|"
+    "[Cc]ross-section(?=s?(?:[.,;]|\\Z| (?:of|at|from|through|in|on|show\\w*|confirm\\w+|demonstrat\\w+)\\b))"
 )
 # The title of a picture: "CT appearance of tension pneumocephalus", "Example of a cyst".
 _TITLE = re.compile(
@@ -43,17 +44,23 @@ _ON_A_PICTURE = re.compile(
     r"(?P<behind>(?:[ ]\([^()]*\))?"
     r"(?:[ ](?:of|at|in|from|after|before|taken|obtained|performed|with|without)[ ][^,:;.]*)?)\Z"
 )
+# "A CT blood vessel scan", "MRI T2-weighted side-view image".
+_NAMED_MORE = (
+    r"(?:[a-z]+-(?:view|section|weighted|dye)|T[12](?:-weighted|W)?|blood vessel|"
+    r"(?:pulmonary|lung|spinal canal|bile duct|bladder and urethra|heart)(?=[ ]blood|[ ]contrast)|typical|"
+    r"reconstruction)"
+)
 # The name of a picture at the start of a sentence, with what may stand behind it.
 _PICTURE = re.compile(
     r"(?P<name>(?:(?!(?:on|in|at|by|from|during|through|after|following|[Ff]ig|[Ff]igure)[ ])"
     r"\w[\w/'’‐-]*[ ](?:\([^()]*\)[ ])?){0,7}?"
-    rf"(?:{_HEADS})(?:[ ](?:\([^()]*\)[ ]|[a-z]+-(?:view|section)[ ]|screening[ ])?(?:{_HEADS}))*"
+    rf"(?:{_HEADS})(?:[ ](?:\([^()]*\)[ ]|(?:{_NAMED_MORE}[ ])+|screening[ ])?(?:{_HEADS}))*"
     r"(?P<many>s)?)(?![\w-])"
 )
 _SHOWING = re.compile(
     r"[ ](?:(?P<how>clearly|also|again)[ ])?"
-    r"(?P<verb>[Ss]howing|[Dd]emonstrating|[Rr]evealing|[Dd]epicting|[Ii]llustrating|[Dd]isplaying|indicating|confirming|"
-    r"suggesting)[ ](?!that\b)"
+    r"(?P<verb>[Ss]howing|[Dd]emonstrating|[Rr]evealing|[Dd]epicting|[Ii]llustrating|[Dd]isplaying|identifying|"
+    r"visuali[sz]ing|disclosing|highlighting|outlining|delineating|indicating|confirming|suggesting)[ ](?!that\b)"
 )
 # "(a) X-ray showing", "Case 1: X-ray showing".
 _LABEL = re.compile(r"(?:\([A-Za-z]\)|(?:Case|Patient|Fig(?:ure)?\.?) \d+[A-Za-z]?:) ?(?=\w)")
@@ -94,7 +101,9 @@ _SEVERAL_BEHIND_COLON = re.compile(r":.*s(?:[ ]\([^()]*\))?\Z")
 _SIDED = re.compile(r"[ ](?:right|left|both)[ ]\w")
 _SHOWS = {
     "showing": "show", "demonstrating": "show", "revealing": "show", "depicting": "show", "illustrating": "show",
-    "displaying": "show", "indicating": "indicate", "confirming": "confirm", "suggesting": "suggest",
+    "displaying": "show", "identifying": "show", "visualizing": "show", "visualising": "show", "disclosing": "show",
+    "highlighting": "highlight", "outlining": "outline", "delineating": "outline",
+    "indicating": "indicate", "confirming": "confirm", "suggesting": "suggest",
 }  # fmt: skip
 _WORD = re.compile(r"[a-z]+")
 _BRACKETS = re.compile(r" ?\([^()]*\)")
@@ -112,7 +121,7 @@ _VERB = re.compile(
     r"diagnose[sd]?|receive[sd]?|require[sd]?|need(?:s|ed)?|treat(?:s|ed)|place[sd]|insert(?:s|ed)?|highlight(?:s|ed)?|display(?:s|ed)|relieve[sd]?|shrinks?|remove[sd]|follow(?:s|ed)|"
     r"(?:collect|produce|reverse|continue|stain|obscure|abut|encase|efface|invade|traverse|mimic|resemble|obliterate|erode|"
     r"protrude|originate|terminate|communicate|connect|separate|distend|encircle|occupie|exert|herniate|attache|insert|replace|"
-    r"exhibit|simulate|penetrate|stretche|disappear)s|"
+    r"exhibit|simulate|penetrate|stretche|disappear|brighten|collapse)s|originated|fell|produced|"
     r"courtesy|reprinted|reproduced|adapted|let|we|it|there|this|these|that|which|who|figure|fig)",
     re.IGNORECASE,
 )
@@ -127,7 +136,7 @@ _END = re.compile(r"\.(?=\s|\Z)")
 _SHORT, _LONG, _LONG_SUBJECT = 3, 40, 20  # characters; words of what is made a sentence, and of what shows something
 _DASH = re.compile(r" [-–—] |–|—")
 # "CT scan of the chest: large mass".
-_COLON = re.compile(r"(?P<of>(?:[ ](?:of|in|at|after|before|on)[ ][^:;.,–—()]{3,60})?):[ ]+")
+_COLON = re.compile(r"(?P<of>(?:[ ](?:of|in|at|after|before|on)[ ][^:;.,–—()]{3,60})?)(?::[ ]+|[ ][-–—][ ])")
 # A picture that was made at some time is no verb's subject.
 _MADE = re.compile(
     r"\b(?:taken|obtained|performed|done|made|acquired|carried out|recorded)"
@@ -135,26 +144,42 @@ _MADE = re.compile(
     r"one|two|three|four|five|six|seven|eight|nine|ten)\b)"
 )
 _PATIENT = re.compile(
-    r"(?:An? )?(?:\d{1,3}|[A-Za-z]+(?:-[a-z]+)?)[- ](?:year|month|week|day)s?[- ]old (?:[\w-]+ ){0,2}?"
-    r"(?:man|woman|male|female|boy|girl|patient|child)(?= (?:with|who|on|suffering|presenting)\b|\Z)",
+    r"(?:An? )?(?:\d{1,3}|[A-Za-z]+(?:-[a-z]+)?)[- ](?:year|month|week|day)s?[- ]old[- ](?:[\w-]+ ){0,2}?"
+    r"(?:man|woman|male|female|boy|girl|patient|child)(?=,? (?:with|who|on|suffering|presenting|after|before)\b|\Z)",
     re.IGNORECASE,
 )
 _WELL = re.compile(r"\b(?:healthy|normal|volunteer|control|cadaver|participant|subject)", re.IGNORECASE)
 # A thing that a picture shows, with nothing behind it that could be its verb: "Left lung mass in", "Free air due to".
-_THING = (
-    r"(?:(?!(?:of|in|on|with|as|to|by|into|from|at|for|is|was)\b)[\w-]+,? ){0,5}?"
-    r"(?:mass(?:es)?|tumou?rs?|cancers?|cysts?|lumps?|breaks?|fractures?|dislocations?|clots?|bleeding|swelling|narrowing|"
+_FINDINGS = (
+    r"mass(?:es)?|tumou?rs?|cancers?|cysts?|lumps?|breaks?|fractures?|dislocations?|clots?|bleeding|swelling|narrowing|"
     r"widening|blockages?|bulges?|abscess(?:es)?|hernias?|stones?|tears?|holes?|nodules?|polyps?|aneurysms?|areas?|"
     r"enlargement|scarring|thickening|infections?|inflammation|injury|injuries|effusions?|fluid|air|gas|pus|blood|collapse|"
     r"shrinkage|calcium build-up|collections?|pockets?|lesions?|spots?|patch(?:es)?|shadows?|passages?|"
     r"pseudoaneurysms?|spread of cancer|build-up|ulcers?|ruptures?|destruction|erosions?|metastas[ei]s|loops|presence|"
     r"absence|loss|defects?|deformity|wedging|bowing|disappearance|improvement|progression|overgrowth|"
-    r"displacement|compression|invasion|infiltrat\w+)"
+    r"displacement|compression|invasion|infiltrat\w+"
+)
+# Parts of the body and what is put into it: the first sentence may name one, a later one may be a key.
+_PARTS = (
+    r"kidneys?|arter(?:y|ies)|veins?|nerves?|muscles?|gallbladder|bladder|appendix|pancreas|womb|tooth|teeth|nodes?|"
+    r"walls?|glands?|bones?|tendons?|ligaments?|chambers?|lobes?|liver|urethra|ureter|aorta|liver|spleen|bowel|"
+    r"windpipe|tubes?|catheters?|stents?|wires?|screws?|plates?|devices?|implants?|needles?|grafts?|unborn baby|"
+    r"leaks?|growths?|joints?|shoulder|knee|hip|foot|hand|ankle|elbow|wrist|patients?(?=[ ]with)|telescoping|twisting|"
+    r"clotting"
+)
+_THING = (
+    r"(?:(?!(?:of|in|on|with|as|to|by|into|from|at|for|is|was)\b)[\w-]+,? ){0,5}?"
+    r"(?:%s)"
     r"(?=\Z|[ ]?[,(]|[ ](?:of|in|at|on|with|without|from|near|under|behind|between|after|before|due|caused|connected|"
     r"around|along|within|and|\w+ing)\b)"
 )
-_ONE_THING = re.compile(rf"\A(?:An?|Left|Right|Both|All) {_THING}")
-_LATER_THING = re.compile(rf"\A{_THING}", re.IGNORECASE)
+_ONE_THING = re.compile(
+    r"\A(?:An?|The|Left|Right|Both|All|Two|Three|Four|Normal|Grade [\dIV]+|Type [\dIV]+|(?i:clearly|poorly|heavily|"
+    r"severely|greatly|partially|completely|slightly|mildly|highly)) "
+    + _THING % f"{_FINDINGS}|{_PARTS}"
+    + r"|\APatients? with\b"
+)
+_LATER_THING = re.compile(rf"\A{_THING % _FINDINGS}", re.IGNORECASE)
 _MARKED = re.compile(
     r"=|\barrow|asterisk|\bstars?\b|\bcircles?\b|\blines?\b|\b(?:seen|visible|observed|present|identified|found|detected|"
     r"suspected|not|also)\b",
@@ -194,7 +219,9 @@ _NOT_AN_OBJECT = re.compile(
     r"reformatted|reconstruct\w*|measurement\w*|location|position|placement|anatomy|definition|design|technique|"
     r"method|model|identification|attempt|evaluation|visualization|viewing|removal|insertion|reduction|impaction|"
     r"mimicker|comparison|quantification|analysis|principle|distribution|detection|calculation|assessment|determination|\w+ly|"
-    r"(?!swell|narrow|widen|thicken|bleed|scarr|open|whiten)\w+ing|"
+    r"(?!swell|narrow|widen|thicken|bleed|scarr|open|whiten|telescop|twist|clott|brighten|harden|shorten|loosen|beak|"
+    r"bulg|"
+    r"filling of)\w+ing|"
     r"\w+ed(?= (?:by|with|in|at|on|to|after|before|from|for|as|of|and|using|during|the|an?|his|her)\b)|"
     r"to|how|for|of|and|as|both|all)(?![\w-])|\A[^A-Za-z]|\A\w+[:(]",
     re.IGNORECASE,
@@ -218,7 +245,10 @@ _GERM = re.compile(
 # What speaks of the picture itself, or hides a verb.
 _OF_A_PICTURE = re.compile(
     rf"\b(?:(?!test|examination)(?:{_HEADS})|MIP|phase|sequence|window|tomography|showing|demonstrating|revealing|resulted|migrated|recovered|died|persisted|"
-    r"progressed|disappeared|continued|started|began|ended|rose|fell|worked|failed|underwent|ultrasonogram|\w+(?:ize|ise|ate|ify))s?\b|"
+    r"progressed|disappeared|continued|started|began|ended|rose|fell|worked|failed|underwent|ultrasonogram|"
+    r"(?!(?:(?:end)?plate|template|prostate|palate|exercise|moderate|intermediate|immediate|size|late|dentate|"
+    r"infiltrate|"
+    r"ultimate|rise)s?\b)\w+(?:ize|ise|ate|ify))s?\b|"
     r"\A(?:\S+ ){0,3}?(?:cross-section|front-view|side-view|T1|T2)\b",
     re.IGNORECASE,
 )
@@ -237,6 +267,13 @@ _FOUND = re.compile(
     r"appearance|underdevelopment|clotting|collection|infarction|gap|bleed|scar|reversal|pregnancy|brightening|compression|"
     r"malformation|tumour|node|object)\b",
     re.IGNORECASE,
+)
+
+_CAPITALS = re.compile(r"[A-Z\d-]{2,}s? \(")  # "US (ultrasound) of a node": the bracket says whether it is a picture
+# "Acute denervation in the arm": more than a heading, or the name of a picture in capitals.
+_OF_SOMETHING = re.compile(
+    r"(?![A-Z\d-]{2,}\b|P(?:re|ost)-|(?:Standard|Mean|Average|Data|Dos|Sample|Experiment|Treatment)\w*\b)(?:(?!(?:of|"
+    r"with|in|at|scanning)[ ])[\w-]+[ ](?:\([^()]*\)[ ])?){1,5}(?:of|with|in)[ ](?:the|an?|[a-z]{4,})\b"
 )
 
 
@@ -273,6 +310,7 @@ def _later(sentence: str, before: str) -> str:
     outside = _BRACKETS.sub("", sentence)
     if (
         _LATER_THING.match(outside) is None
+        or sentence.startswith("The ")
         or _LETTERS.match(sentence)
         or _MARKED.search(outside)
         or _NOT_SEEN.match(sentence)
@@ -360,7 +398,13 @@ def _titled(first: str) -> str | None:
 def _found_on(first: str) -> str | None:
     """A finding that is told before the picture which shows it, as a sentence about the picture; None for others."""
     told = _ON_A_PICTURE.match(first)
-    if told is None or _is_more_than_a_name(first) or not _is_finding(told["what"]) or _TITLE.match(first):
+    if (
+        told is None
+        or _is_more_than_a_name(first)
+        or not _is_finding(told["what"])
+        or _TITLE.match(first)
+        or told["what"].endswith("ed")
+    ):
         return None
     picture = told["picture"]
     many = told["many"] or _SEVERAL.search(f"{picture} of")
@@ -392,13 +436,13 @@ def _is_finding(sentence: str) -> bool:
     """Whether a sentence is the name of something that a picture shows, and nothing else."""
     return (
         (_NOT_AN_OBJECT.match(sentence) is None or _ONE_THING.match(sentence) is not None)
-        and _FOUND.search(sentence) is not None
+        and (_FOUND.search(sentence) is not None or _OF_SOMETHING.match(sentence) is not None)
         and " " in sentence
         and ":" not in sentence
         and _DASH.search(sentence) is None
         and len(sentence.split()) <= _LONG
         and not _has_verb(sentence)
-        and _OF_A_PICTURE.search(sentence) is None
+        and _OF_A_PICTURE.search(sentence if _CAPITALS.match(sentence) else _BRACKETS.sub("", sentence)) is None
         and len(_TITLED.findall(sentence)) < 2
         and not _is_name(sentence)
         and _PERSON.match(sentence) is None
@@ -490,7 +534,7 @@ def with_article(phrase: str, known: tuple[str, ...] = ()) -> str:
         return phrase
     if _OF_ONE.match(phrase):
         return f"the {phrase}"
-    counted = _COUNTED.match(phrase)
+    counted = _COUNTED.match(phrase) or _SEEN_AS.match(phrase)
     following = counted and _NEXT.match(phrase, counted.end())
     if (
         not counted
@@ -508,13 +552,14 @@ def _goes_on(word: str) -> bool:
 
 # "Absence of the kidney": what there is one of, of a thing.
 _OF_ONE = re.compile(
-    r"(?:complete |partial |exact |normal |abnormal |unusual |final |near complete |total )?"
+    r"(?:complete |entire |partial |exact |normal |abnormal |unusual |final |near complete |total )?"
     r"(?:absence|course|disappearance|extent|level|location|origin|position|presence|resolution|site|size|start|"
     r"tip) of\b"
 )
 _NEXT = re.compile(r"(?: \([^()]*\))? ([a-z-]+)")
 _COUNTED = re.compile(
-    r"(?!(?:multiple|several|many|both|no|some|bilateral|numerous|same|two|three|four|five|six|\d)\b)"
+    r"(?!(?:multiple|several|many|both|no|some|bilateral|numerous|same|two|three|four|five|six)\b)"
+    r"(?:\d[\d.]*(?:[ ]?[x×*][ ]?\d[\d.]*)*[ -]?[cm]m(?:-sized?)?[ ](?!of\b|in\b|thick|wide|long)|(?!\d\b))"
     r"(?!(?:right|left)(?:[ ][\w-]+){0,3}?[ ](?:artery|region|structure|gallbladder|spleen|tube)(?![\w-]))"
     r"(?:(?!(?:of|in|on|and|with|to|the|at|from|by|for|into|as|between|around|near|after|before|during|through|over|"
     r"along|within|without|under|behind|beside|below|above|across|toward|towards|against|inside|outside|via|"
@@ -523,7 +568,20 @@ _COUNTED = re.compile(
     r"screw|shadow|lesion|nodule|hernia|collection|defect|gap|opening|gallbladder|spleen|device|implant|object|needle|wire|"
     r"dislocation|aneurysm|structure|artery|region|blockage|patient|fracture|abscess|pseudoaneurysm|ulcer|polyp|process|"
     r"leak|bruise|baby|tumour|node|line|pattern|growth|appearance|component|rim|curve|infarct|spur|outgrowth|rod|clump|"
-    r"malformation|bump|fragment|cavity|outline)(?![\w-])"
+    r"malformation|bump|fragment|cavity|outline|flap|shape|pneumothorax|effusion|infiltrate|reaction|deformity|"
+    r"abnormality|"
+    r"pregnancy|valve|shift|increase|decrease|response|border|margin|contour|course|look|loop|injury|"
+    r"(?!glauc|scot|tra|myel)\w{4,}oma)(?![\w-])"
+)
+# "An enlarged left kidney", "a normal bladder": how an organ looks, not which it is.
+_SEEN_AS = re.compile(
+    r"(?:\w+ly[ ])?(?:[a-z-]+(?<!need)(?<!transplant)ed|(?:large|small)(?! bowel)|huge|giant|normal|abnormal|absent|"
+    r"empty|thin|thick|clear|pregnant|swollen|single|solitary|floating|pelvic|[a-z]+-shaped)[ ](?:(?:left|right|upper|"
+    r"lower|front|rear|uneven-looking|brighter-looking|darker-looking|thyroid|small|saliva|"
+    r"tear)[ ]){0,2}(?P<thing>kidney|bladder|womb|liver|windpipe|stomach|lung|tooth|lobe|gallbladder|spleen|pancreas|"
+    r"appendix|heart|food pipe|bowel|ovary|testicle|tendon|ligament|muscle|nerve|vein|artery|gland|wall|valve|duct|"
+    r"disc|(?:thigh[ ]|shin[ ]|breast[ ]|heel[ ]|spine[ ])?bone|aorta|ball|kneecap|prostate|cortex|uterus|breast|"
+    r"eyeball)(?![\w-])"
 )
 
 

@@ -253,6 +253,8 @@ def _in_plain_words(surface: str, in_front: bool = False) -> tuple[str, str]:
         return "", ""
     front["kept"] = [word.lower() if word.istitle() and word.isalpha() else word for word in front["kept"]]
     plural = method[0].lower().endswith(("graphs", "grams", "rays"))
+    if picture in ("view", "views") and any(said.endswith("-view") for said in front["from"]):
+        picture, plural = "", plural or picture == "views"  # "MRI sagittal view"
     name = _name(alone, before, picture, plural)
     front = {kind: list(dict.fromkeys(said)) for kind, said in front.items()}
     body = front["body"]  # "dental" beside "wide dental" says nothing

@@ -15,7 +15,7 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         ("Preoperative angiogram of the left leg.", "angiogram) of the left leg before surgery"),
         ("Contrast-enhanced CT of the neck shows a stone.", "CT scan of the neck with contrast dye shows"),
         ("Bilateral scarring of the cortex.", "scarring of the cortex on both sides"),
-        ("Enhancement of the nerve on MRI.", "brightening of the nerve with contrast dye on"),
+        ("Enhancement of the nerve on the left.", "brightening of the nerve with contrast dye on"),
         ("Posttreatment CT with contrast of the neck.", "CT scan with contrast dye of the neck after treatment"),
         ("CECT of same patient as in Figure 1.", "contrast dye of same patient as in Figure"),
         # Where "surgery" would take what follows, the time stands in front.

@@ -46,6 +46,7 @@ def test_polish(expert: str, expected: str) -> None:
             "the stomach(arrow) and lesion(s).LV, left (front view)The liver",
             "The stomach (arrow) and lesion(s). LV, left (front view) The liver.",
         ),
+        ("at the diagnosisThere is air, in an enhancedCT", "At the diagnosis. There is air, in an enhancedCT."),
         ("see Fig. 3.The tip", "See Fig. 3. The tip."),
         ("swelling and swelling, larger and larger", "Swelling, larger and larger."),
         ("the heart and heart valves", "The heart and heart valves."),

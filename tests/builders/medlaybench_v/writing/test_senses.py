@@ -256,7 +256,7 @@ def test_the_usual_sense_is_said(caption: str, said: str) -> None:
     ("caption", "said"),
     [
         # What the sentence says of contrast it says once.
-        ("Post-contrast enhancement of the nerve.", "Brightening of the nerve after contrast dye."),
+        ("Post-contrast enhancement of the nerve.", "The image shows brightening of the nerve after contrast dye."),
         ("Contrast CT. There is enhancement.", "This is a contrast CT scan. There is brightening with contrast dye."),
         ("A ground glass opacity lesion is seen.", "A hazy abnormal area is seen."),
         ("CT scanning was done.", "CT scanning was done."),
@@ -287,7 +287,7 @@ def test_the_usual_sense_is_said(caption: str, said: str) -> None:
         ),
         ("A cyst.The cyst is old.", "The image shows a cyst. The cyst is old."),
         ("A CT image of the knee.", "This is a CT image of the knee."),
-        ("Resected femur with a plate.", "Resected thigh bone (removed by surgery) with a plate."),
+        ("Resected femur with a plate.", "The image shows a resected thigh bone (removed by surgery) with a plate."),
         ("Patchily enhancing masses.", "Patchily enhancing masses (brightening with contrast dye)."),
         ("Acute Respiratory Distress Syndrome", "Acute Respiratory Distress Syndrome."),
         (
@@ -372,7 +372,7 @@ def test_what_two_readers_found(caption: str, said: str, gone: str) -> None:
     [
         ("No intravascular coagulation.", "No intravascular coagulation (inside the vessel)."),
         ("A case of retinal pigmentosa.", "This is a case of retinal (back of the eye) pigmentosa."),
-        ("The anterior plate (arrow).", "The anterior plate (arrow)."),
+        ("The anterior plate (arrow).", "the anterior plate (arrow)."),
         ("A proximal stump (PS) was seen.", "A proximal stump (PS) was seen."),
     ],
 )

@@ -29,9 +29,28 @@ from builders.medlaybench_v.writing.sentences import in_sentences
         ("Old bullet seen on the chest X-ray.", "The chest X-ray shows an old bullet."),
         ("Swelling of the neck (arrow) on CT scans.", "CT scans show swelling of the neck (arrow)."),
         ("Presence of a clot on ultrasound of the leg.", "An ultrasound of the leg shows the presence of a clot."),
-        ("Elongated bone of the skull.", "The image shows elongated bone of the skull."),
+        ("Elongated bone of the skull.", "The image shows an elongated bone of the skull."),
         ("Cone-beam CT front-view section.", "This is a cone-beam CT front-view section."),
         ("Side view showing segmentations along a bone.", "A side view shows segmentations along a bone."),
+        # A part of the body, and what has no name that is listed.
+        ("Left kidney with a clot.", "The image shows left kidney with a clot."),
+        ("The complete blockage of the tube.", "The image shows the complete blockage of the tube."),
+        ("Clearly outlined dark lumps.", "The image shows clearly outlined dark lumps."),
+        ("Acute denervation in the front part.", "The image shows acute denervation in the front part."),
+        ("Fracture at the end of the plate.", "The image shows a fracture at the end of the plate."),
+        ("Enlarged vein (CT scan).", "The image shows an enlarged vein (CT scan)."),
+        ("Twisting (torsion) of the bowel.", "The image shows twisting (torsion) of the bowel."),
+        ("Patient with a cough.", "The image shows a patient with a cough."),
+        ("A 44-year-old-man with a cyst.", "The patient is a 44-year-old-man with a cyst."),
+        # Longer names of pictures, and other ways to say that they show something.
+        ("CT blood vessel scan of the neck.", "This is a CT blood vessel scan of the neck."),
+        ("Chest X-ray – large mass in the lung.", "A chest X-ray shows a large mass in the lung."),
+        ("Chest X-ray outlining the mass.", "A chest X-ray outlines the mass."),
+        ("Cross-section of the neck showing a clot.", "A cross-section of the neck shows a clot."),
+        # How large it is, and how an organ looks.
+        ("CT showing 4.5 cm mass.", "A CT shows a 4.5 cm mass."),
+        ("CT showing enlarged left kidney.", "A CT shows an enlarged left kidney."),
+        ("CT showing small bowel on the bladder.", "A CT shows small bowel on the bladder."),
         # A picture that was made at some time.
         ("Chest X-ray taken after 6 months.", "This is a chest X-ray taken after 6 months."),
         ("Chest X-ray of a patient in case 2.", "This is a chest X-ray of a patient in case 2."),
@@ -69,6 +88,9 @@ def test_a_fragment_becomes_a_sentence(caption: str, said: str) -> None:
     [
         "A CT scan shows a cyst. Fluid collects around it.",  # a verb that a noun could be
         "A CT scan shows a cyst. History of stones.",
+        "A CT scan shows a cyst. The mass in the liver brightens with dye.",
+        "Standard deviation of the map.",
+        "US (ultrasound) of the neck.",
         "A CT scan shows a cyst. Stones seen in the duct.",
         "A CT scan shows a cyst. SWL = breaking up of stones.",
         "A CT scan shows a cyst. White arrow, stones of the duct.",
