@@ -117,6 +117,8 @@ def test_captions_of_a_folder_need_it_named(captions: Path, tmp_path: Path, caps
 
 def test_concepts(captions: Path, tmp_path: Path) -> None:
     assert run("concepts", captions, "-o", tmp_path / "run") == 0
+    totals = [one.value for one in read_run(tmp_path / "run")[1] if (one.table, one.row) == ("Table A1", "Total")]
+    assert 148 in totals
     again = rescored(tmp_path / "run", "--data", captions)
     assert numbers(again) == numbers(tmp_path / "run")
     assert (again / "figure-a2.json").read_bytes() == (tmp_path / "run" / "figure-a2.json").read_bytes()

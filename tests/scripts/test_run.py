@@ -146,21 +146,6 @@ def test_embedding_space(captions: Path, tmp_path: Path) -> None:
     assert len(drawn["random:tiny"]["projection"]["expert"]) == 32
 
 
-def test_concepts(captions: Path, tmp_path: Path) -> None:
-    assert run("concepts", captions, "-o", tmp_path / "run") == 0
-    _, results = read_run(tmp_path / "run")
-    totals = [r.value for r in results if r.table == "Table A1" and r.row == "Total"]
-    assert 148 in totals
-
-
-def test_captioning_is_never_paid_twice(captions: Path, tmp_path: Path) -> None:
-    arguments = ("captioning", captions, "--model", "scripted/prose", "--pairs", 6, "-o", tmp_path / "run")
-    assert run(*arguments) == 0
-    assert run(*arguments) == 0
-    texts = json.loads((tmp_path / "run" / "captions.json").read_text(encoding="utf-8"))
-    assert len(texts) == 12 and {text["register"] for text in texts} == {"Expert", "Layman"}
-
-
 def test_inspect_eval_asks_for_the_same_captions(captions: Path, tmp_path: Path) -> None:
     pytest.importorskip("inspect_ai")
     from inspect_ai import eval as inspect_eval

@@ -134,11 +134,6 @@ def test_a_mistake_is_one_clear_error(
     assert told in " ".join(capsys.readouterr().err.split())
 
 
-def test_photos_are_no_patients(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("confirmation", tmp_path / "nowhere", tmp_path / "x", "--clinician", "scripted/expert", *AGENTS) == 2
-    assert "Traceback" not in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("task", ["confirmation", "intervention"])
 def test_inspect_eval_plays_the_same_dialogues(patients: Path, tmp_path: Path, task: str) -> None:
     pytest.importorskip("inspect_ai")

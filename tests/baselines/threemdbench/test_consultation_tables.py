@@ -166,11 +166,6 @@ def test_repetitions_of_a_case_are_averaged_before_rank_tests() -> None:
     assert once[column].value == thrice[column].value and thrice[column].n == 120
 
 
-def test_results_can_be_written_as_a_run(tmp_path: Path) -> None:
-    facts = record()
-    write_run(tmp_path / "run", facts, results(many(60), facts, resamples=20))
-
-
 def test_no_consultation_and_several_settings_are_errors() -> None:
     with pytest.raises(InputError, match="none"):
         results([], record())
