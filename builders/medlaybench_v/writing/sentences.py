@@ -157,7 +157,8 @@ _FINDINGS = (
     r"shrinkage|calcium build-up|collections?|pockets?|lesions?|spots?|patch(?:es)?|shadows?|passages?|"
     r"pseudoaneurysms?|spread of cancer|build-up|ulcers?|ruptures?|destruction|erosions?|metastas[ei]s|loops|presence|"
     r"absence|loss|defects?|deformity|wedging|bowing|disappearance|improvement|progression|overgrowth|"
-    r"displacement|compression|invasion|infiltrat\w+"
+    r"displacement|compression|invasion|infiltrat\w+|involvement|uptake|brightening|detachment|obstruction|leak(?:age)?s?|"
+    r"extravasation|atrophy|hardening|platybasia|bone infection"
 )
 # Parts of the body and what is put into it: the first sentence may name one, a later one may be a key.
 _PARTS = (
@@ -186,6 +187,18 @@ _MARKED = re.compile(
     re.IGNORECASE,
 )
 _LETTERS = re.compile(r"(?![A-Z][a-z]+[ -])")  # "CV2ip (the lowest point)", "Cal, calcium"
+_PLAIN = re.compile(r"(?!The |[A-Z]{2,},)[A-Z\d][^:=;]*\Z")  # no key, no label, no list
+# "No free fluid", where nothing else is said of it.
+_NONE = re.compile(
+    r"(?!.*(?:treat|therap|histor|surg|complain|symptom|medic|drug|famil))"
+    r"No (?:(?!(?:of|in|on|at|with|from|or|and|to|for)[ ])[\w-]+[ ]?){1,5}?"
+    r"(?=\Z|[ ](?:(?:of|in|on|at|with|from|or|and|around|near|within)[ ][^,()]*)\Z)"
+)
+_FROM_ELSEWHERE = re.compile(
+    r"permission|courtesy|archive|licen[cs]e|publish|copyright|author|journal|found|seen|hospital,|university|[ ]doi|"
+    r"\A(?:scale|image[ ]by|photo)",
+    re.IGNORECASE,
+)
 # A later sentence that may tell of something else than the picture.
 _NOT_SEEN = re.compile(
     r"(?:history|concern|diagnos|surg|biops|treat|courtesy|source|scale|bar|inset|abbreviat|magnif|histolog|stain|patholog|"
@@ -305,6 +318,15 @@ def _later(sentence: str, before: str) -> str:
     """A sentence behind another: what the picture of that one shows is said of it."""
     if _MAY_SHOW.search(sentence):
         return _shows_something(sentence, _PICTURE.match(sentence)) or sentence
+    if (
+        _PLAIN.match(sentence)
+        and (_PICTURE.match(sentence) or _PATIENT.match(sentence))
+        and not (_FROM_ELSEWHERE.search(sentence) or _has_verb(sentence))
+    ):
+        told = _sentence(sentence)
+        return told if told.startswith(("This is ", "These are ", "The patient is ")) else sentence
+    if sentence.startswith("No ") and (none := _NONE.match(sentence)) and not _has_verb(sentence):
+        return f"There {'are' if _MANY.search(none[0]) else 'is'} {_small(sentence)}"
     if "(" not in sentence and _LATER_THING.match(sentence) is None:
         return sentence  # as most are
     outside = _BRACKETS.sub("", sentence)

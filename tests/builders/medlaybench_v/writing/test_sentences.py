@@ -75,6 +75,10 @@ from builders.medlaybench_v.writing.sentences import in_sentences
             "Tear of the aorta. Fluid in the chest.",
             "The image shows a tear of the aorta. The image also shows fluid in the chest.",
         ),
+        ("Clot in a vein. CT scan of the neck.", "The image shows a clot in a vein. This is a CT scan of the neck."),
+        ("Case 2. A 29-year-old man with pain.", "Case 2. The patient is a 29-year-old man with pain."),
+        ("A CT scan shows air. No loss of bone.", "A CT scan shows air. There is no loss of bone."),
+        ("A CT scan shows air. No large nodes.", "A CT scan shows air. There are no large nodes."),
         ("He fell. Left knee fracture with swelling.", "He fell. The image shows a left knee fracture with swelling."),
         ("18-year-old man with pain.", "The patient is an 18-year-old man with pain."),
     ],
@@ -88,6 +92,9 @@ def test_a_fragment_becomes_a_sentence(caption: str, said: str) -> None:
     [
         "A CT scan shows a cyst. Fluid collects around it.",  # a verb that a noun could be
         "A CT scan shows a cyst. History of stones.",
+        "A CT scan shows a cyst. No treatment.",
+        "A CT scan shows a cyst. Image of the kidney with permission from the hospital.",
+        "A CT scan shows a cyst. KUB, kidney and bladder.",
         "A CT scan shows a cyst. The mass in the liver brightens with dye.",
         "Standard deviation of the map.",
         "US (ultrasound) of the neck.",
