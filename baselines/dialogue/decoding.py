@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack, cast
 
-from baselines.dialogue.game import Ask, Case, Game, Record
+from baselines.dialogue.game import Ask, Asking, Case, Game, Record
 from loaders.models.messages import Answer, Decoding, Message
 
 Changes = Mapping[str, Mapping[str, Any]]
@@ -25,20 +25,13 @@ def with_decoding(game: Game[Case, Record], changes: Changes) -> Game[Case, Reco
         return game
 
     async def play(case: Case, ask: Ask) -> Record:
-        async def changed(
-            role: str,
-            messages: Sequence[Message],
-            *,
-            json_schema: Mapping[str, Any] | None = None,
-            attempt: int = 0,
-            **decoding: Unpack[Decoding],
-        ) -> Answer:
+        async def changed(role: str, messages: Sequence[Message], **how: Unpack[Asking]) -> Answer:
             usual: Mapping[str, Any] = game.decoding.get(role, {})
-            drawn: dict[str, Any] = dict(decoding)
+            drawn: dict[str, Any] = dict(how)
             for name, value in changes.get(role, {}).items():
                 if drawn.get(name) == usual.get(name):
                     drawn[name] = value
-            return await ask(role, messages, json_schema=json_schema, attempt=attempt, **cast(Decoding, drawn))
+            return await ask(role, messages, **cast(Asking, drawn))
 
         return await game.play(case, changed)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar, Unpack
+from typing import Any, Generic, Protocol, TypeVar, Unpack, cast
 
 from loaders.errors import ModelError
 from loaders.models.messages import Answer, Decoding, Message
@@ -22,18 +22,23 @@ Case = TypeVar("Case")
 Record = TypeVar("Record")
 
 
+class Asking(Decoding, total=False):
+    """How a role is asked: how its answer is sampled, its schema (none: any text), and which attempt it is, from 0."""
+
+    json_schema: Mapping[str, Any] | None
+    attempt: int
+
+
+def parted(how: Asking) -> tuple[Mapping[str, Any] | None, int, Decoding]:
+    """The schema, the attempt, and how the answer is sampled, in a dictionary of its own."""
+    drawn: dict[str, Any] = dict(how)
+    return drawn.pop("json_schema", None), drawn.pop("attempt", 0), cast(Decoding, drawn)
+
+
 class Ask(Protocol):
     """Ask one role of the game for its next message."""
 
-    async def __call__(
-        self,
-        role: str,
-        messages: Sequence[Message],
-        *,
-        json_schema: Mapping[str, Any] | None = None,
-        attempt: int = 0,
-        **decoding: Unpack[Decoding],
-    ) -> Answer:
+    async def __call__(self, role: str, messages: Sequence[Message], **how: Unpack[Asking]) -> Answer:
         """The role's answer to these messages; `attempt` distinguishes a repetition of a request from the first one.
 
         Raises ModelError if the model cannot be reached or refuses, which ends the case but not the run.

@@ -15,9 +15,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
-from baselines.dialogue.game import Case, Game, Script, ScriptedAgent
+from baselines.dialogue.game import Asking, Case, Game, Script, ScriptedAgent
 from baselines.dialogue.played import Spent
-from loaders.models.messages import Answer, Decoding, Message
+from loaders.models.messages import Answer, Message
 
 FEW = 3
 CHARACTERS = 4  # of English text per token; JSON has more tokens
@@ -66,17 +66,11 @@ async def _play(
 ) -> None:
     scripts: dict[str, Script] = {}
 
-    async def ask(
-        role: str,
-        messages: Sequence[Message],
-        *,
-        json_schema: Mapping[str, Any] | None = None,
-        attempt: int = 0,
-        **decoding: Unpack[Decoding],
-    ) -> Answer:
+    async def ask(role: str, messages: Sequence[Message], **how: Unpack[Asking]) -> Answer:
         agent = agents[role]
         if agent is None:
-            text = _SENTENCE if json_schema is None else json.dumps(_filled(json_schema))
+            schema = how.get("json_schema")
+            text = _SENTENCE if schema is None else json.dumps(_filled(schema))
         else:
             text = scripts.setdefault(role, agent(case))(messages)
         taken[role].add(Spent(1, asked(messages), tokens(text)))

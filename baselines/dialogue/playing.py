@@ -17,10 +17,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, Unpack, cast
+from typing import Any, Generic, Unpack
 
 from baselines.dialogue.budget import Budget
-from baselines.dialogue.game import Case, Game, Record, Script, ScriptedAgent
+from baselines.dialogue.game import Asking, Case, Game, Record, Script, ScriptedAgent, parted
 from baselines.dialogue.hidden import Secrets
 from baselines.dialogue.played import PlayedCase, Spent
 from loaders.errors import InputError, ModelError, ModelRefused
@@ -133,15 +133,7 @@ class _Asking:
         self._scripts: dict[str, Script] = {}
         self.spent: dict[str, Spent] = {}
 
-    async def __call__(
-        self,
-        role: str,
-        messages: Sequence[Message],
-        *,
-        json_schema: Mapping[str, Any] | None = None,
-        attempt: int = 0,
-        **decoding: Unpack[Decoding],
-    ) -> Answer:
+    async def __call__(self, role: str, messages: Sequence[Message], **how: Unpack[Asking]) -> Answer:
         playing = self._playing
         if playing.stopped is not None:
             raise playing.stopped
@@ -151,8 +143,8 @@ class _Asking:
                 self._scripts[role] = player.agent(self._case)
             answer = Answer(self._scripts[role](messages), None, None, "stop")
         else:
-            drawn = cast(Decoding, dict(decoding))
-            seed = decoding.get("seed") if playing.seed is None else playing.seed
+            json_schema, attempt, drawn = parted(how)
+            seed = drawn.get("seed") if playing.seed is None else playing.seed
             if seed is not None:
                 drawn["seed"] = seed + self._epoch - 1
             name = json.dumps([playing.game.name, self._case_id, self._epoch, role, attempt])

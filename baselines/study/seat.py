@@ -16,16 +16,16 @@ talk that is still in memory only saves work.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import coroutine
 from typing import Any, Unpack
 
-from baselines.dialogue.game import Ask, Game
+from baselines.dialogue.game import Ask, Asking, Game
 from baselines.medconceal.record import Episode
 from loaders.medconceal import PatientProfile
-from loaders.models.messages import Answer, Decoding, Message
+from loaders.models.messages import Answer, Message
 
 ROLE = "clinician"
 _NEXT_WORDS = object()
@@ -60,18 +60,10 @@ class Seat:
     findings: Sequence[Finding] = ()
     heard: tuple[Message, ...] = field(default=(), init=False)
 
-    async def __call__(
-        self,
-        role: str,
-        messages: Sequence[Message],
-        *,
-        json_schema: Mapping[str, Any] | None = None,
-        attempt: int = 0,
-        **decoding: Unpack[Decoding],
-    ) -> Answer:
+    async def __call__(self, role: str, messages: Sequence[Message], **how: Unpack[Asking]) -> Answer:
         if role != ROLE:
-            return await self.others(role, messages, json_schema=json_schema, attempt=attempt, **decoding)
-        if json_schema is not None:
+            return await self.others(role, messages, **how)
+        if how.get("json_schema") is not None:
             listed = [{"category": one.category, "description": one.description} for one in self.findings]
             return Answer(json.dumps({"findings": listed}), None, None, "stop")
         said = sum(message.role == "assistant" for message in messages)

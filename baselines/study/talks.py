@@ -15,11 +15,11 @@ import json
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Unpack, cast
+from typing import Unpack
 
 from sqlalchemy import bindparam, func, select, update
 
-from baselines.dialogue.game import Script
+from baselines.dialogue.game import Asking, Script, parted
 from baselines.dialogue.playing import Scripted
 from baselines.medconceal import rubric
 from baselines.study import requests
@@ -31,7 +31,7 @@ from loaders.errors import ModelError
 from loaders.files.records import from_json
 from loaders.models.answers import request_of
 from loaders.models.endpoint import TALK
-from loaders.models.messages import REQUEST, Answer, Decoding, Message
+from loaders.models.messages import REQUEST, Answer, Message
 
 AT_ONCE = 2
 """Talks that are played at a time. One whose model is answering does not count."""
@@ -51,22 +51,14 @@ class Asked:
         self._scripts: dict[str, Script] = {}
         self._used: list[tuple[str, str]] = []  # role and digest, in order
 
-    async def __call__(
-        self,
-        role: str,
-        messages: Sequence[Message],
-        *,
-        json_schema: Mapping[str, Any] | None = None,
-        attempt: int = 0,
-        **decoding: Unpack[Decoding],
-    ) -> Answer:
+    async def __call__(self, role: str, messages: Sequence[Message], **how: Unpack[Asking]) -> Answer:
         player, slot = self._site.players[role], self._slot
         if isinstance(player, Scripted):
             if role not in self._scripts:
                 self._scripts[role] = player.agent(self._site.profiles[slot.item])
             return Answer(self._scripts[role](messages), None, None, "stop")
+        json_schema, attempt, drawn = parted(how)
         name = json.dumps([slot.task, slot.item, 1, role, attempt])
-        drawn = cast(Decoding, dict(decoding))
         encounter = str(slot.id)
         _, digest = request_of(player, messages, drawn, json_schema, namespace=name, encounter=encounter, dialogue=True)
         self._used.append((role, digest))

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Unpack
 
-from baselines.dialogue.game import Script
+from baselines.dialogue.game import Asking, Script, parted
 from baselines.threemdbench.consultation.agents import AGENTS
 from baselines.threemdbench.consultation.game import consultation_game
 from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.record import ITEMS, Case, Consultation
 from baselines.threemdbench.consultation.rubric import as_items
 from builders.threemdbench.authored import authored_basic, authored_facts
-from loaders.models.messages import Answer, Decoding, Message
+from loaders.models.messages import Answer, Message
 from loaders.threemdbench import DIAGNOSES, FEATURES, NAMES, PERSONALITIES
 from tests.parts.pictures import drawn, jpeg
 from tests.parts.small_release import write_small
@@ -72,17 +72,10 @@ class Table:
     players: Mapping[str, Script | Sequence[str | Answer]]
     asked: list[Asked] = field(default_factory=list)
 
-    async def ask(
-        self,
-        role: str,
-        messages: Sequence[Message],
-        *,
-        json_schema: Mapping[str, Any] | None = None,
-        attempt: int = 0,
-        **decoding: Unpack[Decoding],
-    ) -> Answer:
+    async def ask(self, role: str, messages: Sequence[Message], **how: Unpack[Asking]) -> Answer:
         turn = len(self.of(role))
-        self.asked.append(Asked(role, tuple(messages), json_schema, attempt, **decoding))
+        json_schema, attempt, drawn = parted(how)
+        self.asked.append(Asked(role, tuple(messages), json_schema, attempt, **drawn))
         player = self.players.get(role)
         if player is None:
             assert role == "assessor"
