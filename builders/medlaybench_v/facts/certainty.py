@@ -259,6 +259,13 @@ def _shown(reading: Reading, found: list[Degree]) -> str:
     return ", ".join(f"“{_text(reading, d)}”" for d in found) or "a plain statement"
 
 
+def grouped(degree: Degree) -> str:
+    """A degree of certainty, those that plain words may exchange as one; "" of one that stands apart."""
+    return _GROUPS.get(degree.value, "")
+
+
+_GROUPS = {PROBABLE: "likely", POSSIBLE: "likely", OPEN: "open", UNLIKELY: UNLIKELY, CONFIRMED: CONFIRMED}
+
+
 def _placed(found: list[Degree]) -> list[Placed]:
-    group = {PROBABLE: "likely", POSSIBLE: "likely", OPEN: "open", UNLIKELY: UNLIKELY, CONFIRMED: CONFIRMED}
-    return [Placed(group[d.value], d.first, d.last) for d in found if d.value in group]
+    return [Placed(grouped(d), d.first, d.last) for d in found if grouped(d)]

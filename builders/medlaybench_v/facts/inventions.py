@@ -89,7 +89,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     else:
         all_known = not expert.get(_unknown_terms)
         for said in elsewhere(lay, unfamiliar, known, concepts_of(lay), all_known=all_known):
-            if not _organs_explained(lay, {said.senses[0].concept}):
+            if not _is_simile(lay, said):
                 outcome.add("new", lay.text[lay.words[said.first].start : lay.words[said.last].end], Basis.UNMET)
     for text in (*_taken_away(expert, lay), *_replaced(expert, lay, unfamiliar, allowed)):
         outcome.add("changed", text, Basis.READ)

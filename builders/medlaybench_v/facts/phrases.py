@@ -16,12 +16,27 @@ _GENERAL = frozenset(("general", "visible", "state", "person"))
 
 def phrases(reading: Reading) -> list[tuple[int, int]]:
     """The phrases [start, end) of a caption, between punctuation and joints."""
+    return _cut(reading, _PARTS)
+
+
+def with_brackets(reading: Reading) -> list[tuple[int, int]]:
+    """The phrases [start, end) of a caption, each with what it says in parentheses: "a cyst (arrow)"."""
+    return _cut(reading, _PARTS - frozenset("()"))
+
+
+def _cut(reading: Reading, parts: frozenset[str]) -> list[tuple[int, int]]:
     found, start = [], 0
     for i, (word, gap) in enumerate(zip(reading.texts, reading.gaps, strict=True)):
-        if i and (word in _JOINTS or (gap != " " and not _PARTS.isdisjoint(gap))):
+        if i and (word in _JOINTS or (gap != " " and not parts.isdisjoint(gap))):
             found.append((start, i))
             start = i
     return [*found, (start, len(reading.texts))]
+
+
+def sentences(reading: Reading) -> list[tuple[int, int]]:
+    """The sentences [start, end) of a caption."""
+    starts = [0, *(i for i, gap in enumerate(reading.gaps) if i and not _ENDINGS.isdisjoint(gap))]
+    return list(zip(starts, [*starts[1:], len(reading.texts)], strict=True))
 
 
 def sentence(reading: Reading, i: int) -> tuple[int, int]:

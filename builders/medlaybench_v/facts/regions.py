@@ -14,7 +14,7 @@ _REGIONS = frozenset("head neck chest abdomen pelvis arm leg".split())
 _ORGANS = frozenset(
     "liver spleen pancreas kidney gallbladder adrenal thyroid prostate lung brain ovary breast heart bladder uterus "
     "stomach esophagus elbow wrist hip knee ankle ear nose tongue jaw testicle tooth bowel colon duodenum appendix "
-    "skull collarbone femur tibia fibula humerus radius ulna kneecap throat thigh forearm calf neck pelvis".split()
+    "skull collarbone femur tibia fibula humerus radius ulna kneecap throat thigh forearm calf".split()
 )
 # What a finding or a vessel also tells of: whose pregnancy it is, where an artery leads to.
 _TELLS_OF = {
