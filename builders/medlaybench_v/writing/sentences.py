@@ -77,7 +77,8 @@ _TIME = (
 )
 _RELATIVE = r"\b(?:which|that|who|whose|where)\b"
 _SHOWN_BEHIND = re.compile(
-    rf"(?:[ ](?:(?:of|on|at|in|from|with|without|after|before|during|for|through)[ ]|{_TIME})"
+    rf"(?:[ ](?:(?:of|on|at|in|from|with|without|after|before|during|for|through|taken|obtained|performed|made|done|"
+    rf"acquired|recorded)[ ]|{_TIME})"
     rf"(?:(?!{_RELATIVE})[^.;:,])*?)?"
     r"(?:,[ ](?:(?!(?:which|that|who|and)\b)[\w-]+[ ]){0,4}"
     r"(?:view|section|image|slice|plane|sequence|window|phase)s?\b[^.;:,]*?,?)?"

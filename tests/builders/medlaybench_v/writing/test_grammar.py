@@ -51,6 +51,7 @@ def test_polish(expert: str, expected: str) -> None:
         ("swelling and swelling, larger and larger", "Swelling, larger and larger."),
         ("the heart and heart valves", "The heart and heart valves."),
         ("note;", "Note."),
+        ("a bone bone-destroying area", "A bone-destroying area."),
         ("x-ray of the hand", "X-ray of the hand."),
         ("a CT scan (CT scan) scan of the chest", "A CT scan of the chest."),
         ("an MRI scan (side view) scan of the chest", "An MRI scan (side view) of the chest."),

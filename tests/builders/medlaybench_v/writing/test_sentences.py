@@ -15,6 +15,7 @@ from builders.medlaybench_v.writing.sentences import in_sentences
         ("EUS (ultrasound from inside) showing mass.", "An EUS (ultrasound from inside) shows a mass."),
         ("Ultrasound of the arm which showed a clot.", "An ultrasound of the arm shows a clot."),
         ("CT scan 6 months after surgery shows a clot.", "A CT scan 6 months after surgery shows a clot."),
+        ("CT scan obtained after surgery shows a clot.", "A CT scan obtained after surgery shows a clot."),
         ("CT scan: small stone in the kidney.", "A CT scan shows a small stone in the kidney."),
         ("(a) CT scan showing clots.", "(a) A CT scan shows clots."),
         ("Case 2: chest X-ray of a boy: showing clots.", "Case 2: A chest X-ray of a boy shows clots."),
