@@ -15,7 +15,7 @@ from itertools import pairwise
 from builders.medlaybench_v.facts.binding import Placed, Turn, anchors, exchanged, likeness
 from builders.medlaybench_v.facts.binding import turned as turned_at
 from builders.medlaybench_v.facts.crossing import crossed
-from builders.medlaybench_v.facts.labels import exchanged_labels
+from builders.medlaybench_v.facts.labels import exchanged_labels, other_label
 from builders.medlaybench_v.facts.leftover import told_anew
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import TISSUES, phrases
@@ -128,6 +128,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
                 outcome.moved(" and ".join(sorted({_at(expert, p) for p in one})), sure=swap.sure)
     if not outcome.failed and (labels := exchanged_labels(expert, lay)):
         outcome.add("swapped", labels, Basis.CONTRADICTED)
+    if not outcome.decided and (labels := other_label(expert, lay)):
+        outcome.add("changed", labels, Basis.READ)
     if not outcome.decided:
         swapped = _exchanged(expert, lay, _findings) or _exchanged(expert, lay, _parts) or crossed(expert, lay)
         if swapped and not told_anew(expert, lay):

@@ -286,6 +286,12 @@ def test_a_gate_names_what_is_wrong(gate: str, expert: str, lay: str, reason: st
             "no fracture became fracture",
         ),
         ("invention", "CT of the chest: effusion.", "Fluid was found by this CT of the belly.", "chest became abdomen"),
+        (
+            "comparison",
+            "MRI: edema is conspicuous on T2 (a) and gone on T1 (b).",
+            "Waterlogged bone leaps to the eye in one picture (b), while the other (a) hardly shows any of it.",
+            "changed: conspicuous with a became with b",
+        ),
         ("invention", "An adrenal lump on the right.", "A lump of the adrenal (gland atop the lung).", "new: lung"),
         ("invention", "Aneurysm of the basilar artery.", "A bulge on an artery of the liver.", "new: liver"),
         ("invention", "CT: a mass in the kidney.", "CT: a lump and a cyst in the kidney.", "new: cyst"),
