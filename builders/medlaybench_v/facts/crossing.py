@@ -28,7 +28,7 @@ _COMMON = frozenset(
 
 def crossed(expert: Reading, lay: Reading) -> str:
     """Two things that the expert caption tells together, and two others, of which each changed partners; or ""."""
-    if _keeps_order(expert, lay) or _is_one(expert) or _is_one(lay):
+    if keeps_order(expert, lay) or _is_one(expert) or _is_one(lay):
         return ""
     here, there = expert.get(_places), lay.get(_places)
     shared = [(here[key], there[key]) for key in here if key in there]
@@ -55,7 +55,7 @@ def _is_one(reading: Reading) -> bool:
     return len(reading.get(clauses)) < 2 or len(reading.get(phrases)) < 2
 
 
-def _keeps_order(expert: Reading, lay: Reading) -> bool:
+def keeps_order(expert: Reading, lay: Reading) -> bool:
     """Whether the phrases of the expert caption come in their order, as far as its own words tell, and they tell most:
     so does nearly every draft, of which nothing more is to be asked."""
     words = expert.bag - STOP_WORDS

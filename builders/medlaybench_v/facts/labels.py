@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import keys
 from builders.medlaybench_v.facts.certainty import degrees, grouped
+from builders.medlaybench_v.facts.crossing import keeps_order
 from builders.medlaybench_v.facts.imaging import named
 from builders.medlaybench_v.facts.markers import markers, name
 from builders.medlaybench_v.facts.order import DURING, moments
@@ -48,8 +49,7 @@ class _At(NamedTuple):
 
 def exchanged_labels(expert: Reading, lay: Reading) -> str:
     """Two values of a kind, each of which has the other's label in the lay caption, in words; or ""."""
-    here = expert.get(_labelled)
-    there = lay.get(_labelled) if here else {}
+    here, there = _both_labelled(expert, lay)
     for key in here:
         ours, theirs = here[key], there.get(key, {})
         for one, other in combinations(sorted(ours.keys() & theirs.keys()), 2):
@@ -64,8 +64,7 @@ def other_label(expert: Reading, lay: Reading) -> str:
 
     Of 1,665 broken and 1,714 faithful pairs 24 and none have one.
     """
-    here = expert.get(_labelled)
-    there = lay.get(_labelled) if here else {}
+    here, there = _both_labelled(expert, lay)
     for (kind, of), ours in here.items():
         theirs = there.get((kind, of), {}) if _is_enough(kind, of) else {}
         for value in sorted(ours.keys() & theirs.keys()):
@@ -95,17 +94,30 @@ def _told(reading: Reading, value: str) -> str:
     return next(reading.texts[at.word] for at in (*_labels(reading), *_values(reading)) if at.value == value)
 
 
-def _labelled(reading: Reading) -> dict[tuple[str, str], dict[str, str]]:
-    """By the kinds of values and labels, the label of each value that stands with one alone."""
+_Labelled = dict[tuple[str, str], dict[str, str]]
+
+
+def _both_labelled(expert: Reading, lay: Reading) -> tuple[_Labelled, _Labelled]:
+    """The labels of both captions; none where the lay one tells all in the expert's order, in the expert's words."""
+    if not expert.get(_by_kind) or not lay.get(_by_kind) or keeps_order(expert, lay):
+        return {}, {}
+    return expert.get(_labelled), lay.get(_labelled)
+
+
+def _by_kind(reading: Reading) -> dict[str, list[_At]]:
+    """The labels of which a caption names more than one."""
     labels: dict[str, list[_At]] = {}
     for label in _labels(reading):
         labels.setdefault(label.kind, []).append(label)
-    labels = {kind: found for kind, found in labels.items() if len({label.value for label in found}) > 1}
-    if not labels:
-        return {}
+    return {kind: found for kind, found in labels.items() if len({label.value for label in found}) > 1}
+
+
+def _labelled(reading: Reading) -> dict[tuple[str, str], dict[str, str]]:
+    """By the kinds of values and labels, the label of each value that stands with one alone."""
+    labels = reading.get(_by_kind)
     cuts = [_numbered(unit(reading)) for unit in _UNITS]
     found: dict[tuple[str, str], dict[str, set[str]]] = {}
-    for value in (*(label for kind in labels for label in labels[kind] if kind != _PART), *_values(reading)):
+    for value in (*(at for kind, found in labels.items() if kind != _PART for at in found), *_values(reading)):
         for kind, named_there in labels.items():
             if kind == value.kind or (kind == _PART and value.kind in _TOLD_BY_PARTS):
                 continue
