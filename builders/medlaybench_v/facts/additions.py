@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from builders.medlaybench_v.facts.binding import STOP_WORDS, keys
 from builders.medlaybench_v.facts.certainty import degrees
+from builders.medlaybench_v.facts.clauses import clauses
 from builders.medlaybench_v.facts.markers import markers
-from builders.medlaybench_v.facts.polarity import clauses
 from builders.medlaybench_v.facts.quantities import quantities
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.wordings import IMAGING

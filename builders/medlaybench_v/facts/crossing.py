@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from itertools import combinations, pairwise
 
 from builders.medlaybench_v.facts.binding import STOP_WORDS, keys
+from builders.medlaybench_v.facts.clauses import clauses
 from builders.medlaybench_v.facts.markers import markers, name
 from builders.medlaybench_v.facts.phrases import phrases
-from builders.medlaybench_v.facts.polarity import clauses
 from builders.medlaybench_v.facts.poles import SAME, poles
 from builders.medlaybench_v.facts.scan import Reading
 

@@ -15,12 +15,14 @@ from operator import attrgetter
 from builders.medlaybench_v.facts.additions import added
 from builders.medlaybench_v.facts.binding import STOP_WORDS, Placed, turned
 from builders.medlaybench_v.facts.causes import NEGATED, OF_THE_CASE, caused
+from builders.medlaybench_v.facts.clauses import clauses
+from builders.medlaybench_v.facts.denials import polarity
+from builders.medlaybench_v.facts.denied_places import also, signs_of_places
 from builders.medlaybench_v.facts.explanations import definitions
 from builders.medlaybench_v.facts.imaging import imaging
 from builders.medlaybench_v.facts.leftover import left_over
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.persons import SEX, persons
-from builders.medlaybench_v.facts.polarity import also, clauses, polarity, signs_of_places
 from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.regions import elsewhere
 from builders.medlaybench_v.facts.scan import Reading, read

@@ -14,12 +14,13 @@ from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import keys
 from builders.medlaybench_v.facts.certainty import degrees, grouped
+from builders.medlaybench_v.facts.clauses import clauses
 from builders.medlaybench_v.facts.crossing import keeps_order
+from builders.medlaybench_v.facts.denials import polarity
 from builders.medlaybench_v.facts.imaging import named
 from builders.medlaybench_v.facts.markers import markers, name
 from builders.medlaybench_v.facts.order import DURING, moments
 from builders.medlaybench_v.facts.phrases import TISSUES, phrases, sentences, with_brackets
-from builders.medlaybench_v.facts.polarity import clauses, polarity
 from builders.medlaybench_v.facts.poles import SAME, poles
 from builders.medlaybench_v.facts.quantities import Quantity, quantities
 from builders.medlaybench_v.facts.scan import Reading

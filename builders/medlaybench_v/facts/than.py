@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import keys, likeness
+from builders.medlaybench_v.facts.clauses import clauses
 from builders.medlaybench_v.facts.phrases import sentence
-from builders.medlaybench_v.facts.polarity import clauses
 from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.senses import anatomy
