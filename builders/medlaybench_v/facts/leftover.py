@@ -22,7 +22,7 @@ from builders.medlaybench_v.facts.wordings import IMAGING, root
 # What other gates look for.
 _ELSEWHERE: tuple[Callable[[Reading], Iterable[Any]], ...] = (quantities, markers, sides, poles, degrees)
 _SAYS_LITTLE = frozenset(("general", "visible", "state", "person"))
-_COMMON = frozenset(
+_NO_TERMS = STOP_WORDS | frozenset(
     "without within around along after before since lateral frontal anterior posterior evidence finding findings level "
     "region side patient image case section sections slice reconstruction reformation high multiple several".split()
 )
@@ -36,7 +36,7 @@ def left_over(expert: Reading, lay: Reading) -> list[str]:
     found: dict[int, str] = {}
     covered = {i for i, matches in IMAGING.matches(expert) for i in range(i, i + matches[0][0])}
     for read in _ELSEWHERE:
-        covered.update(i for item in read(expert) for i in range(item.first, item.last + 1))
+        covered.update(i for item in expert.get(read) for i in range(item.first, item.last + 1))
     for said in expert.get(senses):
         words = range(said.first, said.last + 1)
         covered.update(words)
@@ -47,7 +47,7 @@ def left_over(expert: Reading, lay: Reading) -> list[str]:
             continue
         if all(root(expert.texts[i])[:6] not in roots for i in words):
             found[said.first] = expert.text[expert.words[said.first].start : expert.words[said.last].end]
-    words_left = (i for i, word in enumerate(expert.texts) if i not in covered and _is_term(word))
+    words_left = (i for i, word in enumerate(expert.texts) if i not in covered and _may_stand_over(word))
     found |= {i: expert.texts[i] for i in words_left if root(expert.texts[i])[:6] not in roots}
     return [found[i] for i in sorted(found)]
 
@@ -65,5 +65,5 @@ def told_anew(expert: Reading, lay: Reading) -> bool:
 _MANY = 3
 
 
-def _is_term(word: str) -> bool:
-    return len(word) > 3 and word.isalpha() and not word.endswith("ly") and word not in STOP_WORDS | _COMMON
+def _may_stand_over(word: str) -> bool:
+    return len(word) > 3 and word.isalpha() and not word.endswith("ly") and word not in _NO_TERMS
