@@ -183,7 +183,7 @@ def _view(paper: str, table: str, own: _Numbers) -> TableView:
     # If columns may be the run's own, they are in its order: strict scores next to the paper's.
     heads = list(used if "column" in layout.free else dict.fromkeys(head for head in (*theirs, *used) if head in used))
     heading = headings().get((paper, table), Heading())
-    missing = dict.fromkeys(pair.own.note for _, pair in own if pair.own.value is None)
+    reasons = dict.fromkeys(pair.own.note for _, pair in own if pair.own.value is None)
     return TableView(
         paper=paper,
         table=table,
@@ -193,7 +193,7 @@ def _view(paper: str, table: str, own: _Numbers) -> TableView:
         rows=_rows(cells, heads, [_labels(number, layout.rows) for number in printed]),
         others=_by_group(rest),
         doubts=list(doubts),
-        missing=list(missing),
+        missing=[f"not computed: {reason.removeprefix('not computed: ')}" for reason in reasons],
     )
 
 

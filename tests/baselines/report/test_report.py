@@ -354,6 +354,7 @@ def test_what_was_not_computed_has_no_bars(tmp_path: Path) -> None:
     empty = [replace(cell, value=None, ci95=None, note="too few rows") for cell in results(["Table 3"], found)]
     write_run(tmp_path, found, empty)
     assert [view.name for view in tables(read_runs([tmp_path]))] == ["Table 3"]
+    assert "not computed: too few rows" in shown(tmp_path).text
 
 
 def test_captions_of_ones_own_method_have_a_column_beside_the_papers(tmp_path: Path) -> None:
