@@ -26,7 +26,8 @@ def added(expert: Reading, lay: Reading, allowed: Reading) -> list[tuple[int, in
 def _without_a_word(expert: Reading, lay: Reading) -> Iterator[tuple[int, int]]:
     """The clauses that are statements, and hold no word of the expert caption that was not told before."""
     told: set[str] = set()
-    for start, end in lay.get(clauses):
+    spans = lay.get(clauses)
+    for start, end in spans if len(spans) > 1 else ():  # the first clause adds nothing
         here = set(lay.texts[start:end])
         new = (here & expert.bag) - STOP_WORDS
         if start and end - start > 2 and new <= told and _is_statement(lay, start, end, here):

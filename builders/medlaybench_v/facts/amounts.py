@@ -604,7 +604,7 @@ def _is_of_a_ratio(expert: Reading, quantity: Quantity, there: list[Quantity]) -
 
 def _ratios(reading: Reading) -> frozenset[tuple[str, str]]:
     """The ratios that a caption gives in figures: "2:1"."""
-    return frozenset((match[1], match[2]) for match in _RATIO.finditer(reading.text) if ":" in reading.text)
+    return frozenset(_RATIO.findall(reading.text)) if ":" in reading.text else frozenset()
 
 
 _RATIO = re.compile(r"(?<![\w:.])(\d+(?:\.\d+)?) ?: ?(\d+(?:\.\d+)?)(?![\w:]|\.\d)")

@@ -240,7 +240,10 @@ def turned(
     "The left kidney" and "her right kidney". What stands beside both values in either text tells nothing; with `behind`
     what stands before them does not, either.
     """
-    ours, theirs = Counter(p.value for p in here), Counter(p.value for p in there)
+    mine, yours = [p.value for p in here], [p.value for p in there]
+    if not mine or not yours or mine == yours:
+        return None
+    ours, theirs = Counter(mine), Counter(yours)
     lost, new = ours - theirs, theirs - ours
     if not lost or not new:
         return None

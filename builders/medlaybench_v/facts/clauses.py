@@ -22,7 +22,7 @@ def clauses(reading: Reading) -> list[tuple[int, int]]:
             continue
         if gap == ", " and (inserted := _end_of_insertion(reading, i)):
             continue
-        hard = any(char in ".;:?!—" for char in gap)
+        hard = not _HARD.isdisjoint(gap)
         word = texts[i]
         joint = word in ("but", "however", "whereas", "while", "although", "though", "except", "yet")
         comma = "," in gap or ")" in gap
@@ -48,6 +48,7 @@ def clauses(reading: Reading) -> list[tuple[int, int]]:
     return found
 
 
+_HARD = frozenset(".;:?!—")
 # With these alone a clause may begin behind a mere space.
 _BEGINNING = frozenset("and but however whereas while although though except yet with".split())
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
+from operator import attrgetter
 
 from builders.medlaybench_v.facts.binding import Placed, Turn, anchors, exchanged, likeness
 from builders.medlaybench_v.facts.binding import turned as turned_at
-from builders.medlaybench_v.facts.crossing import crossed
+from builders.medlaybench_v.facts.crossing import crossed, keeps_order
 from builders.medlaybench_v.facts.labels import exchanged_labels, other_label
 from builders.medlaybench_v.facts.leftover import told_anew
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
@@ -126,12 +127,14 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             swap = exchanged(expert, one, lay, other) if several and not turned(expert, lay) else None
             if swap:
                 outcome.moved(" and ".join(sorted({_at(expert, p) for p in one})), sure=swap.sure)
-    if not outcome.failed and (labels := exchanged_labels(expert, lay)):
+    ordered = outcome.failed or keeps_order(expert, lay)  # so does nearly every draft: labels and partners are kept
+    if not ordered and (labels := exchanged_labels(expert, lay)):
         outcome.add("swapped", labels, Basis.CONTRADICTED)
-    if not outcome.decided and (labels := other_label(expert, lay)):
+    if not ordered and not outcome.decided and (labels := other_label(expert, lay)):
         outcome.add("changed", labels, Basis.READ)
     if not outcome.decided:
-        swapped = _exchanged(expert, lay, _findings) or _exchanged(expert, lay, _parts) or crossed(expert, lay)
+        swapped = _exchanged(expert, lay, _told) or _exchanged(expert, lay, _located)
+        swapped = swapped or ("" if ordered else crossed(expert, lay))
         if swapped and not told_anew(expert, lay):
             outcome.moved(swapped, sure=False)
     return outcome
@@ -155,14 +158,23 @@ def _degrees(reading: Reading, found: list[Pole]) -> list[Placed]:
     return placed
 
 
-def _exchanged(expert: Reading, lay: Reading, things: Callable[[Reading], list[Placed]]) -> str:
+_Kind = Callable[[tuple[Sense, ...]], tuple[str, ...]]
+_SENSES = attrgetter("senses")
+
+
+def _exchanged(expert: Reading, lay: Reading, kind: _Kind) -> str:
     """Two findings, or two body parts, that changed places: each stands by what the other stood by."""
-    here, there = expert.get(things), lay.get(things)
-    ours, theirs = (dict.fromkeys(place.value for place in found) for found in (here, there))
+    ours, theirs = (
+        dict.fromkeys(chain.from_iterable(map(kind, map(_SENSES, reading.get(senses))))) for reading in (expert, lay)
+    )
     shared = [concept for concept in ours if concept in theirs]
     if len(shared) < 2 or shared == [concept for concept in theirs if concept in ours]:
         return ""
-    if things is _findings:
+    here, there = (
+        [Placed(concept, said.first, said.last) for said in reading.get(senses) for concept in kind(said.senses)]
+        for reading in (expert, lay)
+    )
+    if kind is _told:
         swap = exchanged(expert, here, lay, there)
     else:
         spans, told = _phrases_of(expert, here), _phrases_of(lay, there)
@@ -176,18 +188,9 @@ def _exchanged(expert: Reading, lay: Reading, things: Callable[[Reading], list[P
     return f"{swap.one} and {swap.other}" if swap and swap.sure else ""
 
 
-def _findings(reading: Reading) -> list[Placed]:
-    """What a caption finds or tells of as done, with its place."""
-    return [Placed(concept, s.first, s.last) for s in reading.get(senses) for concept in _told(s.senses)]
-
-
-def _parts(reading: Reading) -> list[Placed]:
-    """The body parts of a caption with their places; tissues and regions are named of almost anything."""
-    return [Placed(concept, s.first, s.last) for s in reading.get(senses) for concept in _located(s.senses)]
-
-
 @lru_cache(maxsize=4096)
 def _located(named: tuple[Sense, ...]) -> tuple[str, ...]:
+    """The body parts that words name; tissues and regions are named of almost anything."""
     return tuple(sense.concept for sense in named if kind_of(sense.concept) == ANATOMY and sense.concept not in _WIDE)
 
 
@@ -206,6 +209,7 @@ def _phrases_of(reading: Reading, found: list[Placed]) -> dict[str, set[int]]:
 
 @lru_cache(maxsize=4096)
 def _told(named: tuple[Sense, ...]) -> tuple[str, ...]:
+    """What words name as found or done."""
     return tuple(x.concept for x in named if kind_of(x.concept) in _TOLD and x.concept != "pregnancy")
 
 

@@ -8,7 +8,7 @@ Of 1,025 broken and 1,074 faithful pairs of eleven writers, 31 and 4 have such a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import combinations, pairwise
+from itertools import combinations
 
 from builders.medlaybench_v.facts.binding import STOP_WORDS, keys
 from builders.medlaybench_v.facts.clauses import clauses
@@ -27,8 +27,11 @@ _COMMON = frozenset(
 
 
 def crossed(expert: Reading, lay: Reading) -> str:
-    """Two things that the expert caption tells together, and two others, of which each changed partners; or ""."""
-    if keeps_order(expert, lay) or _is_one(expert) or _is_one(lay):
+    """Two things that the expert caption tells together, and two others, of which each changed partners; or "".
+
+    To ask only of captions that do not keep the order.
+    """
+    if _is_one(expert) or _is_one(lay):
         return ""
     here, there = expert.get(_places), lay.get(_places)
     shared = [(here[key], there[key]) for key in here if key in there]
@@ -59,14 +62,15 @@ def keeps_order(expert: Reading, lay: Reading) -> bool:
     """Whether the phrases of the expert caption come in their order, as far as its own words tell, and they tell most:
     so does nearly every draft, of which nothing more is to be asked."""
     words = expert.bag - STOP_WORDS
-    first = {word: i for i, word in reversed([*enumerate(expert.texts)]) if word in words}
-    told = [first[word] for word in dict.fromkeys(lay.texts) if word in first]
+    first = dict(zip(reversed(expert.texts), range(len(expert.texts) - 1, -1, -1), strict=True))
+    told = [first[word] for word in dict.fromkeys(lay.texts) if word in words]
     if 2 * len(told) < len(words):
         return False
-    if all(one <= other for one, other in pairwise(told)):
+    if told == sorted(told):
         return True
     at = _segments(expert.get(phrases))
-    return all(at[one] <= at[other] for one, other in pairwise(told))
+    told = [at[i] for i in told]
+    return told == sorted(told)
 
 
 def _places(reading: Reading) -> dict[str, set[int]]:

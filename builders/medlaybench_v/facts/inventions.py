@@ -88,7 +88,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         outcome.add("new", text, Basis.UNMET)
     if replaced := _place_replaced(expert, lay, unfamiliar, allowed):
         outcome.add("changed", *replaced)
-    else:
+    elif unfamiliar:
         all_known = not expert.get(_unknown_terms)
         for said in elsewhere(lay, unfamiliar, known, concepts_of(lay), all_known=all_known):
             if not _is_simile(lay, said):

@@ -15,7 +15,6 @@ from typing import NamedTuple
 from builders.medlaybench_v.facts.binding import keys
 from builders.medlaybench_v.facts.certainty import degrees, grouped
 from builders.medlaybench_v.facts.clauses import clauses
-from builders.medlaybench_v.facts.crossing import keeps_order
 from builders.medlaybench_v.facts.denials import polarity
 from builders.medlaybench_v.facts.imaging import named
 from builders.medlaybench_v.facts.markers import markers, name
@@ -99,8 +98,8 @@ _Labelled = dict[tuple[str, str], dict[str, str]]
 
 
 def _both_labelled(expert: Reading, lay: Reading) -> tuple[_Labelled, _Labelled]:
-    """The labels of both captions; none where the lay one tells all in the expert's order, in the expert's words."""
-    if not expert.get(_by_kind) or not lay.get(_by_kind) or keeps_order(expert, lay):
+    """The labels of both captions; none where one caption has no two of a kind."""
+    if not expert.get(_by_kind) or not lay.get(_by_kind):
         return {}, {}
     return expert.get(_labelled), lay.get(_labelled)
 
@@ -122,15 +121,18 @@ def _labelled(reading: Reading) -> dict[tuple[str, str], dict[str, str]]:
         for kind, named_there in labels.items():
             if kind == value.kind or (kind == _PART and value.kind in _TOLD_BY_PARTS):
                 continue
-            beside = [_beside(value, named_there, cut) for cut in cuts]
-            with_it = next((labels for labels in beside if len(labels) == 1), beside[-1])
+            for cut in cuts:
+                with_it = _beside(value, named_there, cut)
+                if len(with_it) == 1:
+                    break
             found.setdefault((value.kind, kind), {}).setdefault(value.value, set()).update(with_it)
     return {key: {value: min(told) for value, told in by.items() if len(told) == 1} for key, by in found.items()}
 
 
-def _beside(value: _At, labels: list[_At], cut: list[int]) -> frozenset[str]:
+def _beside(value: _At, labels: list[_At], cut: list[int]) -> set[str]:
     """The labels in the part of the caption that holds a value."""
-    return frozenset(label.value for label in labels if cut[label.word] == cut[value.word])
+    part = cut[value.word]
+    return {label.value for label in labels if cut[label.word] == part}
 
 
 def _numbered(spans: Sequence[tuple[int, int]]) -> list[int]:

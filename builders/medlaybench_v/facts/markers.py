@@ -311,7 +311,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     """Every marker is kept with its looks, and points to what it pointed to."""
     here, there = expert.get(markers), lay.get(markers)
     outcome = Outcome()
-    _recoloured(expert, lay, outcome)
+    coloured = not (_IN_COLOUR.isdisjoint(expert.bag) or _IN_COLOUR.isdisjoint(lay.bag))
+    if coloured:
+        _recoloured(expert, lay, outcome)
     _relettered(expert, here, lay, there, outcome)
     if [m[:2] for m in here] != [m[:2] for m in there]:  # the same marks in the same order are all kept
         _kept(expert, here, lay, there, outcome)
@@ -319,7 +321,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         swap = _moved(expert, here, lay, there)
         if swap and swap.sure:
             outcome.moved(f"{swap.one} and {swap.other}", sure=True)
-    if not outcome.decided:
+    if coloured and not outcome.decided:
         ours, theirs = _keyed_by_colour(expert), _keyed_by_colour(lay)
         if len(ours) > 1 and len(theirs) > 1 and (swap := _exchanged(expert, ours, lay, theirs)):
             outcome.moved(f"{swap.one} and {swap.other}", sure=True)
@@ -422,6 +424,7 @@ _FAMILIES = {
     "yellow": "yellow", "yellowish": "yellow", "orange": "orange",
     "purple": "purple", "violet": "purple", "magenta": "purple", "pink": "purple",
 }  # fmt: skip
+_IN_COLOUR = frozenset(_FAMILIES)
 _IS_COLOUR = OfWords(_FAMILIES.__contains__)
 _OF_THE_BODY = frozenset("blood cell cells marrow fat ligament spot spots eye eyes nucleus pulp".split())
 

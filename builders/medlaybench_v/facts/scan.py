@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal, InvalidOperation
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from itertools import accumulate, compress
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from builders.medlaybench_v.facts import words as known
 
@@ -54,6 +54,17 @@ class OfWords(dict[str, Value]):
         return found
 
 
+class _Once(Generic[Value]):
+    """A property found out once; that of functools takes a lock in Python 3.11, as long as what is found out here."""
+
+    def __init__(self, find_out: Callable[[Any], Value]) -> None:
+        self._find_out = find_out
+
+    def __get__(self, reading: Reading, owner: type[Reading]) -> Value:
+        found = reading.__dict__[self._find_out.__name__] = self._find_out(reading)
+        return found
+
+
 class Reading:
     """A text; what it states is parsed when it is asked for, once."""
 
@@ -69,7 +80,7 @@ class Reading:
             known = self._parsed[parse] = parse(self)
         return known
 
-    @cached_property
+    @_Once
     def lower(self) -> str:
         """The text in lower case, letter for letter."""
         lower = self.text.lower()
@@ -78,17 +89,17 @@ class Reading:
             lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in self.text)
         return lower
 
-    @cached_property
+    @_Once
     def _parts(self) -> list[str]:
         """The words in lower case, with what stands before and behind each."""
         return _TOKEN.split(self.lower)
 
-    @cached_property
+    @_Once
     def texts(self) -> list[str]:
         """The words in lower case, without their places."""
         return self._parts[1::2]
 
-    @cached_property
+    @_Once
     def bag(self) -> frozenset[str]:
         """The words, each once: what tells a gate that it has nothing to read."""
         return frozenset(self.texts)
@@ -97,17 +108,17 @@ class Reading:
         """The words of which something holds."""
         return compress(range(len(self.texts)), map(holds.__getitem__, self.texts))
 
-    @cached_property
+    @_Once
     def words(self) -> list[Word]:
         ends = list(accumulate(map(len, self._parts)))
         return list(map(_word, zip(self.texts, ends[::2], ends[1::2], strict=False)))
 
-    @cached_property
+    @_Once
     def gaps(self) -> list[str]:
         """What stands before each word, since the word before it."""
         return self._parts[:-1:2]
 
-    @cached_property
+    @_Once
     def facts(self) -> list[Fact]:
         """The facts, in order of appearance."""
         scan = _Scan(self)

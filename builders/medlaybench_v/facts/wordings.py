@@ -10,6 +10,7 @@ import csv
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -127,6 +128,9 @@ class _Begun(NamedTuple):
     phrases: _Node | None
 
 
+_ROOT = attrgetter("root")
+
+
 class _Words(NamedTuple):
     """The wordings of one word in one table; of a word what its form or its root is listed for counts, its beginning
     and its ending."""
@@ -188,7 +192,7 @@ def _matches(reading: Reading) -> dict[Table[Any], list[tuple[int, Matches[Any]]
     texts = reading.texts
     begun = list(map(_index().begun.__getitem__, texts))
     found: dict[Table[Any], list[tuple[int, Matches[Any]]]] = {table: [] for table in _TABLES}
-    following = [*(root for root, _, _ in begun[1:]), ""]
+    following = [*map(_ROOT, begun[1:]), ""]
     for i, (_, single, phrases) in enumerate(begun):
         several = None
         if phrases and (following[i] in phrases.behind or phrases.behind_beginning):
@@ -209,14 +213,14 @@ def _matches(reading: Reading) -> dict[Table[Any], list[tuple[int, Matches[Any]]
 
 def _standing(node: _Node, texts: list[str], begun: list[_Begun], i: int) -> list[_Phrase]:
     """The phrases that have come to a node before word i, and stand in the caption as a whole."""
-    if i == len(begun):
-        return node.ends
-    nodes = [behind] if (behind := node.behind.get(begun[i].root)) else []
-    if node.behind_beginning:
-        nodes += [behind for beginning, behind in node.behind_beginning.items() if texts[i].startswith(beginning)]
-    if not nodes:
-        return node.ends
-    return [*node.ends, *(phrase for behind in nodes for phrase in _standing(behind, texts, begun, i + 1))]
+    found = node.ends
+    if i < len(begun):
+        if behind := node.behind.get(begun[i].root):
+            found = found + _standing(behind, texts, begun, i + 1)
+        for beginning, behind in node.behind_beginning.items():
+            if texts[i].startswith(beginning):
+                found = found + _standing(behind, texts, begun, i + 1)
+    return found
 
 
 def _longest_first(phrase: _Phrase) -> tuple[int, tuple[str, ...]]:
