@@ -173,7 +173,10 @@ _NO_NOUNS = frozenset(
     "confirm contributes defines depicts divides done evident exits falls forms includes indicative in-situ next note "
     "now originates override pierces seems taken transects visible beside and/or typical suspicious characteristic "
     "prior concomitant adherent most us use similar equal parallel perpendicular responsible apparent highlights "
-    "contrasts severe".split()
+    "contrasts severe "
+    "abuts becomes causes communicates compresses connects contains continues corresponds displaces empties fills "
+    "indicates inserts invades occupies opens overlies protrudes represents reveals starts suggests supplies surrounds "
+    "terminates".split()
 )
 # No name ends with these: "the left anterior".
 _NO_ENDS = frozenset(

@@ -72,7 +72,8 @@ _PREPOSITION = re.compile(
 )
 # Countable heads of explanations: "(heart valves)", but "(bone behind the ear)".
 _COUNTED = re.compile(
-    r"(?!an? |the |.* that )(?:[a-z'-]+ )*?[a-z-]*(?:lump|spot|patch|cyst|tumor|growth|artery|vein|vessel|tube|"
+    r"(?!an? |the |of |in |into |on |to |from |for |at |along |around |between |behind |.* that )"
+    r"(?:[a-z'-]+ )*?[a-z-]*(?:lump|spot|patch|cyst|tumor|growth|artery|vein|vessel|tube|"
     r"duct|device|area|part|"
     r"nerve|valve|bump|"
     r"fold|pocket|piece|crack|band|end|edge|plate|groove|gland|stalk|canal|sac|hole|tear|space|chamber|stone|"
@@ -136,6 +137,8 @@ def plural(phrase: str) -> str:
 
     >>> plural("pocket of pus"), plural("bronchus"), plural("swollen lymph nodes"), plural("CT")
     ('pockets of pus', 'bronchi', 'swollen lymph nodes', 'CTs')
+    >>> plural("chest nodule (lump in the chest)"), plural("tricuspid valve (into the lung-pumping chamber)")
+    ('chest nodules (lumps in the chest)', 'tricuspid valves (into the lung-pumping chamber)')
     """
     named, bracket, explained = phrase.partition(" (")
     if bracket:

@@ -67,6 +67,10 @@ _PLACED = frozenset(
 _LONG, _LEAST = 4, 2
 # A word that is known as it is says more than what would be put in its place: "a kidney lesion".
 _KNOWN = frozenset(("lesion", "lesions"))
+# "Hilar mass (mass at the lung root)": the head of a name is not said again.
+_HEAD_AGAIN = re.compile(
+    r"\b(?P<head>[a-z]+) \((?P=head) (?=(?:of|in|on|at|to|from|between|behind|beside|around|along|under) )"
+)
 _NOUNS = frozenset(("anatomy", "finding", "disease", "device", "procedure"))
 _OF_A_PLACE = frozenset(("anatomy", "other", "modality", "device", "procedure", "disease"))
 
@@ -153,4 +157,5 @@ def _kept(text: str, match: Match, last: Match | None) -> Match | None:
     says_again = new != words and len(new) < _LEAST
     if entry.surface in _KNOWN or says_again or (contradicted and said.startswith("half")):
         return None
-    return match._replace(entry=replace(entry, lay=f"{entry.surface} ({said})", guarded=False, tail=""))
+    explained = _HEAD_AGAIN.sub(r"\g<head> (", f"{entry.surface} ({said})")
+    return match._replace(entry=replace(entry, lay=explained, guarded=False, tail=""))

@@ -26,7 +26,7 @@ from typing import NamedTuple
 from ahocorasick_rs import AhoCorasick
 
 from builders.medlaybench_v.facts import Fact, Reading
-from builders.medlaybench_v.words.stacks import names_a_vessel, noun_end
+from builders.medlaybench_v.words.stacks import is_joined, names_a_vessel, noun_end
 from builders.medlaybench_v.words.terms import Term
 from builders.medlaybench_v.writing.attachment import landing, stays_apart
 from builders.medlaybench_v.writing.bare import BUNDLED, in_bare
@@ -37,6 +37,7 @@ from builders.medlaybench_v.writing.glosses import (
     MOST,
     MOST_NOUNS,
     Told,
+    behind_its_noun,
     bracket_follows,
     explained,
     finds_room,
@@ -269,8 +270,8 @@ def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], told: 
         at = end
         if entry.stays and glossed_behind(entry.term) and (last := noun_end(text, end, stop)):
             at = _explained_behind(pieces, text, match, last, later, told)
-        elif entry.stays and (last := _vessel_end(text, match, stop, later)):
-            of_it = entry.term.lay if " (" in entry.term.lay else entry.lay  # "coronary artery (of the heart)"
+        elif entry.stays and (last := _name_end(text, match, stop, later)):
+            of_it = behind_its_noun(entry.term) or entry.lay  # "coronary artery (of the heart)"
             inside = [other for other in later if other.start < last]
             pieces += _glossed(text, match._replace(entry=replace(entry, lay=of_it)), last, inside, told)
             at = last
@@ -289,15 +290,18 @@ def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], told: 
     return pieces
 
 
-def _vessel_end(text: str, match: Match, stop: int, later: Sequence[Match]) -> int:
-    """Where the short name of a vessel or nerve ends of which an adjective says the place; 0 for others."""
-    end = match.end
-    if match.entry.term.pos != "adjective" or not names_a_vessel(text, end):
+def _name_end(text: str, match: Match, stop: int, later: Sequence[Match]) -> int:
+    """Where the short name ends of which an adjective says the organ, "gastric pouch", or the vessel; 0 for others."""
+    start, end, entry = match
+    if entry.term.pos != "adjective":
+        return 0
+    if not names_a_vessel(text, end) and (is_joined(text, start) or not behind_its_noun(entry.term)):
         return 0
     last = noun_end(text, end, stop)
     free = all(other.end <= last and not other.entry.behind for other in later if other.start < last)
-    short = len(text[end:last].split()) <= MOST_NOUNS
-    return last if free and short and not bracket_follows(text, last) else 0
+    short = len(text[end:last].split()) <= MOST_NOUNS + 1
+    again = entry.lay.endswith(f"{text[end:last]})")  # "epithelial (surface layer)" and "layer"
+    return last if free and short and not again and not bracket_follows(text, last) else 0
 
 
 def _is_wedged(text: str, end: int, later: Sequence[Match]) -> bool:

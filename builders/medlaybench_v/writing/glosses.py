@@ -1,8 +1,8 @@
 """Explanations in brackets: a word keeps its place where plain words would say something else there.
 
 "The gastric pouch" is no "stomach pouch", and nothing can stand behind "bilateral" in "bilateral large and small
-cysts". Such a word stays and is explained once: "the gastric (stomach) pouch". A reader stumbles over brackets too, so
-a sentence gets two at most, and what only repeats the expert's word behind plain ones ("air in the belly
+cysts". Such a word stays and is explained once: "the gastric pouch (of the stomach)". A reader stumbles over brackets
+too, so a sentence gets two at most, and what only repeats the expert's word behind plain ones ("air in the belly
 (pneumoperitoneum)") stands there alone.
 """
 
@@ -76,8 +76,7 @@ def explained(term: Term) -> str:
 
 def glossed_behind(term: Term) -> bool:
     """Whether an explanation stands behind the noun that follows its adjective, as what says where or with what does:
-    "periventricular mass (around the brain chambers)". What names an organ stands beside the word itself: "gastric
-    (stomach) pouch"."""
+    "periventricular mass (around the brain chambers)". What names an organ needs an "of" there (`behind_its_noun`)."""
     if term.pos != "adjective" or not term.expert.islower() or term.kind in ("view", "modality"):
         return False
     if term.kind == "anatomy":
@@ -100,6 +99,19 @@ def beside(lay: str) -> str:
     if said[:_SHORT] == word[:_SHORT]:
         return said  # "placental (placenta) polyp"
     return f"{word} ({said})" if len(said.split()) <= _MOST_WORDS else word
+
+
+def behind_its_noun(term: Term) -> str:
+    """An adjective with its organ as an explanation that stands behind the noun; "" where it would say nothing there.
+
+    >>> from builders.medlaybench_v.words.terms import Term
+    >>> behind_its_noun(Term("gastric", "stomach", None, "anatomy", "adjective", "", "", "the stomach", False, "", ""))
+    'gastric (of the stomach)'
+    """
+    if " (" in term.lay:
+        return term.lay
+    organ = said_behind(term) or (f"of {term.site}" if term.site else "")
+    return f"{term.expert} ({organ})" if organ.startswith("of ") else ""
 
 
 def finds_room(text: str, start: int, end: int, last: int) -> bool:

@@ -564,7 +564,7 @@ def with_article(phrase: str, known: tuple[str, ...] = ()) -> str:
         or counted["thing"] in known
         or (following and following[1] not in FUNCTION_WORDS and not _goes_on(following[1]))
     ):
-        return phrase  # "gallbladder wall", "artery (neck artery) disease" are not counted by their first noun
+        return phrase  # "gallbladder wall", "artery (in the neck) disease" are not counted by their first noun
     return f"{indefinite(phrase)} {phrase}"
 
 

@@ -30,7 +30,7 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         ("Paraspinal mass containing fat.", "paraspinal mass (beside the spine) containing fat"),
         ("Retroperitoneal abscess arising from the bowel.", "retroperitoneal"),
         # A layer is a part of what follows.
-        ("Subcutaneous air of the neck.", "subcutaneous air (air under the skin) of the neck"),
+        ("Subcutaneous air of the neck.", "subcutaneous air (under the skin) of the neck"),
         ("Transthoracic image of a hole.", "transthoracic (through the chest) image of a hole"),
         # What stands between would take the phrase.
         ("Calcified retroperitoneal mass.", "calcified mass behind the belly lining"),

@@ -45,7 +45,7 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         ("Image of the internal intercostal plane block.", "internal intercostal plane block", "block between"),
         ("MRI of the brain shows an intraventricular lesion.", "brain", "heart"),
         # A side belongs to the place that is named, a verb to who does it, letters of a house to its name.
-        ("A right femoral neck fracture is seen.", "right femoral neck fracture (fracture of", "right fracture"),
+        ("A right femoral neck fracture is seen.", "right femoral neck fracture (of", "right fracture"),
         ("We administered a drug.", "We administered", "given"),
         ("X-ray on admission to the hospital.", "on admission to", "arrival"),
         ("Courtesy of the Department of Bronchoscopy.", "Department of Bronchoscopy", "scope"),
@@ -60,8 +60,11 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         ("Advanced subglottic SCC is seen.", "subglottic SCC is", "(below"),
         # No bracket parts a word from a noun that has one of its own.
         ("A delayed portal venogram is shown.", "portal blood vessel scan of the veins (venogram)", "supply"),
-        # What an organ is stands beside its adjective, never behind another thing.
-        ("A pineal germinoma is seen.", "pineal (deep brain gland) germinoma", "germinoma ("),
+        # Behind another thing, an explanation says that it tells of an organ, not of the thing.
+        ("A pineal germinoma is seen.", "pineal germinoma (of a deep brain gland)", "pineal ("),
+        ("The gastric pouch empties.", "gastric pouch (of the stomach) empties", "gastric ("),
+        # An explanation does not say the word again that it explains.
+        ("A left hilar mass is seen.", "hilar mass (at the lung root)", "(mass"),
         # A word's own head stands beside it.
         ("The epithelial layer is thick.", "epithelial layer (surface layer) is", ") layer"),
         ("The tibialis anterior muscle.", "tibialis anterior muscle (shin muscle)", ") muscle"),

@@ -35,8 +35,8 @@ def test_patterns_are_in_lower_case_as_the_captions_are() -> None:
 @pytest.mark.parametrize(
     ("caption", "said"),
     [
-        ("MRI of the spine: a dural defect at L4.", "dural (spine covering) defect"),
-        ("Brain MRI: a dural defect near the skull.", "dural (brain covering) defect"),
+        ("MRI of the spine: a dural defect at L4.", "dural defect (of the spine covering)"),
+        ("Brain MRI: a dural defect near the skull.", "dural defect (of the brain covering)"),
         ("X-ray of the femoral head. Dural defect, lumbar spine.", "Dural (spine covering) defect"),
         ("The stomach is pushed anteriorly by the mass.", "pushed toward the front"),
         ("The left portal vein is seen anteriorly.", "seen at the front"),
@@ -371,7 +371,7 @@ def test_what_two_readers_found(caption: str, said: str, gone: str) -> None:
     ("caption", "said"),
     [
         ("No intravascular coagulation.", "No intravascular coagulation (inside the vessel)."),
-        ("A case of retinal pigmentosa.", "This is a case of retinal (back of the eye) pigmentosa."),
+        ("A case of retinal pigmentosa.", "This is a case of retinal pigmentosa (of the back of the eye)."),
         ("The anterior plate (arrow).", "the anterior plate (arrow)."),
         ("A proximal stump (PS) was seen.", "A proximal stump (PS) was seen."),
     ],
@@ -420,7 +420,7 @@ def test_a_phrase_that_is_right_in_one_place_needs_its_evidence(caption: str, sa
     ("caption", "said"),
     [
         ("Hippocampal deposits.", "Hippocampal deposits."),
-        ("The aortic tube is open.", "The aortic (main artery) tube is open."),
+        ("The aortic tube is open.", "The aortic tube (of the main artery) is open."),
         ("A dorsal swelling.", "A dorsal swelling (at the rear)."),
         ("A nasal septal fold.", "A nasal septal fold."),
     ],
@@ -453,7 +453,7 @@ def test_a_verb_that_nobody_lists_is_seen_by_its_object() -> None:
         ("Shadows bilaterally dense on the film.", "bilaterally dense"),
         ("An intravenous line.", "An intravenous line (into a vein)."),
         ("Intracranial lesion.", "abnormal area inside the skull"),
-        ("Shunting through the first jejunal trunk goes on.", "jejunal (middle small bowel) trunk goes"),
+        ("Shunting through the first jejunal trunk goes on.", "jejunal trunk (of the middle small bowel) goes"),
         ("Percutaneous drainage of pus.", "percutaneous drainage (through the skin) of pus"),
     ],
 )

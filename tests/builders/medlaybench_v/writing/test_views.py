@@ -65,13 +65,13 @@ def test_a_name_of_a_picture_is_unfolded(text: str, said: str | None) -> None:
         # One explanation, at the first mention.
         (
             "Its portal vein is wide. The portal vein is open.",
-            "Its portal vein (main vein into the liver) is wide. The portal vein is open.",
+            "Its portal vein (into the liver) is wide. The portal vein is open.",
         ),
         (
             "CT of gastric and duodenal tissue.",
             "This is a CT scan of gastric (stomach) and duodenal (upper small bowel) tissue.",
         ),
-        ("CT shows an umbilical artery", "A CT scan shows an umbilical artery (artery of the cord)."),
+        ("CT shows an umbilical artery", "A CT scan shows an umbilical artery (of the cord)."),
         ("CT with a contrast enhancing agent.", "This is a CT scan with a contrast dye."),
         ("The MRI scanner and the CT number are new.", "The MRI scanner and the CT number are new."),
         # Adverbs and joined nouns keep their place.
@@ -157,7 +157,7 @@ def test_how_a_caption_reads() -> None:
         ("A pseudoaneurysm (arrow) is seen.", "A pseudoaneurysm (walled-off leak; arrow) is seen."),
         (
             "The internal jugular vein (IJV) is wide.",
-            "The internal jugular vein (IJV, large neck vein) is wide.",
+            "The internal jugular vein (IJV, in the neck) is wide.",
         ),
         ("The fetal head is seen.", "The unborn baby's head is seen."),
         ("Dilated intestinal loops are seen.", "Widened bowel loops are seen."),
