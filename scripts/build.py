@@ -67,7 +67,7 @@ def run(recipe: Recipe[Any], options: Options, place: Place) -> None:
             workspace=Path(place.work) if place.work and not store else beside(place.out, "{}.work"),
             store=store,
             engine=engine,
-            progress=None if output.quiet else progress,
+            progress=progress.unless_quiet,
             overwrite=place.overwrite,
             tell=waiting.append,
         )

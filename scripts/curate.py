@@ -76,7 +76,7 @@ def command(
             against=against,
             index=index,
             engine=running,
-            progress=progress,
+            progress=progress.unless_quiet,
         )
     _print(audit)
     _print_where(audit, running, out)

@@ -2,7 +2,7 @@
 
 A number of a slice is the mean over its cases, with a bootstrap interval over patients, lesions or cases. Each
 slice is tested against all others (Mann-Whitney, one value per patient, lesion or case), and the p values of a measure
-are adjusted by Holm.
+over more than two slices are adjusted by Holm.
 """
 
 from __future__ import annotations
@@ -97,12 +97,12 @@ def sliced(
                 continue
             tested = _tests(measure, parts, groups or {})
             own = [
-                _cell(measure, side, cases, tested.get(side), groups or {}, resamples, seed,
+                _cell(measure, side, cases, tested.get(side), len(parts) > 2, groups or {}, resamples, seed,
                       paper=paper, table=f"By {column}", row=row, setting=setting, record=record)
                 for side, cases in sorted(parts.items())
             ]  # fmt: skip
             cells += own
-            if measure.direction != "none" and len(own) > 1:
+            if measure.direction != "none" and len({cell.value for cell in own}) > 1:
                 cells.append(_worst(own, measure))
     return cells
 
@@ -110,7 +110,8 @@ def sliced(
 def _tests(measure: Measure, parts: Mapping[str, Sequence[str]], groups: Mapping[str, str]) -> dict[str, float]:
     """Adjusted p of each slice against all others, for those with two patients, lesions or cases on both sides.
 
-    The cases of a patient or lesion are averaged first: rank tests take values as independent.
+    The cases of a patient or lesion are averaged first: rank tests take values as independent. Of two slices, each is
+    all that is not the other: one test, which is not adjusted.
     """
     values = {side: _by_group(measure, cases, groups) for side, cases in parts.items()}
     found: dict[str, float] = {}
@@ -118,7 +119,9 @@ def _tests(measure: Measure, parts: Mapping[str, Sequence[str]], groups: Mapping
         rest = [value for other, several in values.items() if other != side for value in several]
         if min(len(own), len(rest)) > 1:
             found[side] = mann_whitney(own, rest)[1]
-    return dict(zip(found, holm(list(found.values())).tolist(), strict=True)) if found else {}
+    return (
+        found if len(values) == 2 or not found else dict(zip(found, holm(list(found.values())).tolist(), strict=True))
+    )
 
 
 def _by_group(measure: Measure, cases: Sequence[str], groups: Mapping[str, str]) -> list[float]:
@@ -133,6 +136,7 @@ def _cell(
     side: str,
     cases: Sequence[str],
     p: float | None,
+    adjusted: bool,
     groups: Mapping[str, str],
     resamples: int,
     seed: int,
@@ -142,7 +146,7 @@ def _cell(
     values = [measure.values[case] for case in cases]
     boot = bootstrap_means(values, resamples=resamples, seed=seed, clusters=clusters, within=measure.within)
     value, ci95 = boot.estimate(scale=measure.scale)
-    note = "" if p is None else f"against all others p = {p:.3g} (Mann-Whitney, Holm)"
+    note = "" if p is None else f"against all others p = {p:.3g} (Mann-Whitney{', Holm' * adjusted})"
     return Result(column=measure.name, split_or_group=side, value=value, unit=measure.unit, direction=measure.direction,
                   n=len(cases), ci95=ci95, note=note, **place)  # fmt: skip
 

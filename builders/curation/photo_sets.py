@@ -21,6 +21,7 @@ from loaders.corpus import OFFICIAL, corpus, fetch_repository, is_path, load, lo
 from loaders.errors import InputError
 from loaders.files.image_files import SUFFIXES
 from loaders.files.images import ImageError, image_bytes
+from loaders.files.tables import open_parquet
 from loaders.files.untrusted import is_file, is_folder, is_inside, resolved
 from loaders.manifest import NAME, Manifest
 from loaders.registry import corpora
@@ -88,17 +89,37 @@ def _refuse_table(table: Path | None, name: str) -> None:
 
 
 def _is_data_set(path: Path, report: Path | None) -> bool:
-    """Whether it is a data file, or a folder with data files and no image beside them, or with ImageFolder metadata."""
+    """Whether it is a data file, or a folder with data files and no image beside them, or with ImageFolder metadata.
+
+    Beside Parquet files that hold pictures, an image is a logo or a figure of the card, and none of the photos.
+    """
     if is_file(path):
         return path.suffix.casefold() in _DATA
     if not is_folder(path):
         return False
     own = resolved(report) if report else None
     names = [
-        Path(name) for at, _, names in os.walk(path) if own is None or not is_inside(Path(at), own) for name in names
+        Path(at, name)
+        for at, _, names in os.walk(path)
+        if own is None or not is_inside(Path(at), own)
+        for name in names
     ]
     images = any(name.suffix.casefold() in SUFFIXES for name in names)
-    return any(name.name in _METADATA if images else name.suffix.casefold() in _DATA for name in names)
+    if any(name.name in _METADATA if images else name.suffix.casefold() in _DATA for name in names):
+        return True
+    return any(_holds_pictures(name) for name in sorted(names) if name.suffix.casefold() == ".parquet")
+
+
+def _holds_pictures(path: Path) -> bool:
+    """Whether a Parquet file has a column of pictures as `datasets` writes them; no for one that cannot be read."""
+    import pyarrow as pa
+
+    try:
+        with open_parquet(path) as file:
+            types = file.schema_arrow.types
+    except InputError:
+        return False
+    return any(pa.types.is_struct(kind) and kind.get_field_index("bytes") >= 0 for kind in types)
 
 
 def _of_folder(

@@ -43,6 +43,7 @@ class Bars(Progress):
             console=console,
             disable=quiet or output.quiet or not console.is_terminal,
         )
+        self._quiet = quiet or output.quiet
         self._named: dict[str, TaskID] = {}
         self._watching = ExitStack()
 
@@ -55,6 +56,11 @@ class Bars(Progress):
     ) -> None:
         self._watching.close()
         super().__exit__(kind, error, trace)
+
+    @property
+    def unless_quiet(self) -> Self | None:
+        """For stages that print plain lines where there is no terminal (`builders.pipeline.progress`)."""
+        return None if self._quiet else self
 
     def count(self, what: str, total: int) -> Callable[[int, int], None]:
         """A new bar at zero; returns the function (done, total) that moves it."""

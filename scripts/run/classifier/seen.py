@@ -110,7 +110,9 @@ def look_for(trained: Labelled, photos: Sequence[Photo], options: Classifying, *
     files = [File(photo.key, Path(photo.key), held=photo.read) for photo in photos]
     make_folder(options.out)
     with Bars(quiet=quiet) as bars:
-        found = seen(files, others, index=options.out / "index.sqlite", engine=Threads(cores()), progress=bars)
+        found = seen(
+            files, others, index=options.out / "index.sqlite", engine=Threads(cores()), progress=bars.unless_quiet
+        )
     listed = {
         "trained_on": {split: trained.digests[split] for split in _SPLITS},
         "looked_for": len(others) - len(found.unread),

@@ -106,6 +106,17 @@ def _found(audit: Audit, names: dict[str, str]) -> set[tuple[str, str, str, bool
     }
 
 
+def test_a_logo_beside_the_shards_is_no_photo(tmp_path: Path) -> None:
+    place = _parquet(tmp_path / "set", classes=True)
+    save(place, {"figures/logo.jpg": jpeg(drawn(7))})
+    photos = photo_set(str(place), group="patient")
+    assert len(photos.files) == len(PHOTOS) and photos.columns["label"] == "column finding"
+    # Measurements of the photos of a folder are no data set.
+    folder = _image_folder(tmp_path / "folder", metadata=False)
+    pq.write_table(pa.table({"file": ["train/acne/a.jpg"], "bytes": [3]}), folder / "photos.parquet")
+    assert photo_set(str(folder)).columns["label"] == "names of folders"
+
+
 @pytest.mark.parametrize("layout", ["classes", "plain", "metadata", "folders"])
 def test_planted_conflicts_are_found_in_every_public_layout(tmp_path: Path, layout: str) -> None:
     if layout in ("classes", "plain"):

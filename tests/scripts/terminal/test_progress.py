@@ -8,6 +8,7 @@ import re
 import pytest
 from rich.console import Console
 
+from builders.pipeline.progress import Meter
 from loaders.models.waiting import waiting
 from scripts.terminal.progress import Bars
 
@@ -46,3 +47,15 @@ def test_a_narrow_terminal_cuts_no_number_and_no_word(width: int) -> None:
 
 def test_nothing_is_shown_without_a_terminal() -> None:
     assert shown(terminal=False) == "" == shown(terminal=True, quiet=True).strip()
+
+
+def test_stages_that_print_lines_print_none_with_quiet() -> None:
+    """Without a terminal a stage prints plain lines instead of moving a bar."""
+    lines = []
+    for quiet in (False, True):
+        console = Console(file=io.StringIO(), force_terminal=False)
+        with Bars(console, quiet=quiet) as bars:
+            Meter(bars.unless_quiet, "examine", rows=3, batches=1).finish(0)
+        assert isinstance(console.file, io.StringIO)
+        lines.append(console.file.getvalue())
+    assert lines == ["examine: 0 rows, 0 excluded\n", ""]
