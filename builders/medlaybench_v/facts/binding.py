@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import combinations
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.poles import poles
@@ -199,8 +200,11 @@ def exchanged(
 
     What tells two values apart is what stands nearer to one than to the other.
     """
+    if len(here) < 2 or len(there) < 2:
+        return None
     values = sorted({p.value for p in here} & {p.value for p in there})
-    if len(values) < 2:
+    pairs = [(one, other) for one, other in combinations(values, 2) if apart(one, other)]
+    if not pairs:
         return None
     if [p.value for p in here] == [p.value for p in there] and in_order(expert, lay):
         return None
@@ -208,17 +212,12 @@ def exchanged(
     shared = frozenset(expert.get(_sequence)).intersection(lay.get(_sequence))
     at_here, at_there = _near(expert, here, values, shared), _near(lay, there, values, shared)
     perhaps = None
-    for i, one in enumerate(values):
-        for other in values[i + 1 :]:
-            if not apart(one, other):
-                continue
-            kept, turned = _crossing(
-                _difference(at_here[one], at_here[other]), _difference(at_there[one], at_there[other])
-            )
-            if min(turned) > 0.06 and sum(turned) > 1.3 * sum(kept) + 0.05:
-                return Exchange(one, other, True)
-            if min(turned) > 0.02 and sum(turned) > sum(kept) and perhaps is None:
-                perhaps = Exchange(one, other, False)
+    for one, other in pairs:
+        kept, turned = _crossing(_difference(at_here[one], at_here[other]), _difference(at_there[one], at_there[other]))
+        if min(turned) > 0.06 and sum(turned) > 1.3 * sum(kept) + 0.05:
+            return Exchange(one, other, True)
+        if min(turned) > 0.02 and sum(turned) > sum(kept) and perhaps is None:
+            perhaps = Exchange(one, other, False)
     return perhaps
 
 

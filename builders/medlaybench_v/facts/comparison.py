@@ -94,7 +94,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             if not ours or not theirs:
                 continue
         _one(expert, ours, lay, theirs, dimension, outcome)
-    if not outcome.failed:
+    if shared and not outcome.failed:
         _turned_beside(expert, here, lay, there, outcome)
     if not outcome.decided:
         _ends(expert, here, lay, there, outcome)

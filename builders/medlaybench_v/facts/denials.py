@@ -79,6 +79,7 @@ def polarity(reading: Reading) -> Polarity:
                 denied[i] += 1
     signs: dict[str, set[int]] = {}
     ahead = reading.get(_still_ahead)
+    somewhat = not _HARDLY.isdisjoint(reading.bag)
     for said in reading.get(senses):
         if ahead and any(first <= said.first < end for first, end in ahead):
             continue
@@ -88,7 +89,7 @@ def polarity(reading: Reading) -> Polarity:
         flip = -1 if flips else 1
         if flip < 0 and said.first and reading.texts[said.first - 1] in _NOT_ALL:
             continue  # "no new lesion" denies none that was there
-        hardly = not _HARDLY.isdisjoint(reading.texts[max(0, said.first - 3) : said.first])
+        hardly = somewhat and not _HARDLY.isdisjoint(reading.texts[max(0, said.first - 3) : said.first])
         for sense in said.senses:
             both = hardly and sense.concept == "visible"
             signs.setdefault(sense.concept, set()).update((1, -1) if both else (sense.sign * flip,))
@@ -125,7 +126,8 @@ def _undecided(reading: Reading) -> list[tuple[int, int]]:
         for d in reading.get(degrees)
         if d.value in (OPEN, UNLIKELY) or reading.texts[d.first] in ("feared", "fears", "suspected", "suspicion")
     ]
-    places += [i for i, word in enumerate(reading.texts) if word in _OF_ONE]
+    if not _OF_ONE.isdisjoint(reading.bag):
+        places += [i for i, word in enumerate(reading.texts) if word in _OF_ONE]
     spans = reading.get(clauses)
     if any(reading.texts[end - 1] in _ELLIPTIC for start, end in spans if 0 < end - start < 9):
         return [(0, len(reading.texts))]

@@ -88,9 +88,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         outcome.add("new", text, Basis.UNMET)
     if replaced := _place_replaced(expert, lay, unfamiliar, allowed):
         outcome.add("changed", *replaced)
-    elif unfamiliar:
+    elif anew := [said for said in unfamiliar if not known.issuperset(map(_CONCEPT, said.senses))]:
         all_known = not expert.get(_unknown_terms)
-        for said in elsewhere(lay, unfamiliar, known, concepts_of(lay), all_known=all_known):
+        for said in elsewhere(lay, anew, known, concepts_of(lay), all_known=all_known):
             if not _is_simile(lay, said):
                 outcome.add("new", lay.text[lay.words[said.first].start : lay.words[said.last].end], Basis.UNMET)
     for text in (*_taken_away(expert, lay), *_replaced(expert, lay, unfamiliar, allowed)):
@@ -398,7 +398,7 @@ def _reached(expert: Reading, lay: Reading, unfamiliar: list[Said]) -> list[str]
 
 def _one_more(expert: Reading, lay: Reading, unfamiliar: list[Said]) -> list[str]:
     """Body parts of which the lay caption alone tells one more finding: "the nerves are stretched, too"."""
-    if not unfamiliar:
+    if not unfamiliar or not lay.get(also):
         return []
     known = concepts_of(expert)
     named = {sense.concept for said in unfamiliar for sense in said.senses}

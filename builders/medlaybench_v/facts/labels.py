@@ -8,7 +8,7 @@ broken and 1,714 faithful pairs of nineteen writers 92 and none have such an exc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import combinations
 from typing import NamedTuple
 
@@ -116,23 +116,29 @@ def _labelled(reading: Reading) -> dict[tuple[str, str], dict[str, str]]:
     """By the kinds of values and labels, the label of each value that stands with one alone."""
     labels = reading.get(_by_kind)
     cuts = [_numbered(unit(reading)) for unit in _UNITS]
+    beside = {kind: [(cut, _by_part(found, cut)) for cut in cuts] for kind, found in labels.items()}
     found: dict[tuple[str, str], dict[str, set[str]]] = {}
     for value in (*(at for kind, found in labels.items() if kind != _PART for at in found), *_values(reading)):
-        for kind, named_there in labels.items():
+        for kind, by_part in beside.items():
             if kind == value.kind or (kind == _PART and value.kind in _TOLD_BY_PARTS):
                 continue
-            for cut in cuts:
-                with_it = _beside(value, named_there, cut)
+            for cut, named_there in by_part:
+                with_it = named_there.get(cut[value.word], _NO_LABELS)
                 if len(with_it) == 1:
                     break
             found.setdefault((value.kind, kind), {}).setdefault(value.value, set()).update(with_it)
     return {key: {value: min(told) for value, told in by.items() if len(told) == 1} for key, by in found.items()}
 
 
-def _beside(value: _At, labels: list[_At], cut: list[int]) -> set[str]:
-    """The labels in the part of the caption that holds a value."""
-    part = cut[value.word]
-    return {label.value for label in labels if cut[label.word] == part}
+_NO_LABELS = frozenset[str]()
+
+
+def _by_part(labels: list[_At], cut: list[int]) -> Mapping[int, Set[str]]:
+    """The labels in each part of the caption that holds any."""
+    found: dict[int, set[str]] = {}
+    for label in labels:
+        found.setdefault(cut[label.word], set()).add(label.value)
+    return found
 
 
 def _numbered(spans: Sequence[tuple[int, int]]) -> list[int]:

@@ -30,31 +30,28 @@ def poles(reading: Reading) -> list[Pole]:
             continue
         size, named = matches[0]
         end = i + size
-        if (texts[i] == "longer" and texts[i - 1] == "no") or (texts[i] == "more" and texts[i - 1] == "any"):
+        word, before, after = texts[i], texts[i - 1], texts[end] if end < len(texts) else ""
+        if (word == "longer" and before == "no") or (word == "more" and before == "any"):
             continue  # of time: "no longer visible", "not seen any more"
-        if texts[i] == "more" and not _PLACED.isdisjoint(texts[end : end + 1]) and "than" not in texts[end : end + 4]:
+        if word == "more" and after in _PLACED and "than" not in texts[end : end + 4]:
             continue  # "more caudally" compares places
-        if "".join(texts[end : end + 1]).startswith("arrow") and reading.gaps[end] == " ":
+        if after.startswith("arrow") and reading.gaps[end] == " ":
             named = tuple(pole for pole in named if pole[0] == "brightness")  # how a mark is drawn: "solid arrow"
-        if texts[i] == "back" and texts[i - 1] in _RETURNED:
+        if word == "back" and before in _RETURNED:
             continue  # "put back", "is back in place"
-        if texts[i] == "old" and texts[i - 1] in _AGES:
+        if word == "old" and before in _AGES:
             continue  # an age
-        if texts[i:end] == ["part", "of"] and reading.gaps[i] == " " and texts[i - 1] not in _SOME:
+        if word == "part" and texts[i:end] == ["part", "of"] and reading.gaps[i] == " " and before not in _SOME:
             continue  # "the lower part of the lung" is a place
-        if texts[i] == "reduction" and texts[i - 1] in _SETTING:
+        if word == "reduction" and before in _SETTING:
             continue  # of a fracture
-        if texts[end : end + 1] == ["than"] and _is_limit(texts[i], texts[end + 1 : end + 2]):
+        if after == "than" and _is_limit(word, "".join(texts[end + 1 : end + 2])):
             continue
-        if (
-            texts[i] in ("above", "below")
-            and not _is_amount(texts[end : end + 1])
-            and texts[end : end + 1] not in _USUAL
-        ):
+        if word in ("above", "below") and not _is_amount(after) and after not in _USUAL:
             named = tuple((dimension, value) for dimension, value in named if dimension != "size")
-        if texts[i] == "up" and _is_amount(texts[end : end + 1]):
+        if word == "up" and _is_amount(after):
             continue
-        if texts[end : end + 1] == ["zero"] or (texts[i] == "as" and _is_amount(texts[end : end + 1])):
+        if after == "zero" or (word == "as" and _is_amount(after)):
             continue  # below zero; as much as 42 mm
         denied = not _NOT.isdisjoint(texts[max(0, i - 2) : i])
         neither = "neither" in texts[max(0, i - 4) : i] and (
@@ -65,7 +62,7 @@ def poles(reading: Reading) -> list[Pole]:
                 value = SAME
             elif dimension == "approach" and not _OPPOSITE_SIDE.isdisjoint(texts[end : end + 3]):
                 value = _TURNED[value]  # towards the opposite side is away from this one
-            elif texts[i - 1 : i] == ["as"] == texts[end : end + 1] and not denied:
+            elif i and before == "as" == after and not denied:
                 value = SAME  # "just as bright as fat"
             elif denied:
                 value = _TURNED[value] if dimension in ("size", "brightness") else SAME
@@ -81,13 +78,13 @@ def _outer(reading: Reading) -> list[Pole]:
     return [Pole("depth", MINUS, i, i) for i, text in enumerate(reading.texts) if text == "lateral" and i + 1 in parts]
 
 
-def _is_limit(comparative: str, following: list[str]) -> bool:
+def _is_limit(comparative: str, following: str) -> bool:
     """ "More than half", "no larger than 8 mm", and not "wider than a year ago"."""
-    return _is_amount(following) and (comparative in ("more", "less") or following[0][0].isdigit())
+    return _is_amount(following) and (comparative in ("more", "less") or following[0].isdigit())
 
 
-def _is_amount(following: list[str]) -> bool:
-    return bool(following) and (following[0][0].isdigit() or following[0] in ("half", "a", "one", "two", "twice"))
+def _is_amount(following: str) -> bool:
+    return following[:1].isdigit() or following in ("half", "a", "one", "two", "twice")
 
 
 _PLACED = frozenset("caudally cranially proximally distally laterally medially anteriorly posteriorly".split())
@@ -95,7 +92,7 @@ _SETTING = frozenset("closed open internal manual anatomic anatomical concentric
 _SOME = frozenset("a is just only one was which large small big good still".split())
 _RETURNED = frozenset("is was are were be been put brought came come comes went grown grew bounced sent".split())
 _AGES = frozenset("year years month months week weeks day days".split())
-_USUAL = (["normal"], ["average"], ["usual"], ["the"], ["what"], ["expected"], ["that"])
+_USUAL = frozenset("normal average usual the what expected that".split())
 _OPPOSITE_SIDE = frozenset(("opposite", "contralateral"))
 _TURNED = {PLUS: MINUS, MINUS: PLUS, SAME: SAME}
 _NOT = frozenset(("not", "t", "no", "without", "nor"))

@@ -105,7 +105,7 @@ class _Reader:
 
     def _joined(self) -> list[Quantity]:
         """A year and four months are one time."""
-        if len(self.found) < 2:
+        if [quantity.kind for quantity in self.found].count("time") < 2:
             return self.found
         joined: list[Quantity] = []
         for quantity in self.found:

@@ -137,12 +137,8 @@ def _ends(reading: Reading, i: int) -> bool:
 
 
 def _is_structure(reading: Reading, i: int) -> bool:
-    return i in reading.get(_structures)
-
-
-def _structures(reading: Reading) -> frozenset[int]:
-    """The words that name a body part."""
-    return frozenset(i for s in reading.get(senses) if _is_part(s.senses) for i in range(s.first, s.last + 1))
+    """Whether word i names a body part."""
+    return any(s.first <= i <= s.last and _is_part(s.senses) for s in reading.get(senses))
 
 
 @lru_cache(maxsize=4096)
