@@ -372,14 +372,16 @@ def canonical_json(value: Any) -> bytes:
     >>> canonical_json({"b": 0.1, "a": [None, "é"]}).decode()
     '{"a":[null,"é"],"b":0.1}'
     """
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_bytes_as_digest)
-    return text.encode()
+    return _CANONICAL.encode(value).encode()
 
 
 def _bytes_as_digest(value: object) -> dict[str, str]:
     if isinstance(value, bytes):
         return {"sha256": hashlib.sha256(value).hexdigest()}
     raise TypeError(f"a {type(value).__name__} has no canonical JSON")
+
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=_bytes_as_digest)
 
 
 def content_digest(splits: Mapping[str, str]) -> str:

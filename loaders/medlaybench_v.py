@@ -120,6 +120,7 @@ def __getattr__(name: str) -> datasets.Features:
 # How ROCOv2 abbreviates its splits in identifiers.
 _SHORT = {"validation": "valid"}
 _CUI = re.compile(r"C\d{7}\Z")
+_BETWEEN_CUIS = re.compile(r"[;,|\s]+")
 
 
 def parse_cuis(value: object, where: object = "cuis") -> list[str]:
@@ -134,7 +135,7 @@ def parse_cuis(value: object, where: object = "cuis") -> list[str]:
     if isinstance(value, str) and value.lstrip().startswith(("[", "(")):
         value = _literal(value, where)
     if isinstance(value, str):
-        value = [part for part in re.split(r"[;,|\s]+", value) if part]
+        value = _BETWEEN_CUIS.split(value)
     if value is None or (isinstance(value, float) and value != value):
         return []
     if not isinstance(value, Sequence) and not hasattr(value, "tolist"):

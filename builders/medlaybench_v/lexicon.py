@@ -69,13 +69,16 @@ class Lexicon:
         """
         by_span = {(m.start, m.end): m for m in mentions}
         concepts: dict[str, dict[str, Any]] = {}
-        for match in matches:
-            mention = by_span.get((match.start, match.end))
-            cui = match.entry.term.cui or (mention.cui if mention else None)
+        for start, end, entry in matches:
+            surface = expert.text[start:end]
+            folded = surface.casefold()
+            if folded in concepts:
+                continue
+            mention = by_span.get((start, end))
+            cui = entry.term.cui or (mention.cui if mention else None)
             source = "cui" if cui in cuis else mention.source if mention else "vocabulary"
-            surface = expert.text[match.start : match.end]
-            lay = (match.entry.lay, match.entry.licence or UNKNOWN) if match.changes else None
-            concepts.setdefault(surface.casefold(), _concept(surface, match.start, match.end, cui, lay, source))
+            lay = (entry.lay, entry.licence or UNKNOWN) if entry.changes else None
+            concepts[folded] = _concept(surface, start, end, cui, lay, source)
         for mention in mentions:
             source = "cui" if mention.cui in cuis else mention.source
             concepts.setdefault(
@@ -98,5 +101,6 @@ def _concept(
 ) -> dict[str, Any]:
     """`said` is the lay phrase and its licence."""
     lay, licence = said or (None, None)
-    place = {"surface": surface, "start": start, "end": end}
-    return {**place, "cui": cui, "lay": lay, "source": source, "licence": licence}
+    return {
+        "surface": surface, "start": start, "end": end, "cui": cui, "lay": lay, "source": source, "licence": licence
+    }  # fmt: skip

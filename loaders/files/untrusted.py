@@ -416,7 +416,7 @@ def cell_text(cell: str) -> str:
 
 def is_text(text: str) -> bool:
     """Whether it is free of bytes that were not UTF-8, of unpaired surrogates and of NUL."""
-    return _NO_TEXT.search(text) is None
+    return (text.isascii() and "\0" not in text) or _NO_TEXT.search(text) is None
 
 
 def check_text(text: str, where: object, name: str = "") -> str:

@@ -114,7 +114,7 @@ def row_problem(row: Mapping[str, Any]) -> str | None:
         return "caption has no words" if caption.strip() else "caption is empty"
     if len(caption) > MAX_CHARACTERS:
         return f"caption longer than {MAX_CHARACTERS:,} characters"
-    if _INVISIBLE.search(caption):
+    if not caption.isprintable() and _INVISIBLE.search(caption):
         return "caption holds control characters"
     plain = caption
     if not caption.isascii():

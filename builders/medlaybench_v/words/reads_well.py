@@ -79,7 +79,7 @@ def reading_of(text: str) -> Reads:
     words = _WORD.findall(text)
     unexplained = _unexplained(words, text)
     stacks, repeats = _stacks_and_repeats(text.lower())
-    hyphens = len(_CHAIN.findall(text)) if text.count("-") > 2 else 0
+    hyphens = sum(len(_CHAIN.findall(word)) for word in words if word.count("-") > 2) if text.count("-") > 2 else 0
     tens = max(1.0, len(words) / 10)
     score = max(0.0, 1 - (_STUMBLING * (repeats + hyphens + stacks) + _UNEXPLAINED * len(unexplained)) / tens)
     return Reads(round(score, 3), repeats, hyphens, stacks, unexplained)
@@ -91,15 +91,16 @@ def unexplained_words(text: str) -> tuple[str, ...]:
 
 
 def _unexplained(said: Sequence[str], text: str) -> tuple[str, ...]:
+    plain = plain_words()  # most words are plain as they are
+    strange = dict.fromkeys(map(_if_strange, [word for word in dict.fromkeys(said) if word not in plain]))
+    strange.pop("", None)
+    if not strange:
+        return ()
     explained: set[str] = set()
     for found in _explanations(text):
         if found[1] and not _MARKERS.search(found[2].partition(";")[0]):  # "(bulging weak spot; arrow)"
             explained.update(word.lower() for part in (found[1], found[2]) for word in _WORD.findall(part))
-    words: dict[str, None] = {}
-    for word in dict.fromkeys(said):
-        if (strange := _if_strange(word)) and strange not in explained:
-            words[strange] = None
-    return tuple(words)
+    return tuple([word for word in strange if word not in explained])
 
 
 def _explanations(text: str) -> Iterator[re.Match[str]]:

@@ -68,7 +68,7 @@ _ORGAN = re.compile(
 )
 # "A CT scan shows left kidney with a cyst"; joined to another thing, it may be a part of that one's name.
 _SHOWN_ORGAN = re.compile(
-    rf"\b(?:shows?|showed|showing) (?={_PLACED}{{0,3}}(?:{_SINGLE})"
+    rf"show(?<!\wshow)(?:s|ed|ing)? (?={_PLACED}{{0,3}}(?:{_SINGLE})"
     r"(?:[.,;]|\Z| (?:with|without|in|from|of|that|which)\b))"
 )
 _SHOWN = re.compile(
@@ -93,8 +93,8 @@ def with_articles(text: str) -> str:
     """The caption with the articles of its organs and of what it shows."""
     text = _ORGAN.sub(lambda behind: behind[0] if inside_brackets(text, behind.start()) else f"{behind[0]}the ", text)
     text = _SCANNED.sub(lambda behind: f"{behind[0]}{indefinite(text[behind.end() :])} ", text)
-    text = _PATIENT.sub(r"\g<0>a ", text)
-    text = _SHOWN_ORGAN.sub(r"\g<0>the ", text)
+    text = _PATIENT.sub(lambda behind: f"{behind[0]}a ", text)
+    text = _SHOWN_ORGAN.sub(lambda shown: f"{shown[0]}the ", text)
     for shown in reversed(list(_SHOWN.finditer(text))):
         if not inside_brackets(text, shown.start()):
             text = text[: shown.end()] + with_article(text[shown.end() :], _ORGANS if shown["with"] else ())

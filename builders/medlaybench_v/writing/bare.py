@@ -132,7 +132,7 @@ def _explains(entry: Entry) -> bool:
 
 def _sentence_of(lower: str, at: int) -> int:
     """Where the sentence begins that a place lies in."""
-    return max(lower.rfind(end, 0, at) for end in (". ", "; ", "! ", "? "))
+    return max(lower.rfind(". ", 0, at), lower.rfind("; ", 0, at), lower.rfind("! ", 0, at), lower.rfind("? ", 0, at))
 
 
 def _finds_room(text: str, start: int, end: int, term: Term) -> bool:

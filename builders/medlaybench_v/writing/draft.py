@@ -214,9 +214,11 @@ class Drafter:
             and (lower[end : end + 1] in SEPARATORS or ends_word(lower, end))
         ]
         for found in _CAPITALS.finditer(text):
-            number, (start, end) = self._letters.get(found[0].lower(), -1), found.span()
-            if number >= 0 and begins_word(lower[start - 1 : start]) and ends_word(lower, end):
-                places.append((start, -end, number, forms[number]))
+            number = self._letters.get(found[0].lower())
+            if number is not None and begins_word(lower[found.start() - 1 : found.start()]):
+                start, end = found.span()
+                if ends_word(lower, end):
+                    places.append((start, -end, number, forms[number]))
         for start, end, form in _named_here(text, lower, recognised):
             if form.entry.changes:
                 places.append((start, -end, len(forms) + len(places), form))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from operator import itemgetter
 
 from builders.medlaybench_v.words.terms import english
 from builders.medlaybench_v.writing.draft import Draft, Piece
@@ -133,13 +134,13 @@ def tidy(text: str) -> str:
     text = " ".join(text.split())
     text = _SPACE_BEFORE.sub("", text)
     text = text.replace("( ", "(").replace("[ ", "[")
-    text = _NO_SPACE_AFTER.sub(r"\g<0> ", text)
-    text = _GLUED.sub(r"\g<0> ", text)
-    text = _GLUED_SENTENCES.sub(r". \g<0>", text)
+    text = _NO_SPACE_AFTER.sub(_and_space, text)
+    text = _GLUED.sub(_and_space, text)
+    text = _GLUED_SENTENCES.sub(lambda found: f". {found[0]}", text)
     text = _GLUED_BRACKET.sub(" (", text) if "(" in text else text
     if _ANY_REPEATED.search(text.lower()):
         text = _REPEATED.sub(r"\1", text)
-    text = _JOINED_TWICE.sub(r"\1", text) if " and " in text else text
+    text = _JOINED_TWICE.sub(itemgetter(1), text) if " and " in text else text
     text = _without_said_twice(text)
     text = _BRACKET_TWICE.sub(r"\1", text) if ") (" in text else text
     if not text:
@@ -152,6 +153,11 @@ def tidy(text: str) -> str:
     elif text[-1] in ",;:":
         text = text[:-1] + "."
     return text
+
+
+def _and_space(found: re.Match[str]) -> str:
+    """What was found, and a space; a template would be parsed for each caption."""
+    return f"{found[0]} "
 
 
 def _without_said_twice(text: str) -> str:

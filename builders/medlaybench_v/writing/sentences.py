@@ -452,7 +452,9 @@ def _is_more_than_a_name(sentence: str) -> bool:
 def _has_verb(sentence: str) -> bool:
     """Whether a sentence may hold a verb of its own; an explanation in brackets may hold one, too."""
     outside = _BRACKETS.sub("", sentence)
-    return _WITH_OBJECT.search(outside) is not None or any(map(_may_be_verb, _WORD.findall(outside.lower())))
+    lower = outside.lower()
+    with_object = "ed " in lower and _WITH_OBJECT.search(outside) is not None
+    return with_object or any(map(_may_be_verb, _WORD.findall(lower)))
 
 
 def _is_finding(sentence: str) -> bool:
