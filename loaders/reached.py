@@ -116,7 +116,6 @@ class _Reader:
     """Reads the code of a module of `package`, and keeps only strings, since trees take a hundred times the memory.
 
     What a worker does not run is left out: docstrings, imports for types, what a script does when run by itself.
-    # Whether a name is read or set (`ctx`) follows from its position.
     """
 
     def __init__(self, package: str) -> None:

@@ -49,8 +49,8 @@ class Group:
 
 
 def _commands(package: str, lines: str, *, no_tables: str = "", passing_on: str = "") -> dict[str, Command]:
-    """Commands of a package, each in the module of its name, from lines `name:
-    help`; indented lines continue the help."""
+    """Commands of a package, each in the module of its name, from lines `name: help`; indented lines continue the
+    help."""
     commands = {}
     for line in re.split(r"\n(?=\w)", lines):
         name, _, text = " ".join(line.split()).partition(": ")

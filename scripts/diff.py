@@ -135,6 +135,8 @@ def meaning(found: Diff) -> Iterator[str]:
         yield "Code that reads A also reads B, which has more columns."
     if found.touched:
         yield f"What was measured on {_and(found.touched)} of A does not hold for B: the rows differ."
+    elif lost := [change.where for change in found.schema if change.b is None and "." not in change.where]:
+        yield f"What was measured on A holds for B, but for {_and(lost)}: every other column is the same in every row."
     else:
         yield "What was measured on A holds for B: the content of every row is the same."
     if found.reordered:

@@ -86,8 +86,8 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Pay:
-    """What people get, in `currency`: per case, per case that broke off through
-    no fault of theirs, and for the rest."""
+    """What people get, in `currency`: per case, per case that broke off through no fault of theirs, and for the
+    rest."""
 
     currency: str = "USD"
     each_case: float = 5.0

@@ -64,8 +64,7 @@ class Diff:
     "now excluded" (was a row of A), "now included" (is a row of B), "excluded, new" and "no longer excluded" (a key
     that the other release does not know), "reason changed", "detail changed" (same reasons, other details),
     "same licence in other words". Rows of the last kind are counted in `respelled` by column, not in `changed`.
-    `touched`
-    are the splits that lost, gained or changed a row.
+    `touched` are the splits that lost, gained or changed a row.
     """
 
     content_a: str

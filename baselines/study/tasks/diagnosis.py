@@ -15,7 +15,7 @@ from baselines.results.sheets import sheet_bytes
 from baselines.study.design import TaskName
 from baselines.study.tasks.forms import checks, one_of, photos, write_answers
 from baselines.study.tasks.task import Form, Item, Response, Source
-from baselines.threemdbench.consultation.cases import read_cases
+from baselines.threemdbench.consultation.cases import Case, read_cases
 from baselines.threemdbench.consultation.diagnosis import NONE
 from baselines.threemdbench.consultation.physicians import (
     COLUMNS,
@@ -46,11 +46,9 @@ class Diagnosis:
 
         Raises InputError for another corpus, another setting, and if no case can be shown.
         """
-        design, rows = source.design, photos(source, self.name)
+        design, cases = source.design, drawn_cases(source)
         if design.setting not in (*SETTINGS, BOTH):
             raise InputError("study.yaml, setting", found=repr(design.setting), expected=", ".join((*SETTINGS, BOTH)))
-        cases = one_a_diagnosis(read_cases(rows, photos="original").cases, design.seed)
-        cases = cases[: design.cases]
         if len(cases) < 2:
             raise InputError("study", found=f"{len(cases)} cases that can be shown", expected="2 or more")
         numbers = case_numbers(cases)
@@ -103,6 +101,12 @@ class Diagnosis:
             cells = partial(_cells, stand_in=stand_in)
             written += write_answers(self.name, own, folder, cells, partial(sheet_bytes, COLUMNS), part=setting)
         return written
+
+
+def drawn_cases(source: Source) -> list[Case]:
+    """The cases of this task, drawn by the design's seed. Raises InputError for another corpus."""
+    design, rows = source.design, photos(source, Diagnosis.name)
+    return one_a_diagnosis(read_cases(rows, photos="original").cases, design.seed)[: design.cases]
 
 
 def _check(name: str) -> Item:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines.study.design import TaskName
+from baselines.study.tasks import diagnosis
 from baselines.study.tasks.forms import checks, is_check, one_of, photos, write_answers
 from baselines.study.tasks.task import Form, Item, Response, Source
 from baselines.threemdbench.relevance_sheets import (
@@ -23,6 +24,7 @@ from baselines.threemdbench.relevance_sheets import (
     marked_sheet,
 )
 from loaders.corpus import encoded
+from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.images import cell_bytes
 from loaders.pages import small_jpeg
@@ -48,12 +50,23 @@ class Relevance:
     survey = False
 
     def items(self, source: Source) -> tuple[Item, ...]:
-        """One case of each diagnosis, drawn by seed: its basic complaint, then its additional ones.
+        """One case of each diagnosis, drawn by seed: its basic complaint, then its additional ones. A study that also
+        asks for diagnoses has other cases there: nobody gets a case twice, and this page names the diagnosis.
 
-        Raises InputError for another corpus, and a row without photo or complaints.
+        Raises InputError for another corpus, a row without photo or complaints, and too few cases for both tasks.
         """
         design, rows = source.design, photos(source, self.name)
-        drawn = drawn_cases(encoded(rows), design.seed)
+        there = diagnosis.drawn_cases(source) if "diagnosis" in design.tasks else []
+        taken = {case.case_id for case in there}
+        free = [row for row in encoded(rows) if row["image_id"] not in taken]
+        if lacking := sorted({case.diagnosis for case in there} - {row["diagnosis"] for row in free}):
+            raise InputError(
+                "study.yaml, tasks",
+                found=f"diagnosis and relevance, with only one case of {', '.join(lacking[:3])}",
+                expected="two cases of each diagnosis, since nobody is given a case twice",
+                do="Make one study for each task, with different people",
+            )
+        drawn = drawn_cases(free, design.seed)
         cases = dict(list(drawn.items())[: design.cases])
         pictures = {name: small_jpeg(cell_bytes(row["image"], row["image_id"]), SIDE) for name, row in cases.items()}
         items = tuple(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,10 @@ from baselines.study.design import Design, TaskName
 from baselines.study.flow import Frame
 from baselines.study.tasks.forms import is_check
 from baselines.study.tasks.rubric import without_names
-from baselines.study.tasks.task import Form, FormError, Item, Response, Source, task_named
+from baselines.study.tasks.task import Bundled, Form, FormError, Item, Response, Rows, Source, task_named
 from baselines.threemdbench import relevance_sheets
 from baselines.threemdbench.consultation import physicians, selection_raters
-from loaders.corpus import corpus
+from loaders.corpus import corpus, encoded
 from loaders.errors import InputError
 from loaders.opened import Opened
 from loaders.pages import render
@@ -263,6 +264,18 @@ def test_appendix_c_is_that_of_typed_sheets(source: Any, photos: Path, tmp_path:
     some, other = (relevance_sheets.evaluate_relevance(read, resamples=50) for read in (served, by_hand))
     assert values(some) == values(other)
     assert execute(["ratings", *map(str, sheets)]) == 0
+
+
+def test_no_case_is_in_both_tasks_of_a_study(source: Any) -> None:
+    made = source("relevance")
+    both = replace(made.design, tasks=("diagnosis", "relevance"))
+    with pytest.raises(InputError, match="with only one case of"):
+        task_named("relevance").items(replace(made, design=both))
+    rows = Rows(encoded(made.opened.splits["test"]))
+    twice = Rows((*rows, *({**row, "image_id": f"{row['image_id']} again"} for row in rows)))
+    known = replace(made, design=both, opened=Bundled("3mdbench", {"test": twice}))
+    groups = [{item.group for item in task_named(name).items(known)} for name in both.tasks]
+    assert not groups[0] & groups[1] and len(groups[0]) == len(groups[1]) > 1
 
 
 def test_incomplete_raters_are_left_out_by_name_and_other_files_are_kept(source: Any, tmp_path: Path) -> None:

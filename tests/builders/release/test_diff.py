@@ -273,6 +273,16 @@ def test_untouched_parts_are_reported_as_such(old: Path, tmp_path: Path, capsys:
     assert "What it means" in brief and "What it means" not in capsys.readouterr().out
 
 
+def test_a_column_that_only_one_release_has_is_not_said_to_be_the_same(old: Path, tmp_path: Path) -> None:
+    more = datasets.Features({**FEATURES, "note": datasets.Value("string")})
+    write_small(tmp_path / "wide", [{**row, "note": "a note"} for row in rows()], features=more)
+    for a, b, part in (
+        (tmp_path / "wide", old, "holds for B, but for note: every other column is the same in every row."),
+        (old, tmp_path / "wide", "holds for B: the content of every row is the same."),
+    ):
+        assert part in " ".join(screen(diff(a, b)).split())
+
+
 def test_what_cannot_be_compared(old: Path, tmp_path: Path) -> None:
     with pytest.raises(ReleaseError, match="holds no manifest"):
         diff(old, tmp_path)
