@@ -109,8 +109,7 @@ class Explorer {
 
   // Which rows hold every word, and have one of the chosen values in every facet.
   filter() {
-    const words = this.search.value.trim().toLowerCase().split(/\s+/).filter(Boolean)
-      .map(word => JSON.stringify(word).slice(1, -1));
+    const words = this.search.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
     const said = words.length ? this.rows.filter(row => words.every(word => row.text.includes(word))) : this.rows;
     const fits = (row, facet) => !facet.chosen.size || this.values(row, facet).some(value => facet.chosen.has(value));
     this.found = said.filter(row => this.facets.every(facet => fits(row, facet)));
@@ -260,12 +259,19 @@ class Explorer {
       for (const line of lines) {
         const row = this.rows[this.read++];
         row.line = line;
-        row.text = `${row.title} ${row.note} ${row.name} ${line.slice(0, line.indexOf(SPLIT)).replaceAll("\\n", " ")}`.toLowerCase();
+        row.text = `${row.title} ${row.note} ${row.name} ${texts(line)}`.toLowerCase();
       }
       await pause();
     }
     this.filter();
   }
+}
+
+// What can be searched in a row: its texts, without what only says how they are drawn.
+function texts(line) {
+  const [said, told, , drawn, alt] = JSON.parse(line.slice(0, line.indexOf(SPLIT)));
+  const spoken = said.map(([who, text, , notes, folded]) => [who, notes, text, folded]);
+  return [spoken, told.map(([name, text]) => [name, text]), drawn, alt].flat(3).join(" ");
 }
 
 function fields([name, text, tone, marks]) {
@@ -350,9 +356,11 @@ function grid(table) {
 }
 
 const LATEX = { "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "$": "\\$", "&": "\\&", "#": "\\#", "%": "\\%", "_": "\\_", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "−": "$-$", "±": "$\\pm$", "Δ": "$\\Delta$", "†": "\\dag{}" };
+const NUMBER = /^[+−-]?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?$/;
 const FORMATS = {
-  // No cell may be a formula where the file is opened.
-  CSV: ({ lines }) => lines.map(line => line.map(cell => {
+  // Numbers as programs read them; and no cell may be a formula where the file is opened.
+  CSV: ({ lines }) => lines.map(line => line.map(text => {
+    const cell = NUMBER.test(text) ? text.replaceAll(",", "").replace("−", "-") : text;
     const safe = /^[=+@\t\r-]/.test(cell) && Number.isNaN(Number(cell)) ? `'${cell}` : cell;
     return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   }).join(",")).join("\n") + "\n",

@@ -202,10 +202,7 @@ def _drawn(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
 
 
 def _line(row: Row, picture: str) -> str:
-    """A row as a line of JSON, without what the index has; as lists, since a search would find names of fields.
-
-    What nobody searches comes last: the drawing, and the number of the picture.
-    """
+    """A row as a line of JSON, without what the index has. The drawing and the number of the picture come after it."""
     said = [[one.who, cut(one.text), one.tone, list(one.notes), cut(one.folded)] for one in row.said]
     told = [
         [one.name, _told(one), one.tone, list(one.marks)] for one in (*row.told, *([row.hidden] if row.hidden else []))

@@ -15,7 +15,7 @@ from baselines.results.sheets import sheet_bytes
 from baselines.study.design import TaskName
 from baselines.study.tasks.forms import checks, one_of, photos, write_answers
 from baselines.study.tasks.task import Form, Item, Response, Source
-from baselines.threemdbench.consultation.cases import Case, read_cases
+from baselines.threemdbench.consultation.cases import read_cases
 from baselines.threemdbench.consultation.diagnosis import NONE
 from baselines.threemdbench.consultation.physicians import (
     COLUMNS,
@@ -25,6 +25,7 @@ from baselines.threemdbench.consultation.physicians import (
     sheet_row,
     told,
 )
+from baselines.threemdbench.consultation.record import Case
 from loaders.errors import InputError
 from loaders.pages import small_jpeg
 from loaders.threemdbench import NAMES
