@@ -18,6 +18,7 @@ import importlib.util
 import inspect
 import json
 import math
+import sys
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -26,7 +27,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from loaders.errors import InputError, ModelError, ModelRefused
-from loaders.files.untrusted import read_file
+from loaders.files.untrusted import is_file, read_file
 from loaders.models.failures import Unanswered
 from loaders.models.messages import Answer, ChatModel, Decoding, Message, read_image
 from loaders.models.tries import Tries
@@ -50,6 +51,18 @@ class Product:
     pictures: bool
     digest: str
 
+    async def say(self, *given: Any) -> Any:
+        """What the function returns. If it would end Bedside (`sys.exit`, a cancelled task), Unanswered is raised."""
+        try:
+            return await self.reply(*given)
+        except SystemExit:
+            raise Unanswered("its reply ended with SystemExit", transient=False) from None
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise  # we did it: the time is up, or the run was stopped
+            raise Unanswered("its reply ended with CancelledError") from None
+
 
 def read_product(path: Path) -> Product:
     """Runs a user's file and takes its function. Raises InputError for a file that has none, or that fails."""
@@ -59,16 +72,24 @@ def read_product(path: Path) -> Product:
     if spec is None or spec.loader is None:
         raise InputError(path, found="is no Python file", expected=f"one with {_EXPECTED}")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where dataclasses look for it
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # anybody's code
         line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
-        raise InputError(path, found=f"{type(error).__name__}{line}: {error}", expected="a file that runs") from None
+        beside = f"{getattr(error, 'name', None) or ''}.py"
+        do = ""
+        if isinstance(error, ModuleNotFoundError) and is_file(path.with_name(beside)):
+            # If it changed, stored answers would still be taken for those of this product.
+            do = f"Only {path.name} itself counts as the product: copy {beside} into it, or install it as a package"
+        found = f"{type(error).__name__}{line}: {error}"
+        raise InputError(path, found=found, expected="a file that runs", do=do) from None
     reply = getattr(module, "reply", None)
     if not inspect.iscoroutinefunction(reply):
         found = "no function reply" if reply is None else "a reply that is not async"
         raise InputError(path, found=found, expected=_EXPECTED)
-    taken = len(inspect.signature(reply).parameters)
+    kinds = [parameter.kind for parameter in inspect.signature(reply).parameters.values()]
+    taken = len(kinds) - kinds.count(inspect.Parameter.KEYWORD_ONLY)
     if taken not in (2, 3):
         raise InputError(path, found=f"a reply of {taken} parameters", expected=f"{_EXPECTED}, or pictures besides")
     return Product(path.name, reply, taken == 3, hashlib.sha256(text).hexdigest())
@@ -145,8 +166,8 @@ class Endpoint(ChatModel):
             raise ModelRefused(self.name, found="takes no pictures", expected="a third parameter for them", do=do)
         given = (session, text, images) if self.product.pictures else (session, text)
         try:
-            answer = await asyncio.wait_for(self.product.reply(*given), self.timeout)
-        except TimeoutError:
+            answer = await asyncio.wait_for(self.product.say(*given), self.timeout)
+        except (TimeoutError, Unanswered):
             raise
         except Exception as error:  # a user's function may raise anything; the text may repeat the prompt
             raise _unanswered(error) from None

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import typer
 
 from loaders.models.endpoint import Product, read_product
+from loaders.models.failures import Unanswered
 from scripts.terminal.console import output, table
 
 LONG = 20_000  # characters
@@ -40,9 +41,11 @@ class _Product:
         started = time.monotonic()
         pictures: list[list[bytes]] = [[]] if self.product.pictures else []
         try:
-            said = await asyncio.wait_for(self.product.reply(session, text, *pictures), self.timeout)
+            said = await asyncio.wait_for(self.product.say(session, text, *pictures), self.timeout)
         except TimeoutError:
             raise _Failed(f"no answer in {self.timeout:g} s") from None
+        except Unanswered as error:
+            raise _Failed(str(error)) from None
         except Exception as error:
             raise _Failed(f"{type(error).__name__}: {error}") from None
         if not isinstance(said, str):

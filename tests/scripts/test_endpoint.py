@@ -109,6 +109,10 @@ def test_each_way_to_fail_is_reported(tmp_path: Path, capsys: pytest.CaptureFixt
     assert found["state is kept"] == ("FAILS", "the word was harbour, the reply: Hm.")
     assert found["two talks are not mixed"] == ("ok", "four at a time; 0 remember their word, none another's")
     assert found["long text"] == ("FAILS", "ValueError: too long") and found["restart"][0] == "note"
+    ends = "import asyncio, sys\nasync def reply(session, text):\n    if len(text) > 9999: sys.exit(1)\n"
+    found = checked(capsys, written(tmp_path, f"{ends}    raise asyncio.CancelledError\n"), 1)
+    assert found["long text"] == ("FAILS", "its reply ended with SystemExit")
+    assert found["refusal"] == ("FAILS", "its reply ended with CancelledError")
     slow = "import asyncio\nasync def reply(session, text):\n    await asyncio.sleep(5)\n"
     found = checked(capsys, written(tmp_path, slow), 1, "--timeout", "0.1")
     assert found["latency"] == ("FAILS", "no answer") and "no answer in 0.1 s" in found["refusal"][1]
@@ -122,11 +126,23 @@ def test_each_way_to_fail_is_reported(tmp_path: Path, capsys: pytest.CaptureFixt
         ("async def reply(text): ...", "a reply of 1 parameters"),
         ("import no_such_module", "ModuleNotFoundError"),
         ("x =", "SyntaxError, line 1"),
+        ("import sys; sys.exit(3)", "SystemExit: 3"),
+        ("import helper", "copy helper.py into it"),
     ],
 )
 def test_an_unusable_file_is_one_error(text: str, found: str, tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("x = 1")
     with pytest.raises(InputError, match=found):
         open_model(f"endpoint:{written(tmp_path, text)}")
+
+
+def test_a_file_may_hold_what_a_module_may(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (
+        "from __future__ import annotations\nfrom dataclasses import dataclass\n"
+        "@dataclass\nclass Talk:\n    word: str = ''\n"
+        "async def reply(session, text, *, limit=9): return 'OK'\n"
+    )
+    assert checked(capsys, written(tmp_path, text), 1)["refusal"] == ("ok", "it replied: OK")
 
 
 async def no_wait(_: float) -> None:
@@ -250,6 +266,7 @@ def test_a_transient_failure_is_asked_again_in_a_new_session(failure: str, tmp_p
         (http(400), 1, "refused the request or failed: HTTP 400"),
         (http(401), 1, "HTTP 401"),
         ("NameError('x')", 1, "its reply ended with NameError"),
+        ("SystemExit(1)", 1, "its reply ended with SystemExit"),
     ],
 )
 def test_other_failures_end_the_case(failure: str, tries: int, found: str, tmp_path: Path) -> None:
