@@ -173,10 +173,9 @@ _NO_NOUNS = frozenset(
     "confirm contributes defines depicts divides done evident exits falls forms includes indicative in-situ next note "
     "now originates override pierces seems taken transects visible beside and/or typical suspicious characteristic "
     "prior concomitant adherent most us use similar equal parallel perpendicular responsible apparent highlights "
-    "contrasts severe "
-    "abuts becomes causes communicates compresses connects contains continues corresponds displaces empties fills "
-    "indicates inserts invades occupies opens overlies protrudes represents reveals starts suggests supplies surrounds "
-    "terminates".split()
+    "contrasts severe abuts becomes causes communicates compresses connects contains continues corresponds displaces "
+    "empties fills indicates inserts invades occupies opens overlies persists protrudes represents reveals starts "
+    "suggests supplies surrounds terminates".split()
 )
 # No name ends with these: "the left anterior".
 _NO_ENDS = frozenset(
@@ -217,3 +216,19 @@ def noun_end(text: str, at: int, stop: int) -> int:
     if text[at:end].rpartition(" ")[2].lower() in _NO_ENDS:
         return 0
     return 0 if text[end : end + 3].lstrip()[:1] in (",", "&") else end
+
+
+# "Aortic branches, …", "gastric folds and …": what is clearly a noun ends a name, whatever is joined to it.
+_LISTED_NOUN = re.compile(
+    r"(?: (?!and |or )[a-z]+)? (?P<noun>[a-z]*(?:tion|sion|ment|ness|ity|sis|oma|itis|ure|ance|ence|[^sui]s)|"
+    r"wall|disc|valve|mass|node|joint|artery|vein|branch|thickening|swelling|tissue|cyst|tumou?r|blockage|drainage)"
+    r"(?=, | and )"
+)
+
+
+def listed_end(text: str, at: int, stop: int) -> int:
+    """Where the name ends whose adjective ends at `at`, also of a name that is one of several; 0 if that is unclear."""
+    end = noun_end(text, at, stop)
+    if end or (listed := _LISTED_NOUN.match(text, at, stop)) is None:
+        return end
+    return 0 if listed["noun"] in _NO_NOUNS | FUNCTION_WORDS else listed.end()

@@ -26,7 +26,7 @@ from typing import NamedTuple
 from ahocorasick_rs import AhoCorasick
 
 from builders.medlaybench_v.facts import Fact, Reading
-from builders.medlaybench_v.words.stacks import is_joined, names_a_vessel, noun_end
+from builders.medlaybench_v.words.stacks import is_joined, listed_end, names_a_vessel, noun_end
 from builders.medlaybench_v.words.terms import Term
 from builders.medlaybench_v.writing.attachment import landing, stays_apart
 from builders.medlaybench_v.writing.bare import BUNDLED, in_bare
@@ -270,7 +270,7 @@ def _substituted(text: str, at: int, stop: int, matches: Sequence[Match], told: 
         if start > at:
             pieces.append(_piece((text[at:start], None)))
         at = end
-        if entry.stays and glossed_behind(entry.term) and (last := noun_end(text, end, stop)):
+        if entry.stays and glossed_behind(entry.term) and (last := listed_end(text, end, stop)):
             at = _explained_behind(pieces, text, match, last, later, told)
         elif entry.stays and (last := _name_end(text, match, stop, later)):
             of_it = behind_its_noun(entry.term) or entry.lay  # "coronary artery (of the heart)"
@@ -299,7 +299,7 @@ def _name_end(text: str, match: Match, stop: int, later: Sequence[Match]) -> int
         return 0
     if not names_a_vessel(text, end) and (is_joined(text, start) or not behind_its_noun(entry.term)):
         return 0
-    last = noun_end(text, end, stop)
+    last = listed_end(text, end, stop)
     free = all(other.end <= last and not other.entry.behind for other in later if other.start < last)
     short = len(text[end:last].split()) <= MOST_NOUNS + 1
     again = entry.lay.endswith(f"{text[end:last]})")  # "epithelial (surface layer)" and "layer"

@@ -117,11 +117,11 @@ def _say_contrast_once(pieces: list[Piece], texts: list[str]) -> None:
     """ "Post-contrast brightening with contrast dye": what a sentence says of contrast it says once."""
     for i, text in enumerate(texts):
         match = pieces[i].match
-        if text.endswith(_DYE) and match is not None and "bright" in match.entry.lay:
+        if _DYE in text and text.endswith((_DYE, f"{_DYE})")) and match is not None and "bright" in match.entry.lay:
             before = _STOP.split("".join(texts[:i]))[-1]
             behind = _STOP.split("".join(texts[i + 1 :]), maxsplit=1)[0]
             if _CONTRAST.search(before) or _CONTRAST.search(behind):
-                texts[i] = text.removesuffix(_DYE)
+                texts[i] = text.replace(_DYE, "")
 
 
 # What a key of abbreviations says of a method: "MRI, magnetic resonance imaging".

@@ -31,11 +31,11 @@ _WHERE = {
     "toward the lower end": "at the lower end",
 }  # fmt: skip
 _MOVES = re.compile(
-    r"\b(?:(?:displac|extend|extension|direct|retract|deviat|protru|project|migrat|compress|orient|angul|reflect|sublux|"
+    r"\b(?:(?:displac|extend|extension|direct|retract|deviat|protru|project|migrat|orient|angul|reflect|sublux|"
     r"disloc|invad|rotat|concav|convex|pierc|travel|advanc|herniat|expan|continu|infiltrat|encroach|elevat|travers|"
     r"attract|encas|thrust|mobili|transl|progress|erod)\w*|"
     r"(?:shift|mov|push|bulg|spread|bow|curv|open|fac|slip|pass|cours|run|point|draw|pull|grow|reach|aris|turn|tilt|taper|"
-    r"ris|fall|slop|go|track|drain|flow|enter|exit|cross|lean|bend|press|lift|driv)(?:e|es|s|ed|d|n|ing|ning)?|bent|drawn|"
+    r"ris|fall|slop|go|track|drain|flow|enter|exit|cross|lean|bend|lift|driv)(?:e|es|s|ed|d|n|ing|ning)?|bent|drawn|"
     r"risen|fallen)\b[^.;:]*\Z",
     re.IGNORECASE,
 )

@@ -88,7 +88,7 @@ _SHOWN_BEHIND = re.compile(
 # What may follow the name of a picture; another noun would make it a part of its own name.
 _GOES_ON = re.compile(
     rf"[ ]*(?:[,(;]|{_TIME}|(?:of|in|on|at|from|with|without|after|before|during|for|by|through|to|"
-    r"taken|obtained|performed|done|made|acquired|recorded|"
+    r"taken|obtained|performed|done|made|carried|acquired|recorded|"
     r"near|around|under|following|beside|consistent|compatible|and|again)\b)"
 )
 # "A view of showing a tear": the caption lost a word.
@@ -132,7 +132,11 @@ _FINITE_BEFORE = re.compile(
 )
 _MAIN_VERB_AFTER = re.compile(r"\A[^,;.()]*\b(?:is|are|was|were) (?:shown|presented|given|provided|used|displayed)\b")
 # Any other verb, told by its object: "characterized a mass".
-_WITH_OBJECT = re.compile(r"\b(?!need)\w{3,}ed (?:an?|the|no|multiple|several|many) ", re.IGNORECASE)
+_WITH_OBJECT = re.compile(
+    r"\b(?!need)\w{3,}ed (?:an?|the|no|multiple|several|many) |"
+    r"\b\w{3,}[^\W_sui]s (?:an?|the) (?!day|week|month|year|same|time)",
+    re.IGNORECASE,
+)
 _END = re.compile(r"\.(?=\s|\Z)")
 _SHORT, _LONG, _LONG_SUBJECT = 3, 40, 20  # characters; words of what is made a sentence, and of what shows something
 _DASH = re.compile(r" [-–—] |–|—")

@@ -63,6 +63,16 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         # Behind another thing, an explanation says that it tells of an organ, not of the thing.
         ("A pineal germinoma is seen.", "pineal germinoma (of a deep brain gland)", "pineal ("),
         ("The gastric pouch empties.", "gastric pouch (of the stomach) empties", "gastric ("),
+        (
+            "Retinal folds, aortic branches and cysts are seen.",
+            "Retinal folds (of the back of the eye), aortic",
+            "inal (",
+        ),
+        (
+            "Though subretinal fluid persists, it is less.",
+            "fluid (under the light-sensing layer of the eye) persists",
+            "persists (",
+        ),
         # An explanation does not say the word again that it explains.
         ("A left hilar mass is seen.", "hilar mass (at the lung root)", "(mass"),
         # A word's own head stands beside it.

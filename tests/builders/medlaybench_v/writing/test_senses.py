@@ -39,6 +39,7 @@ def test_patterns_are_in_lower_case_as_the_captions_are() -> None:
         ("Brain MRI: a dural defect near the skull.", "dural defect (of the brain covering)"),
         ("X-ray of the femoral head. Dural defect, lumbar spine.", "Dural (spine covering) defect"),
         ("The stomach is pushed anteriorly by the mass.", "pushed toward the front"),
+        ("A mass compresses the cord anteriorly.", "at the front"),
         ("The left portal vein is seen anteriorly.", "seen at the front"),
         (
             "Bowel is seen medially. The kidney is displaced laterally.",
@@ -289,6 +290,7 @@ def test_the_usual_sense_is_said(caption: str, said: str) -> None:
         ("A CT image of the knee.", "This is a CT image of the knee."),
         ("Resected femur with a plate.", "The image shows a resected thigh bone (removed by surgery) with a plate."),
         ("Patchily enhancing masses.", "Patchily enhancing masses (brightening with contrast dye)."),
+        ("Contrast CT: patchily enhancing masses.", "Contrast CT scan: patchily enhancing masses (brightening)."),
         ("Acute Respiratory Distress Syndrome", "Acute Respiratory Distress Syndrome."),
         (
             "Avid enhancement of the spot lateral to it.",

@@ -111,6 +111,7 @@ def test_a_fragment_becomes_a_sentence(caption: str, said: str) -> None:
         "Obtaining a midline image is important.",
         "CT scan: A, stone; B, cyst.",
         "Lung windows (settings that show lung) after surgery were used.",
+        "The final blood vessel scan underlines the correction.",
     ],
 )
 def test_what_may_be_none_stays(caption: str) -> None:
