@@ -25,7 +25,8 @@ _WHEN_ASKED = ("misinformation", "misconception")
 _GOES_AROUND = re.compile(
     r"\b(?:common|popular|frequent|widespread|(?:lots?|bit|piece|kind) of|much|so much|such|old|that|this|come across|"
     r"heard|read|seen|online)\s+(?:any\s+|some\s+)?(?:misconceptions?|misinformation)\b"
-    r"|\b(?:misconceptions?|misinformation)\s+(?:about|on|online|out there|going|that)\b",
+    r"|\b(?:misconceptions?|misinformation)\s+"
+    r"(?:about|on|online|out there|going|that|(?:I|we)\s+(?:can|could|may|might))\b",
     re.IGNORECASE,
 )
 # The bare names of the four categories. Three of them in a sentence that asks make a list of labels.
@@ -62,7 +63,28 @@ _TO_THE_MACHINE = re.compile(
         .{0,30} \b(?:ai|developer|evaluator|author|narrator|simulat\w+)\b
     | \b(?:patient|case)\s+profile\b
     | \bsimulator\b | \bsimulated\s+patient\b | \bthis\s+(?:is\s+an?\s+)?simulation\b
-    | \bbenchmark\b | \bjson\b
+    | \b(?:of|for|in|by|from)\s+(?:the|this)\s+benchmark\b
+    | \bthis\s+(?:is\s+(?:only\s+|just\s+)?an?\s+)?benchmark\b
+    | \bbenchmark(?:'s)?\s+(?:answer|case|data|item|label|question|score|task)s?\b
+    | \bjson\b | \b(?:as|in)\s+(?:yaml|xml|csv|markdown)\b
+    # The part that somebody wrote for the patient.
+    | \b(?:break|drop|leave|step\s+out\s+of)(?:ing)?\s+(?:the\s+|your\s+)?character\b | \bcharacter\s+sheet\b
+    | \b(?:stop|end|quit|drop|pause)\s+(?:the\s+|this\s+|your\s+)?role-?\s?play\w*
+    | \b(?:case|scenario|vignette|simulation)(?:'s)?\s+(?:author|designer|writer)s?\b
+    | \bscripted\s+(?:answer|concern|fear|issue|line|worr)\w*
+    | \bprogrammed\s+(?:not\s+)?to\s+(?:answer|conceal|disclose|hide|keep|reveal|say|tell|withhold)\b
+    | \b(?:designed|instructed|prompted)\s+(?:not\s+)?to\s+
+        (?:conceal|disclose|hide|reveal|keep\s+(?:back|hidden|secret))\b
+    | \b(?:conceal|hid|hold|keep|withh)\w*\b.{0,40}\baccording\s+to\s+your\s+(?:instruction|profile|prompt|role|script)
+    | \b(?:given|listed|stated|written)\s+in\s+(?:the|this|your)\s+(?:persona|profile|prompt|scenario|vignette)\b
+    | \b(?:dump|export|output|paste|print|quote|repeat|summari[sz]e|translate)\s+(?:me\s+)?(?:the|your)\s+
+        (?:(?:complete|entire|full|initial|whole)\s+)?(?:backstory|character|persona|profile|prompt)\b
+    | \b(?:all|everything|text)\s+above\s+this\s+(?:line|message|point)\b
+    | \b(?:remaining|undisclosed|unrevealed|withheld)\s+(?:(?:hidden|undisclosed|unrevealed)\s+)?(?:item|secret)s?\b
+    | \bhow\s+many\s+(?:concern|fear|issue|item|secret|worr)\w*\s+(?:are|do|have)\s+you\s+(?:still\s+)?
+        (?:conceal|hid|hold|keep|withh)\w*
+    | \b(?:concern|fear|issue|worr)\w*\s+(?:from|in|of|under)\s+(?:the\s+)?category\b
+    | \bcategory\s+of\s+(?:concern|fear|worr)
     | \b(?:your|the)\s+(?:hidden|secret|internal|latent)\s+(?:state|fears?|worr(?:y|ies)|issues?|information|reasons?)\b
     | \breveal_?(?:rate|turn)s?\b | \bmeta_category_probe\b
     | "(?:intent|features|intent_probabilities|empathy|pending_covered)"\s*:

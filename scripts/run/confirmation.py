@@ -33,7 +33,7 @@ from baselines.medconceal.transcripts import (
 from baselines.medconceal.validity import stated
 from baselines.medlaybench_v.readability import foreign
 from loaders.errors import InputError
-from loaders.files.untrusted import is_there
+from loaders.files.untrusted import digest_of, is_there
 from loaders.medconceal import Task, cases
 from loaders.models.prompts import Prompts
 from scripts.run.play import Play, decoding_of, open_corpus, play, record_of, roles_of, rules_of, warn_of_family
@@ -180,6 +180,7 @@ def run_task(task: Task, options: Scored) -> None:
             "cases": len(played_on),
             "epochs": options.epochs,
             "transcripts": people is not None,
+            **({} if options.transcripts is None else {"transcripts_digest": digest_of(options.transcripts)}),
             **({} if people is None else traced(people, dialogues)),
             "validity": validity,
         },

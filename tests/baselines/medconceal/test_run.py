@@ -80,6 +80,10 @@ def test_dialogues_of_people_are_scored_like_those_of_models(patients: Path, tmp
     assert run("confirmation", patients, tmp_path / "people", *judged) == 0
     result = next(one for one in read_run(tmp_path / "people")[1] if one.column == "Fine Precision")
     assert (result.row, result.setting, result.value) == ("Human clinicians", "Transcripts", 1)
+    # Other dialogues, as many, are another run: the first one's numbers are set aside.
+    file.write_text(json.dumps([dialogue | {"findings": []}]))
+    assert run("confirmation", patients, tmp_path / "people", *judged) == 0
+    assert (tmp_path / "people" / "earlier" / str(result.run_id) / "results.csv").is_file()
 
 
 def test_runs_are_contrasted_case_by_case(patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
