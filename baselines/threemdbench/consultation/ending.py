@@ -12,7 +12,8 @@ import re
 from collections.abc import Sequence
 
 _MARK = r"[^\w\s]"  # punctuation, quotation marks, brackets, emoji
-_WORD = r"(?<![\w])(?<!\w[-'’])BREAK(?![\w])(?![-'’]\w)"
+# Underscores around it are emphasis; between it and a letter they make it part of a name.
+_WORD = r"(?<![^\W_])(?<![^\W_]_)(?<!\w[-'’])BREAK(?![^\W_])(?!_[^\W_])(?![-'’]\w)"
 # One BREAK, or several with only punctuation between them: a run counts once.
 _RUN = re.compile(rf"(?:{_WORD}|(?<!\w)(?:BREAK){{2,}}(?!\w))(?:(?:{_MARK}|\s){{0,20}}{_WORD})*")
 _END = re.compile(r"[.!?…]+[\"'”’»)\]*_`]*(?=\s)|\n")

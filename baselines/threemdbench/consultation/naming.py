@@ -26,10 +26,13 @@ _TALK = re.compile(
 _FENCE = re.compile(r"\A```\w*\s*(.*?)\s*```\Z", re.DOTALL)
 _LABEL = re.compile(
     r"\A\W*(?:the\s+)?(?:(?:final|extracted|confirmed|primary|doctor['’]s)\s+)*(?:diagnos[ei]s|output|answer|result)"
-    r"(?:\(es\))?[\s*_]*(?::|=|\s-\s|\bis\b:?|\bare\b:?)[\s*_]*",
+    r"(?:\(es\))?[\s*_]*(?::|=|\s[-–—]\s|\bis\b:?|\bare\b:?)[\s*_]*",
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"\A\s*(?:[-*•]|\d{1,2}[.)])\s+")
+# What an object may hold beside the diagnosis: a reason in words, or how sure it is as a number.
+_REASONS = frozenset("comment evidence explanation justification note rationale reason reasoning reasons".split())
+_SURENESS = frozenset("certainty confidence probability score".split())
 _DENIED = re.compile(
     r"\A\W*(?:n/?a|null|unknown|unclear|undetermined|inconclusive|nothing|not\s+\w+|none\b.*"
     r"|(?:there\s+(?:is|was)\s+)?no\b.*\bdiagnos[ei]s\b.*|(?:the\s+)?doctor\s+(?:did|does|has|had)\s?(?:not|n['’]t)\b.*)\W*\Z",
@@ -109,14 +112,23 @@ def _listed(answer: str) -> list[str] | None:
             value = read(answer)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             continue
-        if isinstance(value, Mapping) and len(value) == 1:
-            (value,) = value.values()
+        if isinstance(value, Mapping):
+            told = [held for key, held in value.items() if not _is_beside(key, held)]
+            if len(told) != 1 or any(_says_more(str(told), held) for held in value.values() if isinstance(held, str)):
+                return None
+            (value,) = told
         if value is None or value == [] or value == ():
             return [NONE]
         if isinstance(value, str):
             return value.split(",")
         return list(value) if isinstance(value, list | tuple) and all(isinstance(one, str) for one in value) else None
     return None
+
+
+def _is_beside(key: object, held: object) -> bool:
+    """Whether a field of an object is no answer but what goes with one."""
+    name = str(key).strip().casefold()
+    return (name in _REASONS and isinstance(held, str)) or (name in _SURENESS and isinstance(held, int | float))
 
 
 def _lines(answer: str) -> tuple[str, ...]:

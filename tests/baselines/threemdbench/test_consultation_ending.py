@@ -17,6 +17,8 @@ from baselines.threemdbench.consultation.ending import authors_ending, natural_e
         ("BREAK", ""),
         (" **BREAK**. ", ""),
         ('"BREAK"', ""),
+        ("_BREAK_", ""),
+        ("Thank you! __BREAK__", "Thank you!"),
         ("[BREAK]", ""),
         ("BREAK BREAK. BREAK!", ""),
         ("BREAKBREAK", ""),

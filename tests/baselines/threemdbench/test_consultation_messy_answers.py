@@ -138,6 +138,9 @@ def test_the_notebooks_reading_and_ours(answer: str, notebook: Names, ours: Name
         "one two three four five six seven eight nine ten eleven",
         "```acne```x",
         "42",
+        '{"diagnosis": "acne", "reason": "It could be rosacea."}',
+        '{"diagnosis": "acne", "certainty": "only suspected"}',
+        '{"first": "acne", "second": "rosacea"}',
         " . ",
         ", ".join(["acne"] * 40),
     ],
@@ -145,6 +148,16 @@ def test_the_notebooks_reading_and_ours(answer: str, notebook: Names, ours: Name
 def test_what_names_nothing_for_sure_is_asked_for_again(answer: str) -> None:
     with pytest.raises(Unfit):
         read_names(answer)
+
+
+def test_an_object_may_give_a_reason_and_how_sure_it_is() -> None:
+    assert read_names('{"diagnosis": "acne", "confidence": 0.9}') == ("acne",)
+    assert read_names("{'diagnoses': ['acne', 'stye'], 'reasoning': 'The doctor names acne and stye.'}") == (
+        "acne",
+        "stye",
+    )
+    assert read_names('{"diagnosis": null, "explanation": "The doctor asks for tests."}') == ()
+    assert read_names("Final diagnosis – chalazion") == ("chalazion",)
 
 
 def test_the_authors_f1_is_the_notebooks_to_the_last_digit() -> None:
