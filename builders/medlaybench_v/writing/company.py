@@ -69,7 +69,8 @@ _LONG, _LEAST = 4, 2
 _KNOWN = frozenset(("lesion", "lesions"))
 # "Hilar mass (mass at the lung root)": the head of a name is not said again.
 _HEAD_AGAIN = re.compile(
-    r"\b(?P<head>[a-z]+) \((?P=head) (?=(?:of|in|on|at|to|from|between|behind|beside|around|along|under) )"
+    r"\b(?P<head>[a-z]+) \((?P=head) "
+    r"(?=(?:of|in|on|at|to|from|between|behind|beside|around|along|under|above|below|near|over|through|deep) )"
 )
 _NOUNS = frozenset(("anatomy", "finding", "disease", "device", "procedure"))
 _OF_A_PLACE = frozenset(("anatomy", "other", "modality", "device", "procedure", "disease"))

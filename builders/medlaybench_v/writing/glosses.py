@@ -110,7 +110,8 @@ def behind_its_noun(term: Term) -> str:
     """
     if " (" in term.lay:
         return term.lay
-    organ = said_behind(term) or (f"of {term.site}" if term.site else "")
+    part = term.site or (f"the {term.lay.replace('-', ' ')}" if term.kind == "anatomy" else "")
+    organ = said_behind(term) or (f"of {part}" if part else "")
     return f"{term.expert} ({organ})" if organ.startswith("of ") else ""
 
 

@@ -137,6 +137,7 @@ _WITH_OBJECT = re.compile(
     r"\b\w{3,}[^\W_sui]s (?:an?|the) (?!day|week|month|year|same|time)",
     re.IGNORECASE,
 )
+_BEFORE_OBJECT = ("ed ", "s the ", "s a")
 _END = re.compile(r"\.(?=\s|\Z)")
 _SHORT, _LONG, _LONG_SUBJECT = 3, 40, 20  # characters; words of what is made a sentence, and of what shows something
 _DASH = re.compile(r" [-–—] |–|—")
@@ -457,7 +458,7 @@ def _has_verb(sentence: str) -> bool:
     """Whether a sentence may hold a verb of its own; an explanation in brackets may hold one, too."""
     outside = _BRACKETS.sub("", sentence)
     lower = outside.lower()
-    with_object = "ed " in lower and _WITH_OBJECT.search(outside) is not None
+    with_object = any(end in lower for end in _BEFORE_OBJECT) and _WITH_OBJECT.search(outside) is not None
     return with_object or any(map(_may_be_verb, _WORD.findall(lower)))
 
 

@@ -73,6 +73,7 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
             "fluid (under the light-sensing layer of the eye) persists",
             "persists (",
         ),
+        ("The mucosal folds are thick.", "mucosal folds (of the inner lining) are", "mucosal ("),
         # An explanation does not say the word again that it explains.
         ("A left hilar mass is seen.", "hilar mass (at the lung root)", "(mass"),
         # A word's own head stands beside it.
