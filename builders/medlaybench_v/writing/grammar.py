@@ -63,6 +63,10 @@ _ANY_REPEATED = re.compile(r"\b(x-ray|[a-z]++) \1\b")  # in lower case
 _BRACKET = re.compile(r" \(([^()]{4,60})\)")
 _LETTERS_IN_BRACKETS = re.compile(r" \(([A-Z][A-Za-z\d]{1,5})\)")
 _ANOTHER_SCAN = re.compile(r" scan\b")
+# "FLAIR (a kind of MRI picture) MRI slice": the method is named beside the bracket.
+_METHOD_BESIDE = re.compile(
+    r"\b(?P<method>MRI|X-ray|ultrasound) (?P<what>picture|machine)\)(?= (?:[\w-]+ ){0,2}(?P=method)\b)"
+)
 
 
 def polish(draft: Draft) -> str:
@@ -162,6 +166,7 @@ def _and_space(found: re.Match[str]) -> str:
 
 def _without_said_twice(text: str) -> str:
     """ "CT scan (CT scan) scan": a bracket that says what stands before it says nothing."""
+    text = _METHOD_BESIDE.sub(r"\g<what>)", text) if ") " in text else text
     if text.count(" scan") > 1:
         text = _SCAN_BEHIND_BRACKET.sub(r"\1", _SCAN_TWICE.sub(r"\1", text))
     for bracket in reversed(list(_BRACKET.finditer(text))) if " (" in text else ():

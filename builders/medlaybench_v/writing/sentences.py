@@ -63,7 +63,7 @@ _SHOWING = re.compile(
     r"visuali[sz]ing|disclosing|highlighting|outlining|delineating|indicating|confirming|suggesting)[ ](?!that\b)"
 )
 # "(a) X-ray showing", "Case 1: X-ray showing".
-_LABEL = re.compile(r"(?:\([A-Za-z]\)|(?:Case|Patient|Fig(?:ure)?\.?) \d+[A-Za-z]?:) ?(?=\w)")
+_LABEL = re.compile(r"(?:\([A-Za-z]\)|(?:Case|Patient|Fig(?:ure)?\.?) ?(?:\d+[A-Za-z]?|[IVX]+|one|two|three):) ?(?=\w)")
 _WHICH_SHOWS = re.compile(
     r",? (?:which|that) (?:shows?|showed|demonstrates?|demonstrated|reveals?|revealed) (?!that\b)"
 )

@@ -54,6 +54,8 @@ def test_polish(expert: str, expected: str) -> None:
         ("a bone bone-destroying area", "A bone-destroying area."),
         ("x-ray of the hand", "X-ray of the hand."),
         ("a CT scan (CT scan) scan of the chest", "A CT scan of the chest."),
+        ("a FLAIR (a kind of MRI picture) axial MRI slice", "A FLAIR (a kind of picture) axial MRI slice."),
+        ("a FLAIR (a kind of MRI picture) slice", "A FLAIR (a kind of MRI picture) slice."),
         ("an MRI scan (side view) scan of the chest", "An MRI scan (side view) of the chest."),
         ("a CT scan with contrast dye (CT scan with contrast dye) of it", "A CT scan with contrast dye of it."),
         ("a plain X-ray X-ray of the chest-level spine spine", "A plain X-ray of the chest-level spine."),

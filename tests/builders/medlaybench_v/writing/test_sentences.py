@@ -19,6 +19,7 @@ from builders.medlaybench_v.writing.sentences import in_sentences
         ("CT scan: small stone in the kidney.", "A CT scan shows a small stone in the kidney."),
         ("(a) CT scan showing clots.", "(a) A CT scan shows clots."),
         ("Case 2: chest X-ray of a boy: showing clots.", "Case 2: A chest X-ray of a boy shows clots."),
+        ("Case two: plain X-ray showing clots.", "Case two: A plain X-ray shows clots."),
         ("Chest X-ray Displaying a Clot.", "A chest X-ray shows a Clot."),
         ("Standing X-ray of the leg shows a clot.", "A standing X-ray of the leg shows a clot."),
         ("Bosworth type fracture of the ankle.", "The image shows a Bosworth type fracture of the ankle."),
