@@ -101,7 +101,7 @@ def _entry(surface: str, lay: str, term: Term, attributive: bool = False) -> Ent
     lay = beside(lay) if term.pos == "adjective" else lay
     named = lay.partition(" (")[0] if in_capitals(term.expert) else lay  # letters stand before a noun as they are
     placed = " atop " in lay.partition(" (")[0]  # "large vein atop the brain": no "fistula" may follow
-    closes = term.pos == "noun" and (placed or any(word in _PREPOSITIONS for word in named.split()[1:]))
+    closes = term.pos == "noun" and (placed or any(word.lstrip("(") in _PREPOSITIONS for word in named.split()[1:]))
     changes = lay.lower() != surface.lower()
     heads = changes and (closes or " (" in lay) and term.pos == "noun" and " " in surface
     tail = _DYE if term.pos == "noun" and lay.endswith(f" {_DYE}") else ""

@@ -74,6 +74,8 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
             "persists (",
         ),
         ("The mucosal folds are thick.", "mucosal folds (of the inner lining) are", "mucosal ("),
+        # Nor does one part a name from the noun that goes on behind it.
+        ("Filling of the right internal carotid artery branches.", "carotid artery", "neck) branches"),
         # An explanation does not say the word again that it explains.
         ("A left hilar mass is seen.", "hilar mass (at the lung root)", "(mass"),
         # A word's own head stands beside it.
