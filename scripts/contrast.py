@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations, groupby
 from pathlib import Path
@@ -228,8 +228,7 @@ def _print_pair(rows: list[Difference], unit: str) -> None:
 def _concealment(
     read: Sequence[FinishedRun], seed: int, as_json: bool, everything: bool, out: Path | None, started: float
 ) -> None:
-    played = {_label(run, read): _judged(run) for run in read}
-    (reference, first), *others = played.items()
+    (reference, first), *others = _over_the_same_cases({_label(run, read): _judged(run) for run in read}).items()
     if len(others) == 1:
         other, second = others[0]
         found = compare_cases(first, second, seed=seed)
@@ -256,6 +255,22 @@ def _concealment(
         setting = setting_name(others[0][1][0].episode)
         made = results(found, record, first[0].episode, reference=reference, other=other, setting=setting)
         finish(out, made, started, printed=False)
+
+
+def _over_the_same_cases(played: Mapping[str, Sequence[JudgedEpisode]]) -> dict[str, list[JudgedEpisode]]:
+    """The dialogues of the cases that all runs have: a case may be invalid in one, and people may have had only some.
+
+    Raises InputError if there is no such case.
+    """
+    cases = [frozenset(one.episode.case_id for one in judged) for judged in played.values()]
+    shared = frozenset.intersection(*cases)
+    if not shared:
+        raise InputError("runs to compare", found="no case that all of them have", expected="runs over the same cases")
+    if len(set(cases)) > 1:
+        counts = ", ".join(f"{len(one):,}" for one in cases)
+        text = f"The runs have different cases ({counts}): they are compared on the {len(shared):,} that all have"
+        errors.print(text, style="yellow", highlight=False)
+    return {name: [one for one in judged if one.episode.case_id in shared] for name, judged in played.items()}
 
 
 def _label(run: FinishedRun, read: Sequence[FinishedRun]) -> str:

@@ -174,6 +174,8 @@ def _notice(site: Site, place: Place) -> str:
             parts.append(
                 "The last conversation broke off for technical reasons. You will be paid for it. Here is another case."
             )
+        elif before[-1].why == "lease" and (before[-1].task, before[-1].item) == (place.slot.task, place.slot.item):
+            parts.append("This case was open too long. Here it is again.")
         elif before[-1].why == "lease":
             parts.append("The last case was open too long and was given to someone else. Here is another one.")
     return " ".join(parts)

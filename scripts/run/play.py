@@ -327,7 +327,8 @@ def _tell(played: Played[Any], out: Path) -> None:
         tokens = (None, None) if spent.uncounted else (spent.input_tokens, spent.output_tokens)
         price = None if dollars is None else Number(dollars, f"{dollars:,.2f}")
         shown.add_row(role, played.players[role].name, spent.requests, *tokens, price)
-    output.print(shown)
+    if shown.rows:
+        output.print(shown)
     usage = played.usage
     if usage.asked or usage.replayed:
         output.print(f"{usage.asked:,} new answers, {usage.replayed:,} reused from {out}", highlight=False)

@@ -80,13 +80,15 @@ class Annotations:
 
 def dialogues_of(run: FinishedRun) -> list[Dialogue]:
     """The consultations of a run. Raises InputError for a run without any."""
+    if run.record.baseline != "consultation":
+        raise InputError(run.folder, found=f"a run of {run.record.baseline}", expected="one with consultations")
     dialogues = [
         Dialogue(run.record.run_id, one.epoch, one.record, run.record.stand_in)
         for one in read_played(run.folder, PlayedCase[Consultation])
         if one.record is not None
     ]
-    if run.record.baseline != "consultation" or not dialogues:
-        raise InputError(run.folder, found=f"a run of {run.record.baseline}", expected="one with consultations")
+    if not dialogues:
+        raise InputError(run.folder, found="no consultation", expected="one at least")
     return dialogues
 
 

@@ -59,7 +59,9 @@ def test_the_same_command_replays_and_leaves_the_same_bytes(patients: Path, tmp_
     assert (tmp_path / "b" / "dialogues.jsonl").read_bytes() == before
 
 
-def test_dialogues_of_people_are_scored_like_those_of_models(patients: Path, tmp_path: Path) -> None:
+def test_dialogues_of_people_are_scored_like_those_of_models(
+    patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     from loaders.corpus import load
     from loaders.medconceal import cases
 
@@ -78,6 +80,7 @@ def test_dialogues_of_people_are_scored_like_those_of_models(patients: Path, tmp
     file.write_text(json.dumps([dialogue]))
     judged = ("--transcripts", str(file), "--evaluator", "rules", "--judge", "rules", "--bare")
     assert run("confirmation", patients, tmp_path / "people", *judged) == 0
+    assert "tokens in" not in capsys.readouterr().out  # no model was asked, so there is no table of them
     result = next(one for one in read_run(tmp_path / "people")[1] if one.column == "Fine Precision")
     assert (result.row, result.setting, result.value) == ("Human clinicians", "Transcripts", 1)
     # Other dialogues, as many, are another run: the first one's numbers are set aside.
@@ -99,6 +102,13 @@ def test_runs_are_contrasted_case_by_case(patients: Path, tmp_path: Path, capsys
     numbers = {one.column: one for one in read_run(tmp_path / "out")[1]}
     assert numbers["Success delta Ref-AI"].table == "Table 11" and numbers["Success delta Ref-AI"].value == 0
     assert "best of several" in numbers["Success delta Ref-AI"].note  # of the other expert and the silent one
+    fewer = tmp_path / "fewer"  # as where a case was invalid, or people had only some
+    agents = ("--clinician", "scripted/expert", "--limit", "4", "--bare", *AGENTS)
+    assert run("intervention", patients, fewer, *agents) == 0
+    capsys.readouterr()
+    assert execute(["contrast", str(folders[0]), str(fewer), "--json"]) == 0
+    said = capsys.readouterr()
+    assert {one["n"] for one in json.loads(said.out)} == {4} and "(6, 4): they are compared on the 4" in said.err
     assert execute(["contrast", str(folders[0])]) == 2
     assert "two or more" in " ".join(capsys.readouterr().err.split())
 

@@ -112,3 +112,22 @@ def test_a_study_from_the_link_to_the_table(
             from baselines.threemdbench.consultation.physicians import read_sheets
 
             assert len(read_sheets(sheets).cases) == 4
+
+
+def test_an_item_that_was_open_too_long_comes_again_and_says_so(tmp_path: Path) -> None:
+    """A rater does all items: nobody else is given a single one of them."""
+    plan = study_site.study(tmp_path / "s", "pairs", cases=4, completed=1)
+    site = study_site.site(plan, opened=captions())
+    with visiting(site) as client:
+        person = Visitor(client, links(site)[0])
+        with site.store.writing() as connection:
+            connection.execute(people.update().values(stage="work"))
+        person.look()
+        before = re.findall(r"Effusion \d+", person.page)
+        assert before and "open too long" not in person.page
+        with site.store.writing() as connection:
+            slot = at.open_slot(connection, "P001")
+            assert slot is not None
+            at.lose(connection, slot, "lease", site.clock())
+        person.look()
+        assert "This case was open too long. Here it is again." in person.page and before[0] in person.page

@@ -266,6 +266,17 @@ def test_appendix_c_is_that_of_typed_sheets(source: Any, photos: Path, tmp_path:
     assert execute(["ratings", *map(str, sheets)]) == 0
 
 
+def test_a_run_of_another_game_has_no_consultations_to_rate(played: Path, tmp_path: Path) -> None:
+    from baselines.results.comparison import read_runs
+
+    (tmp_path / "dialogues.jsonl").write_text("{}\n", encoding="utf-8")
+    run = read_runs([played])[0]
+    with pytest.raises(InputError, match="a run of confirmation"):
+        selection_raters.dialogues_of(
+            replace(run, folder=tmp_path, record=replace(run.record, baseline="confirmation"))
+        )
+
+
 def test_no_case_is_in_both_tasks_of_a_study(source: Any) -> None:
     made = source("relevance")
     both = replace(made.design, tasks=("diagnosis", "relevance"))
