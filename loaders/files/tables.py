@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import Any, BinaryIO, Literal, TextIO, overload
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -70,6 +70,12 @@ class Table:
     rows: tuple[tuple[int, dict[str, str]], ...]
     bad: tuple[BadRow, ...]
     digest: str
+
+    @overload
+    def column(self, *names: str, needed: Literal[True]) -> str: ...
+
+    @overload
+    def column(self, *names: str, needed: bool = False) -> str | None: ...
 
     def column(self, *names: str, needed: bool = False) -> str | None:
         """The table's own name for the first of `names` that it has, ignoring case.
