@@ -1,8 +1,8 @@
 """Numbers by a column of the corpus (skin type, age group, sex, source, …): every slice, the worst, and tests.
 
 A number of a slice is the mean over its cases, with a bootstrap interval over patients, lesions or cases. Each
-slice is tested against all others (Mann-Whitney, one value per patient, lesion or case), and the p values of a measure
-over more than two slices are adjusted by Holm.
+slice is tested against all others (`significance.two_groups`, one value per patient, lesion or case), and the p values
+of a measure over more than two slices are adjusted by Holm.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from baselines.results.run import Direction, Result, RunRecord
 from baselines.statistics.resampling import Interval, bootstrap_means
-from baselines.statistics.significance import holm, mann_whitney
+from baselines.statistics.significance import holm, two_groups
 from loaders.errors import InputError
 from loaders.threemdbench import SCHEMA, TRAITS
 
@@ -110,7 +110,7 @@ def sliced(
 def _tests(measure: Measure, parts: Mapping[str, Sequence[str]], groups: Mapping[str, str]) -> dict[str, float]:
     """Adjusted p of each slice against all others, for those with two patients, lesions or cases on both sides.
 
-    The cases of a patient or lesion are averaged first: rank tests take values as independent. Of two slices, each is
+    The cases of a patient or lesion are averaged first: the tests take values as independent. Of two slices, each is
     all that is not the other: one test, which is not adjusted.
     """
     values = {side: _by_group(measure, cases, groups) for side, cases in parts.items()}
@@ -118,7 +118,7 @@ def _tests(measure: Measure, parts: Mapping[str, Sequence[str]], groups: Mapping
     for side, own in sorted(values.items()):
         rest = [value for other, several in values.items() if other != side for value in several]
         if min(len(own), len(rest)) > 1:
-            found[side] = mann_whitney(own, rest)[1]
+            found[side] = two_groups(own, rest)
     return (
         found if len(values) == 2 or not found else dict(zip(found, holm(list(found.values())).tolist(), strict=True))
     )
@@ -146,7 +146,7 @@ def _cell(
     values = [measure.values[case] for case in cases]
     boot = bootstrap_means(values, resamples=resamples, seed=seed, clusters=clusters, within=measure.within)
     value, ci95 = boot.estimate(scale=measure.scale)
-    note = "" if p is None else f"against all others p = {p:.3g} (Mann-Whitney{', Holm' * adjusted})"
+    note = "" if p is None else f"against all others p = {p:.3g}{' (Holm)' * adjusted}"
     return Result(column=measure.name, split_or_group=side, value=value, unit=measure.unit, direction=measure.direction,
                   n=len(cases), ci95=ci95, note=note, **place)  # fmt: skip
 

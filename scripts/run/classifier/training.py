@@ -25,7 +25,7 @@ from scripts.run.classifier.device import accelerator_of
 from scripts.run.classifier.ending import Answered, versions_of
 from scripts.run.classifier.options import Classifying
 from scripts.run.classifier.seen import Unseen, unseen
-from scripts.terminal.console import errors
+from scripts.terminal.console import errors, output
 from scripts.terminal.photos import cores, labelled_photos, pictures_of
 from scripts.terminal.progress import Bars
 
@@ -205,7 +205,7 @@ def _callbacks(bars: Bars, epochs: int, *, quiet: bool) -> Told:
     """One bar per epoch on a terminal; one line per epoch everywhere else."""
 
     def say(text: str) -> None:
-        if not quiet:
+        if not (quiet or output.quiet):
             errors.print(text, highlight=False)
 
     return Told(

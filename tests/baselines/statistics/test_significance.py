@@ -17,6 +17,7 @@ from baselines.statistics.significance import (
     mann_whitney,
     mcnemar_exact,
     sign_flip_test,
+    two_groups,
     unpaired_t,
     wilcoxon_signed_rank,
     wilson_interval,
@@ -140,3 +141,24 @@ def test_the_t_test_gives_the_p_values_of_table_7_of_3mdbench() -> None:
 
     found = [round(unpaired_t(outcomes(18), outcomes(right)), 2) for right in (13, 9, 19, 18)]
     assert found == [0.22, 0.02, 0.81, 1.0]
+
+
+def test_two_groups_of_any_size_with_any_ties() -> None:
+    """The normal approximation calls one error among two cases, and none among 200, certain: p = 2.5e-23."""
+    assert mann_whitney([0, 1], [0] * 200)[1] < 1e-20
+    assert two_groups([0, 1], [0] * 200) == pytest.approx(2 / 202)
+    assert two_groups([1, 1], [1]) == 1.0
+    for seed in range(5):
+        draw = np.random.default_rng(seed)
+        few, many = draw.integers(0, 4, 5), draw.integers(0, 4, 40)
+        large, larger = draw.integers(0, 4, 30), draw.integers(0, 4, 40)
+        assert two_groups(large, larger) == mann_whitney(large, larger)[1]
+        reference = stats.permutation_test(
+            (few, many),
+            lambda x, y: stats.rankdata(np.concatenate([x, y]))[: len(x)].sum(),
+            n_resamples=4_000,
+            rng=seed,
+        )
+        assert two_groups(few, many) == two_groups(many, few) == pytest.approx(reference.pvalue, abs=0.04)
+    apart = two_groups([0, 1, 2, 3], [10, 11, 12, 13, 14])  # one of the 126 assignments a side
+    assert apart == pytest.approx(2 / 126, abs=0.004)

@@ -39,6 +39,9 @@ from loaders.errors import InputError
 from loaders.opened import open_data
 from loaders.threemdbench import DIAGNOSES, FEATURES, NAMES
 from scripts.cli import execute
+from scripts.run.classifier.training import _callbacks
+from scripts.terminal.console import output
+from scripts.terminal.progress import Bars
 from tests.parts.processes import python
 from tests.parts.small_release import write_small
 
@@ -436,3 +439,12 @@ def test_a_pipe_is_no_checkpoint(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "x.safetensors")
     with pytest.raises(InputError, match="is not a regular file"):
         read_tensors(tmp_path / "x.safetensors", do="")
+
+
+def test_a_training_tells_nothing_with_quiet(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for quiet in (False, True):
+        monkeypatch.setattr(output, "quiet", quiet)
+        _callbacks(Bars(), 2, quiet=False).resumed(0, 1)
+        assert bool(capsys.readouterr().err) is not quiet
