@@ -16,7 +16,9 @@ from scripts.run.play import Planned, planning
 from scripts.terminal.console import output
 from scripts.terminal.planning import LATENCY, SPEED, showing, spending
 
-_CAN = "run confirmation, run intervention, run consultation or run recheck, with arguments"
+_PLAYED = ("confirmation", "intervention", "consultation", "recheck", "findings")
+"""The runs that play cases. Any other would begin in earnest, and ask its models."""
+_CAN = f"run {', run '.join(_PLAYED[:-1])} or run {_PLAYED[-1]}, with arguments"
 
 
 def command(
@@ -68,16 +70,13 @@ def command(
 
 def _planned(words: Sequence[str]) -> Planned:
     """The run as its command would begin it. Raises InputError for a command that plays nothing, and what it raises."""
-    if list(words[:1]) != ["run"] or len(words) < 2:
+    if list(words[:1]) != ["run"] or len(words) < 2 or words[1] not in _PLAYED:
         raise InputError("plan", found=" ".join(words[:2]), expected=_CAN)
     with tempfile.TemporaryDirectory() as scratch, planning():
         given = list(words[2:])
         if not {"-o", "--out"} & set(given):
             given += ["-o", scratch]
-        try:
-            known, _ = find(words[:2])
-        except KeyError:
-            raise InputError("plan", found=" ".join(words[:2]), expected=_CAN) from None
+        known, _ = find(words[:2])
         try:
             with known.make_context(f"bedside plan run {words[1]}", given) as context:
                 known.invoke(context)

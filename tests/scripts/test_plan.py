@@ -134,6 +134,15 @@ def test_what_plays_nothing_is_one_error(
     assert "Error" in capsys.readouterr().err and not list(tmp_path.iterdir())
 
 
+def test_a_run_that_cannot_be_planned_does_not_begin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It ran to its end, with every question to its models, before it was refused."""
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("expert_caption,layman_caption\nNo effusion.,No fluid.\nA fracture.,A break.\n", encoding="utf-8")
+    assert execute(["plan", "run", "language", str(pairs), "-o", str(tmp_path / "out")]) == 2
+    assert "run recheck or run findings" in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_missing_option_is_reported_for_the_command_that_was_typed(capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["plan", "run", "confirmation", "runs/patients"]) == 2
     assert "bedside plan run confirmation" in capsys.readouterr().err
