@@ -95,10 +95,15 @@ def caption_rows(records: Records, default_split: str) -> Iterator[Row | BadRow]
     without an identifier, with a cell of another type, a bad CUI or an unknown split is a BadRow.
     """
     columns = Columns(records)
-    stems = _unique_stems(records, columns)
+    stems: bool | None = None  # asked where the first name has an extension: most tables are read once
     for placed in records.each(None):
+        if isinstance(placed, BadRow):
+            yield placed
+            continue
+        if stems is None and _IMAGE_SUFFIX.search(_name(placed[1], columns)):
+            stems = _unique_stems(records, columns)
         try:
-            yield placed if isinstance(placed, BadRow) else _row(*placed, columns, stems, default_split)
+            yield _row(*placed, columns, bool(stems), default_split)
         except InputError as error:
             yield BadRow.of(error)
 
@@ -133,19 +138,17 @@ def _row(where: str, record: Mapping[str, Any], columns: Columns, stems: bool, d
 
 def _unique_stems(records: Records, columns: Columns) -> bool:
     """Whether file names in the identifier column remain unique without their extensions."""
-    if not any(_IMAGE_SUFFIX.search(name) for name in _names(records, columns)):
-        return True
     names, stems = Keys(), Keys()
-    for name in _names(records, columns):
-        names.add(name)
-        stems.add(_IMAGE_SUFFIX.sub("", name))
+    for placed in records.each(columns.identifier):
+        if not isinstance(placed, BadRow):
+            name = _name(placed[1], columns)
+            names.add(name)
+            stems.add(_IMAGE_SUFFIX.sub("", name))
     return stems.distinct() == names.distinct()
 
 
-def _names(records: Records, columns: Columns) -> Iterator[str]:
-    for placed in records.each(columns.identifier):
-        if not isinstance(placed, BadRow):
-            yield " ".join(str(placed[1].get(columns.identifier)).split())
+def _name(record: Mapping[str, Any], columns: Columns) -> str:
+    return " ".join(str(record.get(columns.identifier)).split())
 
 
 def _text(record: Mapping[str, Any], column: str | None, where: str) -> str:

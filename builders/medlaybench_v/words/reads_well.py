@@ -99,7 +99,7 @@ def _unexplained(said: Sequence[str], text: str) -> tuple[str, ...]:
     explained: set[str] = set()
     for found in _explanations(text):
         if found[1] and not _MARKERS.search(found[2].partition(";")[0]):  # "(bulging weak spot; arrow)"
-            explained.update(word.lower() for part in (found[1], found[2]) for word in _WORD.findall(part))
+            explained.update(map(str.lower, _WORD.findall(found[1] + found[2])))  # a space ends the first
     return tuple([word for word in strange if word not in explained])
 
 

@@ -94,7 +94,8 @@ def polish(draft: Draft) -> str:
             texts[i], texts[i + 1] = _join_after(texts[i], texts[i + 1], pieces[i + 1])
             if texts[i].endswith(")") and pieces[i + 1].match is None and texts[i + 1].startswith(" ("):
                 texts[i], texts[i + 1] = _in_one_bracket(texts[i], texts[i + 1])
-    _say_contrast_once(pieces, texts)
+    if _DYE in "".join(texts):
+        _say_contrast_once(pieces, texts)
     return tidy("".join(texts))
 
 
@@ -102,9 +103,11 @@ def _take_back_repeats(pieces: list[Piece], texts: list[str]) -> None:
     """ "blood-starved" + "tissue death from lost blood supply": of two neighbours that say one word, the first keeps
     its own wording."""
     for i in range(len(pieces) - 2):
-        first, second = pieces[i].match, pieces[i + 2].match
-        if not (first and second and texts[i + 1] == " ") or texts[i].startswith(" "):
+        if texts[i + 1] != " " or texts[i].startswith(" "):
             continue  # what stands behind its noun already is not taken back
+        first, second = pieces[i].match, pieces[i + 2].match
+        if not (first and second):
+            continue
         if first.entry.term.pos == "adjective" and "(" not in texts[i]:
             said = _said(texts[i])
             if said & _said(texts[i + 2].partition(" (")[0]):
