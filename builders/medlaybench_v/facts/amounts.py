@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from itertools import pairwise
 
 from builders.medlaybench_v.facts.binding import Placed, exchanged, turned
@@ -368,7 +367,8 @@ def _amounts_moved(
     expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity], outcome: Outcome
 ) -> None:
     """Two amounts of a kind that changed places."""
-    several = sorted(kind for kind, count in Counter(q.kind for q in here).items() if count > 1)
+    kinds = [q.kind for q in here]
+    several = sorted({kind for kind in kinds if kinds.count(kind) > 1})
     written = _as_written(here, there) if several else []
     for kind in several:
         ours, theirs = ([q for q in found if q.kind == kind] for found in (here, written))

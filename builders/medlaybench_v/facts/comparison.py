@@ -85,9 +85,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     here, there = expert.get(_by_dimension), lay.get(_by_dimension)
     outcome = Outcome()
     shared = here.keys() & there.keys()
-    for dimension in _STRICT if shared else ():
-        if dimension not in shared:
-            continue
+    for dimension in filter(shared.__contains__, _STRICT) if shared else ():
         ours, theirs = here[dimension], there[dimension]
         if dimension == "size":  # "the lower pole" compares nothing
             ours, theirs = [p for p in ours if not _is_name(expert, p)], [p for p in theirs if not _is_name(lay, p)]
@@ -119,7 +117,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             outcome.add("new", match[0], Basis.UNMET)
     if not outcome.decided and turned_round(expert, lay):
         outcome.swapped.append("the two sides of a comparison")
-    if not outcome.decided:
+    if shared and not outcome.decided:
         for dimension in sorted(shared & _EXCHANGED):
             placed = _degrees if dimension == "severity" else lambda _, found: _placed(found)
             one, other = (placed(r, at[dimension]) for r, at in ((expert, here), (lay, there)))

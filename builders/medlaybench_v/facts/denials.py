@@ -345,7 +345,7 @@ _MAY_DENY = (
 
 def may_deny(reading: Reading) -> bool:
     """Whether anything in a caption could be a denial; most captions hold none."""
-    return not _MAY_DENY.isdisjoint(reading.bag) or any(is_opposite(s.senses) for s in reading.get(senses))
+    return not _MAY_DENY.isdisjoint(reading.bag) or any(map(is_opposite, [s.senses for s in reading.get(senses)]))
 
 
 @lru_cache(maxsize=4096)

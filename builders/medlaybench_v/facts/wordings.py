@@ -193,9 +193,9 @@ def _matches(reading: Reading) -> dict[Table[Any], list[tuple[int, Matches[Any]]
     begun = list(map(_index().begun.__getitem__, texts))
     found: dict[Table[Any], list[tuple[int, Matches[Any]]]] = {table: [] for table in _TABLES}
     following = [*map(_ROOT, begun[1:]), ""]
-    for i, (_, single, phrases) in enumerate(begun):
+    for i, ((_, single, phrases), after) in enumerate(zip(begun, following, strict=False)):
         several = None
-        if phrases and (following[i] in phrases.behind or phrases.behind_beginning):
+        if phrases and (after in phrases.behind or phrases.behind_beginning):
             several = _standing(phrases, texts, begun, i + 1)
         if several:
             here: dict[Table[Any], list[tuple[int, tuple[Any, ...]]]] = {}
