@@ -1,4 +1,5 @@
-"""Numbers in words: "one thousand two hundred and forty", "twenty-five", "two dozen", "a twenty-fifth"."""
+"""Numbers in words, "one thousand two hundred and forty", "twenty-five", "two dozen", "a twenty-fifth"; and commas in
+figures."""
 
 from __future__ import annotations
 
@@ -10,6 +11,17 @@ _VALUES = {**CARDINALS, "one": 1, "zero": 0}
 _TENS = {word: value for word, value in CARDINALS.items() if value in range(20, 100, 10)}
 _POWERS = {"thousand": 1000, "million": 1_000_000}
 _PARTS = {"hundredth": 100, "thousandth": 1000, "millionth": 1_000_000}
+
+
+def with_point(figures: str) -> str:
+    """A number without commas: they part its thousands, or one stands for the decimal point.
+
+    >>> with_point("1,234,567"), with_point("12,5"), with_point("0,500")
+    ('1234567', '12.5', '0.500')
+    """
+    first, *groups = figures.split(",")
+    thousands = len(first) <= 3 and first.strip("0") and all(len(group.split(".")[0]) == 3 for group in groups)
+    return figures.replace(",", "" if thousands else ".")
 
 
 def spelled(texts: Sequence[str], gaps: Sequence[str], i: int) -> tuple[float, int]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from builders.medlaybench_v.facts import words as known
 from builders.medlaybench_v.facts.markers import markers
-from builders.medlaybench_v.facts.numerals import is_dated, is_year, part_of_one, spelled
+from builders.medlaybench_v.facts.numerals import is_dated, is_year, part_of_one, spelled, with_point
 from builders.medlaybench_v.facts.scan import OfWords, Reading
 from builders.medlaybench_v.facts.spine import ENDS_OF_SPINE, VERTEBRAL, by_vertebra, end_of_spine
 from builders.medlaybench_v.facts.units import UNITS
@@ -651,10 +651,7 @@ def _loosened(quantity: Quantity) -> Quantity:
 
 def _number(text: str) -> tuple[float, float]:
     """The value and the unit of the last digit."""
-    if "," in text:
-        groups = text.split(",")
-        thousands = len(groups[0]) <= 3 and all(len(group.split(".")[0]) == 3 for group in groups[1:])
-        text = text.replace(",", "") if thousands else text.replace(",", ".")
+    text = with_point(text) if "," in text else text
     try:
         value = float(text)
     except ValueError:

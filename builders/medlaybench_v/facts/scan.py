@@ -18,6 +18,7 @@ from itertools import accumulate, compress
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from builders.medlaybench_v.facts import words as known
+from builders.medlaybench_v.facts.numerals import with_point
 
 Value = TypeVar("Value")
 
@@ -210,10 +211,7 @@ def _number(scan: _Scan, i: int) -> None:
 
 
 def _canonical(text: str) -> str:
-    if "," in text:
-        groups = text.split(",")
-        thousands = len(groups[0]) <= 3 and all(len(g.split(".")[0]) == 3 for g in groups[1:])
-        text = text.replace(",", "") if thousands else text.replace(",", ".")
+    text = with_point(text) if "," in text else text
     try:
         number = Decimal(text)
     except InvalidOperation:  # 12.03.2014, 1.2.3

@@ -21,6 +21,7 @@ def facts(text: str, kind: str) -> list[tuple[str, str]]:
         ("3 to 5 mm", [("3", "mm"), ("5", "mm")]),
         ("1,200 ml and 1,5 cm", [("1200", "ml"), ("1.5", "cm")]),
         ("100,000 ml, 100.000 ml, 1,234,567 ml", [("100000", "ml"), ("100", "ml"), ("1234567", "ml")]),
+        ("0,500 ml, 0,125 ml, 10,500 ml", [("0.5", "ml"), ("0.125", "ml"), ("10500", "ml")]),
         ("a 45-year-old woman", [("45", "year")]),
         ("twenty-five years, two nodules", [("25", "year"), ("2", "")]),
         ("on the 33rd day", [("33", "ordinal")]),
