@@ -52,6 +52,7 @@ _HEADER = re.compile(
     re.IGNORECASE,
 )
 _INSTRUCTION = re.compile(r"\[(/?)INST\]", re.IGNORECASE)
+_BRACKETS = re.compile(r"[<>\[\]]")
 _TOKEN = re.compile(
     r"<[|｜][^<>\n]{0,60}?[|｜]>|<</?SYS>>|\[/?(?:IMG|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS)\]"
     r"|</?(?:s|bos|eos|pad|unk|mask|image|img|video|end_of_turn|start_of_turn|start_of_image|end_of_image"
@@ -87,12 +88,18 @@ def scrub(answer: Answer) -> tuple[str, str | None, set[str]]:
     text = _LINE_END.sub("\n", text)
     text, found = _INVISIBLE.subn("", text)
     flags |= {"control"} if found else set()
-    text, found = _without_tokens(text)
-    flags |= {"special_token"} if found else set()
-    text, thought = without_thoughts(text)
-    if answer.thought:  # the provider has separated it
-        thought = "\n".join(filter(None, (answer.thought, thought)))
-    flags |= {"thought"} if thought is not None else set()
+    thoughts = [answer.thought] if answer.thought else []  # the provider has separated them
+    for _ in range(_MAX_NESTED):
+        text, found = _without_tokens(text)
+        flags |= {"special_token"} if found else set()
+        text, thought = without_thoughts(text)
+        if thought is None:
+            break
+        thoughts.append(thought)  # what stood around it may be a token now
+    else:
+        text = _BRACKETS.sub("", text)
+    flags |= {"thought"} if thoughts else set()
+    thought = "\n".join(filter(None, thoughts)) if thoughts else None
     return text.strip(), thought, flags
 
 
@@ -173,4 +180,4 @@ def _without_tokens(text: str) -> tuple[str, int]:
             return text, found
         found += headers + instructions + tokens
     # Only deliberate text nests so deeply: then every bracket is removed, so that none can form a token.
-    return re.sub(r"[<>\[\]]", "", text), found
+    return _BRACKETS.sub("", text), found
