@@ -4,7 +4,8 @@
 
 A product keeps the state of a dialogue itself. In a dialogue that it knows, it is sent only the newest message. In any
 other (the first request, one that was stopped before, a side question) it is sent all that was said so far, in a new
-session. A function with a third parameter is also given the pictures, as bytes. Two dialogues never share a session.
+session. A function is also given the pictures, as bytes, if it has a third parameter without a default, or one that is
+called `images` or `pictures`. Other parameters with defaults are its own. Two dialogues never share a session.
 
 A failed request is sent again, as to any model (`tries`), but in a new session with the whole conversation: the product
 may or may not have taken in the message that it did not answer.
@@ -38,23 +39,25 @@ TALK: ContextVar[str] = ContextVar("talk", default="")
 
 Reply = Callable[..., Awaitable[str]]
 _EXPECTED = "async def reply(session: str, text: str) -> str"
+_PICTURES = ("images", "pictures")
 _LONGEST = 200_000  # characters of an answer
 _SPEAKERS = {"system": "Instructions", "user": "They said", "assistant": "You said"}
 
 
 @dataclass
 class Product:
-    """What a file provides: its function, its number of parameters, and the digest of its text."""
+    """What a file provides: its function, the parameter that takes pictures ("" for none), and its text's digest."""
 
     name: str
     reply: Reply
-    pictures: bool
+    pictures: str
     digest: str
 
-    async def say(self, *given: Any) -> Any:
+    async def say(self, session: str, text: str, images: Sequence[bytes] = ()) -> Any:
         """What the function returns. If it would end Bedside (`sys.exit`, a cancelled task), Unanswered is raised."""
+        given = {self.pictures: list(images)} if self.pictures else {}
         try:
-            return await self.reply(*given)
+            return await self.reply(session, text, **given)
         except SystemExit:
             raise Unanswered("its reply ended with SystemExit", transient=False) from None
         except asyncio.CancelledError:
@@ -88,11 +91,19 @@ def read_product(path: Path) -> Product:
     if not inspect.iscoroutinefunction(reply):
         found = "no function reply" if reply is None else "a reply that is not async"
         raise InputError(path, found=found, expected=_EXPECTED)
-    kinds = [parameter.kind for parameter in inspect.signature(reply).parameters.values()]
-    taken = len(kinds) - kinds.count(inspect.Parameter.KEYWORD_ONLY)
-    if taken not in (2, 3):
-        raise InputError(path, found=f"a reply of {taken} parameters", expected=f"{_EXPECTED}, or pictures besides")
-    return Product(path.name, reply, taken == 3, hashlib.sha256(text).hexdigest())
+    return Product(path.name, reply, _for_pictures(path, reply), hashlib.sha256(text).hexdigest())
+
+
+def _for_pictures(path: Path, reply: Reply) -> str:
+    """The parameter of a function that takes pictures; "" for none."""
+    signature = inspect.signature(reply)
+    given = [p for p in signature.parameters.values() if p.default is p.empty or p.name in _PICTURES]
+    given = [p for p in given if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    named = [p for p in given[:2] if p.kind is p.KEYWORD_ONLY] + [p for p in given[2:] if p.kind is p.POSITIONAL_ONLY]
+    if named or len(given) not in (2, 3):
+        found = f"reply{signature}"
+        raise InputError(path, found=found, expected=f"{_EXPECTED}, or images besides; its own need defaults")
+    return given[2].name if given[2:] else ""
 
 
 def open_endpoint(
@@ -164,9 +175,8 @@ class Endpoint(ChatModel):
         if images and not self.product.pictures:
             do = "Play a setting without images, or let reply take them: reply(session, text, images: list[bytes])"
             raise ModelRefused(self.name, found="takes no pictures", expected="a third parameter for them", do=do)
-        given = (session, text, images) if self.product.pictures else (session, text)
         try:
-            answer = await asyncio.wait_for(self.product.say(*given), self.timeout)
+            answer = await asyncio.wait_for(self.product.say(session, text, images), self.timeout)
         except (TimeoutError, Unanswered):
             raise
         except Exception as error:  # a user's function may raise anything; the text may repeat the prompt

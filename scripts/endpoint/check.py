@@ -39,9 +39,8 @@ class _Product:
 
     async def ask(self, session: str, text: str) -> str:
         started = time.monotonic()
-        pictures: list[list[bytes]] = [[]] if self.product.pictures else []
         try:
-            said = await asyncio.wait_for(self.product.say(session, text, *pictures), self.timeout)
+            said = await asyncio.wait_for(self.product.say(session, text), self.timeout)
         except TimeoutError:
             raise _Failed(f"no answer in {self.timeout:g} s") from None
         except Unanswered as error:
@@ -62,9 +61,9 @@ def command(
 ) -> int:
     """Probe a product before it plays doctor or clinician: six tests of the function in FILE.py.
 
-    The file defines `async def reply(session: str, text: str) -> str`; a third parameter takes pictures. The tests:
-    state within a session, two parallel sessions kept apart, latency, a request to refuse, a long text, and a restart.
-    Exit code 1 if one fails.
+    The file defines `async def reply(session: str, text: str) -> str`; a third parameter, `images`, takes pictures. The
+    tests: state within a session, two parallel sessions kept apart, latency, a request to refuse, a long text, and a
+    restart. Exit code 1 if one fails.
 
     Example: `bedside endpoint check product.py`; start from `scripts/endpoint/over_json.py` or `over_sse.py`
     """

@@ -15,7 +15,7 @@ from baselines.dialogue.playing import Player
 from baselines.dialogue.run import play_run
 from loaders.errors import InputError, ModelError, ModelRefused
 from loaders.models.chat import open_model
-from loaders.models.endpoint import TALK
+from loaders.models.endpoint import TALK, read_product
 from loaders.models.messages import Message
 from scripts import endpoint
 from scripts.cli import execute
@@ -123,7 +123,9 @@ def test_each_way_to_fail_is_reported(tmp_path: Path, capsys: pytest.CaptureFixt
     [
         ("def reply(session, text): ...", "a reply that is not async"),
         ("x = 1", "no function reply"),
-        ("async def reply(text): ...", "a reply of 1 parameters"),
+        ("async def reply(text): ...", r"reply\(text\)"),
+        ("async def reply(session, *, text): ...", "expected async def reply"),
+        ("async def reply(session, text, images, model): ...", "its own need defaults"),
         ("import no_such_module", "ModuleNotFoundError"),
         ("x =", "SyntaxError, line 1"),
         ("import sys; sys.exit(3)", "SystemExit: 3"),
@@ -287,6 +289,24 @@ def test_the_product_says_how_long_to_wait(tmp_path: Path) -> None:
     text = RECOVERS.replace("FAILURES", f"[{failure}]").replace("> 1", "> 0")
     assert told(open_model(f"endpoint:{written(tmp_path, text)}", sleep=sleep), "one", "Hello.") == "Since when?"
     assert waits == [7]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "given"),
+    [
+        ("images", 1),
+        ("images=()", 1),
+        ("temperature=0.5, *, pictures=None", 1),
+        ("temperature=0.5", 0),
+        ("*rest, **more", 0),
+        ("*, temperature=0.5", 0),
+    ],
+)
+def test_pictures_go_where_they_are_wanted(parameters: str, given: int, tmp_path: Path) -> None:
+    text = f"async def reply(session, text, {parameters}): return repr(sorted(locals().items()))"
+    product = read_product(written(tmp_path, text))
+    said = asyncio.run(product.say("one", "Look.", [b"picture"]))
+    assert said.count("[b'picture']") == given and ("temperature" not in said or "('temperature', 0.5)" in said)
 
 
 def test_pictures_need_a_place(tmp_path: Path) -> None:
