@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import datasets
 
 _LABELS = ("label", "labels", "diagnosis", "class", "dx", "target")
+_IMAGES = ("image", "img", "photo", "picture")
 _GROUPS = ("group_id", "patient_id", "lesion_id", "case_id")
 _DATA = frozenset(".parquet .arrow .jsonl .json .csv .tsv .tar .zip".split())
 _METADATA = frozenset(f"metadata.{kind}" for kind in ("csv", "jsonl", "parquet"))
@@ -173,7 +174,7 @@ def _of_rows(
     folder: Path | None = None,
 ) -> PhotoSet:
     features = next(iter(parts.values())).features
-    image = _image_column(features, name)
+    image, *others = _image_columns(features, name)
     columns = {
         "label": _column(features, name, "--label", label, _labels(features)),
         "group": _column(features, name, "--group", group, [one for one in _GROUPS if one in features]),
@@ -183,6 +184,8 @@ def _of_rows(
     if not files:
         raise InputError(name, found="holds no row", expected="pictures")
     origins = {what: f"column {column}" if column else "" for what, column in columns.items()}
+    if others:
+        origins["picture"] = f"column {image} (not {', '.join(others)})"
     return PhotoSet(
         name, tuple(sorted(files, key=lambda file: file.name)), {"split": "splits of the dataset", **origins}
     )
@@ -253,16 +256,21 @@ def _text(value: Any, named: Callable[[int], Any] | None) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value).strip()
 
 
-def _image_column(features: datasets.Features, name: str) -> str:
+def _image_columns(features: datasets.Features, name: str) -> list[str]:
+    """The columns that hold pictures, the photos' own first: one with a usual name, or else the first."""
     import datasets
 
-    for column, feature in features.items():
-        if isinstance(feature, datasets.Image) or (isinstance(feature, dict) and "bytes" in feature):
-            return str(column)
-    for column, feature in features.items():
-        if isinstance(feature, datasets.Value) and "binary" in feature.dtype:
-            return str(column)
-    raise InputError(name, found=f"columns {', '.join(features)}, none of which holds pictures", expected="one")
+    images = [
+        str(column)
+        for column, feature in features.items()
+        if isinstance(feature, datasets.Image) or (isinstance(feature, dict) and "bytes" in feature)
+    ]
+    binary = [
+        str(c) for c, feature in features.items() if isinstance(feature, datasets.Value) and "binary" in feature.dtype
+    ]
+    if not images and not binary:
+        raise InputError(name, found=f"columns {', '.join(features)}, none of which holds pictures", expected="one")
+    return sorted(images or binary, key=lambda column: column.casefold() not in _IMAGES)
 
 
 def _labels(features: datasets.Features) -> Sequence[str]:

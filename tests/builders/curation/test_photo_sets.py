@@ -117,6 +117,15 @@ def test_a_logo_beside_the_shards_is_no_photo(tmp_path: Path) -> None:
     assert photo_set(str(folder)).columns["label"] == "names of folders"
 
 
+def test_of_several_columns_of_pictures_the_photo_is_read_and_the_other_is_named(tmp_path: Path) -> None:
+    photo, mask = ({"bytes": jpeg(drawn(number)), "path": None} for number in (1, 2))
+    (tmp_path / "set").mkdir()
+    pq.write_table(pa.table({"mask": [mask], "image": [photo]}), tmp_path / "set" / "train.parquet")
+    photos = photo_set(str(tmp_path / "set"))
+    assert photos.columns["picture"] == "column image (not mask)"
+    assert photos.files[0].read() == photo["bytes"]
+
+
 @pytest.mark.parametrize("layout", ["classes", "plain", "metadata", "folders"])
 def test_planted_conflicts_are_found_in_every_public_layout(tmp_path: Path, layout: str) -> None:
     if layout in ("classes", "plain"):
