@@ -181,7 +181,7 @@ def _person(expert: Reading, lay: Reading, known: _Known) -> str:
 
 
 def _length(expert: Reading, lay: Reading, known: _Known) -> str:
-    """Word ratio 0.5 to 2.5: neither cut short nor padded."""
+    """Neither cut short nor padded (SHORTEST, LONGEST)."""
     here, there = len(expert.text.split()), len(lay.text.split())
     if not there:
         return "empty"
