@@ -39,7 +39,9 @@ def command(
     options, cases = planned.options, planned.cases
     taken = estimate(with_decoding(planned.game, planned.roles.decoding), cases, planned.agents, epochs=options.epochs)
     names = planned.names
-    played = ("1 case" if len(cases) == 1 else f"{len(cases):,} cases") + (f", {options.epochs} times" if options.epochs > 1 else "")
+    played = "1 case" if len(cases) == 1 else f"{len(cases):,} cases"
+    if options.epochs > 1:
+        played += f", {options.epochs} times"
     output.print(
         spending(
             f"{played}: about",
