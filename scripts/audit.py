@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import heapq
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ import typer
 
 from baselines.results.sheets import table_bytes
 from baselines.statistics.significance import wilson_interval
-from builders.medlaybench_v.audit import Audited, Tally, audit
+from builders.medlaybench_v.audit import Audited, Tally, audit, judge_pairs
 from builders.medlaybench_v.gates import EVIDENCE, GATES
-from builders.medlaybench_v.judge import BROKEN, JUDGED, KEPT, judge_pairs
+from builders.medlaybench_v.judge import BROKEN, JUDGED, KEPT, Judge, Opinion, judge_of
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
 from loaders.corpus import load
@@ -24,14 +23,14 @@ from loaders.errors import InputError
 from loaders.files.disk import check_folder, write_whole
 from loaders.files.untrusted import is_file, refuse_other
 from loaders.medlaybench_v import pairs_of
-from loaders.models.answers import AnswerStore
 from loaders.models.chat import open_model
-from loaders.models.messages import ChatModel
 from scripts.terminal.console import output, table
 from scripts.terminal.options import file_outside_releases
+from scripts.terminal.progress import Bars
 
-_COLUMNS = ("image_id", "gate", "outcome", "evidence", "reason", "expert_caption", "layman_caption")
+_COLUMNS = ("image_id", "gate", "outcome", "evidence", "reason", "judge", "why", "expert_caption", "layman_caption")
 """The columns of the list that `--write` makes."""
+_OUTCOMES = ("fail a gate", "doubtful", "pass")
 
 
 def command(
@@ -48,17 +47,22 @@ def command(
         None,
         "--write",
         metavar="FILE",
-        help="Write all failing and doubtful pairs to a CSV file.",
+        help="Write all failing and doubtful pairs, and what the judge finds broken, to a CSV file.",
         callback=file_outside_releases,
     ),
-    strict: bool = typer.Option(False, "--strict", help="Exit with code 1 if a pair fails."),
+    strict: bool = typer.Option(
+        False, "--strict", help="Exit with code 1 if a pair fails that the judge, if any, does not find faithful."
+    ),
     judge: str | None = typer.Option(
-        None, metavar="NAME", help="Chat model that decides the doubtful pairs (and those of --judge-passed)."
+        None, metavar="NAME", help="Chat model that judges each pair that fails or is doubtful: one request per pair."
     ),
     judge_passed: int = typer.Option(
         0, min=0, metavar="N", help="Also judge N of the pairs that pass, to estimate what the rules miss."
     ),
-    base_url: str | None = typer.Option(None, metavar="URL", help="Base URL of the model's server."),
+    base_url: list[str] = typer.Option(
+        [], metavar="URL", help="Address of the judge's server. May be repeated: several servers share the requests."
+    ),
+    concurrency: int = typer.Option(16, min=1, help="Maximum concurrent requests to the judge."),
     answers: Path = typer.Option(
         Path("audit.answers.sqlite"), metavar="FILE", help="File that stores the paid answers, for reuse."
     ),
@@ -66,27 +70,31 @@ def command(
     """Check caption pairs with the fact gates: lost or changed numbers, sides, negations, imaging methods, markers.
 
     A pair fails if its captions contradict each other, or if a value that has few wordings is missing. A pair that only
-    a reader can decide is doubtful: it is shown and counted separately, and never counted as failed.
+    a reader can decide is doubtful: it is shown and counted separately, and never counted as failed. A judge decides
+    both kinds on its own, without knowing what the gates found; where the two disagree, the pair is shown.
 
-    Examples: `bedside audit pairs.json`, `bedside audit official --split test --show 0 --write failures.csv`
+    Examples: `bedside audit pairs.json`, `bedside audit official --split test --show 0 --write failures.csv`,
+    `bedside audit pairs.json --judge openai/gpt-4o-mini --judge-passed 200 --write broken.csv`
     """
     if judge_passed and judge is None:
         raise InputError("--judge-passed", found="no judge", expected="a chat model to ask", do="Name it with --judge")
     if write:
         check_folder(write.parent)
         refuse_other(write, [table_bytes(_COLUMNS, ())], what="list of failures")
-    model = open_model(judge, base_url=base_url) if judge else None
+    judging = judge_of(open_model(judge, base_url=tuple(base_url))) if judge else None
     lexicon = Lexicon(combine([read_vocabulary(name) for name in vocabulary]).terms)
     rows = pairs_of(Path(source)) if is_file(Path(source)) else _release(source, split, revision)
     tally, failing, doubtful, drawn = _sorted(audit(rows, lexicon), judge_passed)
     _show("fail a gate", failing, show)
     _show("are doubtful: a reader must decide", doubtful, show)
     _summary(tally)
-    if model is not None:
-        _judged(model, answers, doubtful, drawn)
+    groups = (failing, doubtful, drawn)
+    opinions = _judged(judging, answers, concurrency, groups, show) if judging else {}
     if write:
-        _write(write, [*failing, *doubtful])
-    return 1 if strict and failing else 0
+        broken = [audited for audited in drawn if opinions[audited].verdict == BROKEN]
+        _write(write, [*failing, *doubtful, *broken], opinions)
+    settled = [audited for audited in failing if audited in opinions and opinions[audited].verdict == KEPT]
+    return 1 if strict and len(settled) < len(failing) else 0
 
 
 def _sorted(pairs: Iterable[Audited], draw: int) -> tuple[Tally, list[Audited], list[Audited], list[Audited]]:
@@ -108,8 +116,8 @@ def _sorted(pairs: Iterable[Audited], draw: int) -> tuple[Tally, list[Audited], 
     return tally, failing, doubtful, [audited for *_, audited in sorted(drawn, reverse=True)]
 
 
-def _show(what: str, found: list[Audited], show: int) -> None:
-    """The first pairs that fail or are doubtful, with each gate's verdict and what it rests on."""
+def _show(what: str, found: list[Audited], show: int, opinions: Mapping[Audited, Opinion] = {}) -> None:
+    """The first pairs that fail or are doubtful, with each gate's verdict and what it rests on, and the judge's."""
     if found and show:
         output.print(f"{len(found):,} {what}", style="bold underline", highlight=False)
     for audited in found[:show]:
@@ -120,6 +128,11 @@ def _show(what: str, found: list[Audited], show: int) -> None:
             style = "yellow" if verdict.doubtful else "red"
             evidence = f" ({verdict.evidence})" if verdict.evidence and not verdict.passed else ""
             output.print(f"  {verdict.gate:<11} {verdict.reason}{evidence}", style=style, highlight=False, markup=False)
+        if opinion := opinions.get(audited):
+            style = "green" if opinion.verdict == KEPT else "red"
+            output.print(
+                f"  {'judge':<11} {opinion.verdict}: {opinion.why}", style=style, highlight=False, markup=False
+            )
     if show and len(found) > show:
         output.print(f"… and {len(found) - show:,} more (--show, --write)")
 
@@ -143,28 +156,37 @@ def _summary(tally: Tally) -> None:
     output.print(summary)
 
 
-def _judged(model: ChatModel, answers: Path, doubtful: list[Audited], passed: list[Audited]) -> None:
-    """A judge's opinions of the pairs that the rules leave open, and of a sample of those that they pass; if it finds a
-    broken fact in one of the latter, the two disagree."""
-    with AnswerStore(answers) as store:
-        opinions = asyncio.run(judge_pairs([*doubtful, *passed], model, store))
-    for audited, opinion in zip([*doubtful, *passed], opinions, strict=True):
-        if opinion.verdict == BROKEN:
-            output.print(audited.image_id, style="bold", highlight=False, markup=False)
-            for verdict in audited.doubts:
-                output.print(f"  {verdict.gate:<11} {verdict.reason}", highlight=False, markup=False)
-            output.print(f"  judge       broken: {opinion.why}", style="red", highlight=False, markup=False)
-    counts = Counter(opinion.verdict for opinion in opinions[: len(doubtful)])
-    said = ", ".join(f"{counts[verdict]:,} {verdict}" for verdict in JUDGED)
-    output.print(f"{model.name} on {len(doubtful):,} doubtful pairs: {said}", highlight=False)
-    counts = Counter(opinion.verdict for opinion in opinions[len(doubtful) :])
+def _judged(
+    judge: Judge, answers: Path, concurrency: int, groups: Sequence[list[Audited]], show: int
+) -> dict[Audited, Opinion]:
+    """The judge's opinion of every pair of the groups (those of `_OUTCOMES`). Prints how many of each group it finds
+    kept and broken, and the pairs on which it and the gates disagree."""
+    pairs = [audited for group in groups for audited in group]
+    with Bars() as bars:
+        progress = bars.count(f"{judge.model.name}: pairs", len(pairs))
+        found = judge_pairs(pairs, judge, answers, concurrency=concurrency, progress=progress)
+    opinions = dict(zip(pairs, found, strict=True))
+    failing, doubtful, drawn = groups
+    for what, group, verdict in (
+        ("fail a gate, and the judge finds every fact kept", failing, KEPT),
+        ("are doubtful, and the judge finds them broken", doubtful, BROKEN),
+        ("pass, and the judge finds them broken", drawn, BROKEN),
+    ):
+        _show(what, [audited for audited in group if opinions[audited].verdict == verdict], show, opinions)
+    shown = table(f"\nWhat {judge.model.name} says", "pairs that", "judged", *JUDGED, right=("judged", *JUDGED))
+    for outcome, group in zip(_OUTCOMES, groups, strict=True):
+        counts = Counter(opinions[audited].verdict for audited in group)
+        shown.add_row(outcome, len(group), *(counts[verdict] for verdict in JUDGED))
+    output.print(shown)
+    counts = Counter(opinions[audited].verdict for audited in drawn)
     if decided := counts[BROKEN] + counts[KEPT]:
         low, high = wilson_interval(counts[BROKEN], decided)
         output.print(
-            f"{model.name} on {len(passed):,} sampled from those that pass: {counts[BROKEN]:,} of {decided:,} "
-            f"that it decides are broken, {low:.0%} to {high:.0%} of all (95 %)",
+            f"Of {decided:,} pairs drawn from those that pass, {counts[BROKEN]:,} are broken: {low:.0%} to {high:.0%} "
+            "of all that pass (95 %)",
             highlight=False,
         )
+    return opinions
 
 
 def _place(audited: Audited) -> int:
@@ -180,11 +202,16 @@ def _release(source: str, split: str | None, revision: str | None) -> Iterable[d
         yield from part.remove_columns("image")
 
 
-def _write(path: Path, found: list[Audited]) -> None:
-    rows = (
-        {name: getattr(verdict if hasattr(verdict, name) else audited, name) for name in _COLUMNS}
-        for audited in found
-        for verdict in audited.failures or audited.doubts
-    )
+def _write(path: Path, found: list[Audited], opinions: Mapping[Audited, Opinion]) -> None:
+    """A row for each verdict of a gate that failed or is in doubt, with the judge's opinion of the pair; one row for a
+    pair that passed and that the judge finds broken."""
+    rows = []
+    for audited in found:
+        opinion = opinions.get(audited)
+        pair = {"image_id": audited.image_id, "judge": opinion and opinion.verdict, "why": opinion and opinion.why}
+        captions = {"expert_caption": audited.expert_caption, "layman_caption": audited.layman_caption}
+        for verdict in audited.failures or audited.doubts or (None,):
+            of_gate = {name: getattr(verdict, name, None) for name in ("gate", "outcome", "evidence", "reason")}
+            rows.append(pair | of_gate | captions)
     write_whole(path, table_bytes(_COLUMNS, rows))
-    output.print(f"failing and doubtful pairs: {path}", highlight=False)
+    output.print(f"list of pairs: {path}", highlight=False)

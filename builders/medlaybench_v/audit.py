@@ -4,20 +4,25 @@
     bedside audit official            the same for the published corpus
 
 What the lay phrases of the vocabulary say is allowed, and a caption that the vocabulary could simplify must not be a
-copy.
+copy. `judge_pairs` asks a model about the pairs that the gates fail or leave doubtful.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import GATES, Context, Verdict, check
+from builders.medlaybench_v.judge import NO_ANSWER, Judge, Opinion
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.steps import context_of, modalities_named
+from builders.steps import Chat
+from loaders.errors import ModelError
+from loaders.models.answers import Answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +77,24 @@ def audit(rows: Iterable[dict[str, Any]], lexicon: Lexicon | None = None) -> Ite
         else:
             context = Context(modalities=modalities_named(cuis))
         yield Audited(str(row["image_id"]), expert.text, lay.text, check(expert, lay, context))
+
+
+def judge_pairs(
+    pairs: Sequence[Audited], judge: Judge, answers: Path, *, concurrency: int, progress: Callable[[int, int], None]
+) -> list[Opinion]:
+    """The opinion on each pair, in their order; `NO_ANSWER` for a pair that the model fails on. `answers` stores them.
+
+    Raises: ModelError for a model that is unusable (`Chat.each_or_error`).
+    """
+    done = 0
+
+    async def one(audited: Audited, store: Answers) -> Opinion:
+        nonlocal done
+        opinion = await judge.opinion(audited.expert_caption, audited.layman_caption, store)
+        done += 1
+        progress(done, len(pairs))
+        return opinion
+
+    keyed = {f"{audited.image_id} ({number})": audited for number, audited in enumerate(pairs, 1)}  # ids may repeat
+    judged = Chat(judge.model, judge.prompts, answers, concurrency).each_or_error(one, keyed).values()
+    return [Opinion(NO_ANSWER, each.found) if isinstance(each, ModelError) else each for each in judged]

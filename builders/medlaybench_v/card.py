@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from pydantic import JsonValue
 
+from builders.medlaybench_v.judge import Judge
 from builders.medlaybench_v.sources import ARTICLES, OWN, WRITTEN
 from builders.recipe import licence_facts
 from builders.steps import Chat
@@ -40,19 +41,21 @@ _PROVENANCE: dict[str, dict[str, JsonValue]] = {
 }
 
 
-def card(manifest: Manifest, origin: str, condition: str, chat: Chat | None) -> dict[str, JsonValue]:
+def card(
+    manifest: Manifest, origin: str, condition: str, chat: Chat | None, judge: Judge | None
+) -> dict[str, JsonValue]:
     """The facts that the template needs; `origin` is that of the source of captions."""
     statistics = cast(dict[str, Any], manifest.statistics)
     return {
         **licence_facts(statistics["licence"], "rows", "each row's"),
         "credit": "",
         **_PROVENANCE[origin],
-        "method": _BY_RULES if chat is None else _by_model(chat, condition),
+        "method": _BY_RULES if chat is None else _by_model(chat, condition, judge),
         "example_split": order_splits(manifest.splits)[-1],
     }
 
 
-def _by_model(chat: Chat, condition: str) -> str:
+def _by_model(chat: Chat, condition: str, judge: Judge | None) -> str:
     blocks = {
         "scgr": "the concepts with their lay phrases, the facts to keep and the draft",
         "llm+cui": "the list of medical terms",
@@ -63,4 +66,11 @@ def _by_model(chat: Chat, condition: str) -> str:
         if condition == "scgr"
         else "This is an ablation build: a text that failed a gate was kept and is marked `ungated`."
     )
+    if judge is not None:
+        checked += (
+            f" `{judge.model.name}` compared each text with the expert caption without knowing what the gates found. "
+            "Where it decided, its opinion counted and not the gates of facts: a text that it found broken was sent "
+            "back with its reason, and one that it found faithful although a gate failed is marked `judged`. The "
+            "column `gates` holds its opinion as the entry `judge`."
+        )
     return f"`{chat.model.name}` rewrote each caption; its prompt held {blocks[condition]}. {checked}"

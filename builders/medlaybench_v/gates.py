@@ -44,6 +44,10 @@ ADDED_WORDS = 12
 DOUBTFUL = "doubtful: "
 """How the reason of a passed verdict begins if only a reader can decide."""
 OUTCOMES = ("passed", "doubtful", "failed")
+STYLE = frozenset(("person", "length", "unchanged"))
+"""The gates that are not about facts."""
+JUDGE = "judge"
+"""The entry among a row's verdicts that holds the opinion of a model (`builders.medlaybench_v.judge`)."""
 EVIDENCE = ("contradicted", "missing", "not met in words")
 """Both captions name a value and the two differ; a value with few wordings has no counterpart; neither of these."""
 _CLAIMS = re.compile(r"(?:\A|; )(lost|changed|new|swapped): ")

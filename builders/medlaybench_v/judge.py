@@ -1,7 +1,9 @@
-"""A chat model as judge of the pairs that the gates leave doubtful, and of some that they pass.
+"""A chat model as judge of pairs of captions: does the lay caption keep every fact of the expert caption and add none?
 
-It is given the two captions and what the rules could not decide, if anything, and says whether every fact is kept. Its
-answers are stored and never paid for twice; the release itself is made by the rules alone.
+Rules cannot decide every pair (docs/results.md says how many). `bedside audit --judge` asks about pairs that exist;
+`bedside build medlaybench-v --model … --judge …` asks about each text of the model that refines. The judge is not told
+what the rules found, so that it agrees or disagrees on its own. It lists the claims of both captions before its
+verdict; an answer whose verdict contradicts its list is asked for again. Answers are stored and never paid for twice.
 """
 
 from __future__ import annotations
@@ -10,17 +12,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from builders.medlaybench_v.audit import Audited
-from loaders.models.answers import AnswerStore, gather_bounded
+from pydantic import JsonValue
+
+from loaders.models.answers import Answers
 from loaders.models.asking import Unfit, ask_until, fenced, object_schema, read_object
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.prompts import Prompts, read_prompts
 
 KEPT, BROKEN, UNSURE, NO_ANSWER = "kept", "broken", "unsure", "no answer"
 JUDGED = (KEPT, BROKEN, UNSURE, NO_ANSWER)
-_BLOCKS = {"judge_system": frozenset[str](), "judge": frozenset({"expert", "lay", "doubts"})}
-_SCHEMA = object_schema({"verdict": {"type": "string", "enum": [KEPT, BROKEN, UNSURE]}, "why": {"type": "string"}})
-_ATTEMPTS, _MAX_TOKENS, _AT_ONCE = 2, 160, 16
+MAX_TOKENS = 1500
+_ATTEMPTS = 2
+_BLOCKS = {"judge_system": frozenset[str](), "judge": frozenset({"expert", "lay"})}
+_TEXT = {"type": "string"}
+_CLAIM = object_schema({"expert": _TEXT, "lay": _TEXT, "same": {"type": "boolean"}})
+_SCHEMA = object_schema(
+    {
+        "claims": {"type": "array", "items": _CLAIM},
+        "added": {"type": "array", "items": _TEXT},
+        "verdict": {"type": "string", "enum": [KEPT, BROKEN, UNSURE]},
+        "why": _TEXT,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,42 +44,62 @@ class Opinion:
     why: str
 
 
-async def judge_pairs(pairs: Sequence[Audited], model: ChatModel, store: AnswerStore) -> list[Opinion]:
-    """The judge's opinion of each pair, in their order.
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """The chat model that judges, with its prompts."""
 
-    Raises: ModelError if the model cannot be reached.
-    """
-    prompts = read_prompts(Path(__file__).parent / "prompts", _BLOCKS)
+    model: ChatModel
+    prompts: Prompts
 
-    async def judge(audited: Audited) -> Opinion:
+    @property
+    def identity(self) -> dict[str, JsonValue]:
+        return {"model": dict(self.model.identity), "prompts": dict(self.prompts.digests)}
+
+    @property
+    def record(self) -> dict[str, JsonValue]:
+        """What a reader of a release needs to know; without the model's address, which only concerns this machine."""
+        known = {name: value for name, value in self.model.identity.items() if name != "base_url"}
+        return {**known, "max_tokens": MAX_TOKENS, "prompts": dict(self.prompts.digests)}
+
+    async def opinion(self, expert: str, lay: str, answers: Answers) -> Opinion:
+        """The model's opinion; `NO_ANSWER` if its answers cannot be used.
+
+        Raises: ModelError if the model does not answer.
+        """
+
         async def ask(messages: Sequence[Message], attempt: int) -> Answer:
-            return await store.ask(
-                model, messages, temperature=0.0, max_tokens=_MAX_TOKENS, seed=attempt or None, json_schema=_SCHEMA
+            return await answers.ask(
+                self.model, messages, temperature=0.0, max_tokens=MAX_TOKENS, seed=attempt or None, json_schema=_SCHEMA
             )
 
-        asked = await ask_until(ask, _question(prompts, audited), read_opinion, attempts=_ATTEMPTS)
+        captions = {"expert": fenced("expert", expert), "lay": fenced("lay", lay)}
+        question = [
+            Message("system", self.prompts.fill("judge_system")),
+            Message("user", self.prompts.fill("judge", captions)),
+        ]
+        asked = await ask_until(ask, question, read_opinion, attempts=_ATTEMPTS)
         return asked.value or Opinion(NO_ANSWER, asked.failure or "")
 
-    return await gather_bounded(judge, pairs, limit=_AT_ONCE)
+
+def judge_of(model: ChatModel) -> Judge:
+    """The model as a judge, with the prompts that Bedside ships."""
+    return Judge(model, read_prompts(Path(__file__).parent / "prompts", _BLOCKS))
 
 
 def read_opinion(answer: Answer) -> Opinion:
     """The opinion in an answer.
 
-    Raises: Unfit if there is none.
+    Raises: Unfit if there is none, or if its verdict contradicts its list of claims.
     """
-    opinion = read_object(answer.text)
-    verdict, why = opinion.get("verdict"), opinion.get("why")
+    told = read_object(answer.text)
+    verdict, why, claims, added = (told.get(name) for name in ("verdict", "why", "claims", "added"))
     if verdict not in (KEPT, BROKEN, UNSURE) or not isinstance(why, str):
         raise Unfit(f"no verdict of {KEPT}, {BROKEN} or {UNSURE} with its why")
+    if not isinstance(claims, list) or not isinstance(added, list):
+        raise Unfit("no lists of claims and of what is added")
+    same = [isinstance(claim, dict) and claim.get("same") for claim in claims]
+    if not all(isinstance(one, bool) for one in same):
+        raise Unfit("a claim does not say whether it is the same")
+    if verdict != UNSURE and (verdict == KEPT) != (all(same) and not added):
+        raise Unfit("the verdict contradicts the list: it is kept if every claim is the same and nothing is added")
     return Opinion(verdict, " ".join(why.split())[:300])
-
-
-def _question(prompts: Prompts, audited: Audited) -> list[Message]:
-    doubts = "; ".join(f"{v.gate}: {v.reason}" for v in audited.doubts) or "none"
-    values = {
-        "expert": fenced("expert", audited.expert_caption),
-        "lay": fenced("lay", audited.layman_caption),
-        "doubts": fenced("doubts", doubts),
-    }
-    return [Message("system", prompts.fill("judge_system")), Message("user", prompts.fill("judge", values))]

@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from builders.licences import read_licence
 from builders.medlaybench_v.facts import read
-from builders.medlaybench_v.gates import GATES, OUTCOMES, Verdict, check
+from builders.medlaybench_v.gates import GATES, JUDGE, OUTCOMES, STYLE, Verdict, check
 from builders.medlaybench_v.steps import context_of, how_it_reads, licence_with
 from builders.medlaybench_v.words.reads_well import READS_WELL, unexplained_words
 from builders.pipeline.rows import Row
@@ -29,7 +29,7 @@ RULES = 33
 
 _STUMBLES = ("repeats", "hyphens", "stacks", "unexplained", "unexplained_by_experts")
 _SHARED = ("pictures", "articles", "captions")
-STATUSES = ("accepted", "repaired", "fallback", "ungated")
+STATUSES = ("accepted", "repaired", "judged", "fallback", "ungated")
 
 
 class Tally:
@@ -99,7 +99,11 @@ class Tally:
                 "score": round(score / total, 3) if total else 0.0,
                 **{kind: by["stumbles"][kind] for kind in _STUMBLES},
             },
-            "gates": {gate: {outcome: by["gates"][gate, outcome] for outcome in OUTCOMES} for gate in GATES},
+            "gates": {
+                gate: {outcome: by["gates"][gate, outcome] for outcome in OUTCOMES}
+                for gate in (*GATES, JUDGE)
+                if gate in GATES or any(by["gates"][gate, outcome] for outcome in OUTCOMES)
+            },
             "across_splits": {kind: self._across(kind) for kind in _SHARED},
             "with_lay_phrase": count["with_lay_phrase"],
             "with_image": count["with_image"],
@@ -163,8 +167,13 @@ def check_row(row: dict[str, Any]) -> list[str]:
             problems.append(
                 f"gate {verdict.gate}: recorded {recorded.get(verdict.gate)}, found {(verdict.passed, verdict.reason)}"
             )
-        if not verdict.passed and row["status"] in ("accepted", "repaired"):
+        by_facts = verdict.gate not in STYLE
+        if not verdict.passed and (
+            row["status"] in ("accepted", "repaired") or (row["status"] == "judged" and not by_facts)
+        ):
             problems.append(f"status {row['status']}, but gate {verdict.gate} fails: {verdict.reason}")
+    if row["status"] == "judged" and recorded.get(JUDGE) != (True, ""):
+        problems.append(f"status judged, but the judge did not find every fact kept: {recorded.get(JUDGE)}")
     return problems
 
 

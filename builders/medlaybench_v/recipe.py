@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -18,6 +18,7 @@ from pydantic import JsonValue
 from builders.licences import check_vouched
 from builders.medlaybench_v.card import card
 from builders.medlaybench_v.concepts import Recognizer
+from builders.medlaybench_v.judge import Judge, judge_of
 from builders.medlaybench_v.lexicon import ALL, ONTOLOGY, Lexicon
 from builders.medlaybench_v.measure import RULES, check_row, measure
 from builders.medlaybench_v.preview import PREVIEW
@@ -35,6 +36,7 @@ from loaders.errors import InputError
 from loaders.files.untrusted import BadRow
 from loaders.manifest import IMAGES_OF, Manifest, Source
 from loaders.medlaybench_v import CORPUS
+from loaders.models.chat import open_model
 
 BUNDLED = "bundled"
 _PACKAGES = ("ahocorasick-rs", "inflect", "numpy", "pillow")
@@ -84,6 +86,17 @@ class Options(ModelOptions):
             "write them.",
         ),
     ] = None
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Chat model that compares each text of --model with the expert caption: one more request per text. "
+            "Where it decides, it overrules the gates of facts.",
+        ),
+    ] = None
+    judge_url: Annotated[
+        tuple[str, ...], typer.Option(metavar="URL", help="Address of the judge's server. May be repeated.")
+    ] = ()
     condition: Annotated[str, typer.Option(metavar="|".join(CONDITIONS), help="Ablation condition (Table 5).")] = "scgr"
     medcat: Annotated[Path | None, typer.Option(metavar="PACK", help="MedCAT model pack for C_onto.")] = None
     trust_model_pack: Annotated[
@@ -128,6 +141,11 @@ class Options(ModelOptions):
             raise InputError(
                 "--condition", found=self.condition, expected="--model NAME: without a model, rules refine"
             )
+        if self.judge and not self.model:
+            raise InputError("--judge", found=self.judge, expected="--model NAME: what rules write is not judged")
+        if self.judge and self.condition != "scgr":
+            do = "Build without a judge; `bedside audit RELEASE --judge NAME` judges what was built"
+            raise InputError("--judge", found=f"--condition {self.condition}, which keeps every text", do=do)
 
 
 def plan(build: Build[Options]) -> Plan:
@@ -147,18 +165,23 @@ def plan(build: Build[Options]) -> Plan:
     vocabulary = combine(vocabularies)
     recognizers = _recognizers(options)
     chat = build.chat(read_prompts)
+    judge = judge_of(open_model(options.judge, base_url=options.judge_url)) if options.judge else None
     reasons = ["the captions and drawings were made for this project, not taken from patients"]
     return Plan(
         rows=_rows(source, options),
         schema=SOURCE,
         identity=json.dumps([source.identity, options.default_split, options.licence, options.limit]),
-        steps=_steps(build, Lexicon(vocabulary.terms, options.substitute), recognizers, chat),
+        steps=_steps(build, Lexicon(vocabulary.terms, options.substitute), recognizers, chat, judge),
         sources=lambda rows: _sources(source, rows, vocabulary),
-        settings=_settings(options, vocabulary, recognizers, chat),
-        card=lambda manifest: card(manifest, source.origin, options.condition, chat),
+        settings=_settings(options, vocabulary, recognizers, chat, judge),
+        card=lambda manifest: card(manifest, source.origin, options.condition, chat, judge),
         chat=chat,
         packages=[*_PACKAGES, *["medcat"] * bool(options.medcat), *["spacy"] * bool(options.spacy)],
-        stand_in=[*reasons * (options.captions == SAMPLE), *(chat.stand_in("the lay captions") if chat else [])],
+        stand_in=[
+            *reasons * (options.captions == SAMPLE),
+            *(chat.stand_in("the lay captions") if chat else []),
+            *(replace(chat, model=judge.model).stand_in("the verdicts on them") if chat and judge else []),
+        ],
     )
 
 
@@ -173,7 +196,11 @@ def _set_aside(vocabulary: Vocabulary) -> str:
 
 
 def _steps(
-    build: Build[Options], lexicon: Lexicon, recognizers: tuple[Recognizer, ...], chat: Chat | None
+    build: Build[Options],
+    lexicon: Lexicon,
+    recognizers: tuple[Recognizer, ...],
+    chat: Chat | None,
+    judge: Judge | None,
 ) -> Iterator[Step]:
     options = build.options
     yield admit(options.allowed_licences)
@@ -185,7 +212,7 @@ def _steps(
         yield refine_by_rules(lexicon)
         return
     yield draft(lexicon)
-    yield refine_by_model(lexicon, chat, options.condition)
+    yield refine_by_model(lexicon, chat, options.condition, judge)
 
 
 def _rows(source: CaptionSource, options: Options) -> Iterator[Row | BadRow]:
@@ -210,9 +237,15 @@ def _recognizers(options: Options) -> tuple[Recognizer, ...]:
 
 
 def _settings(
-    options: Options, vocabulary: Vocabulary, recognizers: tuple[Recognizer, ...], chat: Chat | None
+    options: Options,
+    vocabulary: Vocabulary,
+    recognizers: tuple[Recognizer, ...],
+    chat: Chat | None,
+    judge: Judge | None,
 ) -> dict[str, JsonValue]:
     decoding: dict[str, JsonValue] = {"condition": options.condition, "max_tokens": MAX_TOKENS}
+    if judge is not None:
+        decoding["judge"] = judge.record
     return {
         "vocabulary": vocabulary.identity,
         "substitute": options.substitute,

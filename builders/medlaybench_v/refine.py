@@ -5,6 +5,7 @@ Every row ends with a caption and a status; none is dropped:
     accepted  the refiner's first text passed all gates
     repaired  it passed after a repair: a model was told which gates failed and tried again (twice at most), or the
               rules undid the substitutions that broke a gate
+    judged    a gate of facts fails a model's text, and the judge, another model, found every fact kept
     fallback  no text of the refiner passed; the row carries the polished draft if that passes, else the expert caption
               with lay phrases in parentheses
     ungated   only in ablation builds (`llm`, `llm+cui`): a model's text, kept as written although a gate failed
@@ -15,11 +16,12 @@ Every row ends with a caption and a status; none is dropped:
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from builders.medlaybench_v.facts import Reading, read
-from builders.medlaybench_v.gates import Context, Verdict, check, verdict_of
+from builders.medlaybench_v.gates import DOUBTFUL, JUDGE, STYLE, Context, Verdict, check, verdict_of
+from builders.medlaybench_v.judge import BROKEN, KEPT, Opinion
 from builders.medlaybench_v.prompts import user_prompt
 from builders.medlaybench_v.words.reads_well import READS_WELL, reading_of
 from builders.medlaybench_v.writing.articles import with_articles
@@ -33,6 +35,7 @@ from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts
 
 RETRIES = 2
+_Judged = tuple[str, tuple[Verdict, ...]]  # a text with the verdicts on it
 RULES, GLOSSES = "rules", "glosses"
 
 
@@ -73,18 +76,38 @@ def by_rules(caption: Caption, drafter: Drafter, draft: Draft | None = None) -> 
 
 
 async def by_model(
-    caption: Caption, drafter: Drafter, ask: Ask, *, name: str, condition: str, prompts: Prompts
+    caption: Caption,
+    drafter: Drafter,
+    ask: Ask,
+    *,
+    name: str,
+    condition: str,
+    prompts: Prompts,
+    judge: Callable[[str], Awaitable[Opinion]] | None = None,
 ) -> Refined:
-    """Ask a model, name the failed gates in up to two retries, then fall back to the draft and to glosses."""
+    """Ask a model, name the failed gates in up to two retries, then fall back to the draft and to glosses.
+
+    A `judge` gives an opinion of every text that passes the gates of style. Where it decides, its opinion counts and
+    not the gates of facts; its reason is named in the retry.
+    """
     draft = drafter.draft(caption.expert, caption.matches)
     question = user_prompt(prompts, condition, _values(caption, _text_of(draft)))
     ablation = condition != "scgr"
 
-    def accepted(answer: Answer) -> tuple[str, tuple[Verdict, ...]]:
+    def accepted(answer: Answer) -> _Judged:
         text = parse(answer.text)
         verdicts = check(caption.expert, read(text), caption.context)
-        if not ablation and not _passed(verdicts):
-            raise Unfit("\n".join(f"- {v.gate}: {v.reason}" for v in verdicts if not v.passed))
+        if not ablation:
+            _refuse(v for v in _failed(verdicts) if judge is None or v.gate in STYLE)
+        return text, verdicts
+
+    async def judged(found: _Judged) -> _Judged:
+        text, verdicts = found
+        assert judge is not None
+        opinion = await judge(text)
+        verdicts = (*verdicts, _by_judge(opinion))
+        decided = opinion.verdict in (KEPT, BROKEN)
+        _refuse(v for v in _failed(verdicts) if not decided or v.gate == JUDGE)
         return text, verdicts
 
     asked = await ask_until(
@@ -93,12 +116,13 @@ async def by_model(
         accepted,
         attempts=1 if ablation else 1 + RETRIES,
         again=lambda failures: prompts.fill("retry", {"failures": failures}),
+        then=None if judge is None else judged,
     )
     if asked.value is not None:
         text, verdicts = asked.value
         status = "repaired" if asked.attempts > 1 else "accepted"
         if not _passed(verdicts):
-            return Refined(text, "ungated", name, verdicts, failures(verdicts))
+            return Refined(text, "ungated" if ablation else "judged", name, verdicts, failures(verdicts))
         again = f"accepted at attempt {asked.attempts}" if asked.attempts > 1 else None
         return Refined(text, status, name, verdicts, again)
     why = " ".join((asked.failure or "").replace("\n- ", "; ").removeprefix("- ").split())
@@ -114,6 +138,20 @@ def without_model(caption: Caption, drafter: Drafter, why: str, draft: Draft | N
     if _passed(verdicts):
         return Refined(text, "fallback", RULES, verdicts, why)
     return _repaired(caption, drafter, "fallback", why, _failed(verdicts)) or _glossed(caption, why)
+
+
+def _refuse(unmet: Iterable[Verdict]) -> None:
+    """Raises: Unfit if there are any, with what the next request names."""
+    if reasons := "\n".join(f"- {v.gate}: {v.reason}" for v in unmet):
+        raise Unfit(reasons)
+
+
+def _by_judge(opinion: Opinion) -> Verdict:
+    """The judge's entry among the verdicts of a row: what it could not decide is doubtful."""
+    told = _inert(f"{opinion.verdict}: {opinion.why}")
+    if opinion.verdict == KEPT:
+        return Verdict(JUDGE, True)
+    return Verdict(JUDGE, False, told) if opinion.verdict == BROKEN else Verdict(JUDGE, True, f"{DOUBTFUL}{told}")
 
 
 def _reads_badly(text: str, caption: Caption) -> str:

@@ -11,6 +11,7 @@ from builders.licences import allows_rewriting, strictest
 from builders.medlaybench_v.concepts import Mention, Recognizer, merge
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import Context
+from builders.medlaybench_v.judge import Judge
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.refine import Caption, Refined, by_model, by_rules, without_model
 from builders.medlaybench_v.sources.checks import row_problem
@@ -143,8 +144,11 @@ def refine_by_rules(row: Row, lexicon: Lexicon) -> Row:
 
 
 @step(name="refine", takes="batch", adds=_REFINED, drops=("mentions",), parallel=False)
-def refine_by_model(rows: list[Row], lexicon: Lexicon, chat: Chat, condition: str) -> Iterable[Row]:
-    """The lay caption by a chat model, greedy at first (ML-G12); by rules if the model finally fails on the row."""
+def refine_by_model(
+    rows: list[Row], lexicon: Lexicon, chat: Chat, condition: str, judge: Judge | None
+) -> Iterable[Row]:
+    """The lay caption by a chat model, greedy at first (ML-G12), and a judge's opinion of it if there is one; by rules
+    if one of the models finally fails on the row."""
 
     async def refine_one(row: Row, answers: Answers) -> Refined:
         async def ask(messages: Sequence[Message], attempt: int) -> Answer:
@@ -164,6 +168,7 @@ def refine_by_model(rows: list[Row], lexicon: Lexicon, chat: Chat, condition: st
             name=chat.model.name,
             condition=condition,
             prompts=chat.prompts,
+            judge=None if judge is None else lambda text: judge.opinion(row["expert_caption"], text, answers),
         )
 
     by_key = {row["image_id"]: row for row in rows}

@@ -74,12 +74,14 @@ async def ask_until(
     *,
     attempts: int,
     again: Callable[[str], str] | None = mended,
+    then: Callable[[Value], Awaitable[Value]] | None = None,
 ) -> Asked[Value]:
     """What `read` returns for the first answer that it accepts, asked for `attempts` times at most.
 
-    `read` raises Unfit for an answer that it rejects. The next request then contains that answer and what `again` makes
-    of the reason. If `again` is None, the same request is sent, for callers that change the temperature or seed. A
-    question that does not fit the model is not repeated: it only gets longer.
+    `read` raises Unfit for an answer that it rejects, and so does `then`, which may ask another model about what was
+    read. The next request then contains that answer and what `again` makes of the reason. If `again` is None, the same
+    request is sent, for callers that change the temperature or seed. A question that does not fit the model is not
+    repeated: it only gets longer.
 
     Raises:
         ModelError: the model cannot be reached, or whatever else `ask` raises.
@@ -90,7 +92,10 @@ async def ask_until(
         answer = await ask(asked, attempt=attempt)
         text = answer.text
         try:
-            return Asked(read(answer), text, attempt + 1, None)
+            value = read(answer)
+            if then is not None:
+                value = await then(value)
+            return Asked(value, text, attempt + 1, None)
         except Unfit as unfit:
             if answer.stop == "model_length":
                 return Asked(None, text, attempt + 1, failure if attempt else NO_ROOM)

@@ -14,7 +14,7 @@ from builders.medlaybench_v.audit import Tally, audit
 from builders.medlaybench_v.judge import read_opinion
 from builders.medlaybench_v.lexicon import Lexicon
 from loaders.corpus import load
-from loaders.errors import BedsideError, InputError
+from loaders.errors import BedsideError, InputError, ModelError
 from loaders.medlaybench_v import CORPUS, pairs_of
 from loaders.models.asking import Unfit
 from loaders.models.messages import Answer, ChatModel, Message
@@ -133,53 +133,77 @@ def test_copied_captions_and_lost_planes_are_found_without_naming_a_vocabulary(
     assert "2 of 3 pairs fail a gate, 0 are doubtful" in " ".join(shown.split())
 
 
-def test_a_judge_is_asked_about_doubtful_pairs_and_some_that_pass(
+class _Judge(ChatModel):
+    """Finds broken what lacks its dye, and the rest kept; fails on what is `unlucky`."""
+
+    name, stand_in = "test/judge", True
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    @property
+    def identity(self) -> dict[str, object]:
+        return {"name": self.name, "base_url": None}
+
+    async def ask(self, messages: Sequence[Message], **settings: object) -> Answer:
+        question = messages[-1].text
+        self.asked.append(question)
+        if "unlucky" in question:
+            raise ModelError(self.name, found="HTTP 400: no")
+        broken = "Contrast-enhanced" in question and "dye" not in question
+        opinion = {"claims": [{"expert": "CT", "lay": "CT", "same": not broken}], "added": []}
+        told = {"verdict": "broken", "why": "The dye is gone."} if broken else {"verdict": "kept", "why": "All there."}
+        return Answer(json.dumps(opinion | told), None, None, "stop")
+
+
+def test_a_judge_is_asked_about_what_fails_or_is_doubtful_and_some_that_pass(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
-
-    class Judge(ChatModel):
-        name, stand_in = "test/judge", True
-
-        @property
-        def identity(self) -> dict[str, object]:
-            return {"name": self.name, "base_url": None}
-
-        async def ask(self, messages: Sequence[Message], **settings: object) -> Answer:
-            asked.append(messages[-1].text)
-            return Answer('{"verdict": "broken", "why": "The dye is gone."}', None, None, "stop")
-
-    monkeypatch.setattr("scripts.audit.open_model", lambda name, base_url: Judge())
+    judge = _Judge()
+    monkeypatch.setattr("scripts.audit.open_model", lambda name, base_url: judge)
     pairs = [
         {"id": "kept", "expert": "CT of a cyst.", "lay": "A CT of a cyst."},
         {"id": "open", "expert": "Contrast-enhanced CT of a cyst.", "lay": "A CT of a cyst."},
-        {"id": "lost", "expert": "Contrast-enhanced CT of a 2 cm cyst.", "lay": "A CT of a cyst."},
+        {"id": "lost", "expert": "CT of a 2 cm cyst.", "lay": "A CT of a cyst as wide as a cherry."},
+        {"id": "sick", "expert": "CT of an unlucky 2 cm cyst.", "lay": "A CT of an unlucky cyst."},
     ]
     (tmp_path / "p.jsonl").write_text("".join(json.dumps(p) + "\n" for p in pairs), encoding="utf-8")
-    command = [
-        "audit",
-        str(tmp_path / "p.jsonl"),
-        "--judge",
-        "test/judge",
-        "--answers",
-        str(tmp_path / "answers.sqlite"),
-    ]
-    for _ in range(2):  # the second time from the store
-        assert execute(command) == 0
+    listed = tmp_path / "list.csv"
+    command = ["audit", str(tmp_path / "p.jsonl"), "--judge", "test/judge", "--answers", str(tmp_path / "a.sqlite")]
+    for _ in range(2):  # the second time from the store, but for the failure
+        assert execute([*command, "--write", str(listed), "--strict"]) == 1
         shown = " ".join(capsys.readouterr().out.split())
-        assert "judge broken: The dye is gone." in shown
-        assert "test/judge on 1 doubtful pairs: 0 kept, 1 broken" in shown
-    assert len(asked) == 1 and "with contrast" in asked[0] and "Contrast-enhanced CT of a cyst." in asked[0]
+        assert "1 fail a gate, and the judge finds every fact kept lost expert CT of a 2 cm cyst." in shown
+        assert "judge kept: All there." in shown and "judge broken: The dye is gone." in shown
+        assert "fail a gate 2 1 0 0 1 doubtful 1 0 1 0 0 pass 0 0 0 0 0" in shown
+    assert len(judge.asked) == 4 and not any("doubt" in question or "lost: " in question for question in judge.asked)
+    with listed.open(encoding="utf-8", newline="") as file:
+        judged = {row["image_id"]: (row["outcome"], row["judge"], row["why"]) for row in csv.DictReader(file)}
+    assert judged == {
+        "lost": ("failed", "kept", "All there."),
+        "sick": ("failed", "no answer", "HTTP 400: no"),
+        "open": ("doubtful", "broken", "The dye is gone."),
+    }
+    pairs.pop()
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(p) + "\n" for p in pairs), encoding="utf-8")
+    assert execute([*command, "--strict"]) == 0  # the only failure is settled
+    capsys.readouterr()
 
-    pairs += [{"id": f"fine {n}", "expert": f"CT {n} of a cyst.", "lay": f"A CT {n} of a cyst."} for n in range(8)]
-    drawn = []
+
+def test_pairs_that_pass_are_drawn_by_their_text(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = _Judge()
+    monkeypatch.setattr("scripts.audit.open_model", lambda name, base_url: judge)
+    pairs = [{"id": f"fine {n}", "expert": f"CT {n} of a cyst.", "lay": f"A CT {n} of a cyst."} for n in range(8)]
+    command = ["audit", str(tmp_path / "p.jsonl"), "--judge", "x", "--answers", str(tmp_path / "a.sqlite")]
     for order in (pairs, pairs[::-1]):
         (tmp_path / "p.jsonl").write_text("".join(json.dumps(p) + "\n" for p in order), encoding="utf-8")
         assert execute([*command, "--judge-passed", "3"]) == 0
         shown = " ".join(capsys.readouterr().out.split())
-        assert "on 3 sampled from those that pass: 3 of 3 that it decides are broken, 44% to 100% of all" in shown
-        drawn.append(len(asked))
-    assert drawn == [4, 4]  # the same three in any order
+        assert "Of 3 pairs drawn from those that pass, 0 are broken: 0% to 56% of all that pass" in shown
+        assert "pass 3 3 0 0 0" in shown
+    assert len(judge.asked) == 3  # the same three in any order
 
 
 def test_pairs_that_pass_are_drawn_for_a_judge_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -188,8 +212,24 @@ def test_pairs_that_pass_are_drawn_for_a_judge_only(tmp_path: Path, capsys: pyte
     assert "Name it with --judge" in " ".join(capsys.readouterr().err.split())
 
 
-@pytest.mark.parametrize("text", ["", "kept", '{"verdict": "fine", "why": ""}', '{"verdict": "kept"}'])
-def test_an_unreadable_opinion_is_none(text: str) -> None:
+_CLAIM = '{"expert": "a", "lay": "a", "same": true}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "kept",
+        '{"claims": [], "added": [], "verdict": "fine", "why": ""}',
+        '{"claims": [], "added": [], "verdict": "kept"}',
+        '{"verdict": "kept", "why": ""}',
+        '{"claims": ["a"], "added": [], "verdict": "kept", "why": ""}',
+        f'{{"claims": [{_CLAIM}], "added": [], "verdict": "broken", "why": "nothing is"}}',
+        f'{{"claims": [{_CLAIM}], "added": ["a cause"], "verdict": "kept", "why": "though added"}}',
+        f'{{"claims": [{_CLAIM.replace("true", "false")}], "added": [], "verdict": "kept", "why": "though not"}}',
+    ],
+)
+def test_an_unreadable_or_contradictory_opinion_is_none(text: str) -> None:
     with pytest.raises(Unfit):
         read_opinion(Answer(text, None, None, "stop"))
 

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import pytest
 
 from builders.medlaybench_v.facts import read
-from builders.medlaybench_v.gates import Context, check
+from builders.medlaybench_v.gates import Context, Verdict, check
+from builders.medlaybench_v.judge import Opinion
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.prompts import read_prompts
 from builders.medlaybench_v.refine import Caption, Refined, by_model, by_rules
@@ -35,7 +36,14 @@ def answer(text: str) -> str:
     return json.dumps({"layman_caption": text})
 
 
-def refine(text: str, answers: Sequence[str], condition: str = "scgr") -> tuple[Refined, list[Sequence[Message]]]:
+def refine(
+    text: str, answers: Sequence[str], condition: str = "scgr", opinions: Sequence[Opinion] | None = None
+) -> tuple[Refined, list[Sequence[Message]]]:
+    left = list(opinions or ())
+
+    async def judge(lay: str) -> Opinion:
+        return left.pop(0)
+
     asked: list[Sequence[Message]] = []
 
     async def ask(messages: Sequence[Message], attempt: int) -> Answer:
@@ -44,8 +52,17 @@ def refine(text: str, answers: Sequence[str], condition: str = "scgr") -> tuple[
         return Answer(answers[attempt], None, None, "stop")
 
     refined = asyncio.run(
-        by_model(caption(text), LEXICON.drafter, ask, name="test/model", condition=condition, prompts=read_prompts())
+        by_model(
+            caption(text),
+            LEXICON.drafter,
+            ask,
+            name="test/model",
+            condition=condition,
+            prompts=read_prompts(),
+            judge=None if opinions is None else judge,
+        )
     )
+    assert not left
     return refined, asked
 
 
@@ -103,6 +120,39 @@ def test_ablation_keeps_the_models_text_and_asks_once() -> None:
     prompt = asked[0][-1].text
     assert EXPERT in prompt and "pocket of pus" not in prompt and "<draft>" not in prompt
     assert "hepatic abscesses" in refine(EXPERT, [answer("x")], condition="llm+cui")[1][0][-1].text
+
+
+LOST = "The CT scan shows two pockets of pus in the left lobe of the liver (arrow)."
+
+
+def test_a_judge_overrules_a_gate_of_facts() -> None:
+    refined, asked = refine(EXPERT, [answer(LOST)], opinions=[Opinion("kept", "The size is a teaspoon.")])
+    assert (refined.status, refined.layman_caption, len(asked)) == ("judged", LOST, 1)
+    assert refined.reason == "numbers: lost: 2 cm" and refined.verdicts[-1] == Verdict("judge", True)
+    refined, _ = refine(EXPERT, [answer(GOOD)], opinions=[Opinion("kept", "All is there.")])
+    assert (refined.status, refined.reason) == ("accepted", None)
+
+
+def test_what_a_judge_finds_broken_is_sent_back_with_its_reason() -> None:
+    opinions = [Opinion("broken", "The lobe is <draft>another</draft>."), Opinion("kept", "")]
+    refined, asked = refine(EXPERT, [answer(GOOD), answer(GOOD + " It is so.")], opinions=opinions)
+    assert (refined.status, len(asked)) == ("repaired", 2)
+    assert "- judge: broken: The lobe is ‹draft›another‹/draft›." in asked[1][-1].text
+    refined, asked = refine(EXPERT, [answer(GOOD)] * 3, opinions=[Opinion("broken", "Another lobe.")] * 3)
+    assert (refined.status, refined.refiner, len(asked)) == ("fallback", "rules", 3)
+    assert "judge: broken: Another lobe." in (refined.reason or "")
+
+
+@pytest.mark.parametrize("verdict", ["unsure", "no answer"])
+def test_gates_decide_what_a_judge_does_not(verdict: str) -> None:
+    refined, asked = refine(EXPERT, [answer(LOST), answer(GOOD)], opinions=[Opinion(verdict, "Who knows.")] * 2)
+    assert (refined.status, refined.layman_caption, len(asked)) == ("repaired", GOOD, 2)
+    assert refined.verdicts[-1].doubtful and "numbers: lost: 2 cm" in asked[1][-1].text
+
+
+def test_a_judge_is_not_asked_about_style() -> None:
+    refined, asked = refine(EXPERT, [answer(GOOD + " You need help."), answer(GOOD)], opinions=[Opinion("kept", "")])
+    assert (refined.status, len(asked)) == ("repaired", 2) and "- person: new: you" in asked[1][-1].text
 
 
 def test_rules_accept_a_clean_draft() -> None:
