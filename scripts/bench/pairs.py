@@ -1,28 +1,34 @@
 """Do the gates tell a broken pair from a faithful one? Pairs written by hand, their verdicts by class of fact.
 
-    python -m scripts.bench.pairs [FILE.jsonl …] [--show missed|false|doubtful]
+    python -m scripts.bench.pairs [FILE.jsonl …] [--show missed|false|doubtful] [--judge MODEL]
 
 Without files: the development set in tests/pairs. A line is {"class", "expert", "lay", "broken"}. Prints for each class
 the outcome of the broken pairs and of the faithful ones: a gate fails it, it is left doubtful for a reader, it passes.
+With a judge, also what that model says of each pair, by the outcome of the gates, and where it is wrong.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from builders.medlaybench_v.audit import Audited, audit
+from builders.medlaybench_v.audit import Audited, audit, judge_pairs
+from builders.medlaybench_v.gates import GATES, STYLE
+from builders.medlaybench_v.judge import BROKEN, JUDGED, KEPT, Opinion, judge_of
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
+from loaders.models.chat import open_model
 from scripts.terminal.console import output, table
+from scripts.terminal.progress import Bars
 
 DEVELOPMENT = Path(__file__).parents[2] / "tests" / "pairs"
 # A pair is about facts: style is judged elsewhere.
-_FACTS = frozenset("numbers laterality negation certainty time comparison modality markers invention".split())
+_FACTS = GATES.keys() - STYLE
 
 
 @dataclass(slots=True)
@@ -74,6 +80,9 @@ def main() -> None:
     parser.add_argument("files", type=Path, nargs="*")
     parser.add_argument("--show", choices=("missed", "false", "doubtful"), help="print these pairs with their verdicts")
     parser.add_argument("--class", dest="only", help="only pairs of this class")
+    parser.add_argument("--judge", metavar="MODEL", help="chat model that is asked about every pair")
+    parser.add_argument("--base-url", help="of the judge's server")
+    parser.add_argument("--answers", type=Path, default=Path("pairs.answers.sqlite"), help="stores the judge's answers")
     options = parser.parse_args()
     pairs = [pair for pair in read(options.files) if options.only in (None, pair["class"])]
     judged = list(judge(pairs))
@@ -93,6 +102,32 @@ def main() -> None:
             reasons = "; ".join(f"{v.gate}: {v.reason}" for v in audited.verdicts if v.gate in _FACTS and v.reason)
             text = f"{audited.image_id}\n  {pair['expert']}\n  {pair['lay']}\n  [{pair.get('why', '')}]  {reasons}"
             output.print(text, markup=False, highlight=False)
+    if options.judge:
+        model = open_model(options.judge, base_url=options.base_url)
+        with Bars() as bars:
+            progress = bars.count(f"{model.name}: pairs", len(judged))
+            opinions = judge_pairs(judged, judge_of(model), options.answers, concurrency=16, progress=progress)
+        _show_opinions(model.name, pairs, judged, opinions)
+
+
+def _show_opinions(name: str, pairs: list[dict[str, Any]], judged: list[Audited], opinions: Sequence[Opinion]) -> None:
+    """What the judge says of broken and of faithful pairs, by the outcome of the gates; and the pairs on which it and
+    the writer disagree."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    shown = table(f"What {name} says", "pairs", "gates", *JUDGED, right=JUDGED)
+    for pair, audited, opinion in zip(pairs, judged, opinions, strict=True):
+        failed, doubtful = outcome(audited)
+        kind = "broken" if pair["broken"] else "faithful"
+        gates = "failed" if failed else "doubtful" if doubtful else "passed"
+        for group in (gates, "all"):
+            counts[kind, group, opinion.verdict] += 1
+        if (opinion.verdict, kind) not in ((BROKEN, "broken"), (KEPT, "faithful")):
+            text = f"{pair['id']}: {kind}\n  {pair['expert']}\n  {pair['lay']}"
+            output.print(f"{text}\n  {opinion.verdict}: {opinion.why}", markup=False, highlight=False)
+    for kind in ("broken", "faithful"):
+        for gates in ("failed", "doubtful", "passed", "all"):
+            shown.add_row(kind, gates, *(counts[kind, gates, verdict] for verdict in JUDGED))
+    output.print(shown)
 
 
 def read(files: Iterable[Path]) -> list[dict[str, Any]]:

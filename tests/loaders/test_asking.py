@@ -219,6 +219,16 @@ def test_a_retry_may_be_the_same_request() -> None:
     assert (found.value, found.attempts, seen) == (None, 3, [QUESTION] * 3)
 
 
+def test_another_model_may_refuse_what_was_read() -> None:
+    async def refused_once(score: int) -> int:
+        if score:
+            raise Unfit("another model says no")
+        return 7
+
+    found, seen = asked([OTHER, '{"score": 0}'], then=refused_once)
+    assert (found.value, found.attempts) == (7, 2) and seen[1][-1].text == mended("another model says no")
+
+
 def test_a_question_that_does_not_fit_the_model_is_not_repeated() -> None:
     stops = iter(("stop", "model_length"))
 
