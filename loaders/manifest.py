@@ -315,10 +315,13 @@ class Manifest(_Part):
 
     @property
     def method(self) -> str | None:
-        """Who wrote its texts, by its settings: a model (and the condition of its prompt), rules, or authors."""
+        """Who wrote its texts, by its settings: a model (with the condition of its prompt and its judge), rules, or
+        authors."""
         model = self.settings.get("model")
         if isinstance(model, dict):
-            return ", ".join(str(model[name]) for name in ("model", "name", "condition") if model.get(name))
+            parts = [str(model[name]) for name in ("model", "name", "condition") if model.get(name)]
+            judge = model.get("judge")
+            return ", ".join([*parts, *([f"judged by {judge.get('name')}"] if isinstance(judge, dict) else [])])
         made = self.settings.get("refiner") or self.settings.get("complaints") or self.settings.get("source")
         return made if isinstance(made, str) else None
 

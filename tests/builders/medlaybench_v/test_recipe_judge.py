@@ -95,6 +95,7 @@ def test_a_judge_decides_about_facts(tmp_path: Path) -> None:
         "judge_system",
     }
     assert server.base_url not in json.dumps(settings)
+    assert manifest.method == f"{MODEL['model']}, scgr, judged by {MODEL['judge']}"
     card = (tmp_path / "release" / "README.md").read_text(encoding="utf-8")
     assert f"`{MODEL['judge']}` compared each text with the expert caption" in card
     assert verify(tmp_path / "release", row_check=recipe.check_row, measure=recipe.measure) == []
