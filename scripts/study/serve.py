@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+import socket
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -105,6 +106,11 @@ def command(options: Serving) -> None:
     """
     MissingExtra.check("study", purpose="a study with people")
     origins = _origins(options)
+    with closing(_bound(options)) as listener:  # before anything is written or told
+        _serve(options, origins, listener)
+
+
+def _serve(options: Serving, origins: list[str], listener: socket.socket) -> None:
     if options.rehearsal:
         options = _rehearsing(options)
     elif options.task is not None:
@@ -125,7 +131,7 @@ def command(options: Serving) -> None:
         site.close()
         raise
     _tell(site, origins[0], login, tried)
-    _listen(site, options, origins)
+    _listen(site, options, origins, listener)
 
 
 def rehearsing(options: Serving, *, cases: int | None = None) -> Site:
@@ -167,6 +173,20 @@ def _origins(options: Serving) -> list[str]:
     if options.address is not None:
         raise InputError("--address", found=options.address, expected="--address only with --behind-proxy")
     return [f"http://localhost:{options.port}", f"http://127.0.0.1:{options.port}", f"http://[::1]:{options.port}"]
+
+
+def _bound(options: Serving) -> socket.socket:
+    """The socket on which the server listens. Raises: InputError for a port that is in use, or an unknown host."""
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((options.host, options.port))
+    except OSError as error:
+        listener.close()
+        where = f"--host {options.host} --port {options.port}"
+        raise InputError(where, found=str(error.strerror or error), expected="a free port of this machine") from None
+    return listener
 
 
 def _rehearsing(options: Serving) -> Serving:
@@ -271,22 +291,20 @@ def _tell(site: Site, address: str, login: str, tried: list[tuple[str, str]]) ->
     output.print("Ctrl-C stops the server; nothing is lost.", highlight=False)
 
 
-def _listen(site: Site, options: Serving, origins: list[str]) -> None:
+def _listen(site: Site, options: Serving, origins: list[str], listener: socket.socket) -> None:
     import uvicorn
 
     from baselines.study.server import create_app
 
-    app = create_app(site, origins, proxied=options.behind_proxy)
-    # No request log, since addresses contain links.
-    uvicorn.run(
-        app,
-        host=options.host,
-        port=options.port,
-        access_log=False,
+    config = uvicorn.Config(
+        create_app(site, origins, proxied=options.behind_proxy),
+        access_log=False,  # addresses contain links
         log_level="warning",
         server_header=False,
         date_header=True,
         proxy_headers=False,
         timeout_graceful_shutdown=5,
     )
+    with suppress(KeyboardInterrupt):  # raised again by uvicorn after it has shut down
+        uvicorn.Server(config).run(sockets=[listener])
     stopping.answered()

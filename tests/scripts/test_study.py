@@ -27,10 +27,20 @@ from tests.parts.study_talks import TURNS, Visitor, visiting
 def listened(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[Site]:
     """Runs `serve` up to the moment at which it would listen; the site."""
     sites: list[Site] = []
-    monkeypatch.setattr(serve, "_listen", lambda site, options, origins: sites.append(site))
+    monkeypatch.setattr(serve, "_listen", lambda site, options, origins, listener: sites.append(site))
+    monkeypatch.setattr(serve, "_bound", lambda options: socket.socket())  # tests beside this one have the same port
     code = execute(["study", "serve", *words])
     assert bool(sites) == (code == 0), words
     return sites
+
+
+def test_a_port_in_use_is_told_before_anything_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        assert execute(["study", "serve", "sample", str(tmp_path / "study"), "--rehearsal", "--port", port]) == 2
+    said = capsys.readouterr()
+    assert f"--port {port}" in said.err and "in use" in said.err and "/c/" not in said.out
+    assert not (tmp_path / "study").exists()
 
 
 def test_from_nothing_to_an_export(
