@@ -66,6 +66,8 @@ def showing(cases: int, detect: float, *, each: float = 1.0) -> Table:
     for spread in SPREADS:
         count = int(cases * each)
         smallest = smallest_difference(count, spread) if count > 1 else None
+        if smallest is not None and smallest > 1:  # a score lies between 0 and 1, and so do differences
+            smallest = None
         text = "none" if smallest is None else f"{smallest:.3f}"
         shown.add_row(Number(spread, f"{spread:g}"), Number(smallest, text), ceil(cases_needed(detect, spread) / each))
     return shown

@@ -22,6 +22,7 @@ from loaders.errors import InputError
 from loaders.models.answers import store_of
 from loaders.models.messages import Answer, ChatModel, Message
 from scripts.cli import execute
+from scripts.terminal.planning import showing
 from tests.parts.played_consultations import write_cases
 from tests.parts.puzzles import ROLES, game, puzzles
 
@@ -232,3 +233,8 @@ def test_a_model_without_a_price_has_no_budget(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no price for made/guest"):
         players = {role: Paid(f"made/{role}", []) for role in ROLES}
         play_run(game(), puzzles(1), players, tmp_path, bare=True, max_cost=5.0)
+
+
+def test_a_difference_larger_than_any_score_is_none() -> None:
+    shown = [row["smallest difference"] for row in showing(4, 0.05).as_json()["rows"]]
+    assert shown == [pytest.approx(smallest_difference(4, 0.3)), None, None]
