@@ -42,6 +42,7 @@ from loaders.models.answer_parts import AnswerPart
 from loaders.models.answers import Answers, AnswerStore, gather_bounded
 from loaders.models.messages import ChatModel
 from loaders.models.prompts import Prompts
+from loaders.models.tries import REFUSED
 
 WHY = pa.struct({"reason": pa.string(), "detail": pa.string()})
 """A source's columns `refused` and `no_image`: why a row is excluded, or null."""
@@ -326,6 +327,8 @@ def _image_of(row: Row) -> bytes | None:
 
 IN_A_ROW = 10
 """If a model fails this many rows in a row, it is considered unusable."""
+REFUSED_AT_FIRST = 64
+"""The same for rows that it refuses before its first answer: more than are under way until a slow answer comes."""
 
 
 @dataclass
@@ -340,9 +343,12 @@ class _Failures:
         self.rows, self.first, self.answered = 0, None, True
 
     def failure(self, row: str, error: ModelError) -> None:
+        refused = error.found.startswith(REFUSED)
+        if refused and self.answered:
+            return  # the row is at fault: refusals come fast, and from stored answers all of them one after the other
         self.rows += 1
         self.first = self.first or (row, error)
-        if self.rows >= IN_A_ROW:
+        if self.rows >= (REFUSED_AT_FIRST if refused else IN_A_ROW):
             raise self.unusable()
 
     def unusable(self) -> ModelError:

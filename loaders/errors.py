@@ -26,7 +26,7 @@ _VERB = re.compile(
     "(?:already exists|cannot|changed during|does|ends|exists|failed|finds|gave|had|has|holds|is|lacks|leads|lies|may|"
     "names|needs|refused|refuses|returned|takes|was)(?![^ ,])"
 )
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class BedsideError(Exception):

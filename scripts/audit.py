@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,15 @@ import typer
 from baselines.results.sheets import table_bytes
 from baselines.statistics.significance import wilson_interval
 from builders.medlaybench_v.audit import Audited, Tally, audit, judge_pairs
-from builders.medlaybench_v.gates import EVIDENCE, GATES
-from builders.medlaybench_v.judge import BROKEN, JUDGED, KEPT, Judge, Opinion, judge_of
+from builders.medlaybench_v.gates import EVIDENCE, GATES, STYLE
+from builders.medlaybench_v.judge import BROKEN, JUDGED, KEPT, NO_ANSWER, Judge, Opinion, judge_of
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
 from loaders.corpus import load
-from loaders.errors import InputError
+from loaders.errors import InputError, printable
 from loaders.files.disk import check_folder, write_whole
 from loaders.files.untrusted import is_file, refuse_other
+from loaders.manifest import order_splits
 from loaders.medlaybench_v import pairs_of
 from loaders.models.chat import open_model
 from scripts.terminal.console import output, table
@@ -54,7 +55,9 @@ def command(
         False, "--strict", help="Exit with code 1 if a pair fails that the judge, if any, does not find faithful."
     ),
     judge: str | None = typer.Option(
-        None, metavar="NAME", help="Chat model that judges each pair that fails or is doubtful: one request per pair."
+        None,
+        metavar="NAME",
+        help="Chat model that judges pairs whose facts fail or are doubtful: one request each.",
     ),
     judge_passed: int = typer.Option(
         0, min=0, metavar="N", help="Also judge N of the pairs that pass, to estimate what the rules miss."
@@ -64,7 +67,10 @@ def command(
     ),
     concurrency: int = typer.Option(16, min=1, help="Maximum concurrent requests to the judge."),
     answers: Path = typer.Option(
-        Path("audit.answers.sqlite"), metavar="FILE", help="File that stores the paid answers, for reuse."
+        Path("audit.answers.sqlite"),
+        metavar="FILE",
+        help="File that stores the paid answers, for reuse.",
+        callback=file_outside_releases,
     ),
 ) -> int:
     """Check caption pairs with the fact gates: lost or changed numbers, sides, negations, imaging methods, markers.
@@ -76,43 +82,62 @@ def command(
     Examples: `bedside audit pairs.json`, `bedside audit official --split test --show 0 --write failures.csv`,
     `bedside audit pairs.json --judge openai/gpt-4o-mini --judge-passed 200 --write broken.csv`
     """
-    if judge_passed and judge is None:
-        raise InputError("--judge-passed", found="no judge", expected="a chat model to ask", do="Name it with --judge")
+    for option, value in (("--judge-passed", judge_passed), ("--base-url", " ".join(base_url))):
+        if value and judge is None:
+            raise InputError(option, found="no judge", expected="a chat model to ask", do="Name it with --judge")
     if write:
         check_folder(write.parent)
         refuse_other(write, [table_bytes(_COLUMNS, ())], what="list of failures")
     judging = judge_of(open_model(judge, base_url=tuple(base_url))) if judge else None
     lexicon = Lexicon(combine([read_vocabulary(name) for name in vocabulary]).terms)
-    rows = pairs_of(Path(source)) if is_file(Path(source)) else _release(source, split, revision)
+    rows = _file(Path(source), split, revision) if is_file(Path(source)) else _release(source, split, revision)
     tally, failing, doubtful, drawn = _sorted(audit(rows, lexicon), judge_passed)
     _show("fail a gate", failing, show)
     _show("are doubtful: a reader must decide", doubtful, show)
     _summary(tally)
-    groups = (failing, doubtful, drawn)
-    opinions = _judged(judging, answers, concurrency, groups, show) if judging else {}
+    opinions: dict[Audited, Opinion] = {}
+    if judging is not None:
+        if write:  # also for one whose judge ends in an error
+            _write(write, [*failing, *doubtful], opinions)
+        groups = ([pair for pair in failing if _by_facts(pair)], doubtful, drawn)
+        opinions = _judged(judging, answers, concurrency, groups, show)
     if write:
-        broken = [audited for audited in drawn if opinions[audited].verdict == BROKEN]
+        broken = [pair for pair in drawn if opinions[pair].verdict == BROKEN]
         _write(write, [*failing, *doubtful, *broken], opinions)
-    settled = [audited for audited in failing if audited in opinions and opinions[audited].verdict == KEPT]
+        output.print(f"list of pairs: {write}", highlight=False)
+    settled = [pair for pair in failing if pair in opinions and opinions[pair].verdict == KEPT and not _by_style(pair)]
     return 1 if strict and len(settled) < len(failing) else 0
 
 
+def _by_facts(pair: Audited) -> bool:
+    """Whether a gate of facts fails it."""
+    return any(verdict.gate not in STYLE for verdict in pair.failures)
+
+
+def _by_style(pair: Audited) -> bool:
+    """Whether a gate of style fails it, about which no judge is asked."""
+    return any(verdict.gate in STYLE for verdict in pair.failures)
+
+
 def _sorted(pairs: Iterable[Audited], draw: int) -> tuple[Tally, list[Audited], list[Audited], list[Audited]]:
-    """Counts, failing pairs, doubtful ones, and `draw` of those that pass, in whatever order they come."""
+    """Counts, failing pairs, doubtful ones, and `draw` different ones of those that pass, in whatever order they
+    come."""
     tally = Tally()
     failing: list[Audited] = []
     doubtful: list[Audited] = []
     drawn: list[tuple[int, int, Audited]] = []
+    places: set[int] = set()  # of those drawn: a text that stands in several rows is judged once
     for audited in pairs:
         tally.add(audited)
         if audited.failures:
             failing.append(audited)
         elif audited.doubts:
             doubtful.append(audited)
-        elif draw:
-            heapq.heappush(drawn, (-_place(audited), tally.pairs, audited))
+        elif draw and (place := _place(audited)) not in places:
+            places.add(place)
+            heapq.heappush(drawn, (-place, tally.pairs, audited))
             if len(drawn) > draw:
-                heapq.heappop(drawn)
+                places.remove(-heapq.heappop(drawn)[0])
     return tally, failing, doubtful, [audited for *_, audited in sorted(drawn, reverse=True)]
 
 
@@ -182,10 +207,13 @@ def _judged(
     if decided := counts[BROKEN] + counts[KEPT]:
         low, high = wilson_interval(counts[BROKEN], decided)
         output.print(
-            f"Of {decided:,} pairs drawn from those that pass, {counts[BROKEN]:,} are broken: {low:.0%} to {high:.0%} "
-            "of all that pass (95 %)",
+            f"Of {len(drawn):,} different pairs drawn from those that pass, {decided:,} were decided and "
+            f"{counts[BROKEN]:,} are broken: {low:.0%} to {high:.0%} of all that pass (95 %)",
             highlight=False,
         )
+    unanswered = Counter(opinion.why for opinion in opinions.values() if opinion.verdict == NO_ANSWER)
+    for why, count in unanswered.most_common(1):
+        output.print(f"No answer, most often ({count:,}): {why}", style="yellow", highlight=False)
     return opinions
 
 
@@ -193,6 +221,19 @@ def _place(audited: Audited) -> int:
     """A pair's position in the draw, from its text alone, so that the order of rows does not matter."""
     text = f"{audited.expert_caption}\0{audited.layman_caption}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def _file(path: Path, split: str | None, revision: str | None) -> Iterator[dict[str, Any]]:
+    """The pairs of a file, or those of one split. Raises: InputError for a split that no row has."""
+    if revision is not None:
+        raise InputError("--revision", found=revision, expected="a release on the Hub", do="A file has no revision")
+    seen = set()
+    for row in pairs_of(path):
+        seen.add(row["split"])
+        if split in (None, row["split"]):
+            yield row
+    if split is not None and split not in seen:
+        raise InputError(path, found=f"no split {split!r}", expected="one of " + ", ".join(order_splits(seen)))
 
 
 def _release(source: str, split: str | None, revision: str | None) -> Iterable[dict[str, Any]]:
@@ -212,6 +253,6 @@ def _write(path: Path, found: list[Audited], opinions: Mapping[Audited, Opinion]
         captions = {"expert_caption": audited.expert_caption, "layman_caption": audited.layman_caption}
         for verdict in audited.failures or audited.doubts or (None,):
             of_gate = {name: getattr(verdict, name, None) for name in ("gate", "outcome", "evidence", "reason")}
-            rows.append(pair | of_gate | captions)
+            cells = pair | of_gate | captions
+            rows.append({name: printable(str(cell)) for name, cell in cells.items() if cell is not None})
     write_whole(path, table_bytes(_COLUMNS, rows))
-    output.print(f"list of pairs: {path}", highlight=False)

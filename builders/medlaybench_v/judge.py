@@ -8,12 +8,15 @@ verdict; an answer whose verdict contradicts its list is asked for again. Answer
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import JsonValue
 
+from builders.medlaybench_v.sources.checks import INVISIBLE
+from loaders.files.untrusted import is_file
 from loaders.models.answers import Answers
 from loaders.models.asking import Unfit, ask_until, fenced, object_schema, read_object
 from loaders.models.messages import Answer, ChatModel, Message
@@ -24,6 +27,7 @@ JUDGED = (KEPT, BROKEN, UNSURE, NO_ANSWER)
 MAX_TOKENS = 1500
 _ATTEMPTS = 2
 _BLOCKS = {"judge_system": frozenset[str](), "judge": frozenset({"expert", "lay"})}
+_TAG = re.compile(r"<(?=/?(?:expert|lay)\b)", re.IGNORECASE)
 _TEXT = {"type": "string"}
 _CLAIM = object_schema({"expert": _TEXT, "lay": _TEXT, "same": {"type": "boolean"}})
 _SCHEMA = object_schema(
@@ -72,7 +76,10 @@ class Judge:
                 self.model, messages, temperature=0.0, max_tokens=MAX_TOKENS, seed=attempt or None, json_schema=_SCHEMA
             )
 
-        captions = {"expert": fenced("expert", expert), "lay": fenced("lay", lay)}
+        captions = {
+            name: fenced(name, _TAG.sub("‹", text))  # neither caption can pose as the other
+            for name, text in (("expert", expert), ("lay", lay))
+        }
         question = [
             Message("system", self.prompts.fill("judge_system")),
             Message("user", self.prompts.fill("judge", captions)),
@@ -81,9 +88,13 @@ class Judge:
         return asked.value or Opinion(NO_ANSWER, asked.failure or "")
 
 
-def judge_of(model: ChatModel) -> Judge:
-    """The model as a judge, with the prompts that Bedside ships."""
-    return Judge(model, read_prompts(Path(__file__).parent / "prompts", _BLOCKS))
+def judge_of(model: ChatModel, folder: Path | None = None) -> Judge:
+    """The model as a judge, with the prompts that Bedside ships, or those of them that stand in `folder`.
+
+    Raises: InputError for a prompt that cannot be used.
+    """
+    own = folder if folder and any(is_file(folder / f"{name}.md") for name in _BLOCKS) else None
+    return Judge(model, read_prompts(Path(__file__).parent / "prompts", _BLOCKS, own))
 
 
 def read_opinion(answer: Answer) -> Opinion:
@@ -97,9 +108,17 @@ def read_opinion(answer: Answer) -> Opinion:
         raise Unfit(f"no verdict of {KEPT}, {BROKEN} or {UNSURE} with its why")
     if not isinstance(claims, list) or not isinstance(added, list):
         raise Unfit("no lists of claims and of what is added")
-    same = [isinstance(claim, dict) and claim.get("same") for claim in claims]
-    if not all(isinstance(one, bool) for one in same):
-        raise Unfit("a claim does not say whether it is the same")
+    same = [_same(claim) for claim in claims]
+    if not same:
+        raise Unfit("no claim of the radiologist is listed")
     if verdict != UNSURE and (verdict == KEPT) != (all(same) and not added):
         raise Unfit("the verdict contradicts the list: it is kept if every claim is the same and nothing is added")
-    return Opinion(verdict, " ".join(why.split())[:300])
+    return Opinion(verdict, " ".join(INVISIBLE.sub(" ", why).split())[:300])
+
+
+def _same(claim: object) -> bool:
+    """Whether the lay caption says the same of a claim. Raises: Unfit for what is no claim."""
+    match claim:
+        case {"expert": str(told), "same": bool(same)} if told.strip():
+            return same
+    raise Unfit("a claim does not say what the radiologist claims and whether it is the same")

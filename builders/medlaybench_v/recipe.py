@@ -18,6 +18,7 @@ from pydantic import JsonValue
 from builders.licences import check_vouched
 from builders.medlaybench_v.card import card
 from builders.medlaybench_v.concepts import Recognizer
+from builders.medlaybench_v.gates import JUDGE
 from builders.medlaybench_v.judge import Judge, judge_of
 from builders.medlaybench_v.lexicon import ALL, ONTOLOGY, Lexicon
 from builders.medlaybench_v.measure import RULES, check_row, measure
@@ -141,6 +142,8 @@ class Options(ModelOptions):
             raise InputError(
                 "--condition", found=self.condition, expected="--model NAME: without a model, rules refine"
             )
+        if self.judge_url and not self.judge:
+            raise InputError("--judge-url", found=self.judge_url[0], expected="--judge NAME: nobody judges")
         if self.judge and not self.model:
             raise InputError("--judge", found=self.judge, expected="--model NAME: what rules write is not judged")
         if self.judge and self.condition != "scgr":
@@ -165,7 +168,7 @@ def plan(build: Build[Options]) -> Plan:
     vocabulary = combine(vocabularies)
     recognizers = _recognizers(options)
     chat = build.chat(read_prompts)
-    judge = judge_of(open_model(options.judge, base_url=options.judge_url)) if options.judge else None
+    judge = judge_of(open_model(options.judge, base_url=options.judge_url), options.prompts) if options.judge else None
     reasons = ["the captions and drawings were made for this project, not taken from patients"]
     return Plan(
         rows=_rows(source, options),
@@ -280,6 +283,11 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
     statistics = cast(dict[str, Any], manifest.statistics)
     splits: Sequence[str] = list(manifest.splits)
     yield by_split("Lay captions", "status", statistics["status_by_split"], splits)
+    if judged := statistics["gates"].get(JUDGE):
+        yield (
+            f"The judge found every fact kept in {judged['passed']:,} texts of the model, and could not decide about "
+            f"{judged['doubtful']:,}."
+        )
     rows = sum(split.rows for split in manifest.splits.values())
     yield (
         f"{statistics['with_lay_phrase']:,} of {rows:,} captions hold a lay phrase; "

@@ -23,6 +23,7 @@ from builders.medlaybench_v.facts import Reading, read
 from builders.medlaybench_v.gates import DOUBTFUL, JUDGE, STYLE, Context, Verdict, check, verdict_of
 from builders.medlaybench_v.judge import BROKEN, KEPT, Opinion
 from builders.medlaybench_v.prompts import user_prompt
+from builders.medlaybench_v.sources.checks import INVISIBLE
 from builders.medlaybench_v.words.reads_well import READS_WELL, reading_of
 from builders.medlaybench_v.writing.articles import with_articles
 from builders.medlaybench_v.writing.draft import Draft, Drafter, Piece
@@ -190,6 +191,8 @@ def parse(answer: str) -> str:
         raise Unfit(f"- format: {unfit}") from None
     if not isinstance(text, str) or not text.strip():
         raise Unfit("- format: no JSON object with a non-empty text under layman_caption")
+    if INVISIBLE.search(text):
+        raise Unfit("- format: the caption holds control characters")
     return tidy(text)
 
 

@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from loaders.errors import printable
 from scripts.terminal import stopping
 from scripts.terminal.tables import Table, wrapped
 
@@ -55,6 +56,8 @@ class Terminal(Console):
             return
         options |= {"soft_wrap": True}
         for each in objects or ("",):
+            if isinstance(each, str):  # a caption or a model's answer may hold what moves the cursor
+                each = printable(each)
             if self.document is not None:
                 if isinstance(each, Table):
                     self.document.setdefault("tables", []).append(each.as_json())

@@ -16,9 +16,23 @@ from builders.pipeline.image_store import ImageStore
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.run import run
 from builders.pipeline.stage import Excluded
-from builders.steps import PLACED, WHY, Step, admit, images, stages, step, unique
+from builders.steps import (
+    IN_A_ROW,
+    PLACED,
+    REFUSED_AT_FIRST,
+    WHY,
+    Step,
+    _Failures,
+    admit,
+    images,
+    stages,
+    step,
+    unique,
+)
 from loaders.engines.local import Local
+from loaders.errors import ModelError
 from loaders.files.stores import Folder
+from loaders.models.tries import REFUSED
 
 SCHEMA = pa.schema([("id", pa.string()), ("n", pa.int64())])
 DOUBLED = pa.schema([("double", pa.int64())])
@@ -169,3 +183,21 @@ def test_images_are_stored_by_content_and_unusable_ones_are_reported(tmp_path: P
     assert one(None, b"") == Excluded("image empty", one(None, b"").detail)  # type: ignore[union-attr]
     assert one(None, None, {"reason": "download: 404", "detail": "gone"}) == Excluded("download: 404", "gone")
     assert one(None) == {"image": None, "image_frames": 0}
+
+
+def test_refused_rows_do_not_make_a_model_unusable_that_answers_others() -> None:
+    """In whatever order they come: refusals are fast, and when answers are stored all come one after the other."""
+    refusal = ModelError("m", found=f"{REFUSED}: HTTP 400")
+    failures = _Failures()
+    for row in range(REFUSED_AT_FIRST - 1):
+        failures.failure(f"r{row}", refusal)
+    failures.success()
+    for row in range(500):
+        failures.failure(f"r{row}", refusal)
+    with pytest.raises(ModelError, match="failed 10 rows in a row, the first of them r0"):
+        for row in range(IN_A_ROW):
+            failures.failure(f"r{row}", ModelError("m", found="gave no answer in 3 tries"))
+    never = _Failures()
+    with pytest.raises(ModelError, match=f"answered none of {REFUSED_AT_FIRST} rows"):
+        for row in range(REFUSED_AT_FIRST):
+            never.failure(f"r{row}", refusal)

@@ -18,7 +18,8 @@ MAX_CHARACTERS = 5_000
 # A caption may name a gene or quote a unit in Greek; beyond this share of other letters it is not English.
 OTHER_SCRIPTS = 0.2
 
-_INVISIBLE = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+# Control characters, and those that turn the direction of writing or are tags: no caption needs them.
+INVISIBLE = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _ZERO_WIDTH = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u00ad]")
 # Letters that look like Latin ones ("о" of Cyrillic) hide a word from a search for it.
 _LOOK_ALIKES = re.compile(
@@ -114,7 +115,7 @@ def row_problem(row: Mapping[str, Any]) -> str | None:
         return "caption has no words" if caption.strip() else "caption is empty"
     if len(caption) > MAX_CHARACTERS:
         return f"caption longer than {MAX_CHARACTERS:,} characters"
-    if not caption.isprintable() and _INVISIBLE.search(caption):
+    if not caption.isprintable() and INVISIBLE.search(caption):
         return "caption holds control characters"
     plain = caption
     if not caption.isascii():

@@ -278,17 +278,17 @@ def test_the_model_file_holds_the_weights_that_answered(undisturbed: Path, relea
     labelled = from_release({split: open_data(str(release), split=split, default="3mdbench") for split in SPLITS})
     photos = labelled.splits["test"]
     cues = read_cues(undisturbed / "cues.parquet", labelled.digests["test"])
-    ranked = answered(undisturbed / "model.safetensors", photos, 34, facts)[:, :3]
-    for photo, order in zip(photos, ranked, strict=True):
-        assert cues.names[photo.key] == tuple(NAMES[at] for at in order)
+    for photo, logits in zip(photos, answered(undisturbed / "model.safetensors", photos, 34, facts), strict=True):
+        named = [logits[NAMES.index(name)] for name in cues.names[photo.key]]
+        # Two diagnoses may be equal but for rounding, which depends on how busy the processors are.
+        assert named == pytest.approx(np.sort(logits)[::-1][:3], abs=1e-5)
 
 
 def answered(weights: Path, photos: Any, classes: int, facts: Any) -> Any:
     network = open_network("random:tiny", classes=classes, size=16, test_size=16, weights=weights)
     assert list(network.input.mean) == facts["input"]["mean"]
     module = network.module.to(memory_format=torch.channels_last).eval()  # else rounding differs
-    logits = answer(module, Pictures(photos, 16), network.input, Accelerator(cpu=True))
-    return np.argsort(-logits, axis=1, kind="stable")
+    return answer(module, Pictures(photos, 16), network.input, Accelerator(cpu=True))
 
 
 def test_the_report_shows_it(undisturbed: Path, tmp_path: Path) -> None:
@@ -407,7 +407,7 @@ def test_class_folders_with_a_broken_photo_bf16_and_own_weights(
     content = json.loads((out / "classifier.json").read_text())
     _, facts = read_tensors(out / "model.safetensors", do="")
     readable = [one for one in from_folder(photos).splits["test"] if one.key != "test/none/12.jpg"]
-    first = answered(out / "model.safetensors", readable, 2, facts)[:, 0]
+    first = answered(out / "model.safetensors", readable, 2, facts).argmax(axis=1)
     right = sum(int(one.label == given) for one, given in zip(readable, first, strict=True))
     assert right == sum(content["confusions"][0]["counts"][at][at] for at in range(2))
     assert sum(line[-1] for line in content["confusions"][0]["counts"]) == 1  # the broken one: no answer

@@ -14,6 +14,7 @@ import pytest
 
 from loaders.errors import InputError
 from scripts.terminal import stopping
+from scripts.terminal.console import output
 from scripts.terminal.streams import _Results, _Stream
 from tests.parts.processes import starting
 
@@ -102,3 +103,9 @@ def test_lost_output_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
     os.close(gone)
     with pytest.raises(InputError, match="Bad file"):
         results.write(b"said")
+
+
+def test_what_is_printed_cannot_move_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
+    """Captions and answers of models may hold anything; line ends stay."""
+    output.print("a\n\x1b[2J\x1b]0;owned\x07\u202ec", highlight=False)
+    assert capsys.readouterr().out == "a\n\\x1b[2J\\x1b]0;owned\\x07\\u202ec\n"
