@@ -7,9 +7,11 @@ would test on photos that a model of the earlier one was trained on.
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from builders.pipeline.rows import Row
 from builders.release.verify import resolve
 from loaders.errors import InputError, ReleaseError
 from loaders.files.tables import parquet_rows
@@ -20,17 +22,34 @@ from loaders.threemdbench import CORPUS, PERSONALITIES
 
 @dataclass(frozen=True)
 class Earlier:
-    """The split of each photo by its key, the temperament of those that have one, and the content of the releases."""
+    """The split of each photo by its key, those of each patient and each picture (`image` is its SHA-256), the
+    temperament of those that have one, and the content of the releases.
+
+    A key is made from the names of source and file: a renamed photo, a better copy or another photo of the same patient
+    has another one.
+    """
 
     splits: Mapping[str, str] = field(default_factory=dict)
+    of_patients: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    of_pictures: Mapping[str, frozenset[str]] = field(default_factory=dict)
     temperaments: Mapping[str, str] = field(default_factory=dict)
     contents: tuple[str, ...] = ()
 
     @property
     def identity(self) -> str:
         """Equal for the same photos in the same splits with the same temperaments; "" without releases."""
-        known = canonical_json([dict(self.splits), dict(self.temperaments)])
+        kin = [{name: sorted(splits) for name, splits in of.items()} for of in (self.of_patients, self.of_pictures)]
+        known = canonical_json([dict(self.splits), dict(self.temperaments), *kin])
         return hashlib.sha256(known).hexdigest() if self.splits else ""
+
+    def splits_of(self, row: Row) -> frozenset[str]:
+        """The splits that hold a row's photo, by its key or its content, or another of the same patient."""
+        named = self.splits.get(row["image_id"])
+        return (
+            frozenset([named] if named else ())
+            | self.of_patients.get(row["group_id"] or "", frozenset())
+            | self.of_pictures.get(row["image"].split(".")[0], frozenset())
+        )
 
 
 NONE = Earlier()
@@ -44,6 +63,8 @@ def read_earlier(releases: Iterable[str]) -> Earlier:
     """
     splits: dict[str, str] = {}
     temperaments: dict[str, str] = {}
+    of_patients: dict[str, set[str]] = defaultdict(set)
+    of_pictures: dict[str, set[str]] = defaultdict(set)
     contents = []
     for release in releases:
         folder = resolve(release)
@@ -54,13 +75,17 @@ def read_earlier(releases: Iterable[str]) -> Earlier:
         contents.append(manifest.content_digest)
         for split in manifest.splits:
             for shard in manifest.shards(split):
-                for placed in parquet_rows(folder / shard, (CORPUS.key, "personality")):
+                for placed in parquet_rows(folder / shard, (CORPUS.key, "personality", "group_id", "image")):
                     if isinstance(placed, BadRow):
                         raise placed
                     where, (key, personality) = placed[0], (placed[1][CORPUS.key], placed[1]["personality"])
                     if splits.setdefault(key, split) != split:
                         found = f"{key} in {split}, which an earlier one has in {splits[key]}"
                         raise InputError(f"--follows {release}: {where}", found=found, expected="one split in all")
+                    if placed[1]["group_id"]:
+                        of_patients[placed[1]["group_id"]].add(split)
+                    of_pictures[hashlib.sha256((placed[1]["image"] or {}).get("bytes") or b"").hexdigest()].add(split)
                     if personality in PERSONALITIES:
                         temperaments[key] = personality
-    return Earlier(splits, temperaments, tuple(contents))
+    patients, pictures = ({name: frozenset(found) for name, found in of.items()} for of in (of_patients, of_pictures))
+    return Earlier(splits, patients, pictures, temperaments, tuple(contents))

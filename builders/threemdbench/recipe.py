@@ -228,9 +228,9 @@ def _steps(
     yield admit()
     yield unique(CORPUS.key, "diagnoses")
     yield images(build.images)
-    yield curate(build.images, curator, decisions, queue)
+    yield curate(build.images, curator, decisions, queue, earlier)
     yield draw(targets, options.seed, earlier)
-    yield split(RATIOS, options.wanted_splits, options.seed, earlier)
+    yield split(RATIOS, options.wanted_splits, options.seed)
     yield temperament(options.seed, earlier)
     if chat:
         yield complaints_by_model(options.seed, authored, chat, build.images)
@@ -269,7 +269,8 @@ def _followed(earlier: Earlier, finished: Run) -> Iterator[str]:
         rows = finished.workspace.rows(finished.batches, (CORPUS.key,))
         here = sum(row[CORPUS.key] in earlier.splits for row in rows)
         yield (
-            f"Of {len(earlier.splits):,} photos of the previous release, {here:,} are in this one and keep their splits"
+            f"Of {len(earlier.splits):,} photos of the previous release, {here:,} are in this one under the same key "
+            "and keep their splits; so do copies of them, and other photos of their patients"
         )
 
 

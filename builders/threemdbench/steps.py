@@ -5,7 +5,7 @@ Steps that weigh photos against each other are given all rows at once.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +36,7 @@ from builders.threemdbench.curate import FullCuration
 from builders.threemdbench.earlier import NONE, Earlier
 from builders.threemdbench.findings import Candidate, Finding
 from builders.threemdbench.mixed import class_items, class_of
+from loaders.manifest import order_splits
 from loaders.models.answers import Answers
 from loaders.models.asking import Ask
 from loaders.models.messages import Answer, Message
@@ -78,15 +79,21 @@ class Queue:
         """None, since its location affects no result."""
 
 
-# `kin` names everything that a photo is linked with through patients and clusters, including excluded photos.
+# `kin` names everything that a photo is linked with through patients and clusters, including excluded photos; `was` is
+# the split in which an earlier release has any of it.
 @step(
     takes="all",
     reads=("image", "source", "source_label", "diagnosis", "mixed", "group_id", "content"),
-    adds=pa.schema([("cluster_id", pa.string()), ("kin", pa.string())]),
+    adds=pa.schema([("cluster_id", pa.string()), ("kin", pa.string()), ("was", pa.string())]),
     drops=("content", "mixed"),
 )
 def curate(
-    rows: Collection[Row], store: ImageStore, curator: FullCuration, decisions: Decisions, queue: Queue
+    rows: Collection[Row],
+    store: ImageStore,
+    curator: FullCuration,
+    decisions: Decisions,
+    queue: Queue,
+    earlier: Earlier,
 ) -> Iterable[Row | Excluded]:
     """Exclude what is unfit, all copies but the best, and photos under two diagnoses; link what is kin.
 
@@ -110,11 +117,17 @@ def curate(
         (f"cluster {finding.cluster}", *([f"group {row['group_id']}"] if row["group_id"] else []))
         for row, finding in zip(rows, findings, strict=True)
     )
+    was: dict[str, set[str]] = defaultdict(set)
+    for row, finding in zip(rows, findings, strict=True):
+        was[kin[f"cluster {finding.cluster}"]] |= earlier.splits_of(row)
     for finding in findings:
         if finding.reason:
             yield Excluded(finding.reason, finding.detail)
         else:
-            yield {"cluster_id": finding.cluster, "kin": kin[f"cluster {finding.cluster}"]}
+            of_kin = kin[f"cluster {finding.cluster}"]
+            # Of several the first: models may have been trained on photos from there.
+            split = next(iter(order_splits(was[of_kin])), None)
+            yield {"cluster_id": finding.cluster, "kin": of_kin, "was": split}
 
 
 def _borderline(
@@ -169,15 +182,23 @@ def draw(
     ]
 
 
-@step(takes="all", reads=("diagnosis", "kin"), adds=pa.schema([("split", pa.string())]), version=sampling.SPLIT_RULE)
+@step(
+    takes="all",
+    reads=("diagnosis", "kin", "was"),
+    adds=pa.schema([("split", pa.string())]),
+    drops=("was",),
+    version=sampling.SPLIT_RULE,
+)
 def split(
-    rows: Collection[Row], ratios: Mapping[str, float], splits: frozenset[str], seed: int, earlier: Earlier
+    rows: Collection[Row], ratios: Mapping[str, float], splits: frozenset[str], seed: int
 ) -> Iterable[Row | Excluded]:
     """The split of each photo, stratified by diagnosis, kin together; photos of unwanted splits are excluded.
 
-    What an `earlier` release holds keeps its split. Every diagnosis with at least three kin groups has a photo in test.
+    What an earlier release holds keeps its split, with its kin. Every diagnosis with at least three kin groups has a
+    photo in test.
     """
-    split_of = split_groups(_members(rows), ratios, seed=seed, everywhere=TEST, before=earlier.splits)
+    before = {row["image_id"]: row["was"] for row in rows if row["was"]}
+    split_of = split_groups(_members(rows), ratios, seed=seed, everywhere=TEST, before=before)
     for row in rows:
         own = split_of[row["image_id"]]
         # It is not said which split it is in: a split may be kept private.
