@@ -14,16 +14,27 @@ Sections and appendices are those of the paper (Han et al. 2026); MC-G numbers a
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
 from loaders.files.foreign import Columns, ForeignRow, text_of, texts_of
+from loaders.files.untrusted import cell_text
 from loaders.schema import Schema
 from loaders.spans import spans, words
 
@@ -145,6 +156,22 @@ _EDUCATION: tuple[tuple[Literacy, str], ...] = (
 LEAK_WORDS, SHORTEST_LEAK = 6, 3
 
 
+# An age as people write it: whole years, and nothing else beside them. "6 months" is no age of 6.
+_AGE = re.compile(r"(\d{1,3})(?:\.0+)?[\s-]*(?:years?|yrs?\.?|y\.?|y/?o|y\.o\.)?(?:[\s-]*old)?", re.IGNORECASE)
+_NO_AGE = ("unknown", "not known", "not stated")
+
+
+def _no_truth(value: object) -> object:
+    """Refuses true and false, which pydantic would take for 1 and 0."""
+    if isinstance(value, bool):
+        raise ValueError("a number, not true or false")
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(_no_truth)]
+Real = Annotated[float, BeforeValidator(_no_truth)]
+
+
 class _Block(BaseModel):
     """A part of a profile: closed, unchangeable, and silent about its content in logs and errors."""
 
@@ -166,6 +193,13 @@ class Demographics(_Block):
     marital_status: SecretStr
     education: SecretStr
     background: str
+
+    @field_validator("age", mode="before")
+    @classmethod
+    def _whole_years(cls, value: object) -> object:
+        if isinstance(value, str | bool):
+            raise ValueError("whole years from 0 to 120, such as 34 or 34 years")
+        return value
 
 
 class Clinical(_Block):
@@ -197,17 +231,17 @@ class HiddenConcern(_Block):
 
     content: SecretStr = Field(min_length=1)
     category: Category
-    confidence: float = Field(ge=0, le=1)
+    confidence: Real = Field(ge=0, le=1)
     evidence: tuple[SecretStr, ...] = Field(min_length=1)
     cue: SecretStr | None = None
-    depth: int | None = Field(default=None, ge=0, le=DEEPEST)
+    depth: Whole | None = Field(default=None, ge=0, le=DEEPEST)
     topics: tuple[SecretStr, ...] = ()
 
 
 class Intervention(_Block):
     """Task 2: the index of the concern to address, the patient's initial preference, and the target plan."""
 
-    primary_concern: int = Field(ge=0)
+    primary_concern: Whole = Field(ge=0)
     original_preference: str
     recommended_plan: str
 
@@ -245,7 +279,7 @@ class PatientProfile(_Block):
     thread: str | None = None
     synthetic: bool
     specialty: str
-    rarity: float | None = None
+    rarity: Real | None = None
     scenarios: tuple[str, ...] = ()
     demographics: Demographics
     clinical: Clinical
@@ -265,7 +299,7 @@ class PatientProfile(_Block):
         if self.specialty not in SPECIALTIES:
             raise ValueError("specialty: none of the 26 labels")
         if any(scenario not in SCENARIOS for scenario in self.scenarios):
-            raise ValueError("scenarios: none of the two families")
+            raise ValueError(f"scenarios: one that is neither {SCENARIOS[0]!r} nor {SCENARIOS[1]!r}")
         if self.intervention.primary_concern >= len(self.hidden_concerns):
             raise ValueError("intervention.primary_concern: beyond the last concern")
         return self
@@ -582,27 +616,55 @@ def from_foreign(
         InputError: fields are missing: it lists them and the existing columns, never a value; or a value does
             not fit.
     """
+    return read_foreign(
+        row, columns, where=where, case_id=case_id, author=author, attribution=attribution, split=split
+    )[0]
+
+
+def read_foreign(
+    row: Mapping[str, Any],
+    columns: Columns,
+    *,
+    where: str,
+    case_id: str,
+    author: str,
+    attribution: str,
+    split: str = SPLIT,
+) -> tuple[dict[str, Any], list[str]]:
+    """Like `from_foreign`, with the fields of the row that no profile has: a misspelt optional one is among them."""
     given = ForeignRow(row, columns, _BLOCKS)
     said = {name: given.find(name, needed=False) for name in _SAID}
+    blocks, unread = _foreign_blocks(given, columns, where)
     profile = {
-        **_foreign_blocks(given, columns, where),
+        **blocks,
         "case_id": str(said["case_id"]).strip() or case_id,
         "synthetic": said["synthetic"] or False,
-        "rarity": None if said["rarity"] == "" else said["rarity"],
-        "scenarios": [name for name in texts_of(said["scenarios"]) if name in SCENARIOS],
-        "narrative": said["narrative"] or None,
+        "rarity": _given(said["rarity"]),
+        "scenarios": [name for name in texts_of(said["scenarios"], "|") if name != ""],
+        "narrative": _given(said["narrative"]),
     }
-    return row_of(
+    read = row_of(
         parse_profile(profile, where),
         split=split,
         author=str(said["author"]) or author,
         licence=str(said["licence"]) or "unknown",
         attribution=str(said["attribution"]) or attribution,
     )
+    return read, [*given.unread, *unread]
 
 
-def _foreign_blocks(given: ForeignRow, columns: Columns, where: str) -> dict[str, Any]:
-    """The blocks that every profile must have."""
+def meant(field: str) -> str:
+    """A field that no profile has, with the known one that is nearest to it.
+
+    >>> meant("hidden_concerns.cues"), meant("demographics.shoe")
+    ('hidden_concerns.cues (cue?)', 'demographics.shoe')
+    """
+    near = difflib.get_close_matches(field.rpartition(".")[2].casefold(), FOREIGN, n=1, cutoff=0.7)
+    return f"{field} ({near[0]}?)" if near else field
+
+
+def _foreign_blocks(given: ForeignRow, columns: Columns, where: str) -> tuple[dict[str, Any], list[str]]:
+    """The blocks that every profile must have, and the fields of its concerns that no concern has."""
     value: dict[str, Any] = {
         block: {field: given.find(field, block, needed=field not in _OPTIONAL) for field in kind.model_fields}
         for block, kind in _BLOCKS.items()
@@ -627,11 +689,27 @@ def _foreign_blocks(given: ForeignRow, columns: Columns, where: str) -> dict[str
     for block in set(_BLOCKS) - {"intervention"}:
         value[block] = {field: text_of(found) for field, found in value[block].items()}
     value["roleplay"] |= {field: value["roleplay"][field] or None for field in _OPTIONAL}
-    age = re.search(r"\d{1,3}", value["demographics"]["age"])
-    value["demographics"]["age"] = int(age[0]) if age else None
+    value["demographics"]["age"] = _age(value["demographics"]["age"])
     plan = value["intervention"]
     plan["primary_concern"] = _index_of(plan["primary_concern"], value["hidden_concerns"])
-    return {**value, "specialty": UNMAPPED.get(str(specialty), specialty)}
+    unread = sorted({f"hidden_concerns.{field}" for each in read for field in each.unread})
+    return {**value, "specialty": UNMAPPED.get(str(specialty), specialty)}, unread
+
+
+def _age(told: Any) -> Any:
+    """Years, None if they are not stated; anything else stays as it is, and is refused."""
+    text = cell_text(told) if isinstance(told, str) else told
+    if not isinstance(text, str):
+        return text
+    if not text or text.casefold() in _NO_AGE:
+        return None
+    years = _AGE.fullmatch(text)
+    return int(years[1]) if years else text
+
+
+def _given(value: Any) -> Any:
+    """The value; None for an empty one. Not for whatever counts as false: `cue: false` is no missing cue."""
+    return None if value in ("", []) else value
 
 
 def _foreign_concern(given: ForeignRow) -> dict[str, Any]:
@@ -639,16 +717,16 @@ def _foreign_concern(given: ForeignRow) -> dict[str, Any]:
         "content": text_of(given.find("content")),
         "category": given.find("category"),
         "confidence": given.find("confidence"),
-        "evidence": texts_of(given.find("evidence")),
-        "cue": given.find("cue", needed=False) or None,
-        "depth": None if (depth := given.find("depth", needed=False)) == "" else depth,
-        "topics": texts_of(given.find("topics", needed=False)),
+        "evidence": texts_of(given.find("evidence"), "|"),
+        "cue": _given(given.find("cue", needed=False)),
+        "depth": _given(given.find("depth", needed=False)),
+        "topics": texts_of(given.find("topics", needed=False), ","),
     }
 
 
 def _index_of(value: object, concerns: Sequence[Mapping[str, Any]]) -> object:
     """Which concern is meant: by its number, or by its text."""
-    same = [number for number, concern in enumerate(concerns) if words(concern["content"]) == words(str(value))]
+    same = [number for number, concern in enumerate(concerns) if words(str(concern["content"])) == words(str(value))]
     return same[0] if same else value
 
 

@@ -21,7 +21,7 @@ from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.tables import read_records, read_table
 from loaders.files.untrusted import BadRow, is_there
-from loaders.medconceal import CATEGORIES, DEEPEST, SCENARIOS, SPECIALTIES, from_foreign
+from loaders.medconceal import CATEGORIES, DEEPEST, SCENARIOS, SPECIALTIES, meant, read_foreign
 
 Ask = Callable[[str], str]
 """Asks a question and returns the answer, stripped; an empty one leaves the field empty."""
@@ -41,6 +41,7 @@ SOURCE_COLUMNS = tuple(
     ((f"{block}.{field}" if block else field,), question) for (block, field), question in _ASKED.items()
 )
 """The fields that a table of profiles may hold: each with its block and its meaning."""
+_YES_NO = {"yes": True, "y": True, "no": False, "n": False}
 _OPTIONAL = {row["field"] for row in _TABLE if row["may_be_empty"]}
 
 
@@ -83,12 +84,14 @@ def _value(field: str, answer: str) -> Any:
     if field == "topics":
         return [part.strip() for part in answer.split(",") if part.strip()]
     if field == "synthetic":
-        return answer.casefold().startswith("y")
+        return _YES_NO.get(answer.casefold(), answer)
     if field == "category" and answer in map(str, range(1, len(CATEGORIES) + 1)):
         return CATEGORIES[int(answer) - 1]
-    if field in ("depth", "confidence", "age"):
+    if field in ("depth", "age") and answer.isdecimal():
+        return int(answer)
+    if field == "confidence":
         try:
-            return float(answer) if field == "confidence" else int(answer)
+            return float(answer)
         except ValueError:
             return answer
     return answer
@@ -135,12 +138,13 @@ def _meant(value: Any, field: str = "") -> Any:
 
 
 def problems(case: Mapping[str, Any], where: str) -> list[str]:
-    """What keeps a case out of a release, without quoting it: missing fields, and rules that it breaks."""
+    """What keeps a case out of a release, without quoting it: missing or unknown fields, and rules that it breaks."""
     try:
-        row = from_foreign(case, {}, where=where, case_id="case", author="own", attribution="own")
+        row, unread = read_foreign(case, {}, where=where, case_id="case", author="own", attribution="own")
     except InputError as error:
         return [error.found]
-    return check_row(row)
+    unknown = [f"unknown: {', '.join(map(meant, unread))}"] if unread else []
+    return [*unknown, *check_row(row)]
 
 
 def add(path: Path, *cases: Mapping[str, Any]) -> None:

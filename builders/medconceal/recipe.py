@@ -173,6 +173,8 @@ def from_source(build: Build[Options]) -> Plan:
         workspace=workspace,
         fields=options.fields,
     )
+    if isinstance(source, Written) and source.unread:
+        build.tell(source.unread)
     made = _from_threads(source, build) if isinstance(source, Dumps) else _from_cases(source)
 
     def leave_sheet(finished: Run) -> str:

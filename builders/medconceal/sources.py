@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,10 +37,11 @@ from loaders.files.untrusted import (
     unusual,
 )
 from loaders.manifest import canonical_json
-from loaders.medconceal import FOREIGN, SCHEMA, PatientProfile, from_foreign, row_of
+from loaders.medconceal import FOREIGN, SCHEMA, PatientProfile, meant, read_foreign, row_of
 
 SAMPLE, SAMPLE_THREADS, THREADS, OWN_CASES = "sample", "sample-threads", "threads=", "cases="
 SYNTHETIC = "synthetic"
+_TOLD = 10  # fields
 MADE_UP = "the patients were made up for this project, and no clinician has reviewed them"
 FOR_LOAD = f"{MADE_UP}; these are put together anew from parts of others, for load tests only"
 SYNTHETIC_LICENCE = "CC0-1.0"
@@ -53,7 +55,7 @@ class Written:
     """Cases that are complete already; `invented` by this project, or somebody else's, each with why it is refused, if
     so.
 
-    `caution` says why numbers over them are no results.
+    `caution` says why numbers over them are no results, `unread` which of their fields no profile has, if any.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Written:
     digest: str
     invented: bool = True
     caution: str = ""
+    unread: str = ""
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,7 @@ def _own_cases(path: Path, fields: Path | None) -> Written:
     rows: list[Row] = []
     bad: list[BadRow] = []
     errors: list[InputError] = []
+    unread: Counter[str] = Counter()
     nothing = dict.fromkeys(SCHEMA)
     name = name_of(path)
     for number, placed in enumerate(records.each(None), start=1):
@@ -130,7 +134,8 @@ def _own_cases(path: Path, fields: Path | None) -> Written:
         case_id, says = f"case-{number:05d}", None
         row: Row = {**nothing, "case_id": case_id}
         try:
-            row = _own_case(where, record, columns, case_id, name)
+            row, unknown = _own_case(where, record, columns, case_id, name)
+            unread.update(unknown)
             says = hashlib.sha256(canonical_json(row)).hexdigest()
             problems = "; ".join(check_row(row))
             refused = {"reason": "breaks a rule", "detail": problems} if problems else None
@@ -141,16 +146,26 @@ def _own_cases(path: Path, fields: Path | None) -> Written:
     if len(errors) == len(rows):
         raise (errors or bad)[0]
     identity = canonical_json([records.digest, dict(columns)])
-    return Written(name, [*bad, *rows], hashlib.sha256(identity).hexdigest(), invented=False)
+    digest = hashlib.sha256(identity).hexdigest()
+    return Written(name, [*bad, *rows], digest, invented=False, unread=_unread(name, unread))
 
 
-def _own_case(where: str, record: Record, columns: Columns, case_id: str, name: str) -> Row:
-    """A row from somebody else's profile. Raises: InputError, about this row."""
+def _own_case(where: str, record: Record, columns: Columns, case_id: str, name: str) -> tuple[Row, list[str]]:
+    """A row from somebody else's profile, and its fields that no profile has. Raises: InputError, about this row."""
     with understood(where, expected="a patient profile (Appendix C.3)"):
-        row = from_foreign(record, columns, where=where, case_id=case_id, author="unknown", attribution=name)
+        row, unread = read_foreign(record, columns, where=where, case_id=case_id, author="unknown", attribution=name)
     if wrong := unusual(row):
         raise InputError(where, found=wrong, expected="texts in UTF-8")
-    return row
+    return row, unread
+
+
+def _unread(name: str, fields: Counter[str]) -> str:
+    """A sentence about the fields that were not read, since one of them may be a misspelt optional one."""
+    if not fields:
+        return ""
+    told = [f"{meant(field)} in {count:,} case{'s' * (count > 1)}" for field, count in sorted(fields.items())]
+    more = [f"{len(told) - _TOLD:,} more"] * (len(told) > _TOLD)
+    return f"{name}: fields that are not read: {', '.join([*told[:_TOLD], *more])}"
 
 
 def _bundled_threads(folder: Path) -> Dumps:

@@ -49,11 +49,17 @@ class ForeignRow:
         self._columns = columns
         self._blocks = frozenset(blocks)
         self._values = dict(_leaves(_opened(row)))
+        self._read: set[str] = set()
 
     @property
     def names(self) -> list[str]:
         """Its columns, those of nested objects with their path."""
         return sorted(self._values)
+
+    @property
+    def unread(self) -> list[str]:
+        """Those of its columns that no field was found in so far."""
+        return sorted(self._values.keys() - self._read)
 
     def find(self, field: str, block: str = "", *, needed: bool = True) -> Any:
         """The value of a field, "" if there is none: in its own block first, then the outermost of its name."""
@@ -68,22 +74,30 @@ class ForeignRow:
         own = f".{block}{wanted}"
         found = min(paths, key=lambda path: (not f".{_plain(path)}".endswith(own), path.count(".")), default=None)
         if found is not None:
+            self._read.add(found)
             return self._values[found]
         if needed:
             self.missing.append(f"{block}.{field}" if block else field)
         return ""
 
 
-def text_of(value: object) -> str:
-    """One text, several joined into one."""
-    return "; ".join(texts_of(value)) if isinstance(value, list) else str(value)
+def text_of(value: object) -> Any:
+    """One text, several joined into one; a list of other than texts is left as it is, to be refused."""
+    if not isinstance(value, list):
+        return str(value)
+    texts = texts_of(value)
+    return "; ".join(texts) if all(isinstance(text, str) for text in texts) else value
 
 
-def texts_of(value: object) -> list[str]:
-    """A list of texts; one text is a list of one."""
-    if isinstance(value, list):
-        return [str(item) for item in value if item is not None]
-    return [value] if isinstance(value, str) and value else []
+def texts_of(value: object, mark: str = "") -> list[Any]:
+    """A list of texts; one text is a list of one, or of the parts between a `mark`.
+
+    An item that is no text or number (`- He said: no` is an object in YAML) stays what it is, to be refused.
+    """
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(mark) if part.strip()] if mark else [value] * bool(value)
+    items = value if isinstance(value, list) else [value]
+    return [item if isinstance(item, list | dict) else str(item) for item in items if item is not None]
 
 
 def _opened(value: object, depth: int = 0) -> Any:

@@ -21,7 +21,7 @@ from builders.samples.medconceal import profiles
 from loaders.corpus import load
 from loaders.errors import InputError
 from loaders.manifest import Manifest
-from loaders.medconceal import CATEGORIES, FOREIGN, PatientProfile, profile_of, row_of
+from loaders.medconceal import CATEGORIES, FOREIGN, SCENARIOS, PatientProfile, from_foreign, profile_of, row_of
 from scripts.cli import execute
 
 CANARY = "zirconium quokka"
@@ -182,6 +182,74 @@ def test_without_a_mapping_everything_missing_is_reported_at_once(
 def test_mistakes(arguments: list[str], found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["build", "medconceal", *arguments, "--out", str(tmp_path / "out")]) == 2
     assert found in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("told", "years"),
+    [(34, 34), ("34", 34), ("34.0", 34), ("34 years", 34), ("34 yo", 34), ("34-year-old", 34), ("0", 0), ("", None),
+     ("unknown", None), ("6 months", "no"), ("6 weeks", "no"), ("-3", "no"), ("1000", "no"), (45.9, "no"), ("3x", "no"),
+     ("born 1980", "no"), ("121", "no"), (True, "no"), ("30-40", "no"), ([34, 35], "no")],
+)  # fmt: skip
+def test_an_age_is_whole_years_or_refused(told: Any, years: Any) -> None:
+    case = asked(person())
+    case["demographics"]["age"] = told
+    found = problems(case, "case")
+    assert (["demographics.age" in said for said in found] == [True]) == (years == "no")
+    if years != "no":
+        row = from_foreign(case, {}, where="here", case_id="c", author="a", attribution="b")
+        assert found == [] and row["chart"]["age"] == years
+
+
+@pytest.mark.parametrize(
+    ("place", "wrong", "found"),
+    [
+        (("scenarios",), [SCENARIOS[1].replace(", and", " and")], "scenarios"),
+        (("scenarios",), SCENARIOS[0][:-1], "scenarios"),
+        (("scenarios",), 7, "scenarios"),
+        (("synthetic",), "maybe", "synthetic"),
+        (("rarity",), True, "rarity"),
+        (("intervention", "primary_concern"), True, "intervention.primary_concern"),
+        (("hidden_concerns", 0, "depth"), True, "hidden_concerns.0.depth"),
+        (("hidden_concerns", 0, "confidence"), True, "hidden_concerns.0.confidence"),
+        (("hidden_concerns", 0, "cue"), False, "hidden_concerns.0.cue"),
+        # YAML reads `- She said: no` as an object.
+        (("hidden_concerns", 0, "evidence"), [{CANARY: "no"}], "hidden_concerns.0.evidence.0"),
+        (("hidden_concerns", 0, "topics"), [{CANARY: "no"}], "hidden_concerns.0.topics.0"),
+        (("hidden_concerns", 0, "content"), [{CANARY: "no"}], "hidden_concerns.0.content"),
+        (("demographics", "background"), [{CANARY: "no"}], "demographics.background"),
+        (("hidden_concerns", 0, "cues"), CANARY, "unknown: hidden_concerns.cues (cue?)"),
+        (("demographics", "shoe"), CANARY, "unknown: demographics.shoe"),
+    ],
+)
+def test_a_value_is_refused_and_never_read_as_another(place: tuple[Any, ...], wrong: Any, found: str) -> None:
+    case = asked(person())
+    inner: Any = case
+    for step in place[:-1]:
+        inner = inner[step]
+    inner[place[-1]] = wrong
+    told = "; ".join(problems(case, "case"))
+    assert told.startswith(found) and CANARY not in told
+
+
+def test_a_list_in_one_text_is_read_as_the_documented_marks_divide_it() -> None:
+    case = asked(person())
+    case["scenarios"] = " | ".join(SCENARIOS)
+    case["hidden_concerns"][0] |= {"evidence": "a b | c d", "topics": "cost, money"}
+    row = from_foreign(case, {}, where="here", case_id="c", author="a", attribution="b")
+    concern = row["hidden"]["hidden_concerns"][0]
+    assert row["scenarios"] == list(SCENARIOS)
+    assert (concern["evidence"], concern["topics"]) == (["a b", "c d"], ["cost", "money"])
+
+
+def test_fields_that_no_profile_has_are_named_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("phonenumbers")
+    rows = [foreign(profile, n) for n, profile in enumerate(profiles()[:3])]
+    rows[0]["ward"] = rows[2]["ward"] = CANARY
+    rows[1]["worries"][0]["cues"] = CANARY
+    assert build(tmp_path, written(tmp_path, "jsonl", rows)) == 0
+    told = " ".join("".join(capsys.readouterr()).split())
+    assert "profiles.jsonl: fields that are not read: hidden_concerns.cues (cue?) in 1 case, ward in 2 cases" in told
+    assert CANARY not in told
 
 
 # --- Cases written down one by one ------------------------------------------------------------------------------------
