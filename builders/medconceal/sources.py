@@ -23,7 +23,7 @@ from builders.pipeline.rows import Row
 from builders.samples import medconceal as bundled
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
-from loaders.files.foreign import Columns, read_mapping
+from loaders.files.foreign import Columns, check_columns, columns_of, read_mapping
 from loaders.files.tables import Record, read_records
 from loaders.files.untrusted import (
     BadRow,
@@ -123,6 +123,7 @@ def _own_cases(path: Path, fields: Path | None) -> Written:
     rows: list[Row] = []
     bad: list[BadRow] = []
     errors: list[InputError] = []
+    existing: set[str] = set()
     unread: Counter[str] = Counter()
     nothing = dict.fromkeys(SCHEMA)
     name = name_of(path)
@@ -131,6 +132,7 @@ def _own_cases(path: Path, fields: Path | None) -> Written:
             bad.append(placed)
             continue
         where, record = placed
+        existing.update(columns_of(record) if columns else ())
         case_id, says = f"case-{number:05d}", None
         row: Row = {**nothing, "case_id": case_id}
         try:
@@ -143,6 +145,8 @@ def _own_cases(path: Path, fields: Path | None) -> Written:
             errors.append(error)
             refused = {"reason": "no whole profile", "detail": f"{where}: {error.found}"}
         rows.append({**row, "refused": refused, "where": where, "says": says})
+    if fields and rows:
+        check_columns(fields, columns, existing, name)
     if len(errors) == len(rows):
         raise (errors or bad)[0]
     identity = canonical_json([records.digest, dict(columns)])

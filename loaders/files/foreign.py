@@ -81,6 +81,42 @@ class ForeignRow:
         return ""
 
 
+def columns_of(row: Mapping[str, Any]) -> Iterator[str]:
+    """The columns of a row with their paths, empty ones too, and those of the objects in its lists."""
+    yield from _paths(_opened(row), "")
+
+
+def _paths(value: Any, path: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _paths(inner, f"{path}.{name}" if path else name)
+        return
+    yield path
+    for inner in value if isinstance(value, list) else ():
+        if isinstance(inner, Mapping):
+            yield from _paths(inner, path)
+
+
+def check_columns(path: Path, columns: Columns, existing: Collection[str], table: str) -> None:
+    """Refuses a mapping that names a column which no row of a table has: a slip would empty an optional field.
+
+    Raises: InputError, about the file of the mapping.
+    """
+    ends = [f".{_plain(name)}" for name in existing]
+    wrong = [
+        f"{field}: {column}"
+        for field, column in columns.items()
+        if column is not None and not any(end.endswith(f".{_plain(column)}") for end in ends)
+    ]
+    if wrong:
+        raise InputError(
+            path,
+            found=f"{', '.join(wrong)}; no row of {table} has such a column",
+            expected=f"one of {', '.join(sorted(existing))}",
+            do="Correct the name, or write `field: null` where there is no column",
+        )
+
+
 def text_of(value: object) -> Any:
     """One text, several joined into one; a list of other than texts is left as it is, to be refused."""
     if not isinstance(value, list):

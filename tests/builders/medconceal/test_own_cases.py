@@ -241,6 +241,16 @@ def test_a_list_in_one_text_is_read_as_the_documented_marks_divide_it() -> None:
     assert (concern["evidence"], concern["topics"]) == (["a b", "c d"], ["cost", "money"])
 
 
+def test_a_column_that_no_row_has_is_an_error_also_for_an_optional_field(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, "jsonl", [foreign(profiles()[0], 0)])
+    assert build(tmp_path, path, f"{FIELDS}\ncase_id: nosuchcolumn") == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "fields.yaml" in told and "case_id: nosuchcolumn; no row of profiles.jsonl has" in told
+    assert "worries.says" in told and not (tmp_path / "out").exists()
+
+
 def test_fields_that_no_profile_has_are_named_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("phonenumbers")
     rows = [foreign(profile, n) for n, profile in enumerate(profiles()[:3])]

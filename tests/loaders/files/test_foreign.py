@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loaders.errors import InputError
-from loaders.files.foreign import ForeignRow, read_mapping, text_of, texts_of
+from loaders.files.foreign import ForeignRow, check_columns, columns_of, read_mapping, text_of, texts_of
 
 
 def test_a_field_is_found_by_its_own_name_at_any_depth() -> None:
@@ -42,6 +42,19 @@ def test_a_mapping_says_which_column_and_that_there_is_none() -> None:
     assert row.find("admission_reason") == "Cough."
     assert row.find("personality") == "" and row.missing == []
     assert row.find("sex") == "" and row.missing == ["sex"]  # the mapping is not second-guessed
+
+
+def test_a_mapping_that_names_a_column_of_no_row_is_refused(tmp_path: Path) -> None:
+    rows = [{"Case ID": None, "worries": [{"says": "x"}]}, {"history": '{"reason": "Cough."}'}]
+    existing = {column for row in rows for column in columns_of(row)}
+    assert existing == {"Case ID", "worries", "worries.says", "history.reason"}
+    good = {"case_id": "case id", "content": "says", "cue": None, "admission_reason": "history.reason"}
+    check_columns(tmp_path / "map", good, existing, "t.json")
+    with pytest.raises(InputError) as caught:
+        check_columns(tmp_path / "map", {**good, "rarity": "rare", "cue": "history"}, existing, "t.json")
+    told = str(caught.value)
+    assert told.startswith(f"{tmp_path / 'map'}: cue: history, rarity: rare; no row of t.json has such a column")
+    assert "one of Case ID, history.reason, worries, worries.says" in told
 
 
 def test_texts() -> None:
