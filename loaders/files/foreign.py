@@ -20,6 +20,7 @@ from loaders.errors import InputError
 from loaders.files.untrusted import parse_yaml, read_text
 
 Columns = Mapping[str, str | None]
+_WORD = re.compile(r"[\w.-]{1,40}")
 
 
 def read_mapping(path: Path, fields: Collection[str]) -> Columns:
@@ -32,7 +33,8 @@ def read_mapping(path: Path, fields: Collection[str]) -> Columns:
     read = parse_yaml(read_text(path, most=1 << 20, expected=expected), path, expected=expected)
     if not isinstance(read, dict) or not all(column is None or isinstance(column, str) for column in read.values()):
         raise InputError(path, found="no mapping of names", expected="lines such as age: patient_age")
-    if unknown := [str(field) for field in read if field not in fields]:
+    # What is no single word may be a text of a wrong file.
+    if unknown := [str(name) if _WORD.fullmatch(str(name)) else "a text" for name in read if name not in fields]:
         raise InputError(path, found=f"unknown: {', '.join(unknown)}", expected=f"fields: {', '.join(fields)}")
     return read
 

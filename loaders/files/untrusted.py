@@ -489,6 +489,10 @@ def unusual(value: Any) -> str:
     return "is not JSON (nested too deep)"
 
 
+_NAME = re.compile(r"[\w-]+")
+_QUOTATION = re.compile(r"(['\"])(.*?)\1")
+
+
 class _Yaml(yaml.SafeLoader):
     """YAML as people mean it: a plain scalar is null, true, false, a number, or text.
 
@@ -502,7 +506,9 @@ class _Yaml(yaml.SafeLoader):
             if isinstance(key, yaml.ScalarNode):
                 line, name = key.start_mark.line + 1, (key.tag, key.value)
                 if name in lines:
-                    raise yaml.YAMLError(f"{key.value[:40]!r} stands in line {lines[name]} and again in line {line}")
+                    # A key of several words may be a text with a colon, and that may be a hidden one.
+                    told = repr(key.value[:40]) if _NAME.fullmatch(key.value) else "a key"
+                    raise yaml.YAMLError(f"{told} stands in line {lines[name]} and again in line {line}")
                 lines[name] = line
         return super().construct_mapping(node, deep)
 
@@ -540,9 +546,29 @@ def parse_yaml(text: str, where: object, *, expected: str = "YAML", do: str = ""
             if isinstance(event, yaml.AliasEvent) and any(named):
                 raise InputError(where, found="holds a nested reference", expected=expected, do=do)
         return yaml.load(text, _Yaml)
-    except (yaml.YAMLError, ValueError, TypeError, LookupError, RecursionError) as error:
+    except yaml.MarkedYAMLError as error:
+        do = ". ".join(filter(None, (do, "Put quotes around a text with a colon")))
+        found = f"cannot be read as YAML ({_yaml_problem(error)})"
+        raise InputError(where, found=found, expected=expected, do=do) from None
+    except (yaml.YAMLError, RecursionError) as error:
         found = f"cannot be read as YAML ({' '.join(str(error).split())[:200]})"
         raise InputError(where, found=found, expected=expected, do=do) from None
+    except (ValueError, TypeError, LookupError, AttributeError):
+        # Their messages quote the value.
+        found = "cannot be read as YAML (a value that its tag does not allow)"
+        raise InputError(where, found=found, expected=expected, do=do) from None
+
+
+def _yaml_problem(error: yaml.MarkedYAMLError) -> str:
+    """What is wrong and where; never a part of the file, which may hold what patients hide."""
+    problem = _QUOTATION.sub(_unquoted, error.problem or error.context or "no YAML")
+    mark = error.problem_mark or error.context_mark
+    return f"{problem}, line {mark.line + 1}, column {mark.column + 1}" if mark else problem
+
+
+def _unquoted(quotation: re.Match[str]) -> str:
+    """Dots for names of references and tags; a single character and <the name of a token> stay."""
+    return quotation[0] if len(quotation[2]) < 2 or quotation[2].startswith(("<", "\\")) else "…"
 
 
 @contextmanager

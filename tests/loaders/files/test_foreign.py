@@ -78,6 +78,7 @@ def test_a_mapping_is_yaml_or_json(tmp_path: Path, text: str) -> None:
         (b"age: 3", "no mapping"),
         (b"", "no mapping"),
         (b"height: size", "unknown: height"),
+        (b"She is afraid: of dying", "unknown: a text"),
     ],
 )
 def test_a_mapping_that_cannot_be_used(tmp_path: Path, data: bytes | None, found: str) -> None:

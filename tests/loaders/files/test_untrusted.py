@@ -270,6 +270,28 @@ def test_a_key_that_occurs_twice_is_told(text: str) -> None:
     assert parse_yaml("a: &a {x: 1}\nb: {<<: *a, x: 2}", "study.yaml")["b"] == {"x": 2}
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("- a: 1\n  b: Fears: he has CANARY", "(mapping values are not allowed here, line 2, column 11)"),
+        ("a: *CANARY", "(found undefined alias …, line 1, column 4)"),
+        ("a: !CANARY x", "a constructor for the tag …, line 1, column 4)"),
+        ("a: 'x' CANARY", "(expected <block end>, but found '<scalar>', line 1, column 8)"),
+        ("a: [CANARY", "(expected ',' or ']', but got '<stream end>', line 1, column 11)"),
+        ("a: !!int CANARY", "(a value that its tag does not allow)"),
+        ("a: !!bool CANARY", "(a value that its tag does not allow)"),
+        ("a: !!timestamp CANARY", "(a value that its tag does not allow)"),
+        ("He has CANARY: 1\nHe has CANARY: 2", "(a key stands in line 1 and again in line 2)"),
+    ],
+)
+def test_an_error_in_yaml_says_where_and_quotes_nothing(text: str, told: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_yaml(text, "ours.yaml", do="See the manual")
+    found = str(caught.value)
+    assert told in found and "CANARY" not in found
+    assert found.endswith("See the manual. Put quotes around a text with a colon") == (", column " in told)
+
+
 def test_yaml_may_refer_to_what_refers_no_further() -> None:
     assert parse_yaml("a: &a [x]\nb: *a", "card") == {"a": ["x"], "b": ["x"]}
 
