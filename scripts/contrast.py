@@ -16,6 +16,7 @@ from baselines.dialogue.played import PlayedCase, read_played
 from baselines.medconceal.comparisons import Comparison, best_of, compare_cases, results
 from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.tables import setting_name
+from baselines.medconceal.validity import reasons
 from baselines.medlaybench_v import differences as captions
 from baselines.results.comparison import FinishedRun, check_same_data, read_runs
 from baselines.results.differences import ALPHA, Difference
@@ -287,9 +288,20 @@ def _label(run: FinishedRun, read: Sequence[FinishedRun]) -> str:
 
 
 def _judged(run: FinishedRun) -> list[JudgedEpisode]:
+    """The dialogues of a run. Raises InputError if there are none, and for an invalid run, whose numbers no other
+    command shows either."""
     found = [one.record for one in read_played(run.folder, PlayedCase[JudgedEpisode]) if one.record is not None]
     if not found:
         raise InputError(run.folder, found="no dialogues", expected="dialogues.jsonl, as the run wrote it")
+    validity = run.record.options.get("validity")  # runs of earlier versions do not say
+    invalid = reasons([one.episode for one in found]) if validity is None else validity["reasons"]
+    if invalid:
+        raise InputError(
+            run.folder,
+            found=f"an invalid run: {'; '.join(invalid)}",
+            expected="valid runs",
+            do="Leave it out, or repeat it with models that can rate the turns and play the patient",
+        )
     return found
 
 

@@ -20,7 +20,7 @@ from loaders.plugins import BASELINES, Plugin, brought
 from scripts.commands import RUN, Command
 from scripts.run.stored import Stored
 from scripts.terminal.console import output
-from scripts.terminal.finish import finish, tell_absent
+from scripts.terminal.finish import end_as_invalid, finish, tell_absent
 from scripts.terminal.options import EMBEDDINGS, Cache, Out
 
 # Files of a run that no number is made from, or that are private to somebody: paid answers, logs, weights.
@@ -63,8 +63,11 @@ def command(
         stored.record, data=_data(stored, made.data), versions=made.versions or stored.record.versions, judged=True
     )
     _copy(run, out)
-    finish(out, [replace(result, record=record) for result in scored.results], started, scored.extra)
+    numbers = [replace(result, record=record) for result in scored.results]
+    finish(out, numbers, started, scored.extra, printed=not scored.invalid)
     _tell(stored.results, scored.results)
+    if scored.invalid:
+        end_as_invalid(scored.invalid)
 
 
 def _module(run: FinishedRun) -> ModuleType:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, cast, get_args
+from typing import Annotated, Any, cast, get_args
 
 import typer
 
@@ -30,7 +30,7 @@ from baselines.medconceal.transcripts import (
     traced,
     transcript_game,
 )
-from baselines.medconceal.validity import stated
+from baselines.medconceal.validity import reasons, stated
 from baselines.medlaybench_v.readability import foreign
 from loaders.errors import InputError
 from loaders.files.untrusted import digest_of, is_there
@@ -39,7 +39,7 @@ from loaders.models.prompts import Prompts
 from scripts.run.play import Play, decoding_of, open_corpus, play, record_of, roles_of, rules_of, warn_of_family
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.console import errors
-from scripts.terminal.finish import finish
+from scripts.terminal.finish import end_as_invalid, finish
 from scripts.terminal.options_of import options_of
 
 RULES, TEMPLATE = "rules", "template"
@@ -202,7 +202,7 @@ def run_task(task: Task, options: Scored) -> None:
     extra = {CURVES: curves([judged.episode for judged in played.records])}
     finish(options.out, numbers, started, extra, printed=bool(validity["valid"]))
     if not validity["valid"]:
-        _end_as_invalid(validity["reasons"])
+        end_as_invalid(validity["reasons"])
 
 
 def _warn_of_script(episodes: Sequence[Episode], policy: PolicyConfig) -> None:
@@ -214,13 +214,6 @@ def _warn_of_script(episodes: Sequence[Episode], policy: PolicyConfig) -> None:
         if policy.overlap != "rated":
             text += ": they touch no concern by its words, which are English; --overlap rated asks the evaluator"
         errors.print(text, style="yellow", highlight=False, markup=False)
-
-
-def _end_as_invalid(reasons: Sequence[str]) -> NoReturn:
-    """Says why the evaluator cannot be trusted, and ends the command with code 1."""
-    told = f"INVALID: {'; '.join(reasons)}. No headline numbers are printed."
-    errors.print(told, style="bold red", highlight=False, markup=False)
-    raise typer.Exit(1)
 
 
 def fitted_elsewhere(policy: PolicyConfig, evaluator: str | None) -> str:
@@ -257,7 +250,8 @@ def rescore(stored: Stored) -> Rescored:
     numbers = results(records, stored.record, row=row, seed=stored.seed, summary=summary_of(writer))
     if _masked(stored, records):
         numbers = [unread(one) if one.column in OF_WORDS else one for one in numbers]
-    return Rescored(numbers, {CURVES: curves([judged.episode for judged in records])})
+    episodes = [judged.episode for judged in records]
+    return Rescored(numbers, {CURVES: curves(episodes)}, reasons(episodes))
 
 
 def _masked(stored: Stored, records: Sequence[JudgedEpisode]) -> bool:

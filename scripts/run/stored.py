@@ -18,10 +18,11 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True)
 class Rescored:
-    """The recomputed numbers, and further JSON files of the run by name."""
+    """The recomputed numbers, further JSON files of the run by name, and why the run is invalid, if it is."""
 
     results: Sequence[Result]
     extra: Mapping[str, Any] = field(default_factory=dict)
+    invalid: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+
+import typer
 
 from baselines.dialogue.played import HIDDEN_PART, STORED
 from baselines.results.headline import headline
@@ -66,6 +68,13 @@ def finish(
     output.print(f"{out}: run {told.run_id}. Next:", highlight=False)
     output.print(f"  bedside compare {out}", highlight=False)
     output.print(f"  bedside report {out} -o report.html", highlight=False)
+
+
+def end_as_invalid(reasons: Sequence[str]) -> NoReturn:
+    """Says why the numbers of a finished run cannot be trusted, and ends the command with code 1."""
+    told = f"INVALID: {'; '.join(reasons)}. No headline numbers are printed."
+    errors.print(told, style="bold red", highlight=False, markup=False)
+    raise typer.Exit(1)
 
 
 def tell_absent(run: Path) -> None:

@@ -171,3 +171,28 @@ def test_a_writer_makes_the_other_human_row(
     assert execute(["rescore", str(tmp_path / "written"), "-o", str(tmp_path / "rescored")]) == 0
     again = {(one.table, one.column): one.setting for one in read_run(tmp_path / "rescored")[1]}
     assert again["Table 1", "Fine F1"] == "scripted/silent summary"
+
+
+def test_an_invalid_run_is_not_contrasted_and_rescoring_ends_as_it_ended(
+    patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fallen_back(episode: Episode) -> Episode:
+        rated = [replace(one.evaluation, obtained="rules_after_failure") for one in episode.exchanges]
+        pairs = zip(episode.exchanges, rated, strict=True)
+        return replace(episode, exchanges=tuple(replace(one, evaluation=how) for one, how in pairs))
+
+    played = lived(tmp_path)
+    for name, episodes in (("valid", played), ("invalid", list(map(fallen_back, played)))):
+        file = a_file(tmp_path, *map(a_line, episodes))
+        told = [str(patients), "--transcripts", str(file), "--judge", "rules", "--bare", "-o", str(tmp_path / name)]
+        assert execute(["run", "confirmation", *told]) == (name == "invalid")
+    capsys.readouterr()
+    out = tmp_path / "out"
+    assert execute(["contrast", str(tmp_path / "valid"), str(tmp_path / "invalid"), "-o", str(out)]) == 2
+    said = capsys.readouterr()
+    assert "an invalid run: the evaluator's answers could not be read" in " ".join(said.err.split())
+    assert not said.out and not out.exists()
+    assert execute(["rescore", str(tmp_path / "invalid"), "-o", str(out)]) == 1
+    said = capsys.readouterr()
+    assert "INVALID: the evaluator's answers" in " ".join(said.err.split())
+    assert "Headline numbers" not in said.out and "numbers are identical" in said.out
