@@ -19,6 +19,7 @@ from baselines.medconceal.tables import setting_name
 from baselines.medconceal.validity import reasons
 from baselines.medlaybench_v import differences as captions
 from baselines.results.comparison import FinishedRun, check_same_data, read_runs
+from baselines.results.confounds import also_differing
 from baselines.results.differences import ALPHA, Difference
 from baselines.results.published import named
 from baselines.results.run import ModelUsed, RunRecord, because
@@ -28,6 +29,10 @@ from loaders.files.untrusted import resolved
 from scripts.terminal.console import errors, output, table
 from scripts.terminal.finish import finish
 from scripts.terminal.options import LAST_SEED, All, outside_releases
+from scripts.terminal.tables import short_digests
+
+_SYSTEM = ("clinician", "writer", "doctor", "setting")
+"""What is compared, in the words of the records; two sets of captions differ in their data."""
 
 
 def command(
@@ -50,6 +55,8 @@ def command(
     Consultations: every pair of runs. Both: Wilcoxon tests with Benjamini-Hochberg correction. Language also counts the
     captions that fail a fact gate in one of the two only, with McNemar's exact test.
 
+    Whatever else the runs differ in (judge, patient, policy, decoding) is said in a line.
+
     Confirmation and intervention: the first run is the reference; against several others, the best of them on each
     metric; sign-flip or McNemar tests with Holm correction.
 
@@ -68,12 +75,17 @@ def command(
         check_same_data(read, do="Compare runs over the same data")
     if kinds & {"language", "consultation"} and out is not None:
         raise InputError("--out", found=str(out), expected="none: the paper has no table of these differences")
+    # Also a reader of JSON has to know it, hence not on the standard output.
+    also = also_differing([run.record for run in read], system=_SYSTEM)
+    if also:
+        text = f"differs also in: {short_digests(also)}"
+        errors.print(text, style="yellow", highlight=False, markup=False)
     if kinds == {"language"}:
         _language(read, seed, as_json, everything)
     elif kinds == {"consultation"}:
         _consultations(read, seed, as_json, everything)
     else:
-        _concealment(read, seed, as_json, everything, out, started)
+        _concealment(read, seed, as_json, everything, out, started, also)
     if not as_json and (reason := because(*(run.record.stand_in for run in read))):
         output.print(f"stand-in: {reason}", style="yellow", highlight=False)
 
@@ -227,7 +239,7 @@ def _print_pair(rows: list[Difference], unit: str) -> None:
 
 
 def _concealment(
-    read: Sequence[FinishedRun], seed: int, as_json: bool, everything: bool, out: Path | None, started: float
+    read: Sequence[FinishedRun], seed: int, as_json: bool, everything: bool, out: Path | None, started: float, also: str
 ) -> None:
     (reference, first), *others = _over_the_same_cases({_label(run, read): _judged(run) for run in read}).items()
     if len(others) == 1:
@@ -254,7 +266,7 @@ def _concealment(
             stand_in=because(*(run.record.stand_in for run in read)),
         )
         setting = setting_name(others[0][1][0].episode)
-        made = results(found, record, first[0].episode, reference=reference, other=other, setting=setting)
+        made = results(found, record, first[0].episode, reference=reference, other=other, setting=setting, also=also)
         finish(out, made, started, printed=False)
 
 

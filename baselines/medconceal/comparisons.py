@@ -167,15 +167,24 @@ def _flipped(reference: Measure, other: Measure, seed: int) -> float:
 
 
 def results(
-    comparisons: Sequence[Comparison], record: RunRecord, episode: Episode, *, reference: str, other: str, setting: str
+    comparisons: Sequence[Comparison],
+    record: RunRecord,
+    episode: Episode,
+    *,
+    reference: str,
+    other: str,
+    setting: str,
+    also: str = "",
 ) -> list[Result]:
-    """The comparisons with the keys of Tables 7 to 11; `episode` is any of them and gives the task."""
+    """The comparisons with the keys of Tables 7 to 11; `episode` is any of them and gives the task, `also` is what
+    differs besides the clinicians."""
     task, proportion = episode.task, "proportion"
     numbers = []
     for metric in comparisons:
         name, against = metric.name, metric.other_name or other
         chosen = f"; the best of several runs, chosen by this metric: {against}" if metric.other_name else ""
         note = f"means over {metric.n} cases; {metric.test}, Holm over {len(comparisons)} metrics{chosen}"
+        note += f"; differs also in: {also}" if also else ""
         versus = f"{reference} minus {against}"
         level, (low, high) = f"{name} (case-level)", metric.ci95
         cells: list[tuple[str, str, str, float, str, Interval | None]] = [

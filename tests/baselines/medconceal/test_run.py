@@ -109,6 +109,14 @@ def test_runs_are_contrasted_case_by_case(patients: Path, tmp_path: Path, capsys
     assert execute(["contrast", str(folders[0]), str(fewer), "--json"]) == 0
     said = capsys.readouterr()
     assert {one["n"] for one in json.loads(said.out)} == {4} and "(6, 4): they are compared on the 4" in said.err
+    assert "differs also" not in said.err
+    longer, out = tmp_path / "longer", tmp_path / "other rules"
+    agents = ("--clinician", "scripted/expert", "--limit", "4", "--turns", "20", "--policy", "paper", "--bare", *AGENTS)
+    assert run("intervention", patients, longer, *agents) == 0
+    assert execute(["contrast", str(fewer), str(longer), "-o", str(out)]) == 0
+    also = "differs also in: policy (bedside / paper), turns (8 / 20), overlap (topics / lexical)"
+    assert also in " ".join(capsys.readouterr().err.split())
+    assert {one.note.rpartition("; ")[2] for one in read_run(out)[1]} == {also}
     assert execute(["contrast", str(folders[0])]) == 2
     assert "two or more" in " ".join(capsys.readouterr().err.split())
 
