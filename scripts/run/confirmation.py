@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, cast, get_args
@@ -126,6 +126,9 @@ class Talks(Scored):
                 raise InputError(
                     option, found=given, expected="no clinician or patient: the dialogues of --transcripts are finished"
                 )
+        if self.transcripts is not None and self.turns != Talks.turns:
+            found = str(self.turns)
+            raise InputError("--turns", found=found, expected="none: the dialogues of --transcripts are finished")
 
 
 @options_of(Talks)
@@ -156,9 +159,13 @@ def run_task(task: Task, options: Scored) -> None:
     profiles = cases(opened.splits["test"])
     people = None if options.transcripts is None else read_transcripts(options.transcripts, profiles)
     dialogues = [] if people is None else _finished_dialogues(task, options, people)
-    if dialogues and not any(one.computed for one in dialogues):
-        names["evaluator"] = None  # who rated the turns is part of the traces
+    computed = people is None or any(one.computed for one in dialogues)
+    if not computed:
+        _check_traced(options, policy, dialogues)
+    recorded = _recorded(dialogues, policy)
     asked = {role: name for role, name in names.items() if name is not None and name not in (RULES, TEMPLATE)}
+    if people is not None and not asked:
+        _check_unasked(options)
     roles = roles_of(asked, scripted_agent, options)
     game = _game(task, options, policy, texts) if people is None else _scoring(task, options, policy, texts, dialogues)
     played_on: Sequence[Any] = profiles[: options.limit] if people is None else dialogues
@@ -175,7 +182,7 @@ def run_task(task: Task, options: Scored) -> None:
         opened,
         facts={
             **rules_of(game),
-            "policy_training": dict(policy.training),
+            **(_policy_facts(policy) if computed else _facts_of_traces(recorded)),
             "policy_fitted_elsewhere": elsewhere,
             "cases": len(played_on),
             "epochs": options.epochs,
@@ -191,13 +198,13 @@ def run_task(task: Task, options: Scored) -> None:
             by_rules and f"{by_rules} without a model",
             *acted(dialogues),
             elsewhere,
-            policy.training.get("stand_in") and "the patient's weights are set by hand or fitted to stand-ins",
+            _weights_stand_in([*([policy] if computed else []), *recorded.values()]),
         ),
     )
     warn_of_family(names, next(iter(names)), "judge")
     if elsewhere:
         errors.print(elsewhere, style="yellow", highlight=False, markup=False)
-    _warn_of_script([judged.episode for judged in played.records], policy)
+    _warn_of_script([judged.episode for judged in played.records], policy if computed else None)
     numbers = results(played.records, record, row=row, seed=options.seed, summary=summary_of(names.get(WRITER)))
     extra = {CURVES: curves([judged.episode for judged in played.records])}
     finish(options.out, numbers, started, extra, printed=bool(validity["valid"]))
@@ -205,13 +212,70 @@ def run_task(task: Task, options: Scored) -> None:
         end_as_invalid(validity["reasons"])
 
 
-def _warn_of_script(episodes: Sequence[Episode], policy: PolicyConfig) -> None:
-    """Says if the clinician writes in letters in which no turn touches a concern by its words."""
+def _check_traced(options: Scored, policy: PolicyConfig, dialogues: Sequence[Transcript]) -> None:
+    """Raises InputError for an evaluator or a policy, which all dialogues had when they took place.
+
+    The policy that the traces name may be given: it says where its weights come from, and the traces only its digest.
+    """
+    had = "none: every dialogue has a trace, which was made with its own"
+    if options.evaluator is not None:
+        raise InputError("--evaluator", found=options.evaluator, expected=had)
+    same = {_digest(one) for one in dialogues} == {policy.digest}
+    for option, given, default in (("--policy", options.policy, DEFAULT.name), ("--overlap", options.overlap, None)):
+        if given != default and not same:
+            raise InputError(option, found=str(given), expected=had)
+
+
+def _check_unasked(options: Scored) -> None:
+    """Raises InputError for options that change nothing if finished dialogues are scored without a model."""
+    for option, given, default in (("--epochs", options.epochs, 1), ("--model-seed", options.model_seed, None)):
+        if given != default:
+            raise InputError(option, found=str(given), expected="none: finished dialogues are scored without a model")
+
+
+def _digest(dialogue: Transcript) -> str:
+    """The digest of the policy of a recorded dialogue; empty if it names none."""
+    return dialogue.models.get("policy", "")
+
+
+def _recorded(dialogues: Sequence[Transcript], given: PolicyConfig) -> dict[str, PolicyConfig | None]:
+    """The policies that made the traces, by digest; None for one that is neither shipped nor given."""
+    ways = (replace(policy, overlap=overlap) for policy in SHIPPED.values() for overlap in get_args(Overlap))
+    known = {policy.digest: policy for policy in (*ways, given)}
+    digests = sorted({_digest(one) for one in dialogues if not one.computed})
+    return {digest: known.get(digest) for digest in digests}
+
+
+def _policy_facts(policy: PolicyConfig) -> dict[str, Any]:
+    """What a record says of the policy that made every trace."""
+    facts = {"policy": policy.digest, "policy_name": policy.name, "overlap": policy.overlap}
+    return {**facts, "policy_training": dict(policy.training)}
+
+
+def _facts_of_traces(recorded: Mapping[str, PolicyConfig | None]) -> dict[str, Any]:
+    """The same of recorded traces: of several policies, or an unknown one, there is no name."""
+    policies = list(recorded.values())
+    if len(policies) == 1 and policies[0] is not None:
+        return _policy_facts(policies[0])
+    digests = " + ".join(recorded) if all(recorded) else None
+    return {"policy": digests, "policy_name": None, "overlap": None, "policy_training": {}}
+
+
+def _weights_stand_in(policies: Sequence[PolicyConfig | None]) -> str:
+    """Why the patient's weights make a run a stand-in; an unknown policy may be any."""
+    if any(policy is None or policy.training.get("stand_in") for policy in policies):
+        return "the patient's weights are set by hand or fitted to stand-ins"
+    return ""
+
+
+def _warn_of_script(episodes: Sequence[Episode], policy: PolicyConfig | None) -> None:
+    """Says if the clinician writes in letters in which no turn touches a concern by its words. The policy is None if
+    none was used."""
     turns = [exchange.clinician for episode in episodes for exchange in episode.exchanges]
     others = sum(map(foreign, turns))
     if others:
         text = f"{others:,} of {len(turns):,} turns of the clinician are in other letters than Latin ones"
-        if policy.overlap != "rated":
+        if policy is not None and policy.overlap != "rated":
             text += ": they touch no concern by its words, which are English; --overlap rated asks the evaluator"
         errors.print(text, style="yellow", highlight=False, markup=False)
 

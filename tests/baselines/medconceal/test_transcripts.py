@@ -18,12 +18,14 @@ from baselines.medconceal.game import Rules, public, task_game
 from baselines.medconceal.judge_rules import judge
 from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.metrics import Measure, measures
+from baselines.medconceal.policy import DEFAULT, PAPER
 from baselines.medconceal.record import Encounter, Episode
 from baselines.medconceal.transcripts import MOST_TURNS, line_of, read_transcripts, transcript_game, written_lines
 from baselines.results.run import read_run
 from builders.medconceal.compose import composed
 from builders.samples import medconceal as bundled
 from loaders.errors import InputError
+from loaders.files.records import to_json
 from scripts.cli import execute
 
 CASES = bundled.profiles()[:6]
@@ -196,3 +198,46 @@ def test_an_invalid_run_is_not_contrasted_and_rescoring_ends_as_it_ended(
     said = capsys.readouterr()
     assert "INVALID: the evaluator's answers" in " ".join(said.err.split())
     assert "Headline numbers" not in said.out and "numbers are identical" in said.out
+
+
+def test_what_made_recorded_traces_is_not_what_the_command_names(
+    patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither policy nor evaluator is used, so none may stand in the record but those of the traces."""
+    fitted = replace(PAPER, name="fitted", training={"evaluator": "gpt"})
+    (tmp_path / "fitted.json").write_text(json.dumps(to_json(fitted)))
+    episode = lived(tmp_path)[0]
+
+    def score(digest: str | None, *more: str) -> int:
+        models = {"patient": "gpt", "evaluator": "gpt"} | ({} if digest is None else {"policy": digest})
+        told = ["--transcripts", str(a_file(tmp_path, a_line(episode, models=models))), "--judge", "rules", "--bare"]
+        return execute(["run", "confirmation", str(patients), *told, "-o", str(tmp_path / "run"), *more])
+
+    refused = {
+        "--policy": "paper",
+        "--overlap": "lexical",
+        "--evaluator": "rules",
+        "--turns": "20",
+        "--epochs": "2",
+        "--model-seed": "1",
+    }
+    for option, value in refused.items():
+        assert score(DEFAULT.digest, option, value) == 2
+        assert f"Error {option} found {value} expected none: " in " ".join(capsys.readouterr().err.split())
+    by_hand = "the patient's weights are set by hand or fitted to stand-ins"
+    file = ("--policy", str(tmp_path / "fitted.json"))
+    assert score("0" * 64, *file) == 2
+    for digest, name, overlap, stated in (
+        (PAPER.digest, "paper", "lexical", PAPER.digest),
+        (replace(DEFAULT, overlap="rated").digest, "bedside", "rated", replace(DEFAULT, overlap="rated").digest),
+        ("0" * 64, None, None, "0" * 64),
+        (None, None, None, None),
+    ):
+        assert score(digest) == 0
+        record = read_run(tmp_path / "run")[0]
+        assert [record.options[one] for one in ("policy", "policy_name", "overlap")] == [stated, name, overlap]
+        assert by_hand in (record.stand_in or "")
+    # Its digest is that of all it says, so the file that the traces name tells where the weights come from.
+    assert score(fitted.digest, *file) == 0
+    record = read_run(tmp_path / "run")[0]
+    assert record.options["policy_name"] == "fitted" and by_hand not in (record.stand_in or "")
