@@ -29,8 +29,10 @@ def command(
 ) -> None:
     """Pack a run into one archive to share, without hidden texts, paid answers and logs.
 
-    Every other file, including archives and databases, is searched: none may contain a text that a case hides.
-    Unpacked, the archive works with `bedside report` and `bedside compare` like any run.
+    In dialogues, findings and judgements, whatever repeats five words in a row of a hidden concern or cue is masked.
+    Every other file, including archives and databases, is searched: none may repeat so much. A paraphrase in other
+    words cannot be recognised and stays, so read what models said before you publish it. Unpacked, the archive works
+    with `bedside report` and `bedside compare` like any run.
 
     Example: `bedside pack runs/expert -o expert.zip`
     """

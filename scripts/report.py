@@ -28,7 +28,10 @@ def command(
     seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random seed for choosing these pairs."),
     figures: bool = typer.Option(True, "--figures/--no-figures", help="Draw figures."),
     public: bool = typer.Option(
-        False, "--public", help="Leave out hidden concerns and photos, so that the page can be public."
+        False,
+        "--public",
+        help="Leave out photos and hidden concerns, also where somebody repeats five of their words in a row. "
+        "A paraphrase cannot be recognised.",
     ),
     space: str | None = typer.Option(
         None, metavar="ORG/NAME", help="Also publish the page, made --public, as a static Space on the Hub."

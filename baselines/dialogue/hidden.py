@@ -1,11 +1,12 @@
-"""Finds and removes texts that a case hides, wherever they appear word for word.
+"""Finds and removes what a case hides, wherever a text repeats it in the same words.
 
     secrets = Secrets(game.secrets(case))
-    secrets.stands_in("She is afraid of the bill.")     # True or False
-    secrets.taken_out("She is afraid of the bill.")     # "She [hidden]."
+    secrets.stands_in("Yes, she is afraid of the bill.")     # True or False
+    secrets.taken_out("Yes, she is afraid of the bill.")     # "Yes, [hidden]."
 
-Texts are compared by words, whatever their case, punctuation and Unicode form. A text of fewer than three words and
-twelve characters ("the bill") cannot be told from what anybody says, and is not looked for.
+Every run of words that a text shares with a hidden text is found, from five words on: a reply may be cut, or leave out
+a word. Texts are compared by words, whatever their case, punctuation and Unicode form. A paraphrase cannot be
+recognised, nor can fewer words in a row.
 """
 
 from __future__ import annotations
@@ -19,38 +20,41 @@ from typing import Any
 from loaders.spans import words
 
 HIDDEN = "[hidden]"
+# The shortest run. Three or four words are anybody's ("I don't know", "I would rather not"), and the texts of hundreds
+# of cases hold most of them; five are rarely shared by chance. Of a text of just five words, four count: it may lack
+# one.
+_RUN = 5
+# A shorter text is looked for as a whole, but not "the bill", which cannot be told from what anybody says.
 _FEWEST_WORDS, _FEWEST_CHARACTERS = 3, 12
 # A word, or one character of a script that puts no space between words (Thai, Lao, Khmer, Burmese, Japanese, Chinese).
 _NO_SPACES = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_NO_SPACES}]|[^\W_{_NO_SPACES}]+(?:['’][^\W_{_NO_SPACES}]+)*")
+_CHARACTER = re.compile(f"[{_NO_SPACES}]")
 
-_END = ""  # marks the end of a text in the tree; never a word
 Words = tuple[str, ...]
 Place = tuple[str | int, ...]
 
 
 class Secrets:
-    """Hidden texts to look for, as a tree of words, so that a search takes no longer if there are many."""
+    """Hidden texts to look for, as a set of runs of words, so that a search takes no longer if there are many."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._tree: dict[str, Any] = {}
+        self._runs: set[Words] = set()
         for wanted in {tuple(word for word, _, _ in _words(text)) for text in texts}:
             if len(wanted) >= _FEWEST_WORDS or len(" ".join(wanted)) >= _FEWEST_CHARACTERS:
-                node = self._tree
-                for word in wanted:
-                    node = node.setdefault(word, {})
-                node[_END] = {}
+                self._runs.update(_runs_of(wanted))
+        self._sizes = sorted({len(run) for run in self._runs}, reverse=True)
 
     def __bool__(self) -> bool:
-        return bool(self._tree)
+        return bool(self._runs)
 
     def stands_in(self, text: str) -> bool:
-        """Whether one of them appears in the text."""
-        return bool(self._tree) and next(self._places(list(_words(text))), None) is not None
+        """Whether the text repeats one of them, or enough of it."""
+        return bool(self._runs) and next(self._places(list(_words(text))), None) is not None
 
     def taken_out(self, text: str) -> str:
-        """The text with each of them replaced by a mark; the same text if there are none."""
-        if not self._tree:
+        """The text with all that it repeats of them replaced by marks; the same text if there is nothing."""
+        if not self._runs:
             return text
         composed = _composed(text)
         parts, at = [], 0
@@ -71,16 +75,33 @@ class Secrets:
         return value
 
     def _places(self, found: Sequence[tuple[str, int, int]]) -> Iterator[tuple[int, int]]:
-        """Their places, each from the first character to after the last, sorted by start."""
-        for at, (word, start, _) in enumerate(found):
-            node, last, behind = self._tree.get(word), None, at
-            while node is not None:
-                if _END in node:
-                    last = found[behind][2]
-                behind += 1
-                node = node.get(found[behind][0]) if behind < len(found) else None
-            if last is not None:
-                yield start, last
+        """The places of runs, each from the first character to after the last, sorted by start."""
+        told = [word for word, _, _ in found]
+        for at, (_, start, _) in enumerate(found):
+            for size in self._sizes:
+                run = tuple(told[at : at + size])
+                if run in self._runs:
+                    yield start, found[at + len(run) - 1][2]
+                    break
+
+
+def _runs_of(wanted: Words) -> Iterator[Words]:
+    """The shortest runs of a text that count as the text, from each of its words on.
+
+    Two characters of a script without spaces count as a word.
+    """
+    weights = [1 if _CHARACTER.fullmatch(word) else 2 for word in wanted]
+    whole, run = sum(weights), 2 * _RUN
+    needed = run if whole > run else min(whole, run - 2)
+    end = weight = 0
+    for start in range(len(wanted)):
+        while weight < needed and end < len(wanted):
+            weight += weights[end]
+            end += 1
+        if weight < needed:
+            return
+        yield wanted[start:end]
+        weight -= weights[start]
 
 
 def _composed(text: str) -> str:

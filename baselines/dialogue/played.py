@@ -1,8 +1,8 @@
 """What a run stored for each case: one line of `dialogues.jsonl`, in the form of `loaders.files.records`.
 
-No such line holds what its case hides, so anybody may read them. Beside it lies `hidden.jsonl`, readable by its owner
-only: for each case its hidden texts, what the public line lacks and where, and a digest of that line. `read_played`
-puts the two together; without `hidden.jsonl` it reads what is public.
+No such line repeats what its case hides, as far as `Secrets` finds it, so anybody may read them. Beside it lies
+`hidden.jsonl`, readable by its owner only: for each case its hidden texts, what the public line lacks and where, and a
+digest of that line. `read_played` puts the two together; without `hidden.jsonl` it reads what is public.
 """
 
 from __future__ import annotations

@@ -29,12 +29,9 @@ from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.endpoint import TALK
 from loaders.models.inspect_form import TOLD
 from loaders.models.messages import Answer, ChatModel, Decoding, Message
-from loaders.spans import shares_span
 
 PATIENCE = 16
 """Cases in a row that a model may fail before the run stops: it is down, and every further case costs minutes."""
-
-_REPEATED = 5  # consecutive words of a hidden text: a message may be truncated
 
 
 @dataclass(frozen=True)
@@ -114,8 +111,7 @@ class Playing(Generic[Case, Record]):
 
     def _shareable(self, error: ModelError, case: Case) -> ModelError:
         """The error without what the case hides and without paths: a server may repeat what it was sent."""
-        texts = self.game.secrets(case)
-        if shares_span(str(error), texts, _REPEATED) or Secrets(texts).stands_in(str(error)):
+        if Secrets(self.game.secrets(case)).stands_in(str(error)):
             return type(error)(error.where, found="failed, with a message that repeats what is hidden")
         found, do = (without_places(text, Path()) for text in (error.found, error.do))
         return type(error)(without_places(error.where, Path()), found=found, expected=error.expected, do=do)

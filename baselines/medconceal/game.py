@@ -369,12 +369,14 @@ def hidden_of(profile: PatientProfile) -> tuple[HiddenConcern, ...]:
 
 
 def secrets(profile: PatientProfile) -> list[str]:
-    """The texts of all hidden concerns."""
-    return [text for index in range(len(profile.hidden_concerns)) for text in patient_side.texts_of(profile, index)]
+    """The texts of all hidden concerns, and the cues by which the patient hints at them."""
+    cues = [concern.cue.get_secret_value() for concern in profile.hidden_concerns if concern.cue is not None]
+    concerns = range(len(profile.hidden_concerns))
+    return [text for index in concerns for text in patient_side.texts_of(profile, index)] + cues
 
 
 def concern_texts(episode: Episode) -> list[str]:
-    """Likewise for an episode that still holds them."""
+    """The texts of the concerns of an episode that still holds them; it never held the cues."""
     return [text for concern in episode.hidden or () for text in (*concern.evidence, concern.content)]
 
 

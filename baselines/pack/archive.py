@@ -2,7 +2,7 @@
 
 What is private stays out: `hidden.jsonl`, `private/`, and what earlier versions stored elsewhere (`answers.sqlite`,
 `logs/`). Only the public part of `dialogues.jsonl` goes in, even if an earlier version wrote everything into it. All
-other files are searched for every text that a case of the run hides.
+other files are searched for every text that a case of the run hides, as `Secrets` finds it: not in a paraphrase.
 """
 
 from __future__ import annotations

@@ -71,8 +71,8 @@ def write_report(
     """Write the page and return its path; `drawn` says whether figures are.
 
     All pairs of `release` can be explored, `pairs` of them without scripts. `plugins` are the baselines of other
-    packages, which may have sections of their own. A `public` page holds nothing that a case of the runs hides, and no
-    photo of a run, since its licence is unknown here.
+    packages, which may have sections of their own. A `public` page holds nothing that `Secrets` finds of what the cases
+    of the runs hide, and no photo of a run, since its licence is unknown here.
 
     Raises InputError without a run, and for a public page if a run's description of itself contains a hidden text; what
     `captions` and `sections` raise; BedsideError when the disk is full.

@@ -96,7 +96,7 @@ class Row:
         return Markup(self.drawing)
 
     def without(self, secrets: Secrets) -> Row:
-        """The row with everything hidden removed from all its texts, whoever said them."""
+        """The row with everything that repeats hidden texts removed from all its texts, whoever said them."""
         clean = secrets.without
         return replace(
             self,
@@ -104,10 +104,17 @@ class Row:
             note=clean(self.note),
             problem=clean(self.problem),
             alt=clean(self.alt),
+            drawn=clean(self.drawn),
             facets={name: clean(list(values)) for name, values in self.facets.items()},
             told=[replace(one, name=clean(one.name), text=_clean(one.text, secrets), marks=()) for one in self.told],
             said=[
-                replace(one, text=clean(one.text), folded=clean(one.folded), notes=clean(list(one.notes)))
+                replace(
+                    one,
+                    who=clean(one.who),
+                    text=clean(one.text),
+                    folded=clean(one.folded),
+                    notes=clean(list(one.notes)),
+                )
                 for one in self.said
             ],
             hidden=self.hidden and replace(self.hidden, text=_clean(self.hidden.text, secrets)),

@@ -138,7 +138,7 @@ def command(options: Talks) -> None:
     The clinician sees the chart and talks for 8 turns, or for up to 20 with the option to stop from turn 5 on. A
     finding counts only with a quote from the patient. Every answer is kept in RUN/private/answers.sqlite before it is
     used: after any interruption, even kill -9, run the same command again to resume. What the patient hides is stored
-    only in RUN/hidden.jsonl and RUN/private; `bedside pack RUN` makes an archive without them.
+    only in RUN/hidden.jsonl and RUN/private, apart from paraphrases; `bedside pack RUN` makes an archive without them.
 
     Try it without a model: `bedside run confirmation runs/medconceal --clinician scripted/expert --patient template
     --evaluator rules --judge rules -o runs/expert`

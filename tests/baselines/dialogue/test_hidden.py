@@ -51,13 +51,43 @@ def test_a_text_is_found_whatever_its_case_marks_and_form(text: str) -> None:
     assert HIDDEN in secrets.taken_out(text) and not secrets.stands_in(secrets.taken_out(text))
 
 
-@pytest.mark.parametrize("text", ["I’m afraid the bill eats our savings", "", "the café savings", "chimafraid"])
+@pytest.mark.parametrize("text", ["I’m afraid the bill goes to our savings", "", "the café savings", "chimafraid"])
 def test_other_texts_stay_as_they_are(text: str) -> None:
     assert Secrets([SECRET, "the bill", "", "?!"]).taken_out(text) is text
 
 
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("Afraid the bill eats our café savings.", f"{HIDDEN}."),
+        ("I'm afraid the bill eats our café…", f"{HIDDEN}…"),
+        ("So, afraid THE bill eats our car", f"So, {HIDDEN} car"),
+        ("I'm afraid the bill, doctor", "I'm afraid the bill, doctor"),
+    ],
+)
+def test_a_text_said_in_part_is_removed_from_five_words_on(said: str, left: str) -> None:
+    assert Secrets([SECRET]).taken_out(said) == left
+
+
+def test_a_text_of_five_words_may_lack_one() -> None:
+    secrets = Secrets(["He will sell our house", "She drinks in secret"])
+    assert secrets.taken_out("will sell our house, he will sell our car") == f"{HIDDEN}, {HIDDEN} car"
+    assert secrets.taken_out("He will sell it. She drinks in the morning.") == (
+        "He will sell it. She drinks in the morning."
+    )
+
+
+@pytest.mark.parametrize("said", ["I don't know.", "I would rather not say", "I don't want to go into that now."])
+def test_ordinary_phrases_stay_though_hidden_texts_begin_with_them(said: str) -> None:
+    hidden = ["I don't know who pays when I die", "I would rather not wake up", "I don't want to lose my licence"]
+    assert Secrets(hidden).taken_out(said) is said
+
+
 def test_texts_of_scripts_without_spaces_are_found() -> None:
     assert Secrets(["我怕付不起"]).taken_out("其实我怕付不起药费") == f"其实{HIDDEN}药费"
+    long = Secrets(["我不知道没有这份工作谁来付房租"])
+    assert long.taken_out("其实没有这份工作谁来付房租啊") == f"其实{HIDDEN}啊"
+    assert long.taken_out("我不知道该说什么") == "我不知道该说什么"
 
 
 def test_overlapping_texts_are_all_removed() -> None:
@@ -70,20 +100,14 @@ def test_of_texts_with_the_same_beginning_the_longest_is_removed_whole() -> None
     said = (
         "I am afraid of the bill and of him. I am afraid. I am of the bill. I am afraid of the bill and of the surgeon"
     )
-    assert secrets.taken_out(said) == f"{HIDDEN} and of him. {HIDDEN}. I am of the bill. {HIDDEN}"
+    assert secrets.taken_out(said) == f"{HIDDEN} him. {HIDDEN}. I am of the bill. {HIDDEN}"
 
 
 def test_a_look_takes_no_longer_where_there_are_many_texts() -> None:
-    asked: list[str] = []
-
-    class Words(list[tuple[str, int, int]]):
-        def __getitem__(self, at: Any) -> Any:
-            asked.append(str(at))
-            return super().__getitem__(at)
-
-    secrets = Secrets(f"I am afraid of number {number}" for number in range(1000))
-    words = Words((word, at, at + 1) for at, word in enumerate(["i", "am", "not"] * 5))
-    assert list(secrets._places(words)) == [] and len(asked) <= 15
+    """A word is looked up once for each length of a run, and there are few lengths."""
+    secrets = Secrets(" ".join(f"word {number}" for number in range(start, start + 20)) for start in range(1000))
+    assert secrets._sizes == [5]
+    assert Secrets(["one two three", "one two three four five", SECRET])._sizes == [5, 4, 3]
 
 
 def test_what_differs_can_be_put_back() -> None:

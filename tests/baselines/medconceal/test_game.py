@@ -17,7 +17,7 @@ from baselines.medconceal.agents import plain_patient, rules_evaluator
 from baselines.medconceal.clinician import DECIDE, SUBMIT
 from baselines.medconceal.clinician_attackers import ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS
-from baselines.medconceal.game import Rules, scores, task_game
+from baselines.medconceal.game import Rules, scores, secrets, task_game
 from baselines.medconceal.policy import DEFAULT, PAPER
 from baselines.medconceal.record import Episode
 from baselines.medconceal.transcripts import read_transcripts, transcript_game
@@ -76,6 +76,12 @@ def test_a_record_shows_nothing_hidden_by_accident() -> None:
     whole = json.dumps(to_json(episode))
     for text in hidden_texts(profile):
         assert json.dumps(text)[1:-1] in whole and text not in repr(episode)
+
+
+def test_cues_are_hidden_like_the_concerns() -> None:
+    for profile in profiles():
+        cues = {concern.cue.get_secret_value() for concern in profile.hidden_concerns if concern.cue is not None}
+        assert cues and cues <= set(secrets(profile))
 
 
 def test_how_games_end() -> None:

@@ -24,6 +24,7 @@ import pytest
 
 from baselines.dialogue.hidden import Secrets
 from baselines.dialogue.played import DIALOGUES, PlayedCase, read_hidden, read_played
+from baselines.medconceal.game import concern_texts
 from baselines.medconceal.judgement import JudgedEpisode
 from baselines.pack.contents import Unreadable, texts_of
 from baselines.report.page import write_report
@@ -31,6 +32,7 @@ from baselines.results.comparison import read_runs
 from baselines.results.run import read_run, write_run
 from loaders.errors import InputError
 from loaders.files.records import to_json
+from loaders.spans import shares_span
 from scripts.cli import execute
 from tests.baselines.report.test_report import unpacked as packed_rows
 from tests.parts.places import ROOT
@@ -77,6 +79,32 @@ def secrets_of(home: Path) -> list[str]:
     return [text for part in read_hidden(home / "run") for text in part.texts]
 
 
+def known_to(made: Callable[[Path], Path], home: Path) -> list[str]:
+    """The hidden texts that a run holds: one of an earlier version without the cues."""
+    if made is not as_before:
+        return secrets_of(home)
+    rows = read_played(home / "run", PlayedCase[JudgedEpisode])
+    return [text for row in rows if row.record is not None for text in concern_texts(row.record.episode)]
+
+
+def said_in_part(run: Path) -> list[str]:
+    """Lets everybody speak, find and judge with a hidden text that lacks its first word, or is cut before its last,
+    and returns what they say."""
+    rows = [json.loads(line) for line in (as_before(run) / DIALOGUES).read_text().splitlines()]
+    parts = []
+    for row in rows:
+        episode, judgement = row["record"]["episode"], row["record"]["judgement"]
+        told = next(text for one in episode["hidden"] for text in one["evidence"] if len(text.split()) > 8).split()
+        parts += [" ".join(told[1:]), " ".join(told[:-1])]
+        first, second = episode["exchanges"][:2]
+        first["patient"], first["clinician"] = f"Well, {parts[-2]}", f"You say {parts[-1]}…"
+        second["patient"], second["clinician"] = f"{parts[-1]}…", parts[-2].upper()
+        episode["findings"]["items"][0]["description"] = parts[-2]
+        judgement["pairs"][0]["quote"] = parts[-1]
+    (run / DIALOGUES).write_text("".join(json.dumps(row, sort_keys=True) + "\n" for row in rows))
+    return parts
+
+
 def unpacked(archive: Path, to: Path) -> Path:
     with zipfile.ZipFile(archive) as packed:
         packed.extractall(to)
@@ -102,7 +130,7 @@ def test_a_run_keeps_what_is_hidden_apart(home: Path) -> None:
 def test_what_is_packed_holds_nothing_hidden_and_opens_again(
     made: Callable[[Path], Path], home: Path, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    secrets = Secrets(secrets_of(home))
+    secrets = Secrets(known_to(made, home))
     made(run)
     assert execute(["pack", str(run), "-o", str(tmp_path / "a.zip")]) == 0
     said = capsys.readouterr().out
@@ -124,6 +152,17 @@ def test_what_is_packed_holds_nothing_hidden_and_opens_again(
     assert len(read_played(folder, PlayedCase[JudgedEpisode])) == 4
 
 
+def test_a_hidden_text_said_in_part_is_neither_packed_nor_in_a_public_report(run: Path, tmp_path: Path) -> None:
+    parts = said_in_part(run)
+    archive, page = tmp_path / "run.zip", tmp_path / "page.html"
+    assert any(shares_span(text, parts, 5) for text in texts_of((run / DIALOGUES).read_bytes())), "the test can fail"
+    assert execute(["pack", str(run), "-o", str(archive)]) == 0
+    assert execute(["report", str(run), "--public", "-o", str(page)]) == 0
+    shown = page.read_text(encoding="utf-8")
+    for data in (archive.read_bytes(), shown.encode(), packed_rows(shown, "confirmation-dialogues").encode()):
+        assert not any(shares_span(text, parts, 5) for text in texts_of(data))
+
+
 @pytest.mark.parametrize("command", ["pack", "report", "rescore"])
 def test_a_file_that_a_run_has_lost_is_told(
     command: str, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -138,7 +177,7 @@ def test_a_public_report_holds_nothing_hidden(
     made: Callable[[Path], Path], home: Path, run: Path, tmp_path: Path
 ) -> None:
     """Nowhere in it: not among the rows without script, nor in those that it carries packed, of any version's run."""
-    secrets = Secrets(secrets_of(home))
+    secrets = Secrets(known_to(made, home))
     made(run)
     shown = {}
     for name in ("--public", "--no-figures"):
