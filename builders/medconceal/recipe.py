@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
@@ -160,6 +160,26 @@ class Options(ModelOptions):
     ] = None
 
 
+# What only a source of threads heeds; with cases that are complete it would do nothing.
+_OF_THREADS = tuple("cases community since until any_family key model base_url prompts concurrency".split())
+
+
+def _check_heeded(options: Options, source: Written | Dumps) -> None:
+    """Raises: InputError for an option that the source does not heed."""
+    given = {field.name for field in fields(options) if getattr(options, field.name) != field.default}
+    of_threads = dict.fromkeys(_OF_THREADS if isinstance(source, Written) else (), f"{THREADS}…")
+    of_others = {"key": f"{THREADS}…"} if source.invented else {}  # what nobody posted needs no pseudonyms
+    composed = {} if options.synthetic is not None else {"seed": "--synthetic N"}
+    expected = {**of_threads, **of_others, **composed}
+    if wrong := [name for name in expected if name in given]:
+        found = "--synthetic" if options.source is None else f"--source {options.source}"
+        raise InputError(
+            ", ".join(f"--{name.replace('_', '-')}" for name in wrong),
+            found=f"given with {found}, where nothing heeds it",
+            expected=" and ".join(dict.fromkeys(expected[name] for name in wrong)),
+        )
+
+
 def from_source(build: Build[Options]) -> Plan:
     """What the options amount to: threads or whole cases, then the steps that both share."""
     options = build.options
@@ -173,6 +193,7 @@ def from_source(build: Build[Options]) -> Plan:
         workspace=workspace,
         fields=options.fields,
     )
+    _check_heeded(options, source)
     if isinstance(source, Written) and source.unread:
         build.tell(source.unread)
     made = _from_threads(source, build) if isinstance(source, Dumps) else _from_cases(source)

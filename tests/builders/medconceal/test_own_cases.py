@@ -176,6 +176,16 @@ def test_without_a_mapping_everything_missing_is_reported_at_once(
         (["--source", "cases="], "cases=FILE"),
         (["--source", "sample", "--fields", "x.yaml"], "a mapping for sample"),
         (["--synthetic", "3", "--fields", "x.yaml"], "a mapping for composed cases"),
+        (["--source", "sample", "--model", "bogus/xx"], "--model found given with --source sample"),
+        (
+            ["--source", "sample", "--since", "nope", "--key", "/none"],
+            "--since, --key found given with --source sample",
+        ),
+        (["--synthetic", "3", "--any-family", "--community", "x"], "--community, --any-family found given with --s"),
+        (["--source", "sample", "--cases", "3", "--prompts", "x"], "--cases, --prompts found given with"),
+        (["--source", "sample", "--base-url", "http://x", "--concurrency", "3"], "--base-url, --concurrency found"),
+        (["--source", "sample-threads", "--key", "/none"], "--key found given with --source sample-threads"),
+        (["--source", "sample", "--seed", "3"], "--seed found given with --source sample"),
         (["--source", "cases=x.csv", "--fields", "missing.yaml"], "does not exist"),
     ],
 )
@@ -249,6 +259,14 @@ def test_a_column_that_no_row_has_is_an_error_also_for_an_optional_field(
     told = " ".join(capsys.readouterr().err.split())
     assert "fields.yaml" in told and "case_id: nosuchcolumn; no row of profiles.jsonl has" in told
     assert "worries.says" in told and not (tmp_path / "out").exists()
+
+
+def test_an_option_for_threads_is_refused_with_own_cases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, "jsonl", [foreign(profiles()[0], 0)])
+    (tmp_path / "fields.yaml").write_text(FIELDS, encoding="utf-8")
+    told = ["--source", f"cases={path}", "--fields", str(tmp_path / "fields.yaml"), "--model", "bogus/xx"]
+    assert execute(["build", "medconceal", *told, "--out", str(tmp_path / "out")]) == 2
+    assert "--model found given with --source cases=" in " ".join(capsys.readouterr().err.split())
 
 
 def test_fields_that_no_profile_has_are_named_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
