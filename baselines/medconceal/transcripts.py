@@ -36,7 +36,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from baselines.dialogue.game import Ask, Game
 from baselines.medconceal import clinician, rubric
@@ -49,7 +49,7 @@ from baselines.medconceal.untrusted import heard
 from loaders.errors import InputError
 from loaders.files.records import from_json, to_json
 from loaders.files.untrusted import parse_json, read_file
-from loaders.medconceal import PatientProfile, Task
+from loaders.medconceal import CATEGORIES, TASKS, PatientProfile, Task
 from loaders.models.prompts import Prompts
 
 FEWEST_TURNS, MOST_TURNS = 5, 40
@@ -213,7 +213,7 @@ def read_transcripts(path: Path, profiles: Sequence[PatientProfile]) -> Transcri
 
     Raises InputError, which names the dialogue, for a file in another format, a duplicate id, a person twice with one
     case, an unknown case or task, too few or too many turns, decreasing times, findings after an intervention, and the
-    trace of another dialogue.
+    trace of another dialogue, or a finding of no category.
     """
     by_id = {profile.case_id: profile for profile in profiles}
     told = [_transcript(value, where, by_id) for where, value in _each(path)]
@@ -300,13 +300,17 @@ def _each(path: Path) -> list[tuple[str, object]]:
 def _transcript(value: object, where: str, profiles: Mapping[str, PatientProfile]) -> tuple[Transcript, str]:
     """A dialogue, and why it is left out, if it is."""
     if isinstance(value, dict) and "case_id" in value:
+        _check_names(value, where, task=TASKS)
         old = from_json(_Told, value, where)
-        told = _Line(old.case_id, "", old.id, old.task, old.turns, None, old.findings)
+        told = _Line(old.case_id.strip(), "", old.id.strip(), old.task, old.turns, None, old.findings)
     else:
+        _check_names(value, where, task=TASKS, stopped=get_args(Stopped))
         told = from_json(_Line, value, where)
-        for name in ("participant", "encounter"):
-            if not getattr(told, name).strip():
-                raise InputError(where, found=f"no {name}", expected="an id")
+        # A blank around an id makes no other person of it.
+        ids = {name: getattr(told, name).strip() for name in ("case", "participant", "encounter")}
+        if empty := [name for name, text in ids.items() if not text]:
+            raise InputError(where, found=f"no {empty[0]}", expected="an id")
+        told = replace(told, **ids)
     if told.case not in profiles:
         raise InputError(where, found=f"case {told.case!r}", expected=f"one of the {len(profiles)} profiles")
     profile = profiles[told.case]
@@ -323,13 +327,21 @@ def _transcript(value: object, where: str, profiles: Mapping[str, PatientProfile
         profile=profile,
         task=told.task,
         turns=spoken,
-        findings=_findings(told),
+        findings=_findings(told, where),
         who=who,
         stopped=stopped or "transcript_end",
         models=told.models,
         stand_in=told.stand_in,
     )
     return (found if told.trace is None or reason else replace(found, trace=_checked(told, found, where))), reason
+
+
+def _check_names(value: object, where: str, **allowed: Sequence[str]) -> None:
+    """Raises InputError for another name than a field may hold; the name is quoted, since none of these is hidden."""
+    for name, names in allowed.items():
+        told = value.get(name) if isinstance(value, dict) else None
+        if isinstance(told, str) and told not in names:
+            raise InputError(where, found=f"{name} {told[:40]!r}", expected=f"one of {', '.join(names)}")
 
 
 def _check_turns(told: _Line, where: str) -> None:
@@ -376,16 +388,26 @@ def _checked(told: _Line, dialogue: Transcript, where: str) -> Episode:
             where, found=f"a trace of another dialogue: not the same {wrong[0]}", expected="the trace of this dialogue"
         )
     findings = dialogue.findings if told.findings is not None or trace.findings is None else trace.findings
+    _check_categories(findings.items if findings else (), where)
     return replace(trace, hidden=hidden_of(profile), findings=findings, encounter=dialogue.who)
 
 
-def _findings(told: _Line | _Told) -> Findings | None:
+def _findings(told: _Line, where: str) -> Findings | None:
     if told.task == "intervention":
         return None
     if told.findings is None:
         return Findings((), attempts=0, failure="the file has no findings")
     read = [clinician.finding(one.category, one.description, one.quote) for one in told.findings]
+    _check_categories(read, where)
     return Findings(tuple(read[: clinician.MOST_FINDINGS]), omitted=max(0, len(read) - clinician.MOST_FINDINGS))
+
+
+def _check_categories(findings: Iterable[SubmittedFinding], where: str) -> None:
+    """Raises InputError for a finding of no category: it would match no concern, and count against the person."""
+    for at, one in enumerate(findings, start=1):
+        if one.category not in CATEGORIES:
+            found = f"category {one.category[:40]!r} of finding {at}"
+            raise InputError(where, found=found, expected=f"one of {', '.join(CATEGORIES)}")
 
 
 def written_lines(lines: Iterable[Mapping[str, Any]]) -> bytes:

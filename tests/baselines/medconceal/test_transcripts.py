@@ -76,7 +76,13 @@ def test_the_trace_of_the_live_game_is_scored_bit_for_bit(task: Any, tmp_path: P
     ("changes", "says"),
     [
         ({"participant": " "}, "no participant"),
-        ({"stopped": "bored"}, "stopped is a text"),
+        ({"stopped": "bored"}, "people.jsonl, line 1: stopped 'bored' .expected one of turn_limit, clinician, "),
+        ({"task": "confirm"}, "line 1: task 'confirm' .expected one of confirmation, intervention"),
+        (
+            {"findings": [{"category": "Bogus", "description": "Cannot pay."}]},
+            "line 1: category 'Bogus' of finding 1 .expected one of Misinformation or Misconceptions, Emotional",
+        ),
+        ({"findings": [{"category": "", "description": "Cannot pay."}]}, "category '' of finding 1"),
         ({"turns": []}, "no turns"),
         ({"case": CASES[1].case_id}, "not the same case"),
         ({"trace": None, "turns": [{"clinician": "a", "patient": "b"}] * (MOST_TURNS + 1)}, "41 turns"),
@@ -107,6 +113,29 @@ def test_people_who_left_are_left_out_and_nobody_gets_a_case_twice(tmp_path: Pat
     assert len(read.dialogues) == 2 and read.left_out == {"withdrawn": 1}
     with pytest.raises(InputError, match="person 'P1' twice with case"):
         read_transcripts(a_file(tmp_path, a_line(first), a_line(first) | {"encounter": "E2"}), CASES)
+
+
+def test_a_blank_around_an_id_makes_no_other_person(tmp_path: Path) -> None:
+    first, second, *_ = lived(tmp_path)
+    lines = [a_line(first, "P1 "), a_line(second) | {"case": f" {second.case_id}"}]
+    read = read_transcripts(a_file(tmp_path, *lines), CASES)
+    assert {one.who.participant for one in read.dialogues if one.who} == {"P1"}
+    with pytest.raises(InputError, match="person 'P1' twice with case"):
+        read_transcripts(a_file(tmp_path, lines[0], a_line(first) | {"encounter": "E2"}), CASES)
+
+
+def test_a_category_that_is_none_is_refused_in_a_trace_too(tmp_path: Path) -> None:
+    line = a_line(lived(tmp_path)[0])
+    line["trace"]["findings"] = {"items": [{"category": "Bogus", "description": "Cannot pay."}]}
+    del line["findings"]
+    with pytest.raises(InputError, match="category 'Bogus' of finding 1"):
+        read_transcripts(a_file(tmp_path, line), CASES)
+
+
+def test_a_category_that_is_spelt_otherwise_is_read(tmp_path: Path) -> None:
+    line = a_line(lived(tmp_path)[0]) | {"findings": [{"category": "financial / insurance", "description": "Cost."}]}
+    (told,) = read_transcripts(a_file(tmp_path, line), CASES).dialogues
+    assert told.findings and told.findings.items[0].category == "Financial or Insurance-Related Concern"
 
 
 def test_dialogues_of_a_person_widen_the_interval(tmp_path: Path) -> None:
