@@ -24,7 +24,8 @@ from typing import Any
 from baselines.dialogue.game import ScriptedAgent
 from baselines.medconceal.clinician_attackers import ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS
-from baselines.medconceal.game import Rules, secrets, task_game
+from baselines.medconceal.game import Rules, task_game
+from baselines.medconceal.patient import texts_of
 from baselines.medconceal.record import HIDDEN, Episode
 from builders.samples.medconceal.cases import profiles
 from loaders.medconceal import TASKS, PatientProfile, Task, chart
@@ -121,7 +122,8 @@ def turned(cases: Sequence[PatientProfile]) -> tuple[int, int, Counter[str]]:
     through: Counter[str] = Counter()
     for task in TASKS:
         for profile in cases:
-            texts = [text for text in secrets(profile) if len(_letters(text)) >= LETTERS]
+            concerns = range(len(profile.hidden_concerns))  # not their cues, which a patient may say
+            texts = [text for index in concerns for text in texts_of(profile, index) if len(_letters(text)) >= LETTERS]
             sent: dict[str, str] = {}
 
             def patient(texts: Sequence[str] = texts, sent: dict[str, str] = sent) -> str:

@@ -365,7 +365,7 @@ def test_a_transcript_is_rated_by_the_same_evaluator(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"task": "chat"}, "task is a text"),
+        ({"task": "chat"}, "task 'chat' .expected one of confirmation, intervention"),
         ({"case_id": "nobody"}, "case 'nobody'"),
         ({"turns": []}, "no turns"),
         ({"turns": [{"clinician": "a"}]}, "no turns.0.patient"),
