@@ -118,7 +118,7 @@ def test_training_photos_in_disguise_are_named_and_then_left_out(
 
     assert predict(made, made.b, tmp_path, "--drop-trained") == 0
     said = told(capsys)
-    assert "8 photos compared with 12 training and validation photos; duplicates: 2, left out" in said
+    assert "8 photos compared with 12 training and validation photos; already seen: 2, left out" in said
     assert "test: 1 photos could not be decoded" in said
     record, results = read_run(tmp_path)
     assert record.options["training photos"]["found and left out"] == ["b-6", "b-7"]
@@ -129,7 +129,7 @@ def test_training_photos_in_disguise_are_named_and_then_left_out(
     cues = cues_of(tmp_path, made.b)
     assert sorted(cues.names) == [f"b-{at}" for at in range(5)]
     assert sorted(cues.more.without) == list(WITHOUT)
-    assert "training photo train-1 (copy: mirrored" in cues.more.without["b-6"]
+    assert "trained or selected on train-1 (copy: mirrored" in cues.more.without["b-6"]
     assert cues.more.search is not None and (cues.more.search.photos, cues.more.search.found) == (12, 2)
     assert cues.more.search.trained_on == record.options["trained on"]
     again = tmp_path / "again"
@@ -147,7 +147,7 @@ def _consulted(made: Made, out: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert execute(["run", "consultation", str(made.b), *people, *map(str, given)]) == 0
     said = told(capsys)
     assert "2 cases have no cues and are not played: b-6, b-7" in said and "bedside contrast" in said
-    assert "not played: b-6: no cues: it duplicates the training photo train-1 (copy: mirrored" in said
+    assert "not played: b-6: no cues: the network was trained or selected on train-1 (copy: mirrored" in said
     record, _ = read_run(out / "talk")
     assert record.options["cases"] == 5 and record.options["unplayable"] == 3
     assert record.options["cues"]["no cues for"] == ["b-6", "b-7"]
@@ -284,6 +284,24 @@ def test_weights_that_are_not_the_runs_are_refused(
         assert said in told(capsys)
 
 
+def test_another_photo_of_a_patient_it_was_trained_on_is_named_and_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = [one | {"group_id": f"clinic:{at}"} for at, one in enumerate(photos("train", 0, 8))]
+    a = release(tmp_path / "a", [*known, *photos("validation", 20, 4), *photos("test", 30, 4)])
+    small = ("--model", "random:tiny", "--size", "16", "--test-size", "16", "--epochs", "1", "--batch-size", "8")
+    assert execute(["run", "classifier", str(a), *small, *SHORT, "-o", str(tmp_path / "run")]) == 0
+    groups = {"b-1": "clinic:3", "b-2": "clinic:99", "b-3": "other:3"}
+    names = [f"b-{at}" for at in range(5)]
+    others = [row("test", one, at, jpeg(photo(50 + at)), group_id=groups.get(one)) for at, one in enumerate(names)]
+    b = release(tmp_path / "b", others)
+    given = ["--predict", "--weights", str(tmp_path / "run"), "--trained-on", str(a), *SHORT, "-o", str(tmp_path / "p")]
+    assert execute(["run", "classifier", str(b), *given]) == 2
+    assert "1 of 5 photos" in (said := told(capsys)) and "b-1: train-3 (another photo of its patient" in said
+    assert execute(["run", "classifier", str(b), *given, "--drop-trained"]) == 0
+    assert sorted(cues_of(tmp_path / "p", b).names) == ["b-0", "b-2", "b-3", "b-4"]
+
+
 def test_a_training_looks_for_its_own_photos_among_the_cases_before_it_writes_cues(
     tmp_path: Path, made: Made, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -294,8 +312,8 @@ def test_a_training_looks_for_its_own_photos_among_the_cases_before_it_writes_cu
     assert execute(given) == 2
     said = told(capsys)
     assert (
-        "1 of 5 photos duplicate those that the network was trained or selected on: copy: train-1 (copy: mirrored"
-        in said
+        "1 of 5 photos show pictures or patients that the network was trained or selected on: copy: train-1 (copy: "
+        "mirrored" in said
     )
     assert "--drop-trained" in said and not (tmp_path / "run" / "cues.parquet").exists()
     assert execute([*given, "--drop-trained"]) == 0

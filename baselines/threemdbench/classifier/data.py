@@ -36,14 +36,16 @@ UNKNOWN = -1
 class Photo:
     """A photo: its id, the position of its label among the classes (or UNKNOWN), its resampling group, its bytes.
 
-    `group` names its patient, lesion or cluster of near copies; photos without one are independent. `read` raises
-    ImageError if there are no bytes.
+    `group` names its patient, lesion or cluster of near copies; photos without one are independent. `patient` is the
+    group that its publisher names, with the publisher, so that it means the same in every release; "" if there is none.
+    `read` raises ImageError if there are no bytes.
     """
 
     key: str
     label: int
     group: str
     read: Callable[[], bytes]
+    patient: str = ""
 
     def load(self) -> Image.Image:
         """The picture, upright. Raises: ImageError as `loaders.files.images.open_image`."""
@@ -133,8 +135,11 @@ def _release_photos(opened: Opened) -> list[Photo]:
                     expected="one of the 34 of 3MDBench",
                     do="For other labels, use a folder of class folders",
                 )
-            group = row["group_id"] or row["cluster_id"] or row["image_id"]
-            photos.append(Photo(row["image_id"], NAMES.index(row["diagnosis"]), group, partial(_row_bytes, rows, at)))
+            patient = row["group_id"] or ""
+            group = patient or row["cluster_id"] or row["image_id"]
+            photos.append(
+                Photo(row["image_id"], NAMES.index(row["diagnosis"]), group, partial(_row_bytes, rows, at), patient)
+            )
     return photos
 
 
@@ -165,11 +170,12 @@ def from_folder(folder: Path, splits: Sequence[str] = SPLITS) -> Labelled:
 
 
 def class_folders(folder: Path) -> list[tuple[str, Path]]:
-    """(class, file) of every picture in the class folders of a folder, sorted; links may lead to files elsewhere.
+    """(class, file) of every picture in the class folders of a folder but hidden ones, sorted; links may lead to files
+    elsewhere.
 
     Raises InputError for a link that leads nowhere, and for a name that is not UTF-8.
     """
-    files = [file for file in image_files(folder) if file.path.parent != folder]
+    files = [file for file in image_files(folder) if file.path.parent != folder and not file.hidden]
     for file in files:
         if file.problem and not (is_text(str(file.path)) and is_there(file.path)):
             expected = "a photo that can be opened, with a name in UTF-8"

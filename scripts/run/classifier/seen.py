@@ -1,4 +1,4 @@
-"""Is a network asked about photos that it was trained or selected on? They are searched for in any disguise."""
+"""Is a network asked about photos or patients that it was trained or selected on? Photos are found in any disguise."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def unseen(trained: Labelled, target: Labelled, options: Classifying, *, quiet: 
     MissingExtra.check("curation", purpose="looking for training photos among the cases")
     photos = target.splits["test"]
     found = look_for(trained, photos, options, quiet=quiet)
-    left = {pair.file: f"it duplicates the training photo {pair.other} ({pair.how})" for pair in found.pairs}
+    left = {pair.file: f"the network was trained or selected on {pair.other} ({pair.how})" for pair in found.pairs}
     kept = replace(target, splits={**target.splits, "test": [photo for photo in photos if photo.key not in left]})
     facts = facts_of(found, trained)
     digests = {split: trained.digests[split] for split in _SPLITS}
@@ -100,7 +100,8 @@ def unseen(trained: Labelled, target: Labelled, options: Classifying, *, quiet: 
 
 
 def look_for(trained: Labelled, photos: Sequence[Photo], options: Classifying, *, quiet: bool = False) -> Seen:
-    """The photos that show the same as a training or validation photo; all pairs are written to the run's folder.
+    """The photos that show the same picture or patient as a training or validation photo; all pairs are written to the
+    run's folder.
 
     Raises InputError if there are some, unless they are to be dropped, and if none is left then.
     """
@@ -113,6 +114,7 @@ def look_for(trained: Labelled, photos: Sequence[Photo], options: Classifying, *
         found = seen(
             files, others, index=options.out / "index.sqlite", engine=Threads(cores()), progress=bars.unless_quiet
         )
+    found = _with_patients(found, photos, [one for split in _SPLITS for one in trained.splits[split]])
     listed = {
         "trained_on": {split: trained.digests[split] for split in _SPLITS},
         "looked_for": len(others) - len(found.unread),
@@ -127,7 +129,7 @@ def look_for(trained: Labelled, photos: Sequence[Photo], options: Classifying, *
     if found.pairs and not options.drop_trained:
         raise InputError(
             options.data,
-            found=f"{len(found.pairs):,} of {len(files):,} photos duplicate those that the network {by}was "
+            found=f"{len(found.pairs):,} of {len(files):,} photos show pictures or patients that the network {by}was "
             f"trained or selected on: {_named(found.pairs)}",
             expected="none",
             do=f"Pass --drop-trained to leave them out and list them; all pairs: {options.out / FOUND}",
@@ -135,6 +137,20 @@ def look_for(trained: Labelled, photos: Sequence[Photo], options: Classifying, *
     if len(found.pairs) == len(files):
         raise InputError(options.data, found="only photos that the network has seen", expected="one or more")
     return found
+
+
+def _with_patients(found: Seen, photos: Sequence[Photo], others: Sequence[Photo]) -> Seen:
+    """With the photos of patients whom the network knows from other photos, which comparing pictures does not find."""
+    from builders.curation.seen import Pair
+
+    paired = {pair.file for pair in found.pairs}
+    of_patient = {one.patient: one.key for one in others if one.patient}
+    further = [
+        Pair(photo.key, of_patient[photo.patient], "another photo of its patient, lesion or case")
+        for photo in photos
+        if photo.key not in paired and photo.patient in of_patient
+    ]
+    return replace(found, pairs=tuple(sorted([*found.pairs, *further], key=lambda pair: pair.file)))
 
 
 def facts_of(found: Seen, trained: Labelled) -> dict[str, Any]:
@@ -157,10 +173,10 @@ def _tell(found: Seen, others: int, files: int, options: Classifying) -> None:
     if found.unread:
         looked += f" ({len(found.unread):,} more cannot be opened)"
     if not found.pairs:
-        errors.print(f"{looked}; duplicates: none", highlight=False)
+        errors.print(f"{looked}; already seen: none", highlight=False)
         return
     end = ", left out" if options.drop_trained else ""
-    errors.print(f"{looked}; duplicates: {len(found.pairs):,}{end}", style="yellow", highlight=False)
+    errors.print(f"{looked}; already seen: {len(found.pairs):,}{end}", style="yellow", highlight=False)
     for pair in found.pairs[:_SHOWN]:
         errors.print(f"  {pair.file}: {pair.other} ({pair.how})", highlight=False, markup=False, soft_wrap=True)
     if len(found.pairs) > _SHOWN:
