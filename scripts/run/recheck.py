@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import Annotated
 
 import typer
 
+from baselines.dialogue.decoding import with_decoding
 from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.comparison import read_runs
+from baselines.results.run import RunRecord
 from baselines.threemdbench.consultation.agents import scripted_agent
 from baselines.threemdbench.consultation.cases import read_cases
 from baselines.threemdbench.consultation.names import model_name, setting_name
@@ -19,12 +22,18 @@ from baselines.threemdbench.consultation.protocol import protocol_named
 from baselines.threemdbench.consultation.recheck import Rechecked, recheck_game, results
 from baselines.threemdbench.consultation.record import Consultation
 from loaders.errors import InputError
+from loaders.models.messages import Decoding
+from loaders.models.prompts import Prompts
 from loaders.opened import open_data
 from scripts.run.consultation import Assessor, Data
-from scripts.run.play import Asking, play, record_of, roles_of
-from scripts.run.stored import Rescored, Stored
+from scripts.run.play import Asking, decoding_of, play, record_of, roles_of
+from scripts.run.stored import Rescored, Stored, place_of
+from scripts.terminal.console import errors
 from scripts.terminal.finish import finish
 from scripts.terminal.options_of import options_of
+
+_ASKED = ("assessment", "rubric", "judge_")
+"""How the names of the prompts begin that an assessment is made of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +52,8 @@ def command(options: Recheck) -> None:
     """Assess finished consultations again, with rubric items reordered and replies padded.
 
     A judge that reads carefully gives the same scores; how far they move shows how far differences between doctors can
-    be trusted. Two requests per consultation, stored and resumed as in `bedside run consultation`.
+    be trusted. So the assessor, its prompts and its decoding must be those of the run. Two requests per consultation,
+    stored and resumed as in `bedside run consultation`.
 
     Example: `bedside run recheck runs/3mdbench --run runs/keyword --assessor scripted/assessor -o runs/recheck`
     """
@@ -51,37 +61,69 @@ def command(options: Recheck) -> None:
     (finished,) = read_runs([options.run])
     if finished.record.baseline != "consultation":
         raise InputError(options.run, found=f"a run of {finished.record.baseline}", expected="one of consultation")
+    before = finished.record
+    stored = read_played(options.run, PlayedCase[Consultation])
     assessed = {
         one.case_id: one.record
-        for one in read_played(options.run, PlayedCase[Consultation])
+        for one in stored
         if one.record is not None and one.record.assessment is not None and one.epoch == 1
     }
     if not assessed:
         expected = "at least one, in a setting with dialogue"
         raise InputError(options.run, found="no assessed consultation", expected=expected)
-    opened = open_data(options.data, split="test", default="3mdbench")
-    if opened.content_digest != finished.record.data.content_digest:
-        raise InputError(options.data, found="data other than the run's", expected=finished.record.data.content_digest)
+    opened = open_data(options.data, split=before.data.split, default="3mdbench")
+    if opened.content_digest != before.data.content_digest:
+        raise InputError(
+            options.data,
+            found=f"cases other than the run's (content digest {opened.content_digest[:16]})",
+            expected=f"{place_of(before.data) or 'the data'} that it played (content digest "
+            f"{before.data.content_digest[:16]})",
+        )
     cases = [case for case in read_cases(opened.splits["test"]).cases if case.case_id in assessed][: options.limit]
     texts = read_prompts(options.prompts)
-    as_played = finished.record.options
-    protocol = protocol_named(as_played.get("protocol", "bedside")).having(judge=as_played.get("judge"))
+    protocol = protocol_named(before.options.get("protocol", "bedside")).having(judge=before.options.get("judge"))
     game = recheck_game(texts, assessed, protocol=protocol, seed=options.seed)
-    roles = roles_of({"assessor": options.assessor}, scripted_agent, options)
+    names = {"assessor": options.assessor}
+    _check_unchanged(options, before, with_decoding(game, decoding_of(options, names)).decoding["assessor"], texts)
+    roles = roles_of(names, scripted_agent, options)
+    if repeated := sum(one.epoch > 1 for one in stored):
+        errors.print(
+            f"Of each case, the first consultation is assessed again; {repeated:,} repetitions are not", highlight=False
+        )
     played = play(game, cases, roles, options, title=f"{options.assessor}, again")
     record = record_of(
         "recheck",
         played,
         options,
         opened,
-        facts={"run": finished.record.run_id, "cases": len(cases), "judge": protocol.judge, "protocol": protocol.name},
+        facts={"run": before.run_id, "cases": len(cases), "judge": protocol.judge, "protocol": protocol.name},
         texts=texts,
-        reasons=(finished.record.stand_in, played.stand_in),
+        reasons=(before.stand_in, played.stand_in),
     )
     record = replace(record, seeds=options.seeds | {"order": options.seed})
     setting = setting_name(next(iter(assessed.values())).setting)
     row = model_name(options.assessor)
     finish(options.out, results(played.records, record, row=row, setting=setting, seed=options.seed), started)
+
+
+def _check_unchanged(options: Recheck, before: RunRecord, decoding: Decoding, texts: Prompts) -> None:
+    """Raises InputError if the assessor is not asked as in the run: its scores would move for that reason too."""
+    assessor = next((one.name for one in before.models if one.role == "assessor"), options.assessor)
+    if options.assessor != assessor:
+        do = "For the scores of another one, play the run with it: `bedside run consultation`"
+        raise InputError("--assessor", found=options.assessor, expected=f"{assessor}, who assessed the run", do=do)
+    if other := [
+        name for name in texts.digests if name.startswith(_ASKED) and texts.digests[name] != before.prompts.get(name)
+    ]:
+        expected = "the texts that the run used (its run.json has their digests)"
+        raise InputError(
+            "prompts", found=f"other texts of {', '.join(other)}", expected=expected, do="Pass its --prompts"
+        )
+    was = before.options.get("decoding", {}).get("assessor")
+    if was is not None and was != decoding:
+        raise InputError(
+            "decoding of the assessor", found=json.dumps(decoding), expected=f"{json.dumps(was)}, as in the run"
+        )
 
 
 def rescore(stored: Stored) -> Rescored:

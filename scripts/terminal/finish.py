@@ -17,7 +17,7 @@ import typer
 
 from baselines.dialogue.played import HIDDEN_PART, STORED
 from baselines.results.headline import headline
-from baselines.results.published import named
+from baselines.results.published import named, published
 from baselines.results.run import DataUsed, Result, absent_files, write_run
 from loaders.files.disk import make_folder, write_whole
 from loaders.files.places import command_line, without_places
@@ -66,7 +66,8 @@ def finish(
     if aside:
         output.print(f"The run that was there is now in {aside}.", highlight=False)
     output.print(f"{out}: run {told.run_id}. Next:", highlight=False)
-    output.print(f"  bedside compare {out}", highlight=False)
+    if any(published(result.paper, result.table) for result in told_results):
+        output.print(f"  bedside compare {out}", highlight=False)
     output.print(f"  bedside report {out} -o report.html", highlight=False)
 
 

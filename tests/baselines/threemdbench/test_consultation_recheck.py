@@ -11,6 +11,7 @@ import pytest
 from baselines.dialogue.game import Script, ScriptedAgent
 from baselines.dialogue.playing import Playing, Scripted, play_bare
 from baselines.results.run import DataUsed, RunRecord, read_run
+from baselines.threemdbench import consultation
 from baselines.threemdbench.consultation.agents import scripted_agent
 from baselines.threemdbench.consultation.recheck import Rechecked, recheck_game, results
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Consultation
@@ -75,11 +76,36 @@ def test_the_command_rechecks_a_finished_run(tmp_path: Path, capsys: pytest.Capt
     asked = ("--doctor", "scripted/keyword", "--setting", "dialogue")
     assert execute(["run", "consultation", str(release), *asked, *people, "-o", str(run)]) == 0
     again = ("--assessor", "scripted/assessor", "--bare", "-o", str(tmp_path / "again"))
+    capsys.readouterr()
     assert execute(["run", "recheck", str(release), "--run", str(run), *again]) == 0
     record, numbers = read_run(tmp_path / "again")
     assert record.stand_in and {one.n for one in numbers} == {4}
+    assert "bedside compare" not in capsys.readouterr().out  # the paper rechecks nothing
     assert execute(["run", "recheck", str(release), "--run", str(tmp_path / "again"), *again]) == 2
     assert "one of consultation" in " ".join(capsys.readouterr().err.split())
+
+
+def test_only_the_assessor_of_the_run_as_it_was_asked_is_rechecked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    release, run = write_cases(tmp_path / "release", 4), tmp_path / "run"
+    people = ("--patient", "scripted/patient", "--assessor", "scripted/assessor", "--limit", "2", "--bare")
+    asked = ("--doctor", "scripted/keyword", "--setting", "dialogue", "--epochs", "2")
+    assert execute(["run", "consultation", str(release), *asked, *people, "-o", str(run)]) == 0
+    prompts = tmp_path / "prompts"
+    prompts.mkdir()
+    rubric = Path(consultation.__file__).parent / "prompts" / "rubric.md"
+    (prompts / "rubric.md").write_bytes(rubric.read_bytes().replace(b"1.1 ", b"1.1 Say, ", 1))
+    again = ["run", "recheck", str(release), "--run", str(run), "--bare", "-o", str(tmp_path / "again"), "--assessor"]
+    for given, told in (
+        (["openai/other"], "--assessor found openai/other expected scripted/assessor, who assessed the run"),
+        (["scripted/assessor", "--temperature", "0.9"], "decoding of the assessor found"),
+        (["scripted/assessor", "--prompts", str(prompts)], "prompts found other texts of rubric"),
+    ):
+        assert execute([*again, *given]) == 2
+        assert told in " ".join(capsys.readouterr().err.split())
+    assert execute([*again, "scripted/assessor"]) == 0
+    assert "2 repetitions are not" in " ".join(capsys.readouterr().err.split())
 
 
 def test_the_shipped_stand_in_reads_what_is_asked() -> None:
