@@ -64,7 +64,8 @@ def command(options: Captioning) -> None:
         opened.splits[options.split], n=options.pairs, sample_seed=options.sample_seed, data=used(opened)
     )
     captioner = open_model(options.model, base_url=options.base_url)
-    budget = None if options.max_cost is None else Budget(options.max_cost, prices_of(options.price))
+    prices = prices_of(options.price, [options.model])
+    budget = None if options.max_cost is None else Budget(options.max_cost, prices)
     if budget is not None and not captioner.stand_in:
         budget.check([options.model])
     with AnswerStore(store_of(options.out)) as store, Bars() as bars:

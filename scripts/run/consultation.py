@@ -137,7 +137,8 @@ def command(options: Consultations) -> None:
         .having(cap_mode=options.cap_mode, judge=options.judge, photos=options.photos, unfinished=options.unfinished)
     )
     game, names = _game(options, texts, protocol)
-    roles = roles_of(names, scripted_agent, options)
+    # A patient is named even where nobody asks it, as in a sweep over the settings.
+    roles = roles_of(names, scripted_agent, options, others=[options.patient] if options.patient else [])
     opened = open_corpus("3mdbench", options.data, options.split)
     cues = cues_of(options.cues, options.setting, opened)
     read = _read(options, opened, protocol.photos, cues)

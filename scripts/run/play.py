@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -164,11 +164,17 @@ def _nobody(case: Any) -> Script:
     raise ModelError("plan", found="a role that no scripted agent can play", expected="one of this role's agents")
 
 
-def roles_of(names: Mapping[str, str], agent: Callable[[str, str], ScriptedAgent], options: Asking) -> Roles:
+def roles_of(
+    names: Mapping[str, str],
+    agent: Callable[[str, str], ScriptedAgent],
+    options: Asking,
+    *,
+    others: Collection[str] = (),
+) -> Roles:
     """Opens role -> model, by the names on the command line; `agent(role, name)` returns the scripted ones.
 
-    The first of `names` is the one that is measured. Raises InputError for an address of an unknown role, an invalid
-    decoding or price, and what `open_model` and `agent` raise.
+    The first of `names` is the one that is measured; `others` play in other runs of the command. Raises InputError for
+    an address of an unknown role, an invalid decoding or price, and what `open_model` and `agent` raise.
     """
     addresses: dict[str, list[str]] = {}
     everywhere = []
@@ -192,7 +198,7 @@ def roles_of(names: Mapping[str, str], agent: Callable[[str, str], ScriptedAgent
                 max_retries=options.max_retries,
                 timeout=options.timeout,
             )
-    return Roles(players, prices_of(options.price), decoding_of(options, names))
+    return Roles(players, prices_of(options.price, {*names.values(), *others}), decoding_of(options, names))
 
 
 def decoding_of(options: Asking, names: Mapping[str, str]) -> dict[str, dict[str, Any]]:
@@ -255,13 +261,17 @@ _EXPECTED = {
 }
 
 
-def prices_of(given: Sequence[str]) -> dict[str, tuple[float, float]]:
-    """Model -> dollars per million tokens in and out, from --price. Raises InputError for a malformed text."""
+def prices_of(given: Sequence[str], models: Collection[str]) -> dict[str, tuple[float, float]]:
+    """Model -> dollars per million tokens in and out, from --price. Raises InputError for a malformed text, and for a
+    model that is none of `models`: its own price would then be missing."""
     prices = {}
     for text in given:
         parts = re.fullmatch(r"(\S+)=(\d+(?:\.\d*)?),(\d+(?:\.\d*)?)", text)
         if parts is None:
             raise InputError("--price", found=repr(text), expected="MODEL=IN,OUT, such as openai/gpt-4o-mini=0.15,0.6")
+        if parts[1] not in models:
+            known = "one of " + ", ".join(sorted(models)) if models else "none, as no model is asked"
+            raise InputError("--price", found=parts[1], expected=known)
         prices[parts[1]] = float(parts[2]), float(parts[3])
     return prices
 

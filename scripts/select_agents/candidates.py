@@ -50,7 +50,7 @@ def play_each(
     """
     if len(set(names)) < len(names):
         raise InputError(f"--{role}", found="the same model twice", expected="each candidate once")
-    playing = {name: roles_of({role: name, **others}, agent, options) for name in names}
+    playing = {name: roles_of({role: name, **others}, agent, options, others=names) for name in names}
     played: dict[str, Played[Record]] = {}
     for name, roles in playing.items():
         output.print(name, style="bold", highlight=False)

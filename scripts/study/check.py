@@ -54,7 +54,7 @@ def command(options: Checking) -> None:
     openai/gpt-4o-mini=0.15,0.6`
     """
     MissingExtra.check("study", purpose="a study with people")
-    prices = prices_of(options.price)
+    prices = prices_of(options.price, list(filter(None, (options.patient, options.evaluator))))
     read = read_study(options.study)
     todo = open_places(read)
     _line("texts", f"TODO in {', '.join(todo)}" if todo else f"finished; digest {read.digest[:16]}", bad=bool(todo))

@@ -154,6 +154,7 @@ def test_an_assessor_in_prose_is_counted_and_leaves_no_results(
         ([*SCRIPTED, "--setting", "dialogue+image+rationale+cues"], "--cues found no file"),
         ([*SCRIPTED, "--cues", "cues.parquet"], "--cues found dialogue+image gives the doctor no cues"),
         ([*SCRIPTED, "--price", "free"], "--price found 'free'"),
+        ([*SCRIPTED, "--price", "openai/other=1,2"], "--price found openai/other"),
         ([*SCRIPTED, "--base-url", "nurse=http://localhost:1/v1"], "--base-url found role nurse"),
         ([*SCRIPTED, "--f1", "best"], "--f1 found 'best'"),
         ([*SCRIPTED, "--protocol", "ours"], "--protocol found 'ours'"),
