@@ -12,11 +12,12 @@ import typer
 
 from builders.recipe import Options, Recipe, build, recipe_of
 from builders.release.preview import Table as Counts
+from loaders.errors import BedsideError
 from loaders.files.bucket import Bucket, is_address
 from loaders.files.disk import beside
 from loaders.files.untrusted import understood
 from loaders.manifest import KEPT, Manifest
-from scripts.terminal.console import output, table
+from scripts.terminal.console import errors, output, table
 from scripts.terminal.engines import Engines
 from scripts.terminal.options_of import options_of
 from scripts.terminal.progress import Bars
@@ -59,18 +60,23 @@ def run(recipe: Recipe[Any], options: Options, place: Place) -> None:
     """Build a release, and report what it holds and what needs a person's attention."""
     waiting: list[str] = []
     store = Bucket(place.work) if place.work and is_address(place.work) else None
-    with Bars() as progress, place.opened() as engine:
-        manifest = build(
-            recipe,
-            options,
-            place.out,
-            workspace=Path(place.work) if place.work and not store else beside(place.out, "{}.work"),
-            store=store,
-            engine=engine,
-            progress=progress.unless_quiet,
-            overwrite=place.overwrite,
-            tell=waiting.append,
-        )
+    try:
+        with Bars() as progress, place.opened() as engine:
+            manifest = build(
+                recipe,
+                options,
+                place.out,
+                workspace=Path(place.work) if place.work and not store else beside(place.out, "{}.work"),
+                store=store,
+                engine=engine,
+                progress=progress.unless_quiet,
+                overwrite=place.overwrite,
+                tell=waiting.append,
+            )
+    except BedsideError:
+        for sentence in waiting:  # such as why no row is left
+            errors.print(sentence, highlight=False, markup=False, soft_wrap=True)
+        raise
     summarise(recipe, place.out, manifest)
     for sentence in waiting:
         output.print(sentence, highlight=False, soft_wrap=True)

@@ -38,6 +38,11 @@ class ImageFile:
         """Its path; None if it is not used."""
         return None if self.problem else self.path
 
+    @property
+    def hidden(self) -> bool:
+        """Whether it, or a folder that it is in, is hidden: a copy that a tool keeps, not what a user put there."""
+        return any(part.startswith(".") for part in self.name.split("/"))
+
 
 def image_files(folder: Path) -> list[ImageFile]:
     """All files at any depth that look like images, by name.

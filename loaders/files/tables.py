@@ -12,6 +12,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,6 +49,7 @@ from loaders.files.untrusted import (
 # A caption can be long; a field this long means a quote that was never closed.
 FIELD_LIMIT = 1 << 20
 _HEAD = 1_000
+_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{\s*"')
 _JSON_LINES = (".jsonl", ".ndjson")
 _PARQUET_SUFFIXES = (".parquet", ".pq")
 _CONVERTED = {
@@ -149,6 +151,10 @@ def _table(
     file: BinaryIO, text: TextIO, path: Path
 ) -> tuple[tuple[str, ...], Iterator[tuple[int, dict[str, str]] | BadRow]]:
     """The columns that the header names, and the rows, read on demand. Raises: as `open_table`."""
+    if _JSON.match(file.read(_HEAD)):
+        expected = "a table: a header line, then one row per line with its cells separated"
+        raise InputError(path, found="is JSON", expected=expected, do="Save it as CSV")
+    file.seek(0)
     before, separator = separator_of(text, tabs=path.suffix.casefold() == ".tsv")
     rows = _rows(text, separator, path, before)
     first = next(rows, None)

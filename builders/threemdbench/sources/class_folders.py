@@ -15,12 +15,12 @@ def open_class_folders(folder: Path, facts: Facts, labels: LabelMap) -> PhotoSou
     """The images below `folder`; a photo's label is the outermost folder on its path that the label table knows.
 
     Publishers nest their classes (`train/Caries/…`, `Data caries/caries augmented/…`). If the table knows none of
-    the folders, the innermost one is the label, so that it can be counted as unknown.
+    the folders, the innermost one is the label, so that it can be counted as unknown. Hidden files are left out.
 
     Raises:
         InputError: the folder is missing, cannot be read, or holds no image in any class folder.
     """
-    files = image_files(folder)
+    files = [file for file in image_files(folder) if not file.hidden]
     if not any("/" in file.name for file in files):
         found = "holds no image" if not files else "holds images but no class folders"
         raise InputError(folder, found=found, expected="folders of images, each named after a class")

@@ -503,6 +503,18 @@ def test_nothing_left_is_one_clear_error(tmp_path: Path) -> None:
         build(tmp_path, f"table={table}")
 
 
+def test_labels_that_no_table_knows_are_named_even_if_nothing_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "photos" / "Zahnstein").mkdir(parents=True)
+    (tmp_path / "photos" / "Zahnstein" / "1.jpg").write_bytes(photo("dental calculus", 1))
+    given = ("--source", f"folder={tmp_path / 'photos'}", "--licence", "folder=CC0-1.0", "--out", str(tmp_path / "out"))
+    assert execute(["build", "3mdbench", *given]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "Zahnstein 1. Map each to a diagnosis with --labels NAME=FILE" in said and "left-out.jsonl" in said
+    assert "no rows are left (unknown label: 1)" in said
+
+
 def test_licences_are_let_in_by_name_or_vouched_for(tmp_path: Path) -> None:
     files = {f"{n}.jpg": photo("acne", n) for n in range(3)}
     rows = [{"file": name, "label": "acne", "licence": ""} for name in files]

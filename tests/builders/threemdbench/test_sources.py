@@ -60,6 +60,9 @@ def test_class_folders_are_found_however_they_are_nested(tmp_path: Path) -> None
         "Odd/4.jpg",
         "5.jpg",
         "Calculus/readme.txt",
+        "Calculus/.ipynb_checkpoints/1-checkpoint.jpg",  # copies that tools keep are no photos, and no class
+        "Calculus/._1.jpg",
+        ".thumbnails/1.jpg",
     )
     assert verdicts(f"oral={tmp_path}") == {
         "5.jpg": "no label",

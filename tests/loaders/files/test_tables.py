@@ -166,6 +166,13 @@ def test_parquet_called_csv_and_a_list_called_lines_are_errors(tmp_path: Path) -
         read_records(written(tmp_path / "table.csv.gz", gzip.compress(b"id\n1\n", mtime=0)))
 
 
+@pytest.mark.parametrize("data", ['{"id": 1}\n{"id": 2}\n', '[\n {"id": "x"}\n]', '\ufeff { "a": 1 }'])
+@pytest.mark.parametrize("name", ["table.csv", "labels.json", "table.tsv"])
+def test_json_where_cells_are_expected_is_called_so(tmp_path: Path, data: str, name: str) -> None:
+    with pytest.raises(InputError, match=r"is JSON .*Save it as CSV"):
+        open_table(written(tmp_path / name, data))
+
+
 def test_a_doubled_column_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="all but one of 'Words', 'words'"):
         open_table(written(tmp_path / "a.csv", "id;Words;n;words \n1;2;3;4\n"))
