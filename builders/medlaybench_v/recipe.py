@@ -284,10 +284,13 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
     splits: Sequence[str] = list(manifest.splits)
     yield by_split("Lay captions", "status", statistics["status_by_split"], splits)
     if judged := statistics["gates"].get(JUDGE):
-        yield (
-            f"The judge found every fact kept in {judged['passed']:,} texts of the model, and could not decide about "
-            f"{judged['doubtful']:,}."
-        )
+        kept, undecided = judged["passed"], judged["doubtful"]
+        yield f"The judge found every fact kept in {kept:,} texts of the model, and left {undecided:,} open."
+        if undecided and not kept:
+            yield (
+                "It decided about none of those that stand: a model that does not answer in the form that it is asked "
+                "for is no judge. Column `gates` says under `judge` what was wrong with each answer."
+            )
     rows = sum(split.rows for split in manifest.splits.values())
     yield (
         f"{statistics['with_lay_phrase']:,} of {rows:,} captions hold a lay phrase; "
