@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import typer
 
+from baselines.threemdbench.consultation.settings import SETTINGS
 from loaders.models.endpoint import Product, read_product
 from loaders.models.failures import Unanswered
 from scripts.terminal.console import output, table
@@ -62,8 +63,8 @@ def command(
     """Probe a product before it plays doctor or clinician: six tests of the function in FILE.py.
 
     The file defines `async def reply(session: str, text: str) -> str`; a third parameter, `images`, takes pictures. The
-    tests: state within a session, two parallel sessions kept apart, latency, a request to refuse, a long text, and a
-    restart. Exit code 1 if one fails.
+    tests, all in text: state within a session, two parallel sessions kept apart, latency, a request to refuse, a long
+    text, and a restart. The last line says what the function can play. Exit code 1 if a test fails.
 
     Example: `bedside endpoint check product.py`; start from `scripts/endpoint/over_json.py` or `over_sse.py`
     """
@@ -73,7 +74,15 @@ def command(
         verdict = {True: "ok", False: "FAILS", None: "note"}[probe.passed]
         shown.add_row(probe.name, verdict, probe.found, style="bold red" if probe.passed is False else None)
     output.print(shown)
+    output.print(_plays(read_product(file)), highlight=False)
     return 1 if any(probe.passed is False for probe in found) else 0
+
+
+def _plays(product: Product) -> str:
+    """What a function can play by its parameters: only one that takes pictures can play a setting with a photo."""
+    settings = [name for name, setting in SETTINGS.items() if product.pictures or not setting.image]
+    lacks = "" if product.pictures else " (it has no third parameter, images, so it plays no setting with a photo)"
+    return f"It can play confirmation, intervention, and consultation --setting {' | '.join(settings)}{lacks}."
 
 
 async def probes(file: Path, timeout: float) -> list[Probe]:

@@ -147,6 +147,25 @@ def test_a_file_may_hold_what_a_module_may(tmp_path: Path, capsys: pytest.Captur
     assert checked(capsys, written(tmp_path, text), 1)["refusal"] == ("ok", "it replied: OK")
 
 
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        (
+            "",
+            "consultation --setting dialogue (it has no third parameter, images, so it plays no setting with a photo).",
+        ),
+        (", images", "consultation --setting image+basic | image+all | dialogue | dialogue+image | "),
+    ],
+)
+def test_the_check_says_what_the_function_can_play(
+    parameters: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A function of two parameters passed every probe, and was refused by the first request of a run with photos."""
+    file = written(tmp_path, f"async def reply(session, text{parameters}): return 'OK'\n")
+    assert execute(["endpoint", "check", str(file)]) == 1  # it remembers nothing
+    assert f"It can play confirmation, intervention, and {said}" in " ".join(capsys.readouterr().out.split())
+
+
 async def no_wait(_: float) -> None:
     """Waits for nothing."""
 
