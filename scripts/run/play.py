@@ -47,7 +47,10 @@ Price = Annotated[
 MaxCost = Annotated[
     float | None,
     typer.Option(
-        min=0.0, metavar="USD", help="Stop before the run costs more, by --price; the same command resumes it later."
+        min=0.0,
+        metavar="USD",
+        help="Stop before the run costs more. Every model needs a --price, stand-ins apart; 0,0 if it is free. The "
+        "same command with a higher limit resumes the run.",
     ),
 ]
 
