@@ -151,7 +151,7 @@ plan: Estimate a run's requests, tokens and cost by role, and its statistical po
 contrast: Compare runs over the same cases: differences with intervals, and the paper's tests.
 rescore: Recompute a run's numbers from its stored dialogues, answers or embeddings; no model is called.
 report: Write one self-contained HTML page: tables beside the paper's, figures, run records, dialogues, captions.
-pack: Pack a run into one archive to share, without hidden texts, paid answers and logs.
+pack: Pack a run into one archive to share, without hidden texts, photos, paid answers and logs.
 sheet: Write blank sheets and instructions for a human evaluation.
 curate: Audit photos: blur, near-duplicates, conflicting labels, and leaks between splits.
 review: Write one self-contained HTML page for accepting or rejecting a build's doubtful photos by keyboard.

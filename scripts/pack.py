@@ -1,4 +1,4 @@
-"""`bedside pack`: an archive of a run for others, without what its cases hide."""
+"""`bedside pack`: an archive of a run for others, without what its cases hide and without their photos."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def command(
     ),
     without: list[str] = typer.Option([], metavar="NAME", help="Also leave out this file or folder. May be repeated."),
 ) -> None:
-    """Pack a run into one archive to share, without hidden texts, paid answers and logs.
+    """Pack a run into one archive to share, without hidden texts, photos, paid answers and logs.
 
     In dialogues, findings and judgements, whatever repeats five words in a row of a hidden concern or cue is masked.
     Every other file, including archives and databases, is searched: none may repeat so much. A paraphrase in other
     words cannot be recognised and stays, so read what models said before you publish it. Unpacked, the archive works
-    with `bedside report` and `bedside compare` like any run.
+    with `bedside report` and `bedside compare` like any run; a report says that the photos are absent.
 
     Example: `bedside pack runs/expert -o expert.zip`
     """

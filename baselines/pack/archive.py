@@ -1,8 +1,9 @@
 """`pack`: makes one archive of a run folder that may be given away, the same bytes for the same content.
 
 What is private stays out: `hidden.jsonl`, `private/`, and what earlier versions stored elsewhere (`answers.sqlite`,
-`logs/`). Only the public part of `dialogues.jsonl` goes in, even if an earlier version wrote everything into it. All
-other files are searched for every text that a case of the run hides, as `Secrets` finds it: not in a paraphrase.
+`logs/`). So do the photos of consultations, since a run does not know their licences. Only the public part of
+`dialogues.jsonl` goes in, even if an earlier version wrote everything into it. All other files are searched for every
+text that a case of the run hides, as `Secrets` finds it: not in a paraphrase.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from baselines.dialogue.hidden import Secrets
 from baselines.dialogue.played import DIALOGUES, HIDDEN_PART, Concealed, public_part, read_hidden
 from baselines.pack.contents import MOST_BYTES, Unreadable, texts_of
 from baselines.results.run import read_run
+from baselines.threemdbench.consultation.cases import ORIGINALS, PICTURES
 from loaders.errors import InputError
 from loaders.files.disk import replacing, sweep, writing
 from loaders.files.places import command_without_places
@@ -35,7 +37,7 @@ from loaders.files.untrusted import (
 )
 from loaders.models.answers import PRIVATE, STORE
 
-LEFT_OUT = (HIDDEN_PART, PRIVATE, STORE, f"{STORE}-wal", f"{STORE}-shm", "logs")
+LEFT_OUT = (HIDDEN_PART, PRIVATE, STORE, f"{STORE}-wal", f"{STORE}-shm", "logs", PICTURES, ORIGINALS)
 _NEEDED = ("run.json", "results.jsonl")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _BLOCK, _LOOKED_AT = 1 << 20, 16 << 20

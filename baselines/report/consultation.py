@@ -16,7 +16,7 @@ from baselines.report.rows import Explored, Row, Said, Told
 from baselines.report.sections import Numbered, Section
 from baselines.results.differences import ALPHA, Difference
 from baselines.results.published import meaning, named
-from baselines.threemdbench.consultation.cases import picture_path
+from baselines.threemdbench.consultation.cases import PICTURES, picture_path
 from baselines.threemdbench.consultation.diagnosis import (
     Extracted,
     confusion,
@@ -29,7 +29,7 @@ from baselines.threemdbench.consultation.names import PAPER, doctor_name, role_m
 from baselines.threemdbench.consultation.protocol import Unfinished
 from baselines.threemdbench.consultation.record import HIGHEST, Consultation
 from loaders.files.images import image_bytes
-from loaders.files.untrusted import is_file
+from loaders.files.untrusted import is_file, is_folder
 from loaders.pages import data_url, render
 from loaders.threemdbench import DIAGNOSES, DOMAINS
 
@@ -52,7 +52,7 @@ def sections(runs: Sequence[Numbered], *, public: bool = False) -> list[Section]
     names = {played_run.number: f"run {played_run.number}: {_title(played_run)}" for played_run in read}
     html = render(
         "baselines/report/consultation.html",
-        views=[_view(played_run) for played_run in read],
+        views=[_view(played_run, public=public) for played_run in read],
         differences=_differences([(played_run.number, played_run.run) for played_run in read]),
         alpha=ALPHA,
         named=named,
@@ -81,7 +81,7 @@ def _title(played_run: PlayedRun[Consultation]) -> str:
     return f"{doctor_name(record)}, {setting_name(setting)}"
 
 
-def _view(played_run: PlayedRun[Consultation]) -> dict[str, Any]:
+def _view(played_run: PlayedRun[Consultation], *, public: bool) -> dict[str, Any]:
     run, rows = played_run.run, played_run.rows
     records = [row.record for row in rows if row.record is not None]
     family = shared_family(run.record)
@@ -98,6 +98,7 @@ def _view(played_run: PlayedRun[Consultation]) -> dict[str, Any]:
             (role, name) for role in ("doctor", "patient", "assessor") if (name := role_model(run.record, role))
         ],
         "total": len(rows),
+        "no_photos": not public and not is_folder(run.folder / PICTURES),
         "problems": Counter(problem for row in rows for problem in _problems(row)).most_common(),
         "matrices": matrices([extracted(record, _unfinished(played_run)) for record in records]),
     }

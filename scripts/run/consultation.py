@@ -15,7 +15,7 @@ from baselines.dialogue.played import PlayedCase
 from baselines.results.run import ModelUsed
 from baselines.threemdbench.classifier.cues import Cues
 from baselines.threemdbench.consultation.agents import BY_ROLE, scripted_agent
-from baselines.threemdbench.consultation.cases import Cases, keep_pictures, read_cases
+from baselines.threemdbench.consultation.cases import ORIGINALS, Cases, keep_pictures, read_cases
 from baselines.threemdbench.consultation.game import consultation_game
 from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.protocol import BEDSIDE, Photos, Protocol, Unfinished, protocol_named
@@ -215,7 +215,7 @@ def _read(options: Consultations, opened: Opened, photos: Photos, cues: Cues | N
         photos=photos,
         cues=cues.names if cues else None,
         without=cues.more.without if cues else None,
-        folder=options.out / "photos" if photos == "original" else None,
+        folder=options.out / ORIGINALS if photos == "original" else None,
     )
     warn_of_cases(read, options.data)
     if cues is not None:

@@ -36,6 +36,7 @@ WIDTH = 400
 NO_CUES = "no cues"
 _QUALITY = 90
 PICTURES = "images"  # folder of a run: small pictures, so that its dialogues can be viewed without the corpus
+ORIGINALS = "photos"  # folder of a run: photos as the doctor is shown them, if that is not small
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,10 @@ from loaders.errors import InputError
 from loaders.files.records import to_json
 from loaders.spans import shares_span
 from scripts.cli import execute
+from tests.baselines.report.test_consultation import run as consulted
 from tests.baselines.report.test_report import unpacked as packed_rows
+from tests.parts.consultations import many
+from tests.parts.pictures import drawn, jpeg
 from tests.parts.places import ROOT
 
 AGENTS = ("--clinician", "scripted/expert", "--patient", "template", "--evaluator", "rules", "--judge", "rules")
@@ -161,6 +164,23 @@ def test_a_hidden_text_said_in_part_is_neither_packed_nor_in_a_public_report(run
     shown = page.read_text(encoding="utf-8")
     for data in (archive.read_bytes(), shown.encode(), packed_rows(shown, "confirmation-dialogues").encode()):
         assert not any(shares_span(text, parts, 5) for text in texts_of(data))
+
+
+def test_photos_stay_out_and_a_report_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run does not know their licences, so that an archive gave away photos that may not be."""
+    made = consulted(tmp_path / "run", many(8))
+    for name in ("images", "photos"):
+        (made / name).mkdir()
+        (made / name / "0123456789abcdef.jpg").write_bytes(jpeg(drawn(0, (40, 30))))
+    assert execute(["pack", str(made), "-o", str(tmp_path / "run.zip")]) == 0
+    assert "left out: images, photos\n" in capsys.readouterr().out
+    folder = unpacked(tmp_path / "run.zip", tmp_path / "unpacked")
+    assert not list(folder.rglob("*.jpg"))
+    absent = {}
+    for at in (folder, made):
+        assert execute(["report", str(at), "-o", str(tmp_path / "report.html"), "--no-figures"]) == 0
+        absent[at] = "The folder of this run holds no photos" in (tmp_path / "report.html").read_text("utf-8")
+    assert absent == {folder: True, made: False}
 
 
 @pytest.mark.parametrize("command", ["pack", "report", "rescore"])
