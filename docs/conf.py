@@ -20,6 +20,7 @@ from builders.release.cards import SOFTWARE, markdown_table
 from builders.release.preview import entries
 from loaders import __version__
 from loaders.medlaybench_v import PAIR_COLUMNS
+from loaders.threemdbench import DIAGNOSES
 from scripts.commands import COMMANDS, Group
 
 HERE = Path(__file__).parent
@@ -157,6 +158,14 @@ class SourceColumns(SphinxDirective):
         return self.parse_text_to_nodes(markdown_table(["column, or", "what it holds"], lines))
 
 
+class Diagnoses(SphinxDirective):
+    """The diagnoses of 3MDBench, with the synonyms that a label may be instead."""
+
+    def run(self) -> list[nodes.Node]:
+        lines = ([one.name, one.domain, ", ".join(one.synonyms)] for one in DIAGNOSES)
+        return self.parse_text_to_nodes(markdown_table(["diagnosis", "domain", "synonyms"], lines))
+
+
 class Bibtex(SphinxDirective):
     """The BibTeX of a corpus's paper, as its card has it; or of this software."""
 
@@ -172,5 +181,5 @@ class Bibtex(SphinxDirective):
 def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", _as_rst)
     app.connect("autodoc-skip-member", _skipped)
-    for directive in (Bibtex, Columns, Commands, Rows, SourceColumns):
+    for directive in (Bibtex, Columns, Commands, Diagnoses, Rows, SourceColumns):
         app.add_directive(directive.__name__.lower(), directive)

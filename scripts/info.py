@@ -83,6 +83,9 @@ def _describe(known: Corpus) -> None:
     for column, feature in known.features.items():
         shown.add_row(column, _type(feature))
     output.print(shown, markup=False)
+    for column, feature in known.features.items():
+        if names := getattr(feature, "names", None):
+            output.print(f"{column}, 0 to {len(names) - 1}: {', '.join(names)}\n", highlight=False)
     rows = ", ".join(f"{split} {count:,}" for split, count in known.official_rows.items())
     official = f"{known.official_repo} ({rows or 'splits not documented'})" if known.official_repo else "none"
     output.print(f"authors' release: {official}\n", highlight=False)

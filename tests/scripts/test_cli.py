@@ -39,6 +39,12 @@ def test_the_way_of_a_release(release: Path, tmp_path: Path, capsys: pytest.Capt
     assert "http" not in html.replace("http-equiv", "")  # nothing is fetched
 
 
+def test_the_names_that_a_label_of_photos_may_have_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing listed them: a photo with another label is left out, and a label table maps to these names alone."""
+    assert execute(["info", "3mdbench"]) == 0
+    assert "label, 0 to 33: eczema, hives, " in capsys.readouterr().out
+
+
 def test_a_damaged_release_exits_with_1_and_names_the_file(
     release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
