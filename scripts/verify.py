@@ -43,8 +43,9 @@ def command(
         output.print(shown, markup=False)
         return 1
     rows = ", ".join(f"{name} {split.rows:,}" for name, split in manifest.splits.items())
+    sound = "sound by its manifest; gates and scans were not run" if older else "sound"
     output.print(
-        f"{source}: sound. {manifest.corpus}; rows: {rows}; {len(manifest.files)} files; "
+        f"{source}: {sound}. {manifest.corpus}; rows: {rows}; {len(manifest.files)} files; "
         f"content {manifest.content_digest[:16]}…",
         highlight=False,
     )

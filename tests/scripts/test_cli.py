@@ -6,10 +6,12 @@ import errno
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from builders.recipe import recipe_of
 from scripts.cli import execute, find, keep_bars_from_logs, root
 from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.privileges import unprivileged
@@ -37,6 +39,18 @@ def test_the_way_of_a_release(release: Path, tmp_path: Path, capsys: pytest.Capt
     assert "Stand-in" in html and "data:image/jpeg;base64" in html
     assert "magnetic resonance imaging (DRMR)" in html and "DRMR" not in html.partition("<h2>Sample")[2]
     assert "http" not in html.replace("http-equiv", "")  # nothing is fetched
+
+
+def test_a_release_of_other_gates_is_not_called_sound_without_saying_so(
+    release: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The remark went to standard error alone: who kept the output read that every gate had passed."""
+    recipe = recipe_of("medlaybench-v")
+    monkeypatch.setattr("scripts.verify.recipe_of", lambda name: replace(recipe, rules=recipe.rules + 1))
+    assert execute(["verify", str(release)]) == 0
+    said = capsys.readouterr()
+    assert ": sound by its manifest; gates and scans were not run. " in said.out
+    assert f"made by version {recipe.rules} of the gates and scans" in said.err
 
 
 def test_the_names_that_a_label_of_photos_may_have_are_told(capsys: pytest.CaptureFixture[str]) -> None:
