@@ -66,7 +66,7 @@ def test_max_cost_is_what_all_candidates_may_cost_together(tmp_path: Path, monke
         return SimpleNamespace(spent={"patient": 1, "judge": 1}, cost=lambda role: 2.5 if role == "judge" else None)
 
     monkeypatch.setattr(candidates, "play", play)
-    monkeypatch.setattr(candidates, "roles_of", lambda *given: None)
+    monkeypatch.setattr(candidates, "roles_of", lambda *given, **more: None)
     options = Selecting(out=tmp_path, max_cost=9.0)
     candidates.play_each(None, [], options, None, "patient", ("a", "b", "c", "d", "e"), {})  # type: ignore[arg-type]
     assert limits == [9.0, 6.5, 4.0, 1.5, 0.0]
