@@ -77,8 +77,7 @@ def exchange(connection: Connection, token: str, now: float, *, coordinator: boo
     )
     if used.rowcount != 1:
         return None
-    person = connection.execute(select(links.c.person).where(links.c.digest == digest_of(token))).scalar()
-    return begin(connection, person, now)
+    return begin(connection, person_of(connection, token), now)
 
 
 def begin(connection: Connection, person: str | None, now: float) -> tuple[str, Session]:
@@ -95,6 +94,11 @@ def begin(connection: Connection, person: str | None, now: float) -> tuple[str, 
         )
     )
     return token, session
+
+
+def person_of(connection: Connection, token: str) -> str | None:
+    """Whom a link was made for; None for a coordinator, and for no link."""
+    return connection.execute(select(links.c.person).where(links.c.digest == digest_of(token))).scalar()
 
 
 def is_theirs(connection: Connection, token: str, session: Session | None) -> bool:

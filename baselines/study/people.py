@@ -20,7 +20,18 @@ from baselines.study.design import Check, Prolific, Question
 from baselines.study.flow import ENDED, Stage
 from baselines.study.journal import note
 from baselines.study.keys import STUDY, Keys
-from baselines.study.store import answers, drafts, identity, links, messages, people, requests, sessions, slots
+from baselines.study.store import (
+    answers,
+    drafts,
+    fact_in,
+    identity,
+    links,
+    messages,
+    people,
+    requests,
+    sessions,
+    slots,
+)
 from baselines.study.tasks.task import Form, FormError
 from loaders.errors import InputError
 
@@ -95,10 +106,13 @@ def invite(connection: Connection, keys: Keys, count: int, now: float) -> list[t
 
 
 def link_again(connection: Connection, name: str, now: float) -> str:
-    """Another link for somebody who can no longer get in. Raises InputError for one who has ended."""
+    """Another link for somebody who can no longer get in. Raises InputError for one who has ended, and, in a closed
+    study, for one who has not begun."""
     person = person_of(connection, name)
     if person.stage in ENDED:
         raise InputError(name, found=person.stage, expected="a person who is still in the study")
+    if person.stage == "invited" and fact_in(connection, "closed") is not None:
+        raise InputError(name, found="has not begun, and the study is closed", expected="a person who has begun")
     note(connection, now, "linked again", person=name)
     return make_link(connection, name, now)
 

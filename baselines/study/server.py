@@ -383,7 +383,10 @@ def _links(app: FastAPI, server: _Server) -> None:
             if not fine and access.is_theirs(connection, token, session):
                 where = "/coordinator" if coordinator else "/"
                 return RedirectResponse(where, status_code=303)  # opened again, or its button pressed twice
-            full = fine and not coordinator and views.is_full(connection, site)
+            name = access.person_of(connection, token)
+            # Whoever has begun goes on where they are, also in a study that gives nothing out any more.
+            new = fine and name is not None and who.person_of(connection, name).stage == "invited"
+            full = new and views.is_full(connection, site)
         if not fine:
             raise server.no_link(request, "It was used, it is too old, or a part of it is missing.")
         if full:

@@ -36,7 +36,7 @@ def command(
     if not count and again is None and not coordinator:
         raise InputError("--count", found="nobody", expected="how many people, --again, or --coordinator")
     with opened(study, database, begun=False) as (_, store, keys), store.writing() as connection:
-        if fact_in(connection, "closed") is not None and (count or again is not None):
+        if fact_in(connection, "closed") is not None and count:
             raise InputError(study, found="is closed", expected="a study that is open")
         where = address or fact_in(connection, "address")
         if where is None:

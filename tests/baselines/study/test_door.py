@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from baselines.study import begun
 from baselines.study import people as who
 from baselines.study.design import Check, Design, Limits, Pay, Prolific, Question
 from baselines.study.site import Site
 from baselines.study.store import people, set_fact
+from scripts.cli import execute
 from tests.parts.study_site import login, radios
 from tests.parts.study_talks import Clock, Visitor, links, talking, visiting
 
@@ -70,6 +72,25 @@ def test_nobody_is_led_through_a_full_study(why: str, tmp_path: Path) -> None:
         waits.enter()  # was let in before
         assert waits.title == "The study has ended" and "LATE" in waits.page and "DONE" not in waits.page
         assert stage(site, "P002") == "timed_out" and stage(site, "P003") == "invited"
+
+
+@pytest.mark.parametrize("why", ["full", "closed"])
+def test_who_has_begun_gets_in_by_another_link(why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They were told that there was no place left, in the middle of their case."""
+    begun.write_study(tmp_path, "confirmation")
+    site = talking(tmp_path, cases=1, per_person=1)
+    with visiting(site) as client:
+        first, _ = links(site, 2)
+        Visitor(client, first).enter()  # has the only case
+        if why == "closed":
+            with site.store.writing() as connection:
+                set_fact(connection, "closed", "now")
+        again = ("study", "invite", str(tmp_path), "--address", "https://study.test", "--again")
+        assert execute([*again, "P001"]) == 0
+        person = Visitor(client, capsys.readouterr().out.strip().rpartition("/i/")[2])
+        assert person.title == "The chart"
+        assert (execute([*again, "P002"]) == 0) is (why == "full")
+        assert why == "full" or "has not begun, and the study is closed" in capsys.readouterr().err
 
 
 def test_a_person_whose_case_broke_off_is_told_what_it_was_about(tmp_path: Path) -> None:
