@@ -106,8 +106,7 @@ def leave(connection: Connection, site: Site, place: Place, form: Form) -> Did:
     answer = _one(form, "answer")
     if answer not in ("keep", "delete"):
         raise FormError("answer", "Choose what should happen to your answers.")
-    who.withdraw(connection, site.keys, place.person, site.clock(), erased=answer == "delete")
-    return NOTHING
+    return Did(episode=who.withdraw(connection, site.keys, place.person, site.clock(), erased=answer == "delete"))
 
 
 # --- Items ------------------------------------------------------------------------------------------------------------

@@ -198,14 +198,16 @@ def right(checks: Sequence[Check], form: Form) -> bool:
     return given == [str(check.right) for check in checks]
 
 
-def withdraw(connection: Connection, keys: Keys, person: Person, now: float, *, erased: bool) -> None:
-    """The person stops: the item in hand is given up, and with `erased` everything that they did is deleted."""
-    if (mine := at.open_slot(connection, person.id)) is not None:
-        at.lose(connection, mine, "stopped", now)
+def withdraw(connection: Connection, keys: Keys, person: Person, now: float, *, erased: bool) -> int | None:
+    """The person stops: the item in hand is left, and with `erased` everything that they did is deleted. Returns the
+    number of a talk whose episode is due."""
+    mine = at.open_slot(connection, person.id)
+    due = None if mine is None else at.leave(connection, keys, mine, "stopped", now)
     if person.stage not in ENDED:
         move(connection, person, "withdrawn", now)
     if erased:
         erase(connection, keys, person.id, now)
+    return None if erased else due
 
 
 def erase(connection: Connection, keys: Keys, name: str, now: float) -> None:
@@ -222,8 +224,7 @@ def erase(connection: Connection, keys: Keys, name: str, now: float) -> None:
         connection.execute(update(answers).where(answers.c.digest == row.digest).values(**bare))
     connection.execute(update(slots).where(slots.c.person == name).values(sealed=None, after=None, episode=None))
     for slot in at.slots_of(connection, name):
-        if slot.step not in at.OVER:
-            at.lose(connection, slot, "stopped", now)
+        at.leave(connection, keys, slot, "stopped", now)
     connection.execute(delete(identity).where(identity.c.person == name))
     connection.execute(delete(links).where(links.c.person == name))
     connection.execute(delete(sessions).where(sessions.c.person == name))

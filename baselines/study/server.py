@@ -268,19 +268,13 @@ class _Server:
             ended, left = at.overdue(connection, site.study.design, now, self.awake)
             for slot in ended:
                 at.end_talk(connection, slot, "time", now)
-            # The episode of a confirmation was written with its findings.
-            unwritten = [slot for slot in left if (slot.step, slot.task) == ("after", "intervention")]
-            for slot in left:
-                if slot.step == "after":
-                    at.close(connection, site.keys, slot, {}, now)
-                else:
-                    at.lose(connection, slot, "lease", now)
+            unwritten = [at.leave(connection, site.keys, slot, "lease", now) for slot in left]
             waiting, going = at.unanswered(connection), at.going(connection)
         self.replies.talks.keep_only(going)
         for slot in waiting:
             self.replies.due(slot.id)
-        for slot in unwritten:
-            self.replies.over(slot.id)
+        for number in filter(None, unwritten):
+            self.replies.over(number)
 
 
 def _beat(connection: Connection, now: float) -> None:

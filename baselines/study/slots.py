@@ -307,6 +307,16 @@ def lose(connection: Connection, slot: Slot, why: Lost, now: float) -> None:
     note(connection, now, "lost", person=slot.person, slot=slot.id, why=why)
 
 
+def leave(connection: Connection, keys: Keys, slot: Slot, why: Lost, now: float) -> int | None:
+    """The person goes away: at the last survey the item is done, before it is lost. Returns the number of a talk whose
+    episode is due; that of a confirmation was written with its findings."""
+    if slot.step != "after":
+        lose(connection, slot, why, now)
+        return None
+    close(connection, keys, slot, {}, now)
+    return slot.id if slot.task == "intervention" else None
+
+
 def keep_draft(connection: Connection, keys: Keys, slot: Slot, draft: Mapping[str, Sequence[str]], now: float) -> None:
     """Stores what is being written; does nothing once the item is done."""
     if slot.step in OVER:
@@ -377,10 +387,11 @@ def unanswered(connection: Connection) -> list[Slot]:
 
 
 def without_episode(connection: Connection) -> list[Slot]:
-    """Talks that are over, but whose episode has not been written yet."""
+    """Talks that are over, but whose episode has not been written yet; an erased person's cannot be."""
     over = (slots.c.task == "confirmation") & slots.c.step.in_(("after", "done"))
     over |= (slots.c.task == "intervention") & (slots.c.step == "done")
-    return _slots(connection, select(*_COLUMNS).where(over & slots.c.episode.is_(None)))
+    there = slots.c.person.in_(select(people.c.id).where(people.c.stage != "erased"))
+    return _slots(connection, select(*_COLUMNS).where(over & there & slots.c.episode.is_(None)))
 
 
 def is_said(connection: Connection, slot: Slot, client: str) -> bool:

@@ -15,8 +15,8 @@ from sqlalchemy import select
 from baselines.medconceal.game import FINISHED, TIME_UP, Rules, task_game
 from baselines.medconceal.record import Episode
 from baselines.medconceal.transcripts import read_transcripts
+from baselines.study import pay, talks
 from baselines.study import slots as at
-from baselines.study import talks
 from baselines.study.design import TaskName
 from baselines.study.export import export
 from baselines.study.keys import Keys
@@ -206,24 +206,36 @@ def test_a_page_says_why_it_comes_and_keeps_the_aims_in_sight(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("task", ["intervention", "confirmation"])
-def test_a_talk_counts_whose_person_closed_the_last_survey(task: TaskName, tmp_path: Path) -> None:
-    """The lease ends it as done; an intervention was exported only once the server had been started again."""
+@pytest.mark.parametrize("way", ["tab", "keep", "delete"])
+def test_a_talk_counts_whose_person_left_at_the_last_survey(way: str, task: TaskName, tmp_path: Path) -> None:
+    """The lease ends it as done; an intervention was exported only once the server had been started again. Whoever
+    pressed Stop there lost it, and was paid for a part."""
     clock = Clock()
     site = talking(tmp_path, task, per_person=1, clock=clock)
     with visiting(site) as client:
         person = at_work(client, links(site)[0])
         for text in TURNS[:5]:
             person.say(text)
-        clock.now += 700
-        person.look()
         if task == "confirmation":
+            person.do("finish")
             person.do("findings", none="yes")
+        else:
+            with site.store.writing() as connection:  # convinced early
+                at.end_talk(connection, at.slot_of(connection, 1), "addressed", clock.now)
+            person.look()
         assert person.title == "About this case"
-        clock.now += 60 * site.study.design.lease + 1
-        beside(client).call(client.app.state.server.look)
+        if way == "tab":
+            clock.now += 60 * site.study.design.lease + 1
+            beside(client).call(client.app.state.server.look)
+        else:
+            person.do("leave", form=person.form("stop"), answer=way)
+            client.app.state.server.look()
         beside(client).call(site_replies(client).settled)
         exported = export(site.study, site.store, site.keys, tmp_path / "out")
-    assert (exported.items, dict(exported.left_out)) == (1, {})
+        with site.store.reading() as connection:
+            (row,) = pay.table(connection, site.study.design)
+    assert (exported.items, dict(exported.left_out)) == ((0, {"erased": 1}) if way == "delete" else (1, {}))
+    assert (row["done"], row["amount"]) == ("1", "7.00")
 
 
 def test_nothing_replaces_a_model_that_fails(tmp_path: Path) -> None:
