@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 CLINICIAN, PATIENT = "clinician", "patient"
 OVER = ("done", "lost")
-Lost = Literal["lease", "interrupted", "stopped"]
+Lost = Literal["lease", "interrupted", "stopped", "time"]
+"""Why an item is lost: not back in time, a model failed, the person stopped, the time was up before a word was said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,8 +250,12 @@ def reply(connection: Connection, keys: Keys, slot: Slot, text: str, now: float)
 
 
 def end_talk(connection: Connection, slot: Slot, why: str, now: float) -> None:
-    """The talk is over: findings come next after a confirmation, the short survey after an intervention."""
+    """The talk is over: findings come next after a confirmation, the short survey after an intervention; a talk in
+    which the person has not said a word is lost."""
     if slot.step != "talk":
+        return
+    if not slot.turns:
+        lose(connection, slot, "time", now)
         return
     following = "findings" if slot.task == "confirmation" else "after"
     used = min(slot.spent(now), slot.allowed)

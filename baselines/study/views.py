@@ -107,8 +107,8 @@ def place_of(connection: Connection, site: Site, name: str, shown: str | None = 
         slot = clock.go_on(connection, slot, shown, now)
         if slot.is_up(now, design.grace):
             at.end_talk(connection, slot, "time", now)
-            slot = at.slot_of(connection, slot.id)
-    elif not is_closed(connection):
+            slot = at.open_slot(connection, name)
+    if slot is None and not is_closed(connection):
         slot = at.give(connection, design, name, now)
     given = at.slots_of(connection, name)
     if slot is None:
@@ -178,6 +178,8 @@ def _notice(site: Site, place: Place) -> str:
             parts.append("This case was open too long. Here it is again.")
         elif before[-1].why == "lease":
             parts.append("The last case was open too long and was given to someone else. Here is another one.")
+        elif before[-1].why == "time":
+            parts.append("The time of the last case was up before you had written anything. Here is another one.")
     return " ".join(parts)
 
 

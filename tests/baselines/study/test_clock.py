@@ -29,7 +29,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
     with visiting(made) as client:
         at_work(client, links(made)[0])
         with made.store.writing() as connection:
-            connection.execute(slots.update().values(given=BEGAN, since=BEGAN, used=30.0))
+            connection.execute(slots.update().values(given=BEGAN, since=BEGAN, used=30.0, turns=1))
         yield made
 
 

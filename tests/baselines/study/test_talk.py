@@ -200,6 +200,7 @@ def test_a_page_says_why_it_comes_and_keeps_the_aims_in_sight(tmp_path: Path) ->
         assert person.page.index(AIMS[1]) > person.page.index("Reason for the encounter")
         person.do("begin")
         assert person.page.index(AIMS[0]) < person.page.index(AIMS[1]) < person.page.index("Reason for the encounter")
+        person.say("Hello.")
         clock.now += 700
         person.look()
         assert person.title == "About this case" and "The time is up" in person.page
@@ -236,6 +237,30 @@ def test_a_talk_counts_whose_person_left_at_the_last_survey(way: str, task: Task
             (row,) = pay.table(connection, site.study.design)
     assert (exported.items, dict(exported.left_out)) == ((0, {"erased": 1}) if way == "delete" else (1, {}))
     assert (row["done"], row["amount"]) == ("1", "7.00")
+
+
+@pytest.mark.parametrize("task", ["intervention", "confirmation"])
+def test_a_talk_in_which_nobody_said_a_word_goes_to_somebody_else(task: TaskName, tmp_path: Path) -> None:
+    """It counted as done, and was not given out again, though no export held it."""
+    clock = Clock()
+    site = talking(tmp_path / "s", task, cases=2, completed=2, clock=clock)
+    with visiting(site) as client:
+        idle, away = (at_work(client, token) for token in links(site, 2))
+        with site.store.reading() as connection:
+            cases = [at.slot_of(connection, number).item for number in (1, 2)]
+        clock.now += 60 * site.study.design.minutes + site.study.design.grace + 1
+        idle.look()
+        assert idle.title == "The chart" and "before you had written anything" in idle.page
+        client.app.state.server.look()
+        away.look()
+        with site.store.reading() as connection:
+            given = [at.slots_of(connection, name) for name in ("P001", "P002")]
+            rows = pay.table(connection, site.study.design)
+        assert [[slot.item for slot in mine] for mine in given] == [cases, cases[::-1]]
+        assert [[(slot.step, slot.why) for slot in mine] for mine in given] == [[("lost", "time"), ("chart", None)]] * 2
+        assert [(row["done"], row["part"]) for row in rows] == [("0", "5.00")] * 2  # as the time used
+        exported = export(site.study, site.store, site.keys, tmp_path / "out")
+    assert (exported.items, dict(exported.left_out)) == (0, {"nothing said (time)": 2, "not finished": 2})
 
 
 def test_nothing_replaces_a_model_that_fails(tmp_path: Path) -> None:
