@@ -240,9 +240,10 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """One read-only transaction."""
+        """One read-only transaction, which sees the database as it was at one moment."""
+        one_moment = {} if self.sqlite else {"isolation_level": "REPEATABLE READ"}
         with self.engine.connect() as connection:
-            yield connection.execution_options(bedside_reads=True)
+            yield connection.execution_options(bedside_reads=True, **one_moment)
 
     def fact(self, name: str) -> str | None:
         """A fact of the study."""

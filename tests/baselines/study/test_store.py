@@ -18,7 +18,7 @@ from baselines.study import people as who
 from baselines.study.export import export
 from baselines.study.keys import Erased
 from baselines.study.site import Site, open_database
-from baselines.study.store import answers, items, open_store, set_fact, slots
+from baselines.study.store import answers, fact_in, items, open_store, set_fact, slots
 from baselines.study.store import journal as rows
 from loaders.errors import InputError
 from scripts.bench.study_players import ROLES
@@ -68,6 +68,20 @@ def test_a_talk_is_kept_exported_and_erased(database: str | None, tmp_path: Path
         store.tidy()
     places = [path for folder in ("s", "out") for path in (tmp_path / folder).rglob("*") if path.is_file()]
     assert len(places) >= 5 and not [path for path in places if marked.encode() in path.read_bytes()]
+
+
+def test_who_reads_sees_one_moment(database: str | None, tmp_path: Path) -> None:
+    """An export on Postgres read its people at one moment, and what they did at a later one."""
+    with open_store(database or tmp_path / "study.sqlite") as store:
+        for value in ("first", "second"):
+            with store.reading() as connection:
+                before = fact_in(connection, "address")
+                with store.writing() as other:
+                    set_fact(other, "address", value)
+                assert fact_in(connection, "address") == before
+            assert store.fact("address") == value
+        with store.writing() as connection:  # a connection that was read with writes as before
+            assert store.sqlite or connection.get_isolation_level() == "READ COMMITTED"
 
 
 def test_what_models_cost_counts_when_its_person_is_erased(tmp_path: Path) -> None:
