@@ -225,7 +225,7 @@ def say(connection: Connection, keys: Keys, slot: Slot, design: Design, client: 
         return False
     if is_said(connection, slot, client):
         return False
-    used = min(slot.spent(now), slot.allowed)
+    used = slot.spent(now)  # also beyond what is allowed: the grace is given once, not after each reply
     _keep(connection, keys, slot, CLINICIAN, client, text, now, used)
     _change(connection, slot, used=used, since=None, turns=slot.turns + 1)
     connection.execute(_NO_DRAFT, {"slot_id": slot.id})

@@ -73,6 +73,23 @@ def test_who_does_not_come_back_keeps_no_case(site: Site) -> None:
         assert ended == [] and [slot.id for slot in left] == [1]
 
 
+def test_the_grace_is_given_once(site: Site) -> None:
+    """It began anew with each message, so that whoever was quick after each reply never came to the end."""
+    design, now = site.study.design, BEGAN
+    with site.store.writing() as connection:
+        for number, (wrote, in_time) in enumerate(((569.0, True), (13.0, True), (13.0, False))):
+            now += wrote
+            slot = at.slot_of(connection, 1)
+            assert at.say(connection, site.keys, slot, design, f"page {number}", "And then?", now) is in_time
+            if in_time:
+                now += 100  # the clock stands while the patient answers
+                at.reply(connection, site.keys, at.slot_of(connection, 1), "Yes.", now)
+        slot = at.slot_of(connection, 1)
+        assert slot.is_up(now, design.grace) and slot.left(now) == 0.0
+        at.end_talk(connection, slot, "time", now)
+        assert at.slot_of(connection, 1).used == 600.0  # never more than was granted
+
+
 def test_who_works_at_a_case_keeps_it(site: Site) -> None:
     """The lease runs from what was written last: findings after a chart that was long open were lost."""
     design: Design = replace(site.study.design, lease=60.0)
