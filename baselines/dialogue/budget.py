@@ -16,7 +16,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Unpack
 
-from baselines.dialogue.planned import asked, tokens
+from baselines.dialogue.planned import asked, counted
 from loaders.errors import BedsideError, InputError
 from loaders.models.messages import Answer, ChatModel, Decoding, Message
 
@@ -92,8 +92,7 @@ class Budget:
 
     def _count(self, player: ChatModel, messages: Sequence[Message], answer: Answer) -> None:
         given, said = self._price(player)
-        read = asked(messages) if answer.input_tokens is None else answer.input_tokens
-        written = tokens(answer.text) if answer.output_tokens is None else answer.output_tokens
+        read, written = counted(messages, answer)
         self.spent += (read * given + written * said) / 1e6
 
 

@@ -37,6 +37,12 @@ def asked(messages: Sequence[Message]) -> int:
     return sum(tokens(message.text) + FRAME + IMAGE * len(message.images) for message in messages)
 
 
+def counted(messages: Sequence[Message], answer: Answer) -> tuple[int, int]:
+    """Tokens of a request and of its answer, estimated where the provider has not counted them."""
+    read = asked(messages) if answer.input_tokens is None else answer.input_tokens
+    return read, tokens(answer.text) if answer.output_tokens is None else answer.output_tokens
+
+
 def estimate(
     game: Game[Case, Any],
     cases: Sequence[Case],

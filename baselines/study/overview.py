@@ -19,7 +19,7 @@ from baselines.study.access import Session
 from baselines.study.design import TaskName
 from baselines.study.flagged import flagged
 from baselines.study.flow import STAGES, Frame
-from baselines.study.site import Site, dollars
+from baselines.study.site import Site, cost
 from baselines.study.store import answers, messages, slots
 from loaders.errors import InputError
 from loaders.pages import render
@@ -135,9 +135,18 @@ def _models(connection: Connection, site: Site) -> list[Row]:
     drafts, turns = leaks.one()
     if turns:
         rows.append(("First drafts that gave a concern away", f"{drafts or 0:,} of {turns:,}; none was shown"))
-    spent = dollars(connection, site.prices)
-    rows.append(("Cost so far", "unknown: pass --price for each model" if spent is None else f"${spent:,.2f}"))
+    rows.append(("Cost so far", _cost(connection, site)))
     return rows
+
+
+def _cost(connection: Connection, site: Site) -> str:
+    spent, most = cost(connection, site.prices), site.study.design.limits.dollars
+    if spent is None:
+        return "unknown: pass --price for each model"
+    told = f"${spent.dollars:,.2f}" + ("" if most is None else f" of ${most:,.2f}")
+    if spent.estimated:
+        told += f"; tokens of {spent.estimated:,} answer{'s are' if spent.estimated > 1 else ' is'} estimated"
+    return told + ("; no further conversation is assigned" if site.is_spent(connection) else "")
 
 
 def waited(connection: Connection) -> list[float]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, select, update
+from sqlalchemy import case, func, select, update
 
 from baselines.dialogue.game import Game
 from baselines.dialogue.playing import Player, Scripted
@@ -67,36 +67,48 @@ class Site:
         self.store.close()
         self.keys.close()
 
-    def dollars(self) -> float | None:
-        """What the models' answers have cost; None if a price is unknown."""
-        with self.store.reading() as connection:
-            return dollars(connection, self.prices)
+    def is_spent(self, connection: Connection) -> bool:
+        """Whether the study has spent its budget: no model is asked, and no talk is given to anybody."""
+        most = self.study.design.limits.dollars
+        spent = None if most is None else cost(connection, self.prices)
+        return most is not None and spent is not None and spent.dollars >= most
 
     def check_dollars(self) -> None:
         """Raises ModelError if the study has spent its budget."""
-        most = self.study.design.limits.dollars
-        if most is None:
-            return
-        spent = self.dollars()
-        if spent is not None and spent >= most:
-            raise ModelError("study", found=f"${spent:.2f} of ${most:.2f} are spent", do="Raise limits.dollars")
+        with self.store.reading() as connection:
+            if self.is_spent(connection):
+                found = f"the ${self.study.design.limits.dollars:.2f} of the study are spent"
+                raise ModelError("study", found=found, do="Raise limits.dollars")
 
 
-def dollars(connection: Connection, prices: Prices) -> float | None:
-    """US dollars for all answers so far; None if a price, or a count of tokens, is unknown."""
-    counted = select(
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """US dollars for the answers of models, and how many of those had no count of tokens, and are estimated."""
+
+    dollars: float
+    estimated: int
+
+
+def cost(connection: Connection, prices: Prices) -> Cost | None:
+    """What all answers so far have cost; None if a price is unknown.
+
+    One that has neither a count nor an estimate (of an earlier version) counts as the mean of the others of its role.
+    """
+    given, said = answers.c.input_tokens, answers.c.output_tokens
+    taken = select(
         answers.c.model,
-        func.sum(answers.c.input_tokens).label("given"),
-        func.sum(answers.c.output_tokens).label("said"),
-        func.sum((answers.c.input_tokens.is_(None)).cast(answers.c.slot.type)).label("uncounted"),
-    ).group_by(answers.c.model)
-    total = 0.0
-    for row in connection.execute(counted):
-        if row.model not in prices or row.uncounted:
+        (func.avg(given) * func.count()).label("given"),
+        (func.avg(said) * func.count()).label("said"),
+        func.sum(case((answers.c.estimated | given.is_(None) | said.is_(None), 1), else_=0)).label("estimated"),
+    ).group_by(answers.c.model, answers.c.role)
+    total, estimated = 0.0, 0
+    for row in connection.execute(taken):
+        if row.model not in prices:
             return None
-        given, said = prices[row.model]
-        total += ((row.given or 0) * given + (row.said or 0) * said) / 1e6
-    return total
+        each_given, each_said = prices[row.model]
+        total += (float(row.given or 0) * each_given + float(row.said or 0) * each_said) / 1e6
+        estimated += row.estimated
+    return Cost(total, estimated)
 
 
 def private(folder: Path) -> Path:

@@ -136,10 +136,10 @@ def slots_of(connection: Connection, person: str) -> list[Slot]:
     return _slots(connection, _OF_PERSON, name=person)
 
 
-def offers_of(connection: Connection) -> list[Offer]:
-    """The items of the study, in order."""
+def offers_of(connection: Connection, *, talks: bool = True) -> list[Offer]:
+    """The items of the study, in order; with `talks` false, those for which no model is asked."""
     found = connection.execute(select(items.c.id, items.c.task, items.c.group).order_by(items.c.number))
-    return [Offer(row.id, row.task, row.group) for row in found]
+    return [Offer(row.id, row.task, row.group) for row in found if talks or row.task not in TALKS]
 
 
 def item_of(connection: Connection, task: str, name: str) -> Item:
@@ -175,12 +175,12 @@ def held(connection: Connection) -> list[Held]:
     ]
 
 
-def give(connection: Connection, design: Design, person: str, now: float) -> Slot | None:
-    """The item in hand, or the next one by the schedule; None if there is no further one."""
+def give(connection: Connection, design: Design, person: str, now: float, *, talks: bool = True) -> Slot | None:
+    """The item in hand, or the next one by the schedule; None if there is no further one. `talks` as `offers_of`."""
     if (mine := open_slot(connection, person)) is not None:
         return mine
     who = connection.execute(select(people.c.number, people.c.factor).where(people.c.id == person)).one()
-    chosen = choose(design, offers_of(connection), held(connection), who.number)
+    chosen = choose(design, offers_of(connection, talks=talks), held(connection), who.number)
     if chosen is None:
         return None
     offer = chosen.offer

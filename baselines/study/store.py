@@ -164,6 +164,7 @@ answers = Table(  # of models, each paid for once
     Column("seconds", Float, nullable=False),
     Column("input_tokens", Integer),
     Column("output_tokens", Integer),
+    Column("estimated", Boolean),  # whether these two were, since the provider did not count them
     Column("sealed", LargeBinary, nullable=False),
     Index("answers_by_slot", "slot"),
 )
@@ -189,6 +190,9 @@ journal = Table(
     Column("previous", String(64), nullable=False),
     Column("digest", String(64), nullable=False),
 )
+
+_LATER = (("slots", "stood", "FLOAT"), ("answers", "estimated", "BOOLEAN"))
+"""Columns that tables of earlier versions do not have: table, name, type."""
 
 
 class Store:
@@ -335,9 +339,9 @@ def open_store(place: Path | str) -> Store:
                     do="Install the version of Bedside that matches",
                 )
             tables.create_all(connection)
-            if "stood" not in {column["name"] for column in inspect(connection).get_columns("slots")}:
-                # the table is of an earlier version
-                connection.exec_driver_sql("ALTER TABLE slots ADD COLUMN stood FLOAT")
+            for table, name, kind in _LATER:
+                if name not in {column["name"] for column in inspect(connection).get_columns(table)}:
+                    connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
             if found is None:
                 connection.execute(facts.insert().values(name="format", value=str(FORMAT)))
     except InputError:

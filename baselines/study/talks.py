@@ -20,6 +20,7 @@ from typing import Unpack
 from sqlalchemy import bindparam, func, select, update
 
 from baselines.dialogue.game import Asking, Script, parted
+from baselines.dialogue.planned import counted
 from baselines.dialogue.playing import Scripted
 from baselines.medconceal import rubric
 from baselines.study import requests
@@ -84,7 +85,7 @@ class Asked:
         finally:
             REQUEST.set("")
             await self._turn.acquire()
-        self._keep(digest, role, player.name, answer, began)
+        self._keep(digest, role, player.name, messages, answer, began)
         return answer
 
     def _answered_elsewhere(self, digest: str) -> str | None:
@@ -93,8 +94,11 @@ class Asked:
             sealed = connection.execute(_STORED, {"wanted": digest}).scalar()
         return None if sealed is None else self._site.keys.open(self._slot.person, sealed)
 
-    def _keep(self, digest: str, role: str, model: str, answer: Answer, began: float) -> None:
+    def _keep(
+        self, digest: str, role: str, model: str, messages: Sequence[Message], answer: Answer, began: float
+    ) -> None:
         site, slot, now = self._site, self._slot, self._site.clock()
+        read, written = counted(messages, answer)
         with site.store.writing() as connection:
             # Within the transaction: if the person was erased meanwhile, this raises Erased.
             sealed = site.keys.seal(slot.person, json.dumps(asdict(answer)))
@@ -109,8 +113,9 @@ class Asked:
                         "model": model,
                         "at": now,
                         "seconds": now - began,
-                        "input_tokens": answer.input_tokens,
-                        "output_tokens": answer.output_tokens,
+                        "input_tokens": read,
+                        "output_tokens": written,
+                        "estimated": (read, written) != (answer.input_tokens, answer.output_tokens),
                         "sealed": sealed,
                     },
                 )

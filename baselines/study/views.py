@@ -109,7 +109,7 @@ def place_of(connection: Connection, site: Site, name: str, shown: str | None = 
             at.end_talk(connection, slot, "time", now)
             slot = at.open_slot(connection, name)
     if slot is None and not is_closed(connection):
-        slot = at.give(connection, design, name, now)
+        slot = at.give(connection, design, name, now, talks=not site.is_spent(connection))
     given = at.slots_of(connection, name)
     if slot is None:
         nothing = not any(one.step == "done" for one in given)
@@ -122,7 +122,8 @@ def place_of(connection: Connection, site: Site, name: str, shown: str | None = 
 def is_full(connection: Connection, site: Site) -> bool:
     """Whether somebody who comes now would find nothing to do, as things are."""
     newcomer = 1 + max((person.number for person in who.everybody(connection)), default=0)
-    chosen = choose(site.study.design, at.offers_of(connection), at.held(connection), newcomer)
+    offers = at.offers_of(connection, talks=not site.is_spent(connection))
+    chosen = choose(site.study.design, offers, at.held(connection), newcomer)
     return is_closed(connection) or chosen is None
 
 

@@ -114,12 +114,13 @@ def test_no_clock_is_stopped_while_another_server_runs(tmp_path: Path) -> None:
             assert last.alone()
 
 
-def test_a_study_that_began_before_clocks_could_stop_still_opens(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("table", "name"), [("slots", "stood"), ("answers", "estimated")])
+def test_a_study_of_an_earlier_version_still_opens(table: str, name: str, tmp_path: Path) -> None:
     for _ in range(2):
         with open_store(tmp_path / "study.sqlite") as store:
-            assert "stood" in {column["name"] for column in inspect(store.engine).get_columns("slots")}
+            assert name in {column["name"] for column in inspect(store.engine).get_columns(table)}
             with store.writing() as connection:
-                connection.exec_driver_sql("ALTER TABLE slots DROP COLUMN stood")
+                connection.exec_driver_sql(f"ALTER TABLE {table} DROP COLUMN {name}")
 
 
 def test_a_study_of_another_format_is_refused_as_it_is(tmp_path: Path) -> None:

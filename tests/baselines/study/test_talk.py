@@ -6,22 +6,24 @@ import asyncio
 import json
 import re
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from baselines.medconceal.game import FINISHED, TIME_UP, Rules, task_game
 from baselines.medconceal.record import Episode
 from baselines.medconceal.transcripts import read_transcripts
 from baselines.study import pay, talks
 from baselines.study import slots as at
-from baselines.study.design import TaskName
+from baselines.study.design import Limits, TaskName
 from baselines.study.export import export
 from baselines.study.keys import Keys
 from baselines.study.seat import Finding, Seat, Talk
-from baselines.study.site import open_database
+from baselines.study.site import Cost, cost, open_database
 from baselines.study.store import answers, messages, slots
 from baselines.study.talks import Talks
 from builders.samples.medconceal.cases import profiles
@@ -323,16 +325,57 @@ def test_a_restart_resumes_and_pays_for_no_answer_twice(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out" / "study.json").read_text())["asked_again"] == 1
 
 
-def test_a_study_that_has_spent_its_budget_asks_no_model(tmp_path: Path) -> None:
-    from dataclasses import replace
+class Uncounted(Acting):
+    """A model whose provider counts no tokens."""
 
-    from baselines.study.design import Limits
+    async def ask(self, *given: Any, **told: Any) -> Answer:
+        return replace(await super().ask(*given, **told), input_tokens=None, output_tokens=None)
 
-    site = talking(tmp_path, models=True, limits=Limits(dollars=0.0))
-    site = replace(site, prices={"acting/patient": (1.0, 1.0), "acting/evaluator": (1.0, 1.0)})
-    with pytest.raises(ModelError, match="are spent"):
+
+def test_a_budget_holds_for_answers_that_nobody_counts(tmp_path: Path) -> None:
+    """One answer without token counts switched the limit off for ever, and nothing said so."""
+    players = {"patient": Uncounted("patient"), "evaluator": Acting("evaluator")}
+    site = talking(tmp_path, models=True, players=players, per_person=2, limits=Limits(dollars=100.0))
+    site = replace(site, prices=dict.fromkeys(("acting/patient", "acting/evaluator"), (1.0, 1.0)))
+    with visiting(site) as client:
+        person = at_work(client, links(site)[0])
+        person.say("Hello.")
         site.check_dollars()
-    site.close()
+        with site.store.writing() as connection:
+            spent = cost(connection, site.prices)
+            assert spent is not None and spent.estimated == 1 and spent.dollars > 150e-6  # 120 are the evaluator's
+            bare = {"input_tokens": None, "output_tokens": None, "estimated": None}  # as an earlier version left it
+            connection.execute(answers.update().where(answers.c.role == "patient").values(**bare))
+            assert cost(connection, site.prices) == Cost(pytest.approx(120e-6), 1)
+        person.say("And now?")
+        with site.store.reading() as connection:  # it takes what its like takes, which is known now
+            tokens = select(func.sum(answers.c.input_tokens + answers.c.output_tokens))
+            once = connection.execute(tokens.where(answers.c.role == "patient")).scalar()
+            assert cost(connection, site.prices) == Cost(pytest.approx((240 + 2 * once) / 1e6), 2)
+        client.cookies.clear()
+        assert "$0.00 of $100.00; tokens of 2 answers are estimated<" in client.post(login(site)).text
+
+
+def test_a_study_that_has_spent_its_budget_leads_nobody_into_a_talk(tmp_path: Path) -> None:
+    """It went on to invite people, into cases that broke off."""
+    site = talking(tmp_path, models=True, per_person=2, limits=Limits(dollars=0.000_2))
+    site = replace(site, prices=dict.fromkeys(("acting/patient", "acting/evaluator"), (1.0, 1.0)))
+    with visiting(site, broken_off=0.0, first_wait=0.01) as client:
+        first, waiting, late = links(site, 3)
+        waits = Visitor(client, waiting)
+        person = at_work(client, first)
+        person.say("Hello.")
+        with pytest.raises(ModelError, match="are spent"):
+            site.check_dollars()
+        person.do("say", text="And now?")
+        until(lambda: person.look("/status").json()["state"] == "over")
+        person.look()
+        assert person.title == "About this study"  # and no further case
+        waits.enter()
+        assert waits.title == "The study has ended"
+        client.cookies.clear()
+        assert client.get(f"/i/{late}").status_code == 410
+        assert "no further conversation is assigned<" in client.post(login(site)).text
 
 
 # --- Parts ------------------------------------------------------------------------------------------------------------
