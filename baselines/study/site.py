@@ -141,8 +141,8 @@ def open_site(
 ) -> Site:
     """A study, ready to be served; the first time, its items are stored.
 
-    Raises InputError for a source that gives other items than those that the study began with, and as
-    `open_database` and `Task.items` do.
+    Raises InputError for a source that gives other items than those that the study began with, for other models than
+    those that people have talked with, and as `open_database`, `Store.hold` and `Task.items` do.
     """
     tasks = {name: task_named(name) for name in study.design.tasks}
     found = [item for task in tasks.values() for item in task.items(source)]
@@ -173,9 +173,11 @@ def open_site(
         clock=clock,
     )
     try:
-        with store.explained(), store.writing() as connection:
-            check_keys(connection, keys)
-            _write_down(connection, site, found)
+        with store.explained():
+            store.hold()  # first: a server that is refused writes nothing
+            with store.writing() as connection:
+                check_keys(connection, keys)
+                _write_down(connection, site, found)
     except BaseException:
         site.close()
         raise
@@ -196,7 +198,12 @@ def _write_down(connection: Connection, site: Site, found: list[Item]) -> None:
         "stand_in": json.dumps(site.stand_in),
     }
     known = {row.name: row.value for row in connection.execute(select(facts))}
-    for name, what in (("items", "other cases"), ("rehearsal", "as a rehearsal, or not")):
+    fixed = {"items": "other cases", "rehearsal": "as a rehearsal, or not"}
+    if connection.execute(select(slots.c.id).where(slots.c.turns > 0)).first():
+        # An export says of each conversation who played it.
+        models = json.loads(known.get("models", "{}"))
+        fixed["models"] = "other models: " + ", ".join(f"{role} {name}" for role, name in sorted(models.items()))
+    for name, what in fixed.items():
         if name in known and known[name] != told[name]:
             raise InputError(
                 site.study.folder,

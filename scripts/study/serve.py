@@ -120,7 +120,6 @@ def _serve(options: Serving, origins: list[str], listener: socket.socket) -> Non
     study = read_study(options.study)
     site = _site(options, study)
     try:
-        site.store.hold()
         with site.store.writing() as connection:
             now = site.clock()
             login = make_link(connection, None, now)

@@ -51,6 +51,7 @@ def talking(
     clock: Any = None,
     database: str | None = None,
     players: Mapping[str, ChatModel] | None = None,
+    named: str = "acting",
     **more: Any,
 ) -> Site:
     """A study with talks over the bundled cases, by rules and template or by acting models."""
@@ -68,7 +69,7 @@ def talking(
             timed=True,
             strict=True,
         ),
-        models={"patient": "acting", "evaluator": "acting"},
+        models={"patient": named, "evaluator": named},
         database=database,
         rehearsal=True,
         clock=clock or time.time,

@@ -158,6 +158,28 @@ def test_another_source_is_refused(tmp_path: Path) -> None:
         talking(tmp_path, cases=4)
 
 
+def test_a_server_that_is_refused_has_written_nothing(tmp_path: Path) -> None:
+    """It had already given its models, and what its source is, to the exports of the first."""
+    with talking(tmp_path).store as store:
+        with pytest.raises(InputError, match="served already"):
+            talking(tmp_path, named="another")
+        with pytest.raises(InputError, match="served already"):
+            talking(tmp_path, cases=3)
+        assert store.fact("models") == '{"evaluator": "acting", "patient": "acting"}'
+
+
+def test_other_models_are_refused_once_somebody_has_talked(tmp_path: Path) -> None:
+    """An export named the last ones, for conversations of the others too."""
+    talking(tmp_path, named="first").close()
+    site = talking(tmp_path, named="second")  # nobody has talked yet
+    with visiting(site) as client:
+        at_work(client, links(site)[0]).say("Hello.")
+    told = "was started with other models: evaluator second, patient second .expected the same"
+    with pytest.raises(InputError, match=told):
+        talking(tmp_path, named="first")
+    talking(tmp_path, named="second").close()
+
+
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "study.sqlite").write_bytes(b"no database, but long enough to be one" * 100)
     with pytest.raises(InputError, match="not a database"):
