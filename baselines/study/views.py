@@ -56,7 +56,8 @@ _ENDS = {
     ),
     "timed_out": (
         "The study has ended",
-        "It was closed, or its last place was taken, before you reached a case. You will be paid for your time so far.",
+        "It was closed, its last place was taken, or the time for your cases was up, before you had finished one. "
+        "You will be paid for your time so far.",
     ),
     "erased": ("Deleted", "Your answers were deleted. You may close this page."),
 }
@@ -112,9 +113,8 @@ def place_of(connection: Connection, site: Site, name: str, shown: str | None = 
         slot = at.give(connection, design, name, now, talks=not site.is_spent(connection))
     given = at.slots_of(connection, name)
     if slot is None:
-        nothing = not any(one.step == "done" for one in given)
-        left_out = nothing and (not given or is_closed(connection))
-        who.move(connection, person, "timed_out" if left_out else "debriefing", now)
+        took_part = any(one.step == "done" or one.why == "interrupted" for one in given)
+        who.move(connection, person, "debriefing" if took_part else "timed_out", now)
         return Place(who.person_of(connection, name))
     return Place(person, slot, given, now)
 

@@ -11,7 +11,7 @@ from baselines.study import begun
 from baselines.study import people as who
 from baselines.study.design import Check, Design, Limits, Pay, Prolific, Question
 from baselines.study.site import Site
-from baselines.study.store import people, set_fact
+from baselines.study.store import people, set_fact, slots
 from scripts.cli import execute
 from tests.parts.study_site import login, radios
 from tests.parts.study_talks import Clock, Visitor, links, talking, visiting
@@ -93,15 +93,23 @@ def test_who_has_begun_gets_in_by_another_link(why: str, tmp_path: Path, capsys:
         assert why == "full" or "has not begun, and the study is closed" in capsys.readouterr().err
 
 
-def test_a_person_whose_case_broke_off_is_told_what_it_was_about(tmp_path: Path) -> None:
-    site = talking(tmp_path, cases=1, per_person=1)
+@pytest.mark.parametrize("why", ["interrupted", "lease", "time"])
+@pytest.mark.parametrize("closed", [False, True])
+def test_only_whose_case_broke_off_has_completed_without_a_case(closed: bool, why: str, tmp_path: Path) -> None:
+    """Who had done nothing got the code of those who had finished; whose case broke off got it unless it was closed."""
+    site = talking(tmp_path, cases=1, per_person=1, prolific=CODES)
     with visiting(site) as client:
         person = Visitor(client, links(site)[0])
         person.enter()
         with site.store.writing() as connection:
-            connection.exec_driver_sql("UPDATE slots SET step = 'lost', why = 'interrupted'")
+            connection.execute(slots.update().values(step="lost", why=why))
+            if closed:
+                set_fact(connection, "closed", "now")
         person.look()
-        assert person.title == "About this study"
+        if why == "interrupted":
+            assert person.title == "About this study"
+            person.do("debriefing")
+        assert ("DONE" in person.page, "LATE" in person.page) == (why == "interrupted", why != "interrupted")
 
 
 def test_a_consent_that_has_changed_is_read_again(tmp_path: Path) -> None:
