@@ -61,7 +61,7 @@ def outside(connection: Connection, keys: Keys) -> dict[str, str]:
     """Person -> Prolific's id, for those who came from there and were not erased."""
     return {
         row.person: str((keys.open_json(STUDY, row.sealed) or {}).get("prolific", ""))
-        for row in connection.execute(select(identity))
+        for row in connection.execute(select(identity).where(identity.c.sealed != b""))
     }
 
 

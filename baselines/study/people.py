@@ -212,7 +212,7 @@ def withdraw(connection: Connection, keys: Keys, person: Person, now: float, *, 
 
 def erase(connection: Connection, keys: Keys, name: str, now: float) -> None:
     """Delete all texts of a person, and the key that opens copies of them. What remains: that there was somebody, when,
-    and how many items. Raises InputError for an unknown person."""
+    how many items, and the keyed digest of their outside id. Raises InputError for an unknown person."""
     person = person_of(connection, name)
     mine = select(slots.c.id).where(slots.c.person == name).scalar_subquery()
     for table in (messages, drafts, requests):
@@ -225,7 +225,8 @@ def erase(connection: Connection, keys: Keys, name: str, now: float) -> None:
     connection.execute(update(slots).where(slots.c.person == name).values(sealed=None, after=None, episode=None))
     for slot in at.slots_of(connection, name):
         at.leave(connection, keys, slot, "stopped", now)
-    connection.execute(delete(identity).where(identity.c.person == name))
+    # The keyed digest of the outside id stays, so that nobody takes part, and is paid, twice.
+    connection.execute(update(identity).where(identity.c.person == name).values(sealed=b""))
     connection.execute(delete(links).where(links.c.person == name))
     connection.execute(delete(sessions).where(sessions.c.person == name))
     values = {"sealed": None, "stage": "erased", "ended": person.ended or now, "consent": None}

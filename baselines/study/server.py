@@ -432,7 +432,11 @@ def _prolific(app: FastAPI, server: _Server) -> None:
                 raise server.no_link(request, "It is not one of this study.")
             # Prolific's ids are no secret: whoever is logged in keeps the session, and needs a new link on another
             # device.
-            if who.person_of(connection, name).stage != "invited":
+            stage = who.person_of(connection, name).stage
+            if stage == "erased":
+                told = "Your answers were deleted. Nobody takes part twice: please return your submission on Prolific."
+                raise _Refused(403, "You have taken part already", told)
+            if stage != "invited":
                 session = access.session_of(connection, request.cookies.get(access.COOKIE), now)
                 if session is not None and session.person == name:
                     return RedirectResponse("/", status_code=303)

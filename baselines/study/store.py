@@ -82,7 +82,7 @@ identity = Table(  # who people are outside the study; nowhere else
     "identity",
     tables,
     Column("person", ForeignKey("people.id"), primary_key=True),
-    Column("sealed", LargeBinary, nullable=False),  # JSON: Prolific's ids
+    Column("sealed", LargeBinary, nullable=False),  # JSON: Prolific's ids; empty once the person was erased
     Column("known", String(64), unique=True),  # keyed digest of the outside id, to find a person again
 )
 links = Table(

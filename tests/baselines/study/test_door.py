@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
-from baselines.study import begun
+from baselines.study import begun, pay
 from baselines.study import people as who
 from baselines.study.design import Check, Design, Limits, Pay, Prolific, Question
 from baselines.study.site import Site
-from baselines.study.store import people, set_fact, slots
+from baselines.study.store import identity, people, set_fact, slots
 from scripts.cli import execute
 from tests.parts.study_site import login, radios
 from tests.parts.study_talks import Clock, Visitor, links, talking, visiting
@@ -52,6 +53,23 @@ def test_a_returning_prolific_person_continues_only_in_their_browser(tmp_path: P
         assert "<h1>About you</h1>" in client.get("/prolific", params=IDS).text
         client.cookies.clear()
         assert client.get("/prolific", params=IDS).status_code == 403
+
+
+def test_who_deleted_everything_cannot_come_and_be_paid_again(tmp_path: Path) -> None:
+    site = talking(tmp_path, prolific=CODES)
+    with visiting(site) as client:
+        person = Visitor(client, client.get("/prolific", params=IDS).url.path.rpartition("/")[2])
+        person.enter()
+        person.do("leave", form=person.form("stop"), answer="delete")
+        client.cookies.clear()
+        again = client.get("/prolific", params=IDS)
+        assert again.status_code == 403 and "You have taken part already" in again.text
+        with site.store.reading() as connection:
+            assert [one.stage for one in who.everybody(connection)] == ["erased"]
+            assert connection.execute(select(identity.c.sealed, identity.c.known)).all() == [
+                (b"", site.keys.known(IDS["PROLIFIC_PID"]))
+            ]
+            assert pay.outside(connection, site.keys) == {}
 
 
 @pytest.mark.parametrize("why", ["full", "closed"])
