@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 Form = dict[str, list[str]]
 MOST_BODY = 1 << 18  # bytes of a form
 BEAT = 2.0  # seconds between two checks for what is due
+PATIENCE = 0.2  # seconds for which writers may wait for readers
 CLOCK = "__Host-clock"
 """The cookie in which a browser stores what the clock last showed."""
 _log = logging.getLogger(__name__)
@@ -129,6 +130,8 @@ class _Server:
     requests: access.Limit = field(init=False)
     addresses: access.Limit = field(init=False)
     awake: float = field(default=0.0, init=False)
+    untidy: bool = field(default=True, init=False)
+    """Whether what was deleted may still be in the file beside the database: one that was killed leaves it there."""
     beside: BlockingPortal = field(init=False)
     """The event loop of the thread in which replies are prepared."""
     _beside: asyncio.AbstractEventLoop = field(init=False)
@@ -233,6 +236,10 @@ class _Server:
         if did.episode is not None:
             self._beside.call_soon_threadsafe(self.replies.over, did.episode)
 
+    def tidy(self) -> None:
+        """What was deleted goes for good; while somebody reads for long, it is tried again with each look."""
+        self.untidy = not self.site.store.tidy(PATIENCE)
+
     async def wake(self) -> None:
         """At the start: clocks stop until their people are back, and what was in progress resumes."""
         self._beside = asyncio.get_running_loop()
@@ -275,6 +282,8 @@ class _Server:
             self.replies.due(slot.id)
         for number in filter(None, unwritten):
             self.replies.over(number)
+        if self.untidy:
+            self.tidy()
 
 
 def _beat(connection: Connection, now: float) -> None:
@@ -526,7 +535,7 @@ def _posts(app: FastAPI, server: _Server) -> None:
         return HTMLResponse(views.stop_page(site, session, views.Place(person)))
 
     def do(request: Request, form: Form) -> Response:
-        what, did, page = request.path_params["what"], NOTHING, None
+        what, did, page, last = request.path_params["what"], NOTHING, None, None
         with site.store.writing() as connection:
             session, name = server.person(connection, request)
             server.known(form, session)
@@ -536,13 +545,15 @@ def _posts(app: FastAPI, server: _Server) -> None:
                 if what == "leave" and (left := who.person_of(connection, name)).stage == "erased":
                     # The session was deleted with everything else: this is the last page.
                     last = HTMLResponse(views.page_of(connection, site, session, views.Place(left)))
-                    return _with_clock(request, last, None, place.now)
             except FormError as error:
                 if what == "leave":
                     page = views.stop_page(site, session, place, error)
                 else:
                     page = views.page_of(connection, site, session, place, given=form, error=error)
         server.do(did)
+        if last is not None:
+            server.tidy()
+            return _with_clock(request, last, None, place.now)
         if page is not None:
             return _with_clock(request, HTMLResponse(page, status_code=422), place.slot, place.now)
         return RedirectResponse("/", status_code=303)

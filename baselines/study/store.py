@@ -10,8 +10,9 @@ Times are seconds since 1970. What people write, and the replies to them, are en
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -284,11 +285,18 @@ class Store:
             self._serving.exec_driver_sql("SELECT pg_advisory_unlock(4274)")
         return alone
 
-    def tidy(self) -> None:
-        """Removes what was deleted from the files beside the database too."""
-        if self.sqlite:
-            with self.engine.connect() as connection:
-                connection.connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    def tidy(self, patience: float = 30.0) -> bool:
+        """Removes what was deleted from the file beside the database too; returns False if it cannot now, because
+        somebody reads for longer than so many seconds."""
+        if not self.sqlite:
+            return True
+        place = str(self.engine.url.database)
+        try:
+            with closing(sqlite3.connect(place, timeout=patience, isolation_level=None)) as own:
+                busy, *_ = own.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.OperationalError:
+            return False
+        return not busy
 
 
 def fact_in(connection: Connection, name: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,28 @@ def test_who_deleted_everything_cannot_come_and_be_paid_again(tmp_path: Path) ->
                 (b"", site.keys.known(IDS["PROLIFIC_PID"]))
             ]
             assert pay.outside(connection, site.keys) == {}
+
+
+@pytest.mark.parametrize("read", [False, True])
+def test_what_is_deleted_on_the_page_leaves_the_files(read: bool, tmp_path: Path) -> None:
+    """The sealed Prolific id stayed in the file beside the database, and the study's key opens it."""
+    site = talking(tmp_path, prolific=CODES)
+
+    def there() -> list[str]:
+        return [path.name for path in (tmp_path / "private").iterdir() if sealed in path.read_bytes()]
+
+    with visiting(site) as client:
+        person = Visitor(client, client.get("/prolific", params=IDS).url.path.rpartition("/")[2])
+        with site.store.reading() as connection:
+            sealed = connection.execute(select(identity.c.sealed)).scalar_one()
+        assert there()
+        with site.store.reading() if read else nullcontext() as reader:  # as an export does meanwhile
+            if reader is not None:
+                who.everybody(reader)
+            person.do("leave", form=person.form("stop"), answer="delete")
+            assert person.title == "Deleted" and bool(there()) is read
+        client.app.state.server.look()
+        assert there() == []
 
 
 @pytest.mark.parametrize("why", ["full", "closed"])
