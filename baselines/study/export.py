@@ -4,8 +4,9 @@
     RUN/…                                         the sheets of the rating tasks (`Task.sheet`)
     RUN/people.csv                                a row a person: how far they came, their survey, time granted, flags
     RUN/items.csv                                 a row an item: who, when, how long, why it ended, the short survey
-    RUN/study.json                                the design, its digest, the models, the last digest of the journal;
-                                                  `asked_again`: requests to models sent again after a stop
+    RUN/study.json                                the design without Prolific's codes, the digest of all of it, the
+                                                  models, the last digest of the journal; `asked_again`: requests to
+                                                  models sent again after a stop
 
 People appear under their pseudonyms. Those whose texts were erased, and practice items, appear only in counts.
 """
@@ -84,7 +85,8 @@ def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
     written += _tables(out, study, persons, times)
     told = {
         "title": study.design.title,
-        "design": to_json(study.design),
+        # With Prolific's codes, whoever reads an export could say there that they have completed the study.
+        "design": {name: value for name, value in to_json(study.design).items() if name != "prolific"},
         "digest": study.digest,
         "consent": study.texts.consent_digest,
         "models": models,

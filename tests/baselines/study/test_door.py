@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from baselines.study import begun, pay
+from baselines.study import begun, pay, server
 from baselines.study import people as who
 from baselines.study.design import Check, Design, Limits, Pay, Prolific, Question
 from baselines.study.site import Site
@@ -74,8 +74,11 @@ def test_who_deleted_everything_cannot_come_and_be_paid_again(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("read", [False, True])
-def test_what_is_deleted_on_the_page_leaves_the_files(read: bool, tmp_path: Path) -> None:
+def test_what_is_deleted_on_the_page_leaves_the_files(
+    read: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The sealed Prolific id stayed in the file beside the database, and the study's key opens it."""
+    monkeypatch.setattr(server, "PATIENCE", 0.2 if read else 30.0)
     site = talking(tmp_path, prolific=CODES)
 
     def there() -> list[str]:

@@ -19,7 +19,7 @@ from baselines.medconceal.record import Episode
 from baselines.medconceal.transcripts import read_transcripts
 from baselines.study import pay, talks
 from baselines.study import slots as at
-from baselines.study.design import Limits, TaskName
+from baselines.study.design import Design, Limits, Prolific, TaskName
 from baselines.study.export import export
 from baselines.study.keys import Keys
 from baselines.study.seat import Finding, Seat, Talk
@@ -414,6 +414,18 @@ class StoreOf:
 def exported_from(site, out: Path):
     with StoreOf(site) as (store, keys):
         return export(site.study, store, keys, out)
+
+
+def test_an_export_holds_no_code_of_prolific(tmp_path: Path) -> None:
+    """Whoever reads a published export could have completed the study with it."""
+    site = talking(tmp_path / "s", prolific=Prolific("s" * 24, "DONE", "OUT", "LATE", "LEFT"))
+    links(site)
+    site.close()
+    exported_from(site, tmp_path / "out")
+    told = json.loads((tmp_path / "out" / "study.json").read_text())
+    assert told["design"] == {name: value for name, value in to_json(site.study.design).items() if name != "prolific"}
+    assert told["digest"] == site.study.digest
+    assert replace(from_json(Design, told["design"], "x"), prolific=site.study.design.prolific) == site.study.design
 
 
 def test_an_export_never_overwrites_one(tmp_path: Path) -> None:
