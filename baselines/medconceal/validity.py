@@ -34,13 +34,17 @@ _APART = 0.25  # maximum difference between two ratings of the same turn, averag
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One share of a run that must stay small: `over` out of `under`, and its limit."""
+    """One share of a run that must stay small: `over` out of `under`, and its limit.
+
+    `by_case` is False if no dialogue alone has a part in it: it compares the turns of a run.
+    """
 
     name: str
     over: int
     under: int
     limit: float
     reason: str
+    by_case: bool = True
 
     @property
     def value(self) -> float:
@@ -67,11 +71,11 @@ def checks(episodes: Sequence[Episode]) -> list[Check]:
         Check("Evaluations by rules after failure", _count(rated, _fell_back), len(rated), 0.02,
               "the evaluator's answers could not be read and the rules rated in its place"),
         Check("Turns rated all alike", alike if alike == different else 0, different, 0.99,
-              "the evaluator gives every turn the same features"),
+              "the evaluator gives every turn the same features", by_case=False),
         Check("Ratings that contradict themselves", _count(by_evaluator, lambda one: contradicts(one.evaluation)),
               len(by_evaluator), 0.25, "the evaluator names one intent and rates another, as by chance"),
         Check("Turns rated otherwise when asked again", apart, again, 0.25,
-              "the evaluator rates the same turn, after the same words, otherwise"),
+              "the evaluator rates the same turn, after the same words, otherwise", by_case=False),
         Check("Replies replaced", _count(worded, lambda one: one.source != "model"), len(worded), 0.10,
               "the patient's drafts could not be used and fixed sentences were said in their place"),
         Check("Reveals never voiced", sum(len(one.unsaid) for one in due),

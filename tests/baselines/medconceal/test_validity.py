@@ -15,6 +15,8 @@ from baselines.medconceal.agents import rules_evaluator
 from baselines.medconceal.clinician import DECIDE, SUBMIT
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.game import Rules, task_game
+from baselines.medconceal.judgement import JudgedEpisode, Judgement
+from baselines.medconceal.metrics import measures
 from baselines.medconceal.policy import BEDSIDE, Logistic
 from baselines.medconceal.record import FEATURES, Episode
 from baselines.medconceal.rubric import INTENTS
@@ -122,6 +124,19 @@ def test_a_patient_that_gives_way_is_named(patient: Reply, named: str) -> None:
 def test_an_evaluator_that_gives_way_is_named(evaluator: Reply, named: str) -> None:
     found = reasons(played(evaluator=evaluator))
     assert any(named in reason for reason in found), found
+
+
+@pytest.mark.parametrize("evaluator", [lambda messages: ALIKE, at_random(sure=True, seed=1)], ids=["alike", "dice"])
+def test_what_only_a_run_can_show_is_no_number_of_its_cases(evaluator: Reply) -> None:
+    """No dialogue alone says that turns were rated alike, or otherwise when asked again: 0 would be wrong."""
+    episodes = played(evaluator=evaluator)
+    unread = Judgement((), None, None, None, None, {}, by_rules=True)
+    numbers = {one.name: one for one in measures([JudgedEpisode(episode, unread) for episode in episodes])}
+    for check in checks(episodes):
+        if check.name.startswith("Turns rated"):
+            assert check.name not in numbers and check.name in stated(episodes)["shares"]
+        else:
+            assert numbers[check.name].value == check.value
 
 
 def test_a_concern_is_revealed_in_the_turn_in_which_it_was_said(monkeypatch: pytest.MonkeyPatch) -> None:
