@@ -99,7 +99,7 @@ async def submit(ask: Ask, texts: Prompts, messages: Sequence[Message], *, role:
     )
     raw = writable(submitted.answer[:LONGEST_RAW])
     if submitted.value is None:
-        return Findings((), raw, ATTEMPTS, f"no findings could be read in {ATTEMPTS} answers")
+        return Findings((), raw, submitted.attempts, submitted.failure)
     items = tuple(submitted.value[:MOST_FINDINGS])
     return Findings(items, raw, submitted.attempts, None, len(submitted.value) - len(items))
 

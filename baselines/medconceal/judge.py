@@ -23,7 +23,7 @@ from baselines.medconceal.matching import Pair, quoted_turn, touches
 from baselines.medconceal.record import Episode
 from baselines.medconceal.untrusted import heard
 from loaders.medconceal import VALUES
-from loaders.models.asking import Unfit, ask_until, fenced, object_schema, read_object
+from loaders.models.asking import Asked, Unfit, ask_until, fenced, object_schema, read_object
 from loaders.models.messages import Decoding, Message
 from loaders.models.prompts import Prompts
 
@@ -49,6 +49,8 @@ DIMENSIONS = {
 """What each style dimension means, in our words; the names are the paper's."""
 
 Value = TypeVar("Value")
+_UNASKED: Asked[tuple[Any, ...]] = Asked((), "", 0, None)
+"""Where there is nothing to judge."""
 
 
 async def judge(ask: Ask, prompts: Prompts, episode: Episode) -> Judgement:
@@ -62,7 +64,8 @@ async def judge(ask: Ask, prompts: Prompts, episode: Episode) -> Judgement:
     }
     if episode.task == "confirmation":
         questions |= {"pairs": _pairs(ask, prompts, episode), "values": _values(ask, prompts, episode)}
-    answers = dict(zip(questions, await asyncio.gather(*questions.values()), strict=True))
+    asked = dict(zip(questions, await asyncio.gather(*questions.values()), strict=True))
+    answers = {name: one.value for name, one in asked.items()}
     expressed, recognised = answers.get("values") or (None, None)
     return Judgement(
         pairs=answers.get("pairs"),
@@ -70,7 +73,7 @@ async def judge(ask: Ask, prompts: Prompts, episode: Episode) -> Judgement:
         style=answers["style"],
         expressed=expressed,
         recognised=recognised,
-        failures={name: f"none of {ATTEMPTS} answers fits" for name, answer in answers.items() if answer is None},
+        failures={name: one.failure for name, one in asked.items() if one.failure is not None},
         by_rules=False,
     )
 
@@ -123,16 +126,15 @@ async def _asked(
     parts: Mapping[str, str],
     properties: Mapping[str, Any],
     accept: Callable[[dict[str, Any]], Value],
-) -> Value | None:
-    """What `accept` makes of an answer; None if it accepts none."""
+) -> Asked[Value]:
+    """What `accept` makes of an answer."""
     text = "\n\n".join(fenced(name, part) for name, part in parts.items())
-    asked = await ask_until(
+    return await ask_until(
         partial(ask, ROLE, **DECODING, json_schema=object_schema(properties)),
         [Message("system", system), Message("user", text + "\n\nAnswer with the JSON object alone.")],
         lambda answer: accept(read_object(answer.text)),
         attempts=ATTEMPTS,
     )
-    return asked.value
 
 
 # --- Findings ---------------------------------------------------------------------------------------------------------
@@ -147,10 +149,10 @@ _MATCHES = {
 }
 
 
-async def _pairs(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[Pair, ...] | None:
+async def _pairs(ask: Ask, prompts: Prompts, episode: Episode) -> Asked[tuple[Pair, ...]]:
     """Every finding with every concern, judged in one request; both are numbered from 1 there."""
     if episode.findings is None or episode.hidden is None or not episode.exchanges or not episode.findings.items:
-        return ()
+        return _UNASKED
     hidden, items = episode.hidden, episode.findings.items
     replies = [exchange.patient for exchange in episode.exchanges]
 
@@ -208,10 +210,10 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> str:
 _OPENNESS = {"turns": {"type": "array", "items": {"type": "string", "enum": ["open", "closed"]}}}
 
 
-async def _openness(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[Openness, ...] | None:
+async def _openness(ask: Ask, prompts: Prompts, episode: Episode) -> Asked[tuple[Openness, ...]]:
     """A label for each clinician turn; an answer with another number of labels is invalid."""
     if not episode.exchanges:
-        return ()
+        return _UNASKED
     turns = [{"turn": exchange.turn, "text": heard(exchange.clinician)} for exchange in episode.exchanges]
 
     def accept(answer: dict[str, Any]) -> tuple[Openness, ...]:
@@ -225,7 +227,7 @@ async def _openness(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[Openn
     return await _asked(ask, prompts.fill("judge_openness"), {"clinician_turns": _lines(turns)}, _OPENNESS, accept)
 
 
-async def _style(ask: Ask, prompts: Prompts, episode: Episode) -> dict[str, int] | None:
+async def _style(ask: Ask, prompts: Prompts, episode: Episode) -> Asked[dict[str, int]]:
     names = STYLES[episode.task]
     properties = {name: {"type": "integer", "enum": [0, 1, 2]} for name in names}
 
@@ -241,7 +243,7 @@ async def _style(ask: Ask, prompts: Prompts, episode: Episode) -> dict[str, int]
     return await _asked(ask, system, {"dialogue": shown(episode)}, properties, accept)
 
 
-async def _values(ask: Ask, prompts: Prompts, episode: Episode) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+async def _values(ask: Ask, prompts: Prompts, episode: Episode) -> Asked[tuple[tuple[str, ...], tuple[str, ...]]]:
     """The value categories that the patient expressed, and those of them that the clinician took up."""
     listed = {"type": "array", "items": {"type": "string", "enum": list(VALUES)}}
 

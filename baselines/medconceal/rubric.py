@@ -96,7 +96,8 @@ async def evaluate(
         attempts=ATTEMPTS,
     )
     if asked.value is None:
-        return rules.evaluate(turn, pending, said, window[-WINDOW:], obtained="rules_after_failure", attempts=ATTEMPTS)
+        earlier, attempts = window[-WINDOW:], asked.attempts
+        return rules.evaluate(turn, pending, said, earlier, obtained="rules_after_failure", attempts=attempts)
     return replace(asked.value, label_probe=label_probe(turn), attempts=asked.attempts)
 
 

@@ -19,6 +19,7 @@ from baselines.statistics.significance import wilson_interval
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError
 from loaders.medconceal import CATEGORIES, chart
+from loaders.models.asking import NO_ROOM
 from loaders.models.messages import Answer, Message
 
 PROMPTS = clinician.prompts()
@@ -87,6 +88,14 @@ def test_unreadable_findings_are_asked_for_again_and_counted(bad: str) -> None:
     assert (found.items, found.attempts, found.failure) == ((), 2, None)
     found = asyncio.run(submit(answering(bad, bad, bad), PROMPTS, MESSAGES))
     assert found.items == () and found.attempts == 3 and found.failure and found.raw == bad
+
+
+def test_why_no_findings_could_be_read_is_told() -> None:
+    async def full(role, messages, **more) -> Answer:
+        return Answer("", None, None, "model_length")
+
+    found = asyncio.run(submit(full, PROMPTS, MESSAGES))
+    assert (found.items, found.attempts, found.failure) == ((), 1, NO_ROOM)
 
 
 def test_a_flood_of_findings_is_kept_to_a_limit_and_counted() -> None:

@@ -106,6 +106,14 @@ def test_garbage_three_times_is_the_rules_and_says_so(noise: str) -> None:
     assert found.features == rules.evaluate("What worries you?", None).features
 
 
+def test_a_question_without_room_is_asked_once() -> None:
+    async def full(role, messages, **more) -> Answer:
+        return Answer("", None, None, "model_length")
+
+    found = asyncio.run(evaluate(full, PROMPTS, "What worries you?", [], None))
+    assert (found.obtained, found.attempts) == ("rules_after_failure", 1)
+
+
 @pytest.mark.parametrize("turn", [" \n ", "{" * 2_000, "💊 💊 💊", "...?"])
 def test_a_turn_without_a_word_is_not_asked_about(turn: str) -> None:
     found = asyncio.run(evaluate(asking([]), PROMPTS, turn, [], "Will it hurt?"))

@@ -38,6 +38,7 @@ from baselines.statistics.significance import holm, mcnemar_exact, wilson_interv
 from loaders.errors import InputError
 from loaders.files.records import from_json, to_json
 from loaders.medconceal import CATEGORIES, VALUES, Task
+from loaders.models.asking import NO_ROOM
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts, read_prompts
 
@@ -520,6 +521,18 @@ def test_garbage_is_asked_again_and_then_reported(garbage: str) -> None:
     assert set(found.failures) == {"pairs", "openness", "style", "values"}
     assert found.pairs is None and found.style is None
     assert len(asked.said) == (1 + 1 + 1 + 1) * ATTEMPTS
+
+
+def test_what_was_wrong_with_the_judges_answers_is_told() -> None:
+    """A question that the model has no room for is asked once: "three answers" would be made up, and hide why."""
+
+    async def full(role: str, messages: Sequence[Message], **more: Any) -> Answer:
+        return Answer("", 1, 0, "model_length")
+
+    one = episode(findings=[SubmittedFinding(FEAR, "needles")])
+    assert set(asyncio.run(judge(full, texts(), one)).failures.values()) == {NO_ROOM}
+    odd = asyncio.run(judge(Judges({**GOOD, "judge_style": {"Empathy": 3}}), texts(), one))
+    assert odd.failures == {"style": '"Empathy" is not 0, 1 or 2'}
 
 
 def test_an_answer_on_the_second_try_counts() -> None:
