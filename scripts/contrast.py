@@ -248,6 +248,9 @@ def _concealment(
     else:
         other = "the best of the others"
         found = best_of(first, dict(others), seed=seed)
+    if fewer := [f"{one.name} over {one.n:,}" for one in found if one.n < found[0].n]:
+        text = f"Of {found[0].n:,} cases, those whose findings were not judged are left out: {', '.join(fewer)}"
+        errors.print(text, style="yellow", highlight=False, markup=False)
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in found], indent=1))
     else:

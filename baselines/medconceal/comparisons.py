@@ -56,9 +56,10 @@ class Comparison:
 def compare_cases(
     reference: Sequence[JudgedEpisode], other: Sequence[JudgedEpisode], *, seed: int = 0
 ) -> list[Comparison]:
-    """All metrics of the task, tested over the cases that both runs have.
+    """All metrics of the task, each tested over the cases that count in it in both runs: all, but those whose findings
+    no judge could read.
 
-    Raises InputError if the runs are of different tasks or not over the same cases.
+    Raises InputError if the runs are of different tasks or not over the same cases, or a metric has no case.
     """
     first, second = ({one.episode.case_id for one in run} for run in (reference, other))
     if not first or not second:
@@ -107,6 +108,14 @@ def _adjusted(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _compared(reference: Measure, other: Measure, task: Task, seed: int) -> Comparison:
+    shared = {*reference.cases} & {*other.cases}
+    if not shared:
+        raise InputError(
+            "runs to compare",
+            found=f"no case whose findings were judged in both of them, for {reference.name}",
+            expected="at least one",
+        )
+    reference, other = (run.only([case in shared for case in run.cases]) for run in (reference, other))
     outcome = reference.name in OUTCOMES[task]
     low, high = SCALES.get(reference.unit, (None, None))
     within = None if low is None or high is None else (low - high, high - low)

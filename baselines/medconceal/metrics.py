@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from statistics import fmean
 from typing import Any
 
@@ -27,6 +28,10 @@ SCALES = {"proportion": (0.0, 1.0), "judge 0-2": (0.0, 2.0), "value categories (
 """The bounds of a unit's values; units not listed have none."""
 EARLY = 5
 """The number of clinician turns that Early Open considers (MC-G42)."""
+OF_MATCHES = ("Process-grounded", "Fine", "MBNR", "Category accuracy", "Category-aware")
+"""How the names of the numbers begin that are made of matches, and so of judged findings."""
+NO_JUDGEMENT = "dialogues without a judgement are left out"
+"""How the note ends of a number that is not over all dialogues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +55,9 @@ class Measure:
 
     @property
     def value(self) -> float | None:
-        """The micro value: ratio of the two sums."""
+        """The micro value: ratio of the two sums; None without an episode."""
         total = sum(self.under)
-        return sum(self.over) / total if total else self.empty
+        return sum(self.over) / total if total else self.empty if self.under else None
 
     @property
     def n(self) -> int:
@@ -70,6 +75,16 @@ class Measure:
     def case_mean(self) -> float:
         """The mean of the values of the cases, as in Tables 7 to 11."""
         return fmean(self.by_case)
+
+    def only(self, kept: Sequence[bool]) -> Measure:
+        """The measure over those of its episodes that are kept."""
+        return replace(
+            self,
+            over=tuple(compress(self.over, kept)),
+            under=tuple(compress(self.under, kept)),
+            cases=tuple(compress(self.cases, kept)),
+            persons=tuple(compress(self.persons, kept)),
+        )
 
     def interval(self, *, resamples: int = 10_000, seed: int = 0) -> Interval | None:
         """Percentile interval of the micro value over cases; None if too few cases count."""
@@ -101,7 +116,16 @@ def measures(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     found = _confirmation(judged) if task == "confirmation" else _intervention(judged)
     cases = tuple(one.episode.case_id for one in judged)
     persons = tuple(one.episode.encounter.participant if one.episode.encounter else None for one in judged)
-    return [replace(one, cases=cases, persons=persons) for one in (*found, *_conversation(judged), *_patient(judged))]
+    every = (*found, *_conversation(judged), *_patient(judged))
+    placed = [replace(one, cases=cases, persons=persons) for one in every]
+    return [_where_judged(one, judged) if one.name.startswith(OF_MATCHES) else one for one in placed]
+
+
+def _where_judged(measure: Measure, judged: Sequence[JudgedEpisode]) -> Measure:
+    """The measure over the dialogues whose findings were judged: an unread judgement is no low score."""
+    read = [one.judgement.pairs is not None for one in judged]
+    notes = (measure.note, _left_out(read.count(False), len(read)))
+    return replace(measure.only(read), note="; ".join(filter(None, notes)))
 
 
 # --- Confirmation -----------------------------------------------------------------------------------------------------
@@ -118,42 +142,40 @@ def _confirmation(judged: Sequence[JudgedEpisode]) -> list[Measure]:
         for episode in episodes
     ]
     accepted = [match(one.judgement.pairs or ()) for one in judged]
-    unjudged = sum(one.judgement.pairs is None for one in judged)
     fine = [len(pairs) for pairs in accepted]
     aware = [sum(pair.category_ok for pair in pairs) for pairs in accepted]
     grounded = [_grounded(pairs, episode) for pairs, episode in zip(accepted, episodes, strict=True)]
     ones = [1] * len(judged)
-    note = f"{unjudged} cases without a judgement of their findings count as no match" if unjudged else ""
     both = [given + of for given, of in zip(submitted, gold, strict=True)]
     blind = [int(bool(hits) and not shown) for hits, shown in zip(fine, revealed, strict=True)]
     spread = [shown / of for shown, of in zip(revealed, gold, strict=True)]
     return [
         _rate("Reveal Rate", revealed, gold),
         _nearness(episodes),
-        _rate("Process-grounded Fine F1", [2 * hit for hit in grounded], both, empty=0.0, note=note),
+        _rate("Process-grounded Fine F1", [2 * hit for hit in grounded], both, empty=0.0),
         *precision_recall_f1("Coarse", coarse, submitted, gold),
         _rate("Coarse F1 of four blind guesses", *_blind_guesses(episodes), note="the floor: one guess a category"),
-        *precision_recall_f1("Fine", fine, submitted, gold, note=note),
+        *precision_recall_f1("Fine", fine, submitted, gold),
         _rate("MBNR", blind, ones, "down", note="cases with a match and no revealed concern"),
         _rate("Reveal Rate (mean over cases)", spread, ones),
         _rate("Category accuracy of matches", aware, fine),
-        *precision_recall_f1("Category-aware Fine", aware, submitted, gold, note=note),
-        _rate("Process-grounded Precision", grounded, submitted, empty=0.0, note=note),
-        _rate("Process-grounded Recall", grounded, revealed, empty=0.0, note=note),
+        *precision_recall_f1("Category-aware Fine", aware, submitted, gold),
+        _rate("Process-grounded Precision", grounded, submitted, empty=0.0),
+        _rate("Process-grounded Recall", grounded, revealed, empty=0.0),
         *_dynamics(episodes, revealed, gold),
     ]
 
 
 def precision_recall_f1(
-    name: str, hits: Sequence[float], submitted: Sequence[float], gold: Sequence[float], *, note: str = ""
+    name: str, hits: Sequence[float], submitted: Sequence[float], gold: Sequence[float]
 ) -> list[Measure]:
     """Micro precision, recall and F1 from counts by case; submitting nothing scores 0 (MC-G38)."""
     twice = [2 * hit for hit in hits]
     both = [given + of for given, of in zip(submitted, gold, strict=True)]
     return [
-        _rate(f"{name} Precision", hits, submitted, empty=0.0, note=note),
-        _rate(f"{name} Recall", hits, gold, note=note),
-        _rate(f"{name} F1", twice, both, note=note),
+        _rate(f"{name} Precision", hits, submitted, empty=0.0),
+        _rate(f"{name} Recall", hits, gold),
+        _rate(f"{name} F1", twice, both),
     ]
 
 
@@ -363,7 +385,10 @@ def _mean(
 
 def _known(name: str, values: Sequence[float | None], unit: str) -> Measure:
     """The mean over the cases that have a value."""
-    missing = sum(value is None for value in values)
-    note = f"{missing} of {len(values)} dialogues without a judgement are left out" if missing else ""
+    note = _left_out(sum(value is None for value in values), len(values))
     over = tuple(0.0 if value is None else value for value in values)
     return Measure(name, unit, "up", over, tuple(0 if value is None else 1 for value in values), None, note)
+
+
+def _left_out(unjudged: int, of: int) -> str:
+    return f"{unjudged} of {of} {NO_JUDGEMENT}" if unjudged else ""

@@ -95,9 +95,10 @@ def _outcome(judged: JudgedEpisode) -> tuple[bool, str, str]:
         outcome = words.get(episode.states[episode.primary], "not revealed")
         return episode.success, outcome, outcome
     revealed, total = sum(state >= REVEALED for state in episode.states), len(episode.states)
-    accepted = len(match(judged.judgement.pairs or ()))
+    pairs = judged.judgement.pairs
+    found = "findings not judged" if pairs is None else f"{len(match(pairs))} found"
     share = "all" if revealed == total else "some" if revealed else "none"
-    return revealed == total, f"{revealed} of {total} concerns revealed, {accepted} found", share
+    return revealed == total, f"{revealed} of {total} concerns revealed, {found}", share
 
 
 def _hidden(episode: Episode) -> Iterator[str]:
@@ -127,7 +128,7 @@ def _findings(judged: JudgedEpisode) -> list[Told]:
     lines = []
     for number, finding in enumerate(findings.items):
         pair = accepted.get(number)
-        then = "matches nothing that the patient said"
+        then = "matches nothing that the patient said" if judged.judgement.pairs is not None else "not judged"
         if pair is not None:
             then = f"is concern {pair.concern + 1}; turn {pair.turn}: “{pair.quote}”"
         picked = f" [“{finding.quote}”]" if finding.quote else ""

@@ -18,6 +18,7 @@ from baselines.medconceal.clinician import prompts as read_prompts
 from baselines.medconceal.game import TURNS, Evaluator, Patient, Rules, task_game
 from baselines.medconceal.judge import judged_game
 from baselines.medconceal.judgement import JudgedEpisode
+from baselines.medconceal.metrics import NO_JUDGEMENT
 from baselines.medconceal.policy import DEFAULT, SHIPPED, Overlap, PolicyConfig
 from baselines.medconceal.record import Episode
 from baselines.medconceal.tables import CURVES, OF_WORDS, OWN_WORDS, clinician_name, curves, results, unread
@@ -32,6 +33,7 @@ from baselines.medconceal.transcripts import (
 )
 from baselines.medconceal.validity import reasons, stated
 from baselines.medlaybench_v.readability import foreign
+from baselines.results.run import Result
 from loaders.errors import InputError
 from loaders.files.untrusted import digest_of, is_there
 from loaders.medconceal import Task, cases
@@ -206,6 +208,7 @@ def run_task(task: Task, options: Scored) -> None:
         errors.print(elsewhere, style="yellow", highlight=False, markup=False)
     _warn_of_script([judged.episode for judged in played.records], policy if computed else None)
     numbers = results(played.records, record, row=row, seed=options.seed, summary=summary_of(names.get(WRITER)))
+    _warn_of_unjudged(numbers)
     extra = {CURVES: curves([judged.episode for judged in played.records])}
     finish(options.out, numbers, started, extra, printed=bool(validity["valid"]))
     if not validity["valid"]:
@@ -280,6 +283,17 @@ def _warn_of_script(episodes: Sequence[Episode], policy: PolicyConfig | None) ->
         errors.print(text, style="yellow", highlight=False, markup=False)
 
 
+def _warn_of_unjudged(numbers: Sequence[Result]) -> None:
+    """Says which numbers are not over all dialogues, because no judge's answer could be read."""
+    columns: dict[str, list[str]] = {}
+    for number in numbers:
+        for note in number.note.split("; "):
+            if note.endswith(NO_JUDGEMENT):
+                columns.setdefault(note, []).append(number.column)
+    for note, of in columns.items():
+        errors.print(f"{note} of {', '.join(of)}", style="yellow", highlight=False, markup=False)
+
+
 def fitted_elsewhere(policy: PolicyConfig, evaluator: str | None) -> str:
     """A warning if the policy was fitted on ratings of another evaluator than the run's; otherwise empty."""
     fitted = policy.training.get("evaluator")
@@ -314,6 +328,7 @@ def rescore(stored: Stored) -> Rescored:
     numbers = results(records, stored.record, row=row, seed=stored.seed, summary=summary_of(writer))
     if _masked(stored, records):
         numbers = [unread(one) if one.column in OF_WORDS else one for one in numbers]
+    _warn_of_unjudged(numbers)
     episodes = [judged.episode for judged in records]
     return Rescored(numbers, {CURVES: curves(episodes)}, reasons(episodes))
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from baselines.medconceal import judge_rules
+from baselines.medconceal.judgement import Judgement
+from baselines.medconceal.record import Episode
 from baselines.report.page import write_report
 from baselines.results.comparison import read_runs
 from baselines.results.run import read_run
@@ -119,6 +123,31 @@ def test_runs_are_contrasted_case_by_case(patients: Path, tmp_path: Path, capsys
     assert {one.note.rpartition("; ")[2] for one in read_run(out)[1]} == {also}
     assert execute(["contrast", str(folders[0])]) == 2
     assert "two or more" in " ".join(capsys.readouterr().err.split())
+
+
+def test_findings_that_were_not_judged_are_left_out_and_that_is_said(
+    patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unread(episode: Episode) -> Judgement:
+        found = by_rules(episode)
+        return replace(found, pairs=None) if episode.case_id == first else found
+
+    by_rules, folders = judge_rules.judge, [tmp_path / "all", tmp_path / "some"]
+    asked = ("--clinician", "scripted/expert", "--limit", "5", "--bare", *AGENTS)
+    assert run("confirmation", patients, folders[0], *asked) == 0
+    first = json.loads((folders[0] / "dialogues.jsonl").read_text().splitlines()[0])["case"]
+    assert "left out" not in capsys.readouterr().err
+    monkeypatch.setattr(judge_rules, "judge", unread)
+    assert run("confirmation", patients, folders[1], *asked, "--seed", "1") == 0  # else it would be a repetition
+    left_out = "1 of 5 dialogues without a judgement are left out of Process-grounded Fine F1, Fine Precision"
+    assert left_out in " ".join(capsys.readouterr().err.split())
+    assert execute(["rescore", str(folders[1]), "-o", str(tmp_path / "again")]) == 0
+    assert left_out in " ".join(capsys.readouterr().err.split())
+    assert execute(["contrast", *map(str, folders)]) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert "Of 5 cases, those whose findings were not judged are left out: Fine Precision over 4, Fine Recall" in told
+    page = write_report(read_runs([folders[1]]), tmp_path / "report.html").read_text()
+    assert "revealed, findings not judged" in page and "(not judged)" in page
 
 
 def test_the_shape_of_the_patients_is_a_figure_of_the_report(patients: Path, tmp_path: Path) -> None:

@@ -361,8 +361,38 @@ def test_a_dialogue_without_a_judgement_is_left_out_and_reported() -> None:
     assert numbers["Empathy"].value == 1
     assert numbers["Early Open"].value == 1
     assert numbers["Empathy"].note == "1 of 3 dialogues without a judgement are left out"
-    assert numbers["Fine Recall"].note == "1 cases without a judgement of their findings count as no match"
     assert by_name(measures([judged(episode("c1"))]))["Fine Recall"].note == ""
+
+
+def test_findings_that_no_judge_could_read_are_no_low_score() -> None:
+    """Numbers made of matches are over the other dialogues, and have no value if there is none."""
+    found = judged(episode("c1", findings=[SubmittedFinding(FEAR, "needles")]), Pair(0, 0, True, True, "q", 1))
+    unread = judged(episode("c2", findings=[SubmittedFinding(FEAR, "needles")]), pairs=None)
+    alone, both, none = (by_name(measures(run)) for run in ([found], [found, unread], [unread]))
+    made_of_matches = {name for name, one in none.items() if one.value is None and "without a judgement" in one.note}
+    assert made_of_matches == {
+        *(f"{level} {part}" for level in ("Fine", "Category-aware Fine") for part in ("Precision", "Recall", "F1")),
+        *(f"Process-grounded {part}" for part in ("Precision", "Recall", "Fine F1")),
+        "Category accuracy of matches", "MBNR",
+    }  # fmt: skip
+    for name in made_of_matches:
+        assert (both[name].value, both[name].n, both[name].by_case) == (alone[name].value, 1, alone[name].by_case)
+        assert both[name].note.endswith("1 of 2 dialogues without a judgement are left out")
+        assert (none[name].n, none[name].interval()) == (0, None)
+    assert both["Coarse F1"].n == 2 and not both["Coarse F1"].note
+    assert {one.column for one in results([unread], RECORD, row="x") if one.value is None} >= made_of_matches
+
+
+def test_findings_that_were_not_judged_in_one_run_are_compared_in_none() -> None:
+    good = [judged(episode(f"c{n}", findings=[SubmittedFinding(FEAR, "n")]), Pair(0, 0, True, True, "q", 1))
+            for n in range(8)]  # fmt: skip
+    some = [replace(one, judgement=replace(one.judgement, pairs=None)) if n < 3 else one for n, one in enumerate(good)]
+    for first, second in ((good, some), (some, good), (good * 2, some), (some * 2, good)):
+        found = {one.name: one for one in compare_cases(first, second)}
+        assert (found["Fine F1"].n, found["Fine F1"].difference, found["Fine F1"].p) == (5, 0, 1)
+        assert (found["MBNR"].n, found["Reveal Rate"].n, found["Coarse F1"].n) == (5, 8, 8)
+    with pytest.raises(InputError, match="no case whose findings were judged in both"):
+        compare_cases(good[:3], some[:3])
 
 
 def test_early_open_looks_at_the_first_five_turns() -> None:
