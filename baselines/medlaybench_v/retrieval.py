@@ -102,10 +102,9 @@ def evaluate(
 
     image_embeddings: (N, D). Caption embeddings: (N, D), where rows with the same caption share the first, or (U, D),
     one a distinct caption in the order of `unique_captions`. Intervals and p values come from `resamples` paired
-    resamples of rows, or of articles where `rows` has them; 1,000 of rows give the paper's own p value. A
-    modality with fewer rows than the largest k gives "not computed" cells. Raises InputError on embeddings that are not
-    finite or zero or of the wrong length, a k larger than the split, an unknown modality, an article id that is missing
-    for some rows only.
+    resamples of rows, or of articles where `rows` has them; the paper's own p value, of 1,000 resamples of rows, is
+    always among them. A modality with fewer rows than the largest k gives "not computed" cells. Raises InputError on
+    embeddings that are not finite or zero or of the wrong length, and a k larger than the split.
     """
     if len(image_embeddings) != rows.size:
         raise InputError(
@@ -262,6 +261,10 @@ class _Run:
     def split(self) -> str:
         return self.record.data.split
 
+    @property
+    def p_setting(self) -> str:
+        return _p_setting(self.resamples, "" if self.rows.articles is None else " of articles")
+
     def result(self, table: str, setting: str, column: str, where: str, value: float | None, **more: Any) -> Result:
         unit: str = more.pop("unit", "percentage points" if setting == DELTA else "percent")
         return Result(
@@ -278,8 +281,8 @@ def _four_pools(split: str) -> str:
     return f"{split}; caption says four modalities (X-Ray, CT, MRI, Ultrasound)"
 
 
-def _p_setting(resamples: int) -> str:
-    return f"bootstrap n={resamples}, two-sided"
+def _p_setting(resamples: int, of: str = "") -> str:
+    return f"bootstrap n={resamples}{of}, two-sided"
 
 
 def _cells(
@@ -304,7 +307,7 @@ def _cells(
         more = {"n": size, "ci95": (low, high), "note": note, **ratio}
         cells.append(run.result("Table 3", setting, column, where, estimates[at], **more))
         if setting == DELTA:
-            column, setting = column.removesuffix("delta") + "p-value", _p_setting(run.resamples)
+            column, setting = column.removesuffix("delta") + "p-value", run.p_setting
             p = float(p_values[at])
             cells.append(run.result("Table 3", setting, column, where, p, unit="p", n=size, note=resampled))
     return cells
@@ -327,12 +330,12 @@ def _global(run: _Run, hits: _Hits) -> list[Result]:
         column, delta = f"R@{k} p-value", (DELTA, f"{_average(k)} delta")
         cell = by_key.pop(delta)
         results.append(replace(cell, table="Table A3", column=f"R@{k} delta", split_or_group=where))
-        cell = by_key.pop((_p_setting(run.resamples), f"{_average(k)} p-value"))
+        cell = by_key.pop((run.p_setting, f"{_average(k)} p-value"))
         results.append(replace(cell, table="Table A3", column=column, split_or_group=where))
-        if run.resamples != _PARITY_RESAMPLES:
+        if (parity := _p_setting(_PARITY_RESAMPLES)) != run.p_setting:
             p = bootstrap_means(hits[delta], resamples=_PARITY_RESAMPLES, seed=run.seed).p_values().item()
-            setting, note = _p_setting(_PARITY_RESAMPLES), "rows resampled, as in the paper"
-            results.append(run.result("Table A3", setting, column, where, p, unit="p", n=size, note=note))
+            note = "rows resampled, as in the paper"
+            results.append(run.result("Table A3", parity, column, where, p, unit="p", n=size, note=note))
         test = mcnemar_exact(hits[delta], np.zeros(size))
         note = f"of the mean of both directions; rows independent; better {test.better}, worse {test.worse}"
         results.append(run.result("Table A3", "exact McNemar", column, where, test.p, unit="p", n=size, note=note))

@@ -185,8 +185,14 @@ def test_articles_widen_the_intervals_and_leave_the_parity_p() -> None:
         for results in (plain, clustered)
     ]
     assert parity[0] == parity[1]
-    noted = cell(clustered, "Table A3", "bootstrap n=400, two-sided", "R@1 p-value", "overall test")
+    noted = cell(clustered, "Table A3", "bootstrap n=400 of articles, two-sided", "R@1 p-value", "overall test")
     assert noted.note == "articles resampled"
+    # As many resamples as the paper's: its key still holds the p of rows, and that of articles stands beside it.
+    same = run(images, expert, layman, rows=rows(article_id=articles), resamples=1000)
+    paper = cell(same, "Table A3", "bootstrap n=1000, two-sided", "R@1 p-value", "overall test")
+    own = cell(same, "Table A3", "bootstrap n=1000 of articles, two-sided", "R@1 p-value", "overall test")
+    assert (paper.value, paper.note[:14], own.note) == (parity[0], "rows resampled", "articles resampled")
+    assert own.value != paper.value and len({result.key for result in same}) == len(same)
     unknown = run(images, expert, layman, rows=rows(article_id=[None] * SIZE))
     assert unknown == plain
 
