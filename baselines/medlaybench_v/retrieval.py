@@ -21,7 +21,7 @@ import numpy as np
 from baselines.medlaybench_v.ranking import Embeddings, Recall, recall_at_k
 from baselines.results.published import MODELS
 from baselines.results.run import Result, RunRecord
-from baselines.statistics.arrays import Floats, Ints
+from baselines.statistics.arrays import Floats, Ints, cluster_index, exact_sums
 from baselines.statistics.resampling import Bootstrap, bootstrap_means, bootstrap_ratios
 from baselines.statistics.significance import benjamini_hochberg, mcnemar_exact
 from loaders.errors import InputError
@@ -66,6 +66,8 @@ class CaptionRows:
             for row, caption in enumerate(getattr(self, name)):
                 if not isinstance(caption, str) or not caption.strip():
                     raise InputError(f"rows.{name}, row {row}", found=repr(caption), expected="a caption")
+        if self.articles is not None:
+            cluster_index(self.articles, self.size)
 
     @property
     def size(self) -> int:
@@ -73,7 +75,7 @@ class CaptionRows:
 
     @property
     def articles(self) -> Sequence[str | None] | None:
-        """Article ids to resample by; None if no row has one. One missing among others is an error later on."""
+        """Article ids to resample by; None if no row has one."""
         ids = self.article_id
         return None if ids is None or all(article is None for article in ids) else ids
 
@@ -288,7 +290,8 @@ def _p_setting(resamples: int, of: str = "") -> str:
 def _cells(
     run: _Run,
     keys: Iterable[tuple[str, str]],
-    boot: Bootstrap,
+    values: Floats,
+    boot: Bootstrap | None,
     where: str,
     size: int,
     counts: Floats | None,
@@ -296,20 +299,23 @@ def _cells(
 ) -> list[Result]:
     """Table 3 cells of a pool: each number in percent with its interval, and for each delta its p value beside it.
 
-    counts: sums of the hits over `size` rows, if the value is their ratio; None for a mean of several pools.
+    counts: sums of the hits over `size` rows, if the value is their ratio; None for a mean of several pools. Without a
+    `boot` the numbers have no interval, and p values are not computed, for the reason in the note.
     """
     cells = []
-    estimates, intervals, p_values = (100 * boot.estimates).tolist(), (100 * boot.interval()).tolist(), boot.p_values()
+    estimates = (100 * values).tolist()
+    intervals = None if boot is None else (100 * boot.interval()).tolist()
+    p_values = None if boot is None else boot.p_values().tolist()
     resampled = "rows resampled" if run.rows.articles is None else "articles resampled"
     for at, (setting, column) in enumerate(keys):
         ratio = {} if counts is None else {"numerator": float(counts[at]), "denominator": float(size)}
-        low, high = intervals[at]
-        more = {"n": size, "ci95": (low, high), "note": note, **ratio}
+        ci95 = None if intervals is None else tuple(intervals[at])
+        more = {"n": size, "ci95": ci95, "note": note, **ratio}
         cells.append(run.result("Table 3", setting, column, where, estimates[at], **more))
         if setting == DELTA:
             column, setting = column.removesuffix("delta") + "p-value", run.p_setting
-            p = float(p_values[at])
-            cells.append(run.result("Table 3", setting, column, where, p, unit="p", n=size, note=resampled))
+            p, why = (None, note) if p_values is None else (p_values[at], resampled)
+            cells.append(run.result("Table 3", setting, column, where, p, unit="p", n=size, note=why))
     return cells
 
 
@@ -319,7 +325,7 @@ def _global(run: _Run, hits: _Hits) -> list[Result]:
     matrix = np.stack(list(hits.values()), axis=1)
     articles = run.articles(np.arange(size))
     boot = bootstrap_means(matrix, resamples=run.resamples, seed=run.seed, clusters=articles, within=_ends(hits))
-    cells = _cells(run, hits, boot, f"{run.split}; one pool", size, matrix.sum(axis=0))
+    cells = _cells(run, hits, boot.estimates, boot, f"{run.split}; one pool", size, matrix.sum(axis=0))
     by_key = {(cell.setting, cell.column): cell for cell in cells}
     results = []
     where = f"overall {run.split}"
@@ -368,23 +374,36 @@ def _per_modality(run: _Run) -> list[Result]:
         inside[end - size : end, at] = 1
     flat = hits.reshape(len(every), -1)
     ends = _ends(keys)
-    boot = bootstrap_ratios(flat, inside, resamples=run.resamples, seed=run.seed, clusters=articles)
-    units = np.asarray(boot.units).reshape(len(keys), count)
-    estimates = boot.estimates.reshape(len(keys), count)
-    replicates = boot.replicates.reshape(-1, len(keys), count)
-    left_out = run.resamples - len(replicates)
-    note = f"interval without {left_out} resamples that miss a modality" if left_out else ""
-    mean = Bootstrap(estimates.mean(axis=1), replicates.mean(axis=2), ends, units.min(axis=1))
-    results = _cells(run, keys, mean, where, len(every), None, note)
+    values = exact_sums(flat).reshape(len(keys), count) / sizes
+    mean, alone, note = _spread(run, flat, inside, articles, ends)
+    results = _cells(run, keys, values.mean(axis=1), mean, where, len(every), None, note)
     totals: Floats = hits.sum(axis=2)
     weighted = bootstrap_means(totals, resamples=run.resamples, seed=run.seed, clusters=articles, within=ends)
     label = f"{run.split}; mean of the four pools weighted by size"
-    results += _cells(run, keys, weighted, label, len(every), totals.sum(axis=0))
-    for at, name in enumerate(members):
-        alone = Bootstrap(estimates[:, at], replicates[:, :, at], ends, units[:, at])
+    results += _cells(run, keys, weighted.estimates, weighted, label, len(every), totals.sum(axis=0))
+    for at, (name, spread) in enumerate(zip(members, alone, strict=True)):
         counts = hits[:, :, at].sum(axis=0)
-        results += _cells(run, keys, alone, f"{run.split}; {name} pool", sizes[at], counts, note)
+        results += _cells(run, keys, values[:, at], spread, f"{run.split}; {name} pool", sizes[at], counts, note)
     return results
+
+
+def _spread(
+    run: _Run, hits: Floats, inside: Floats, articles: Sequence[str | None] | None, ends: Sequence[tuple[int, int]]
+) -> tuple[Bootstrap | None, list[Bootstrap | None], str]:
+    """Of the mean of the pools and of each pool alone, by the hits (rows, numbers x pools), with a note on resamples
+    that miss a pool; None if most of them do."""
+    count = inside.shape[1]
+    try:
+        boot = bootstrap_ratios(hits, inside, resamples=run.resamples, seed=run.seed, clusters=articles)
+    except InputError:
+        return None, [None] * count, "no interval and no p: most resamples miss a modality"
+    shape = (len(ends), count)
+    units, estimates = np.asarray(boot.units).reshape(shape), boot.estimates.reshape(shape)
+    replicates = boot.replicates.reshape(-1, *shape)
+    left_out = run.resamples - len(replicates)
+    note = f"interval without {left_out} resamples that miss a modality" if left_out else ""
+    mean = Bootstrap(estimates.mean(axis=1), replicates.mean(axis=2), ends, units.min(axis=1))
+    return mean, [Bootstrap(estimates[:, at], replicates[:, :, at], ends, units[:, at]) for at in range(count)], note
 
 
 def _ends(keys: Iterable[tuple[str, str]]) -> list[tuple[int, int]]:

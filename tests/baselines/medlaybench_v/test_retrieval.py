@@ -197,9 +197,25 @@ def test_articles_widen_the_intervals_and_leave_the_parity_p() -> None:
     assert unknown == plain
 
 
-def test_a_row_without_article_among_others_raises() -> None:
+def test_a_row_without_article_among_others_raises_before_anything_is_embedded() -> None:
     with pytest.raises(InputError, match="row 3: no id"):
-        run(rows=rows(article_id=["a"] * 3 + [None] + ["b"] * (SIZE - 4)))
+        rows(article_id=["a"] * 3 + [None] + ["b"] * (SIZE - 4))
+
+
+def test_articles_that_rarely_hold_every_modality_leave_numbers_without_an_interval() -> None:
+    """Of four articles with one modality each, a resample has all four in one case of ten."""
+    plain = run()
+    found = run(rows=rows(article_id=[f"PMC of {code}" for code in CODES]))
+    value = {result.key: result.value for result in plain}
+    pools = {FOUR, *(f"test; {name} pool" for name in POOLED.values())}
+    four = [result for result in found if result.split_or_group in pools]
+    assert len(four) > 5 * 12
+    for result in four:
+        assert "most resamples miss a modality" in result.note and result.ci95 is None
+        assert result.value == (None if result.unit == "p" else value[result.key])
+    weighted = "test; mean of the four pools weighted by size"
+    assert all(result.value is not None for result in found if result.split_or_group in (weighted, "test; one pool"))
+    assert len({result.key for result in found}) == len(found) == len(plain)
 
 
 def test_captions_that_repeat() -> None:
