@@ -178,10 +178,13 @@ class _Run:
         counts = np.array([played.utterances for played in self.consultations], dtype=np.float64)
         kinds = np.stack([marks, ~marks], axis=1).astype(np.float64)
         cases = [played.case_id for played in self.consultations]
-        spread = bootstrap_ratios(
-            kinds * counts[:, None], kinds, resamples=self.resamples, seed=self.seed, clusters=cases
-        )
-        ci95 = percentile_interval(spread.replicates[:, 1] - spread.replicates[:, 0])
+        try:
+            spread = bootstrap_ratios(
+                kinds * counts[:, None], kinds, resamples=self.resamples, seed=self.seed, clusters=cases
+            )
+            ci95 = percentile_interval(spread.replicates[:, 1] - spread.replicates[:, 0])
+        except InputError:  # most resamples hold only one kind of patient
+            ci95 = None
         value = float(counts[~marks].mean() - counts[marks].mean())
         return [
             self._cell(

@@ -139,6 +139,15 @@ def test_figures_split_the_cases_by_domain_and_by_temperament() -> None:
     assert quiet.ci95 and quiet.ci95[0] < (quiet.value or 0) < quiet.ci95[1]
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_too_few_temperaments_for_an_interval_leave_the_number(seed: int) -> None:
+    """Half of the resamples of two cases hold both: in some seeds too few for an interval, with every answer paid."""
+    made = [consultation(0, temperament="phlegmatic"), consultation(1, temperament="sanguine")]
+    found = cells(results(made, record(), resamples=11, seed=seed))
+    fewer = found["Figure 4 (text Sec 4.4)", "Fewer turns with phlegmatic patients", "phlegmatic"]
+    assert fewer.value == 0 and (fewer.ci95 is None or fewer.ci95 == (0, 0))
+
+
 def test_tests_between_temperaments_are_kruskal_wallis_and_pairs_adjusted_together() -> None:
     made = many(160)
     found = cells(results(made, record(), resamples=20))
@@ -254,6 +263,15 @@ def test_only_common_cases_are_compared_and_having_none_is_an_error() -> None:
         differences([System("a", made[:40]), System("b", made[40:])])
     with pytest.raises(InputError, match="1"):
         differences([System("a", made)])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_answers_of_too_few_cases_leave_out_the_difference_of_f1(seed: int) -> None:
+    """Each answers in one of two cases, and half of the resamples hold both."""
+    one = [consultation(0), consultation(1, extraction=said())]
+    other = [consultation(0, extraction=said()), consultation(1)]
+    found = differences([System("a", one), System("b", other)], resamples=11, seed=seed)
+    assert {"F1 (strict)", "Diagnosis right (strict)"} <= {one.measure for one in found}
 
 
 def test_a_setting_without_dialogue_is_compared_in_diagnosis_alone() -> None:
