@@ -62,12 +62,10 @@ def sections(runs: Sequence[Numbered], *, public: bool = False) -> list[Section]
 
 
 def _differences(runs: Sequence[Numbered]) -> list[Difference]:
-    """Every two runs over the first one's cases; runs over other cases are not compared."""
+    """Every two runs that share cases; others are not compared."""
     systems = [(number, system) for number, run in runs if (system := system_of(run)) is not None]
-    cases = [{consultation.case_id for consultation in system.consultations} for _, system in systems]
-    same = [numbered for numbered, own in zip(systems, cases, strict=True) if own & cases[0]]
-    named = told_apart([system for _, system in same], [f"run {number}" for number, _ in same])
-    return differences(named) if len(named) > 1 else []
+    named = told_apart([system for _, system in systems], [f"run {number}" for number, _ in systems])
+    return differences(named, sharing_cases=True) if len(named) > 1 else []
 
 
 def _unfinished(played_run: PlayedRun[Consultation]) -> Unfinished:

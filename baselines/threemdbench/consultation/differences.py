@@ -67,24 +67,28 @@ def told_apart(systems: Sequence[System], names: Sequence[str]) -> list[System]:
     return [replace(system, label=label) for system, label in zip(systems, labels, strict=True)]
 
 
-def differences(systems: Sequence[System], *, resamples: int = 1000, seed: int = 0) -> list[Difference]:
+def differences(
+    systems: Sequence[System], *, sharing_cases: bool = False, resamples: int = 1000, seed: int = 0
+) -> list[Difference]:
     """Every two systems in every measure of Tables 5 and 6 that both have; repetitions of a case are averaged.
 
-    Raises InputError on fewer than two systems, or two without a case in common.
+    Raises InputError on fewer than two systems, or two without a case in common; with `sharing_cases` such two are not
+    compared.
     """
     if len(systems) < 2:
         raise InputError("systems", found=f"{len(systems)}", expected="2 or more to compare")
-    return adjusted(
-        [
-            pair
-            for first, second in combinations(systems, 2)
-            for pair in _pair(first, second, resamples=resamples, seed=seed)
-        ]
-    )
+    pairs = list(combinations(systems, 2))
+    if sharing_cases:
+        pairs = [pair for pair in pairs if _common(*pair)]
+    return adjusted([one for pair in pairs for one in _pair(*pair, resamples=resamples, seed=seed)])
+
+
+def _common(first: System, second: System) -> set[str]:
+    return {played.case_id for played in first.consultations} & {played.case_id for played in second.consultations}
 
 
 def _pair(first: System, second: System, *, resamples: int, seed: int) -> Iterator[Difference]:
-    common = {played.case_id for played in first.consultations} & {played.case_id for played in second.consultations}
+    common = _common(first, second)
     if not common:
         raise InputError(
             f"{first.label} and {second.label}",

@@ -147,6 +147,11 @@ def test_a_run_over_other_cases_is_compared_with_nothing(tmp_path: Path) -> None
     folders = [run(tmp_path / "a", made[:20]), run(tmp_path / "b", made[20:], seeds={"bootstrap": 1})]
     (section,) = sections(list(enumerate(read_runs(folders), start=1)))
     assert "Differences between runs" not in section.html
+    # A third run shares cases with both, which share none.
+    folders.insert(0, run(tmp_path / "c", made[10:30], seeds={"bootstrap": 2}))
+    (section,) = sections(list(enumerate(read_runs(folders), start=1)))
+    pairs = set(re.findall(r"\((run \d)\)<span class=\"part\">less [^<]*\((run \d)\)<", section.html))
+    assert pairs == {("run 1", "run 2"), ("run 1", "run 3")}
 
 
 def test_every_problem_of_a_dialogue_is_counted(tmp_path: Path) -> None:
