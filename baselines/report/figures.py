@@ -5,12 +5,13 @@ Own numbers are filled, with their 95 % intervals; published ones are hollow. Re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from baselines.report.drawing import STYLES, Place, Point, Series, dot_plot, graph, limits_of, scatter
-from baselines.report.tables import Row, TableView
+from baselines.report.tables import Cell, Row, TableView
 from baselines.results.comparison import FinishedRun
 from loaders.files.untrusted import is_there, read_json, understood
 
@@ -103,14 +104,9 @@ def _compared(columns: Mapping[str, _Head], title: str, axis: str, *, zero: bool
 
 
 def _modalities(view: TableView) -> Iterator[_Panel | Figure | None]:
-    """Shares, since own and published counts differ in size."""
+    """Shares, since the counts of the runs and of the paper differ in size."""
     rows = [row for row in view.rows if row.labels[0] != "Total"]
-    shares = []
-    for one in _series(view, rows, ("Count",), "pairs", 0):
-        total = sum(point.value for point in one.points.values())
-        points = {label: Point(100 * point.value / total) for label, point in one.points.items() if total}
-        shares.append(Series(one.label, points, one.style, one.hollow))
-    yield _figure(shares, "Share of pairs by modality", "percent")
+    yield _figure(_series(view, rows, ("Count",), "pairs", 0, shares=True), "Share of pairs by modality", "percent")
 
 
 def _concepts(view: TableView) -> Iterator[_Panel | Figure | None]:
@@ -128,11 +124,12 @@ def _similarity(view: TableView) -> Iterator[_Panel | Figure | None]:
         at = [view.heads.index(head) for head in heads]
         models: dict[str, dict[str, Point]] = {}
         for row in view.rows:
-            own = [row.cells[place].own for place in at]
-            if not all(own):
-                continue
-            low, middle, high = (numbers[0][1].own.value or 0.0 for numbers in own)
-            models.setdefault(row.labels[0], {})[row.labels[1] or "All pairs"] = Point(middle, (low, high))
+            own = [{run: pair.own.value for run, pair in row.cells[place].own} for place in at]
+            for run in own[0]:
+                low, middle, high = (values.get(run) for values in own)
+                if low is not None and middle is not None and high is not None:
+                    label = row.labels[0] if len(own[0]) == 1 else f"{row.labels[0]} (run {run})"
+                    models.setdefault(label, {})[row.labels[1] or "All pairs"] = Point(middle, (low, high))
         for series in _by_style(models):
             shown = ", ".join(each.label for each in series)
             yield _figure(series, f"{name}, {shown}: median, and nine tenths of the pairs", name.split()[-1])
@@ -140,18 +137,14 @@ def _similarity(view: TableView) -> Iterator[_Panel | Figure | None]:
 
 def _diagnosis(view: TableView) -> Iterator[_Panel | Figure | None]:
     """F1 both ways by doctor and setting, with the paper's."""
+    # Of the paper's rows, those with an own number beside them: the table has the others.
+    rows = [row for row in view.rows if row.own]
     series = [
         one
         for style, (column, label) in enumerate((("F1", "as the authors count"), ("F1 (strict)", "strict")))
-        for one in _series(view, view.rows, (column,), label, style, name=lambda row: row.label)
+        for one in _series(view, rows, (column,), label, style, name=lambda row: row.label)
     ]
-    # Of the paper's rows, those with an own number beside them: the table has the others.
-    own = {row for one in series if not one.hollow for row in one.points}
-    shown = [
-        Series(one.label, {row: point for row, point in one.points.items() if row in own}, one.style, one.hollow)
-        for one in series
-    ]
-    yield _figure([one for one in shown if one.points], "F1 by doctor and setting", "percent")
+    yield _figure(series, "F1 by doctor and setting", "percent")
 
 
 def _by_group(column: str, title: str, axis: str) -> _Maker:
@@ -250,6 +243,9 @@ def _columns(
     return _figure(shown, title, axis, zero=zero)
 
 
+_PAPER = 0  # among the numbers of runs, which are from 1
+
+
 def _first(row: Row) -> str:
     return row.labels[0]
 
@@ -262,22 +258,39 @@ def _series(
     style: int,
     *,
     name: Callable[[Row], str] = _first,
+    shares: bool = False,
 ) -> list[Series]:
-    """The own and the published numbers of a column; own ones of several runs are told apart by the row's label."""
+    """The own and the published numbers of a column; own ones of several runs are told apart by the row's label.
+
+    With `shares`, each is in percent of what its run, or the paper, has in all these rows.
+    """
     if head not in view.heads:
         return []
     at = view.heads.index(head)
+    totals = _totals(row.cells[at] for row in rows) if shares else {}
     own: dict[str, Point] = {}
     paper: dict[str, Point] = {}
     for row in rows:
         cell, shown = row.cells[at], name(row)
         for run, pair in cell.own:
-            if pair.own.value is not None:
-                own[shown if len(cell.own) == 1 else f"{shown} (run {run})"] = Point(pair.own.value, pair.own.ci95)
+            value, ci95 = pair.own.value, pair.own.ci95
+            if value is not None:
+                point = Point(100 * value / totals[run]) if shares else Point(value, ci95)
+                own[shown if len(cell.own) == 1 else f"{shown} (run {run})"] = point
         if cell.paper:
-            paper[shown] = Point(cell.paper.value)
+            paper[shown] = Point(100 * cell.paper.value / totals[_PAPER] if shares else cell.paper.value)
     both = Series(label, own, style), Series(label, paper, style, hollow=True)
     return [series for series in both if series.points]
+
+
+def _totals(cells: Iterable[Cell]) -> dict[int, float]:
+    """What each run has in these cells in all, and the paper."""
+    found: defaultdict[int, float] = defaultdict(float)
+    for cell in cells:
+        for run, pair in cell.own:
+            found[run] += pair.own.value or 0.0
+        found[_PAPER] += cell.paper.value if cell.paper else 0.0
+    return {run: total or 1.0 for run, total in found.items()}
 
 
 # --- Drawing ----------------------------------------------------------------------------------------------------------

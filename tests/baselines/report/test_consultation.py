@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from baselines.report.consultation import FACETS, matrices, sections
+from baselines.report.figures import figures
 from baselines.report.page import write_report
 from baselines.report.rows import FIXED, Explored, Row
 from baselines.report.tables import tables
@@ -214,6 +215,16 @@ def test_the_paper_is_shown_beside_a_run_over_some_of_its_cases(tmp_path: Path) 
     cell = row.cells[0]
     assert cell.paper and cell.paper.value == 54.2 and cell.own[0][1].difference is None
     assert not views["Table 6"].others and views["Figure 13"].heads[0] == ("Criterion 1.1",)
+
+
+def test_the_paper_is_drawn_beside_several_runs_of_a_doctor(tmp_path: Path) -> None:
+    folders = [
+        run(tmp_path / str(at), many(40), models=(ModelUsed("doctor", "openai/gpt-4o-mini"),), seeds={"bootstrap": at})
+        for at in range(2)
+    ]
+    (view,) = [view for view in tables(read_runs(folders)) if view.table == "Table 5"]
+    (figure,) = figures(view)
+    assert "(run 1)" in figure.alt and "(run 2)" in figure.alt and "hollow: published" in figure.caption
 
 
 def test_figures_of_consultations_are_drawn(tmp_path: Path) -> None:

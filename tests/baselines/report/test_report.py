@@ -327,6 +327,22 @@ def test_projections_of_a_run_are_drawn(tmp_path: Path) -> None:
         figures(_views(tmp_path)["Figure A3 (caption)"], runs)
 
 
+def test_figures_show_every_run_of_a_cell(tmp_path: Path) -> None:
+    folders = [tmp_path / str(seed) for seed in range(2)]
+    for seed, folder in enumerate(folders):
+        found = record("embedding-space", seeds={"bootstrap": seed})
+        cell = replace(results(["Figure A3 (caption)"], found)[0], row="tiny", setting="CT")
+        names = [f"{cell.column}, {quantile} quantile" for quantile in ("5%", "50%", "95%")]
+        cells = [replace(cell, column=name, value=(seed + at) / 10, ci95=None) for at, name in enumerate(names)]
+        write_run(folder, found, [*cells, *results(["Table A1"], found)])
+    views = _views(*folders)
+    assert "tiny (run 1): CT 0.1; tiny (run 2): CT 0.2." in figures(views["Figure A3 (caption)"])[0].alt
+    # Shares are of the pairs of a run, not of all runs.
+    (shares,) = figures(views["Table A1"])
+    own = [float(share) for share in re.findall(r"\(run 1\) ([\d.]+)", shares.alt)]
+    assert len(own) > 3 and sum(own) == pytest.approx(100, abs=0.1)
+
+
 @pytest.mark.parametrize(
     ("method", "panel", "lay", "printed"),
     [("SCGR (Ours)", "Figure A4i", "Layman (SCGR)", 30.7), ("LLM Only", "Figure A4ii", "Layman (naive LLM only)", 5.3)],
