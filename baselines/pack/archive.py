@@ -58,7 +58,7 @@ def pack(run: Path, archive: Path, *, opened: Concealed | None = None, without: 
     `opened` reads the dialogues of a run whose cases hide something.
 
     Raises: InputError for a folder without a finished run, a name in `without` that does not exist, another file in
-    the archive's place, an archive inside the run, a file that leads out of the folder, and every file that contains a
+    the archive's place, an archive inside the run, a link to a folder or out of the run, and every file that contains a
     hidden text or cannot be searched.
     """
     record, _ = read_run(run)
@@ -119,13 +119,21 @@ def _sorted_out(run: Path, without: Sequence[str]) -> tuple[list[str], list[str]
         apart = [part for part in (name, *name.parents) if part.name in LEFT_OUT or part.as_posix() in without]
         if apart:
             left_out.append(apart[-1].as_posix())
-        elif not is_folder(path):
-            if not is_inside(path, run) or not is_there(path):
-                found = "leads out of the folder" if is_there(path) else "is a link that leads nowhere"
+        elif path.is_symlink() or not is_folder(path):
+            if found := _astray(path, run):
                 do = f"Take it away, or leave it out: --without {name}"
                 raise InputError(path, found=found, expected="files of the run", do=do)
             kept.append(name.as_posix())
     return sorted(set(left_out)), kept
+
+
+def _astray(path: Path, run: Path) -> str:
+    """Why what is there does not belong to the run; empty if it does."""
+    if not is_there(path):
+        return "is a link that leads nowhere"
+    if not is_inside(path, run):
+        return "leads out of the folder"
+    return "is a link to a folder" if is_folder(path) else ""
 
 
 def _look_through(run: Path, names: Sequence[str], made: dict[str, bytes], secrets: Secrets) -> None:

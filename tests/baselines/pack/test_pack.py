@@ -351,12 +351,15 @@ def test_mistakes(arguments: list[str], said: str, run: Path, capsys: pytest.Cap
     assert said in " ".join(capsys.readouterr().err.split())
 
 
-@pytest.mark.parametrize("target", ["secret.txt", "nowhere"])
-def test_a_link_out_of_the_run_is_refused_or_left_out(
+@pytest.mark.parametrize("target", ["secret.txt", "nowhere", "folder", "run/inside"])
+def test_a_link_out_of_the_run_or_to_a_folder_is_refused_or_left_out(
     target: str, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "secret.txt").write_text("mine")
-    (run / "link.txt").symlink_to(tmp_path / target)
+    for folder in (tmp_path / "folder", run / "inside"):
+        folder.mkdir()
+        (folder / "photo.txt").write_text("a photo")
+    (run / "link.txt").symlink_to(run / "inside" if target == "run/inside" else tmp_path / target)
     assert execute(["pack", str(run)]) == 2
     assert "--without link.txt" in " ".join(capsys.readouterr().err.split())
     assert execute(["pack", str(run), "-o", str(tmp_path / "run.zip"), "--without", "link.txt"]) == 0
