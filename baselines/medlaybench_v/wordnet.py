@@ -1,16 +1,21 @@
 """WordNet's synonyms for METEOR, read by NLTK's reader from any folder that holds WordNet's database files.
 
-Looked for in this order: the folder given; NLTK's data (`corpora/wordnet`); Debian's package `wordnet-base`
-(/usr/share/wordnet). Debian leaves out `lexnames` and `index.sense`, which METEOR does not need.
+Looked for in this order: the folder given; NLTK's data (`corpora/wordnet`, or `corpora/wordnet.zip`, which is what
+NLTK's downloader leaves); Debian's package `wordnet-base` (/usr/share/wordnet). Debian leaves out `lexnames` and
+`index.sense`, which METEOR does not need.
 """
 
 from __future__ import annotations
 
 import io
 import warnings
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 from loaders.errors import InputError, MissingExtra
 from loaders.files.untrusted import is_file, resolved
@@ -66,17 +71,21 @@ class WordNet:
 def find_wordnet(folder: Path | None = None) -> WordNet | None:
     """The WordNet of `folder`, or else the first one that this machine has; None if there is none.
 
-    Raises InputError when `folder` is given and holds no WordNet database that NLTK can read, MissingExtra when nltk
-    is not installed.
+    Raises InputError when `folder` is given and holds no WordNet database, or NLTK cannot read the one that is there;
+    MissingExtra when nltk is not installed.
     """
     with MissingExtra.needed("language", purpose="reading WordNet"):
         import nltk
     if folder is not None:
         return _read(resolved(folder))
-    try:
-        return WordNet(_reader(nltk.data.find("corpora/wordnet")))
-    except LookupError:
-        return None if _missing(DEBIAN_FOLDER) else _read(DEBIAN_FOLDER)
+    with _readable("NLTK's corpora/wordnet"):
+        try:
+            root = nltk.data.find("corpora/wordnet/")  # with the slash, a folder in wordnet.zip is found too
+        except LookupError:
+            root = None
+        if root is not None:
+            return WordNet(_reader(root))
+    return None if _missing(DEBIAN_FOLDER) else _read(DEBIAN_FOLDER)
 
 
 def _missing(folder: Path) -> list[str]:
@@ -85,7 +94,6 @@ def _missing(folder: Path) -> list[str]:
 
 def _read(folder: Path) -> WordNet:
     import nltk
-    from nltk.corpus.reader.wordnet import WordNetError
 
     if missing := _missing(folder):
         raise InputError(
@@ -93,11 +101,21 @@ def _read(folder: Path) -> WordNet:
         )
     if str(folder) not in nltk.data.path:
         nltk.data.path.append(str(folder))  # NLTK opens files only below its data path
-    try:
+    with _readable(folder):
         return WordNet(_reader(str(folder)))
-    except (OSError, ValueError, AttributeError, AssertionError, StopIteration, RuntimeError, WordNetError) as problem:
+
+
+@contextmanager
+def _readable(where: Path | str) -> Iterator[None]:
+    """Raises InputError for whatever NLTK raises on files that are no whole WordNet."""
+    from nltk.corpus.reader.wordnet import WordNetError
+
+    damaged = (OSError, ValueError, LookupError, AttributeError, AssertionError, StopIteration, RuntimeError)
+    try:
+        yield
+    except (*damaged, WordNetError, BadZipFile, zlib.error) as problem:
         raise InputError(
-            folder,
+            where,
             found=f"WordNet's files cannot be read ({type(problem).__name__}: {problem})",
             do=f"To get whole ones: {HOW_TO_GET_WORDNET}",
         ) from problem

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 import warnings
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -152,6 +153,41 @@ def test_without_a_named_folder_there_may_be_no_wordnet(monkeypatch: pytest.Monk
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
     monkeypatch.setattr(wordnet, "DEBIAN_FOLDER", tmp_path / "nothing")
     assert find_wordnet() is None
+
+
+def as_downloaded(folder: Path, into: Path) -> Path:
+    """What `python -m nltk.downloader wordnet` leaves: an archive, and no folder beside it."""
+    (into / "corpora").mkdir(parents=True)
+    archive = into / "corpora" / "wordnet.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        made.mkdir("wordnet")
+        for file in sorted(path for path in folder.iterdir() if path.is_file()):
+            made.write(file, f"wordnet/{file.name}")
+    return archive
+
+
+def test_the_archive_that_nltk_downloads_is_found(
+    monkeypatch: pytest.MonkeyPatch, wordnet_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    from baselines.medlaybench_v import wordnet
+
+    monkeypatch.setattr(wordnet, "DEBIAN_FOLDER", wordnet_folder / "nothing")
+    data = tmp_path_factory.mktemp("nltk_data")
+    archive = as_downloaded(wordnet_folder, data)
+    monkeypatch.setattr(nltk.data, "path", [str(data)])
+    found = find_wordnet()
+    assert found is not None and found.name == "WordNet 3.0"
+    assert meteor(["a tumour"], ["a neoplasm"], found)[0] == pytest.approx(100 * (1 - 0.5 / 8))
+    for damaged in (archive.read_bytes()[:200], b"no archive"):
+        archive.write_bytes(damaged)
+        with pytest.raises(InputError, match="NLTK's corpora/wordnet: WordNet's files cannot be read"):
+            find_wordnet()
+    (wordnet_folder / "data.verb").write_text("")
+    archive.unlink()
+    wordnet_folder.rename(data / "corpora" / "wordnet")
+    (data / "corpora" / "wordnet" / "index.verb").write_text("run v not-a-number\n")
+    with pytest.raises(InputError, match="WordNet's files cannot be read"):
+        find_wordnet()
 
 
 def test_debians_folder_is_found(monkeypatch: pytest.MonkeyPatch, wordnet_folder: Path) -> None:
