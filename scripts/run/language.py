@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from baselines.medlaybench_v.language import GateFailures, evaluate
+from baselines.medlaybench_v.language import CAPTIONS, GateFailures, evaluate
 from baselines.medlaybench_v.readability import FOREIGN
 from baselines.results.run import Result
 from loaders.opened import open_data
@@ -57,11 +58,24 @@ def _warn(results: Sequence[Result]) -> None:
 
 
 def rescore(stored: Stored) -> Rescored:
-    """Recompute the numbers from the captions; learned metrics are computed with the weights on this machine."""
+    """Recompute the numbers from the captions; learned metrics are computed with the weights on this machine.
+
+    METEOR is not computed with another WordNet than the run's.
+    """
     opened, resamples, seed = stored.opened(), stored.option("resamples"), stored.seed
     stand_in, rows = stored.record.stand_in, opened.rows(*_COLUMNS)
     scored = evaluate(rows, data=used(opened), stand_in=stand_in, gates=gate_failures, resamples=resamples, seed=seed)
-    return Rescored(scored.results, scored.extra)
+    made = scored.results[0].record
+    assert made is not None
+    had, has = (one.options.get("wordnet") or "no WordNet" for one in (stored.record, made))
+    if had == has:
+        return Rescored(scored.results, scored.extra)
+    del scored.extra[CAPTIONS]["tables"]["Table 2"]["METEOR"]
+    note = f"the run had {had}, and this machine has {has}"
+    results = [
+        replace(one, value=None, ci95=None, note=note) if one.column == "METEOR" else one for one in scored.results
+    ]
+    return Rescored(results, scored.extra)
 
 
 def gate_failures(pairs: Iterable[dict[str, Any]]) -> GateFailures:

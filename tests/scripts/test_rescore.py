@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from baselines.medlaybench_v import language
 from baselines.results.run import read_run, write_run
 from builders import recipe as recipes
 from builders.medlaybench_v import recipe
@@ -113,6 +114,33 @@ def test_captions_of_a_folder_need_it_named(captions: Path, tmp_path: Path, caps
     capsys.readouterr()
     assert execute(["rescore", str(out), "-o", str(tmp_path / "again"), "--data", str(other)]) == 2
     assert "those of the run" in " ".join(capsys.readouterr().err.split())
+
+
+def test_meteor_with_another_wordnet_is_not_recomputed(
+    captions: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The record keeps naming the run's WordNet, which would be wrong of a number made with this machine's."""
+
+    class WordNet:
+        name = "WordNet 9.9"
+
+        def synsets(self, word: str) -> tuple[Any, ...]:
+            return ()
+
+    monkeypatch.setattr(language, "find_wordnet", lambda folder: None)
+    out = tmp_path / "language"
+    assert run("language", captions, "--resamples", 20, "-o", out) == 0
+    monkeypatch.setattr(language, "find_wordnet", lambda folder: WordNet())
+    again = rescored(out, "--data", captions)
+    told = " ".join(capsys.readouterr().out.split())
+    assert "METEOR is not recomputed: the run had no WordNet, and this machine has WordNet 9.9" in told
+    before, after = (read_run(folder)[1] for folder in (out, again))
+    for was, now in zip(before, after, strict=True):
+        assert now.column != "METEOR" or (now.value, now.ci95) == (None, None)
+        assert now.column == "METEOR" or now.as_row() == was.as_row()
+    tables = json.loads((again / language.CAPTIONS).read_text())["tables"]
+    assert "METEOR" not in tables["Table 2"] and "ROUGE-L" in tables["Table 2"]
+    assert read_run(again)[0].options["wordnet"] is None
 
 
 def test_concepts(captions: Path, tmp_path: Path) -> None:
