@@ -48,7 +48,7 @@ def command(
             taken,
             names,
             planned.roles.prices,
-            at_once=min(options.concurrency, len(cases)),
+            at_once=min(options.concurrency, len(cases) * options.epochs),
             speed=speed,
             latency=latency,
         )

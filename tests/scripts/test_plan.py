@@ -125,6 +125,16 @@ def test_models_are_not_asked_and_every_price_is_counted(
     assert planned(capsys, *line)["in all"]["US$"] == "no --price"
 
 
+def test_hours_are_of_as_many_dialogues_at_a_time_as_there_are(
+    patients: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two cases four times are eight dialogues, which sixteen can have at once: as long as one time each."""
+    models = [word for role in ("clinician", "patient", "evaluator", "judge") for word in (f"--{role}", "openai/made-up")]
+    line = ("run", "confirmation", patients, *models, "--limit", 2)
+    once, often = (planned(capsys, *line, "--epochs", epochs) for epochs in (1, 4))
+    assert often["in all"]["hours"] == pytest.approx(once["in all"]["hours"])
+
+
 @pytest.mark.parametrize("words", [["run", "language", "runs/x"], ["verify", "x"], ["run", "no-such"], ["run"]])
 def test_what_plays_nothing_is_one_error(
     words: Sequence[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
