@@ -38,7 +38,8 @@ Prices = Mapping[str, tuple[float, float]]
 @dataclass(frozen=True)
 class Played(Generic[Record]):
     """A finished run. `usage` counts what this process sent and replayed; `spent` what the dialogues took in all;
-    `silenced` the answers that a model did not give, by role and reason (`Playing.silenced`)."""
+    `silenced` the answers that a model did not give, by role and reason (`Playing.silenced`); `charged` the US dollars
+    that `max_cost` counted, with estimates where the provider counted no tokens (0 without a limit)."""
 
     game: Game[Any, Record]
     outcomes: tuple[PlayedCase[Record], ...]
@@ -49,6 +50,7 @@ class Played(Generic[Record]):
     max_invalid: float
     prices: Prices
     silenced: Mapping[tuple[str, str], int]
+    charged: float
 
     @property
     def records(self) -> list[Record]:
@@ -185,7 +187,10 @@ def play_run(
                 )
         usage = store.usage
     spent = total(outcomes, game.roles)
-    played = Played(game, tuple(outcomes), players, spent, usage, log, max_invalid, prices or {}, playing.silenced)
+    charged = 0.0 if budget is None else budget.spent
+    played = Played(
+        game, tuple(outcomes), players, spent, usage, log, max_invalid, prices or {}, playing.silenced, charged
+    )
     _write(played, cases, out)
     return played
 

@@ -54,7 +54,7 @@ def play_each(
     played: dict[str, Played[Record]] = {}
     for name, roles in playing.items():
         output.print(name, style="bold", highlight=False)
-        spent = sum(run.cost(role) or 0 for run in played.values() for role in run.spent)
+        spent = sum(run.charged for run in played.values())
         left = None if options.max_cost is None else max(0.0, options.max_cost - spent)
         mine = replace(options, max_cost=left)
         played[name] = play(game, cases, roles, mine, title=name, out=options.out / _folder(name))

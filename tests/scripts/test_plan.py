@@ -239,6 +239,23 @@ def test_what_is_stored_costs_nothing_again(tmp_path: Path) -> None:
     assert again.records == first.records and again.usage.asked == 0
 
 
+def test_a_run_says_what_its_limit_counted_also_where_a_provider_counts_no_tokens(tmp_path: Path) -> None:
+    """The cost of such a run is unknown, and what is left of a limit that several runs share is not."""
+
+    class Uncounted(Paid):
+        async def ask(self, messages: Sequence[Message], **decoding: Any) -> Answer:
+            return Answer('{"mark": 1}', None, None, "stop")
+
+    players = {role: Uncounted(f"made/{role}", []) for role in ROLES}
+    told = play_run(game(), puzzles(4), players, tmp_path, bare=True, prices=PRICES, max_cost=1e9)
+    assert {told.cost(role) for role in ROLES} == {None}
+    sent = sum(spent.requests for spent in told.spent.values())
+    assert told.charged >= sent * (tokens('{"mark": 1}') + 1)
+    again = play_run(game(), puzzles(4), players, tmp_path, bare=True, prices=PRICES, max_cost=1e9)
+    assert again.charged == pytest.approx(told.charged)
+    assert played(tmp_path / "free", [], None, bare=True).charged == 0
+
+
 def test_a_model_without_a_price_has_no_budget(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no price for made/guest"):
         players = {role: Paid(f"made/{role}", []) for role in ROLES}

@@ -63,7 +63,7 @@ def test_max_cost_is_what_all_candidates_may_cost_together(tmp_path: Path, monke
 
     def play(game: Any, cases: Any, roles: Any, options: Selecting, **more: Any) -> SimpleNamespace:
         limits.append(options.max_cost)
-        return SimpleNamespace(spent={"patient": 1, "judge": 1}, cost=lambda role: 2.5 if role == "judge" else None)
+        return SimpleNamespace(charged=2.5)
 
     monkeypatch.setattr(candidates, "play", play)
     monkeypatch.setattr(candidates, "roles_of", lambda *given, **more: None)
