@@ -15,7 +15,7 @@ from baselines.dialogue.game import Case, Game, Record, ScriptedAgent
 from baselines.dialogue.run import Played, stands_in
 from baselines.results.run import because
 from baselines.threemdbench.consultation.cases import Cases, read_cases
-from loaders.errors import InputError
+from baselines.threemdbench.consultation.names import check_candidates
 from loaders.files.untrusted import read_file
 from loaders.opened import Opened
 from scripts.run.consultation import warn_of_cases
@@ -46,10 +46,9 @@ def play_each(
 
     --max-cost limits what all of them may cost together.
 
-    Raises InputError for a candidate that is named twice, and what `roles_of` and `play` raise.
+    Raises InputError for two candidates of one row of the table, and what `roles_of` and `play` raise.
     """
-    if len(set(names)) < len(names):
-        raise InputError(f"--{role}", found="the same model twice", expected="each candidate once")
+    check_candidates(names, f"--{role}")
     playing = {name: roles_of({role: name, **others}, agent, options, others=names) for name in names}
     played: dict[str, Played[Record]] = {}
     for name, roles in playing.items():

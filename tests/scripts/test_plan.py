@@ -129,7 +129,8 @@ def test_hours_are_of_as_many_dialogues_at_a_time_as_there_are(
     patients: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Two cases four times are eight dialogues, which sixteen can have at once: as long as one time each."""
-    models = [word for role in ("clinician", "patient", "evaluator", "judge") for word in (f"--{role}", "openai/made-up")]
+    roles = ("--clinician", "--patient", "--evaluator", "--judge")
+    models = [word for role in roles for word in (role, "openai/made-up")]
     line = ("run", "confirmation", patients, *models, "--limit", 2)
     once, often = (planned(capsys, *line, "--epochs", epochs) for epochs in (1, 4))
     assert often["in all"]["hours"] == pytest.approx(once["in all"]["hours"])

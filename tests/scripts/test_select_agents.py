@@ -14,6 +14,7 @@ import pytest
 
 from baselines.results.run import read_run
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS
+from loaders.errors import InputError
 from scripts.cli import execute
 from scripts.select_agents import candidates
 from scripts.select_agents.candidates import Selecting
@@ -76,10 +77,24 @@ def test_a_candidate_named_twice_and_an_unknown_one(
     photos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     base = ["select", "patient", str(photos), *PATIENTS, "-o", str(tmp_path / "out")]
-    assert "the same model twice" in message(
+    assert "scripted/honest twice" in message(
         [*base, "--patient", "scripted/honest", "--patient", "scripted/honest"], capsys
     )
     assert "scripted/honest, scripted/hasty" in message([*base, "--patient", "scripted/nobody"], capsys)
+
+
+def test_candidates_of_one_row_of_the_table_are_refused_before_anything_is_paid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both were played; then their numbers could not be written, since they have one name in the paper's tables."""
+    monkeypatch.setattr(candidates, "play", None)
+    monkeypatch.setattr(candidates, "roles_of", None)
+    names = ("openai/gpt-4o-mini", "scripted/x", "openai/gpt-4o-mini-2024-07-18")
+    options = Selecting(out=tmp_path)
+    with pytest.raises(
+        InputError, match="--patient: openai/gpt-4o-mini and openai/gpt-4o-mini-2024-07-18, both GPT-4o-mini"
+    ):
+        candidates.play_each(None, [], options, None, "patient", names, {})  # type: ignore[arg-type]
 
 
 def test_assessors_are_chosen_by_sheets_that_people_filled_in(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from baselines.results.published import model_label
 from baselines.results.run import RunRecord
+from loaders.errors import InputError
 
 PAPER = "3MDBench"
 
@@ -47,6 +49,20 @@ def model_name(name: str) -> str:
     ('GPT-4o-mini', 'Gemma-3-27B', 'scripted/x')
     """
     return model_label(PAPER, name)
+
+
+def check_candidates(models: Sequence[str], where: str = "candidates") -> None:
+    """Raises InputError without a candidate, and for two that are one row of the paper's tables."""
+    if not models:
+        raise InputError(where, found="none", expected="at least one")
+    first: dict[str, str] = {}
+    for model in models:
+        row = model_name(model)
+        if row in first:
+            both = f"{first[row]} and {model}, both {row} in the tables"
+            found = both if model != first[row] else f"{model} twice"
+            raise InputError(where, found=found, expected="each once", do="Try the other in a run of its own")
+        first[row] = model
 
 
 def doctor_name(record: RunRecord) -> str:

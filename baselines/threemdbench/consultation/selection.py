@@ -19,7 +19,7 @@ from baselines.results.run import Direction, Result, RunRecord
 from baselines.statistics.arrays import Floats
 from baselines.statistics.resampling import Bootstrap, bootstrap_means, bootstrap_ratios
 from baselines.statistics.significance import wilson_interval
-from baselines.threemdbench.consultation.names import PAPER, model_name
+from baselines.threemdbench.consultation.names import PAPER, check_candidates, model_name
 from baselines.threemdbench.consultation.selection_game import Trial
 from loaders.errors import InputError
 from loaders.models.sentences import SentenceEncoder
@@ -79,11 +79,9 @@ def results(
 ) -> list[Result]:
     """Table 3: the three metrics with intervals over cases, mean ranks, and what could not be rated.
 
-    Raises InputError on no candidate, the same one twice, or one without a trial.
+    Raises InputError on no candidate, two of one row, or one without a trial.
     """
-    names = [candidate.model for candidate in candidates]
-    if not names or len(set(names)) < len(names):
-        raise InputError("candidates", found=", ".join(names) or "none", expected="each once")
+    check_candidates([candidate.model for candidate in candidates])
     cells: list[Result] = []
     scores: list[list[float]] = []
     for candidate in candidates:
@@ -93,8 +91,8 @@ def results(
         cells += [*metrics, *_unrated(candidate, record)]
         scores.append([cell.value for cell in metrics if cell.value is not None])
     if len(candidates) > 1 and all(len(row) == len(METRICS) for row in scores):
-        for name, rank in zip(names, mean_ranks(scores).tolist(), strict=True):
-            cells.append(_cell(record, name, "Mean Rank", rank, "rank", "down", n=len(candidates)))
+        for candidate, rank in zip(candidates, mean_ranks(scores).tolist(), strict=True):
+            cells.append(_cell(record, candidate.model, "Mean Rank", rank, "rank", "down", n=len(candidates)))
     return cells
 
 

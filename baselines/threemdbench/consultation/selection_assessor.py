@@ -25,7 +25,7 @@ from baselines.statistics.resampling import Interval, percentile_interval
 from baselines.statistics.significance import wilson_interval
 from baselines.threemdbench.consultation.assessor import extract
 from baselines.threemdbench.consultation.diagnosis import NONE, first_name, weighted_f1
-from baselines.threemdbench.consultation.names import PAPER, model_name
+from baselines.threemdbench.consultation.names import PAPER, check_candidates, model_name
 from baselines.threemdbench.consultation.protocol import BEDSIDE, Protocol
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Extraction
 from baselines.threemdbench.consultation.rubric import assess, transcript
@@ -100,11 +100,9 @@ def results(
     """Table 4: mean kappa and extraction F1 with intervals over dialogues, kappa by item, what could not be assessed.
 
     A dialogue that a candidate failed to assess is left out of its kappas and reported; for its extraction, it is a
-    wrong answer. Raises InputError on no candidate, the same one twice, or one that assessed none of the dialogues.
+    wrong answer. Raises InputError on no candidate, two of one row, or one that assessed none of the dialogues.
     """
-    names = [candidate.model for candidate in candidates]
-    if not names or len(set(names)) < len(names):
-        raise InputError("candidates", found=", ".join(names) or "none", expected="each once")
+    check_candidates([candidate.model for candidate in candidates])
     return [cell for candidate in candidates for cell in _of(candidate, annotations, record, resamples, seed)]
 
 

@@ -239,6 +239,7 @@ def test_candidates_without_a_trial_or_named_twice_are_errors() -> None:
         [],
         [PatientCandidate("a", [])],
         [PatientCandidate("a", [trial]), PatientCandidate("a", [trial])],
+        [PatientCandidate("openai/gpt-4o-mini", [trial]), PatientCandidate("vllm/gpt-4o-mini", [trial])],
     ):
         with pytest.raises(InputError):
             results(candidates, words, record())
