@@ -79,7 +79,8 @@ def command(options: Recheck) -> None:
             expected=f"{place_of(before.data) or 'the data'} that it played (content digest "
             f"{before.data.content_digest[:16]})",
         )
-    cases = [case for case in read_cases(opened.splits["test"]).cases if case.case_id in assessed][: options.limit]
+    every = read_cases(opened.splits[before.data.split]).cases
+    cases = [case for case in every if case.case_id in assessed][: options.limit]
     texts = read_prompts(options.prompts)
     protocol = protocol_named(before.options.get("protocol", "bedside")).having(judge=before.options.get("judge"))
     game = recheck_game(texts, assessed, protocol=protocol, seed=options.seed)

@@ -105,15 +105,15 @@ def by_script(
     return played(one, setting, **scripts)
 
 
-def write_cases(folder: Path, count: int, *, stand_in: str | None = "drawn for a test") -> Path:
-    """A release of the corpus with a row for each of the first `count` cases."""
+def write_cases(folder: Path, count: int, *, stand_in: str | None = "drawn for a test", split: str = "test") -> Path:
+    """A release of the corpus with a row for each of the first `count` cases, all of one split."""
     rows = []
     for number in range(count):
         one = case(number)
         said = {
             "image": {"bytes": one.image, "path": f"{one.case_id}.jpg"},
             "image_id": one.case_id,
-            "split": "test",
+            "split": split,
             "diagnosis": one.diagnosis,
             "domain": one.domain,
             "general_complaint": one.basic,

@@ -70,10 +70,11 @@ def test_a_failed_assessment_is_left_out_and_counted() -> None:
     assert game.invalid(bad) is not None and game.invalid(good) is None
 
 
-def test_the_command_rechecks_a_finished_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    release, run = write_cases(tmp_path / "release", 4), tmp_path / "run"
+@pytest.mark.parametrize("split", ["test", "validation"])
+def test_the_command_rechecks_a_finished_run(split: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    release, run = write_cases(tmp_path / "release", 4, split=split), tmp_path / "run"
     people = ("--patient", "scripted/patient", "--assessor", "scripted/assessor", "--limit", "4", "--bare")
-    asked = ("--doctor", "scripted/keyword", "--setting", "dialogue")
+    asked = ("--doctor", "scripted/keyword", "--setting", "dialogue", "--split", split)
     assert execute(["run", "consultation", str(release), *asked, *people, "-o", str(run)]) == 0
     again = ("--assessor", "scripted/assessor", "--bare", "-o", str(tmp_path / "again"))
     capsys.readouterr()
