@@ -11,7 +11,7 @@ import typer
 
 from baselines.medconceal import labelling
 from baselines.medconceal.acceptance import candidates, replay
-from baselines.medconceal.fitting import BY_RULES, RIDGE, Fitted, Label, fit, read_labels
+from baselines.medconceal.fitting import BY_RULES, RIDGE, Fitted, Label, check_ridge, fit, read_labels
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.medconceal.reliability import plot
 from loaders.errors import InputError
@@ -55,7 +55,7 @@ def command(
     base: Path | None = typer.Option(
         None, metavar="FILE", help="Policy with the constants other than the weights [bundled]"
     ),
-    ridge: float = typer.Option(RIDGE, min=0.0, help="Shrinkage of the categories towards each other."),
+    ridge: float = typer.Option(RIDGE, help="Shrinkage of the categories towards each other, above 0."),
     seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random seed for choosing turns and splitting by case."),
 ) -> None:
     """Fit the reserved patient's weights on labelled turns, and run the acceptance tests.
@@ -70,7 +70,9 @@ def command(
     refuse_other(out, (b'{\n "alpha"', b'{\n "name"'), what="policy")
     if (labels is None) == (judge is None):
         raise InputError("--labels, --judge", found="both or neither", expected="one of them")
-    start = DEFAULT if base is None else PolicyConfig.read(base)  # before answers are paid for
+    # Before answers are paid for:
+    check_ridge(ridge)
+    start = DEFAULT if base is None else PolicyConfig.read(base)
     profiles = _profiles(corpus)
     asked = _Asked(judge or "", evaluator, clinician, tuple(base_url))
     known = read_labels(labels) if labels else _labelled(profiles, asked, out, most, seed)

@@ -136,8 +136,10 @@ def fit(labels: Sequence[Label], base: PolicyConfig, *, seed: int = 0, ridge: fl
     stand-in if that includes labels of a scripted judge, or features from the rules or a scripted evaluator.
 
     Raises InputError if a labelled kind has fewer than 100 different feature vectors to fit on, or all its labels on
-    one side of 0.5; if features of several evaluators are mixed; if there is no label at all.
+    one side of 0.5; if features of several evaluators are mixed; if there is no label at all; for a `ridge` that
+    decides nothing.
     """
+    check_ridge(ridge)
     evaluators = sorted({label.evaluator for label in labels})
     if len(evaluators) > 1:
         raise InputError(
@@ -178,6 +180,12 @@ def fit(labels: Sequence[Label], base: PolicyConfig, *, seed: int = 0, ridge: fl
     return Fitted(policy, quality)
 
 
+def check_ridge(ridge: float) -> None:
+    """Raises InputError unless it is a finite number above 0: without one, no weights are the best."""
+    if not 0 < ridge < np.inf:
+        raise InputError("--ridge", found=str(ridge), expected="a number above 0")
+
+
 def _check_enough(labels: Sequence[Label], kind: Kind) -> None:
     """Raises InputError if these labels cannot determine eleven weights."""
     different = len({label.features.vector for label in labels})
@@ -213,7 +221,11 @@ def _logistic(labels: Sequence[Label], *, ridge: float, overlap: bool) -> Logist
         p = 1 / (1 + np.exp(-np.clip(design @ weights, -500, 500)))
         gradient = design.T @ (p - y) + penalty * weights
         hessian = (design.T * (p * (1 - p))) @ design + np.diag(penalty)
-        move = np.linalg.solve(hessian, gradient)
+        try:
+            move = np.linalg.solve(hessian, gradient)
+        except np.linalg.LinAlgError:
+            expected = "a larger one: no weights are the best with it"
+            raise InputError("--ridge", found=str(ridge), expected=expected) from None
         size = 1.0
         while size > 1e-8 and loss(weights - size * move) > current:
             size /= 2

@@ -8,6 +8,7 @@ import json
 import math
 import random
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -313,6 +314,17 @@ def test_the_replay_takes_the_first_candidate_that_passes() -> None:
     assert next(iter(grid.values())) == PAPER and len({policy.digest for policy in grid.values()}) >= 14
 
 
+def test_weights_that_nothing_decides_are_one_error(monkeypatch) -> None:
+    """Without a penalty, those of the categories and those that they share could be any that have the same sums."""
+    labels = drawn(600, PAPER.reveal)
+    with pytest.raises(InputError, match="--ridge"):
+        fit(labels, PAPER, ridge=0.0)
+    # Whether a penalty that is almost none leads to a solution depends on the machine.
+    monkeypatch.setattr(np.linalg, "solve", Mock(side_effect=np.linalg.LinAlgError("Singular matrix")))
+    with pytest.raises(InputError, match="--ridge: 1e-300"):
+        fit(labels, PAPER, ridge=1e-300)
+
+
 def test_the_command_fits_and_writes_a_policy(tmp_path, monkeypatch, capsys) -> None:
     import scripts.fit_policy
 
@@ -326,6 +338,9 @@ def test_the_command_fits_and_writes_a_policy(tmp_path, monkeypatch, capsys) -> 
     other = tmp_path / "other.json"
     assert execute(["fit-policy", "--judge", "scripted", "--base", str(tmp_path / "base.json"), "-o", str(other)]) == 2
     assert "base.json" in capsys.readouterr().err and not list(tmp_path.glob("other*"))
+    for ridge in ("0", "-1", "nan"):
+        assert execute(["fit-policy", "--judge", "scripted", "--ridge", ridge, "-o", str(other)]) == 2
+        assert "--ridge" in capsys.readouterr().err and not list(tmp_path.glob("other*"))
     rows = [label.row for kind in ("reveal", "address") for label in drawn(600, getattr(PAPER, kind), kind=kind)]
     labels.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert execute(["fit-policy", "--labels", str(labels), "-o", str(out)]) in (0, 1)
