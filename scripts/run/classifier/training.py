@@ -48,10 +48,11 @@ def _recipe(options: Classifying) -> Recipe:
     if precision == "auto":
         on_gpu = options.device != "cpu" and torch.cuda.is_available()
         precision = "bf16" if on_gpu and torch.cuda.is_bf16_supported() else "fp32"
+    rate, decay = options.learning_rate, options.depth_decay
     same = ("epochs", "batch_size", "randaugment", "crop", "ema", "patience", "seed")
     return Recipe(
-        learning_rate=options.learning_rate or (5e-3 if scratch else 3e-4),
-        depth_decay=options.depth_decay or (1.0 if scratch else 0.1),
+        learning_rate=rate if rate is not None else 5e-3 if scratch else 3e-4,
+        depth_decay=decay if decay is not None else 1.0 if scratch else 0.1,
         drop_path=0.0 if scratch else 0.1,
         dropout=0.0 if scratch else 0.2,
         precision=precision,

@@ -36,6 +36,8 @@ from baselines.threemdbench.classifier.training import _groups
 from baselines.threemdbench.classifier.views import TrainViews
 from loaders.errors import InputError
 from loaders.threemdbench import NAMES
+from scripts.run.classifier.options import Classifying
+from scripts.run.classifier.training import _recipe
 from scripts.terminal.photos import labelled_photos
 from tests.parts.pictures import drawn, jpeg
 
@@ -232,6 +234,12 @@ def test_the_temperature_of_overconfident_logits_is_found(truth: float) -> None:
 def test_a_recipe_that_cannot_be(change: dict[str, float]) -> None:
     with pytest.raises(InputError):
         Recipe(**change)  # type: ignore[arg-type]
+
+
+def test_a_rate_of_0_is_refused_and_not_taken_for_the_default(tmp_path: Path) -> None:
+    for option in ("learning_rate", "depth_decay"):
+        with pytest.raises(InputError, match=f"{option.replace('learning_', 'learning ')}: 0.0"):
+            _recipe(Classifying(data="photos", out=tmp_path, model="random:tiny", **{option: 0.0}))  # type: ignore[arg-type]
 
 
 # ------------------------------------------------------------------------------------------------ one folder, clusters
