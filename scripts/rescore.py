@@ -11,7 +11,7 @@ from types import ModuleType
 import typer
 
 from baselines.results.comparison import FinishedRun, read_runs
-from baselines.results.run import DataUsed, Result
+from baselines.results.run import WRITTEN, DataUsed, Result
 from baselines.threemdbench.consultation.cases import PICTURES
 from loaders.errors import InputError
 from loaders.files.disk import make_folder, replacing
@@ -24,7 +24,6 @@ from scripts.terminal.finish import end_as_invalid, finish, tell_absent
 from scripts.terminal.options import EMBEDDINGS, Cache, Out
 
 # Files of a run that no number is made from, or that are private to somebody: paid answers, logs, weights.
-_LEFT = ("run.json", "results.csv", "results.jsonl")
 _LARGE = (".sqlite", ".sqlite-wal", ".sqlite-shm", ".safetensors", ".tmp", ".lock")
 
 
@@ -93,7 +92,7 @@ def _data(run: FinishedRun, made: DataUsed) -> DataUsed:
 def _copy(run: Path, out: Path) -> None:
     """Copy the run's own files, so that the new folder can be shown, compared and
     scored again; private ones stay private."""
-    names = [path for path in entries(run) if path.name not in _LEFT and path.suffix not in _LARGE]
+    names = [path for path in entries(run) if path.name not in WRITTEN and path.suffix not in _LARGE]
     pictures = entries(run / PICTURES) if is_folder(run / PICTURES) else []
     make_folder(out / PICTURES if pictures else out)
     for path in (*names, *pictures):

@@ -26,7 +26,7 @@ from baselines.threemdbench.consultation.diagnosis import (
 )
 from baselines.threemdbench.consultation.differences import differences, system_of, told_apart
 from baselines.threemdbench.consultation.names import PAPER, doctor_name, role_model, setting_name, shared_family
-from baselines.threemdbench.consultation.protocol import Unfinished
+from baselines.threemdbench.consultation.protocol import unfinished_of
 from baselines.threemdbench.consultation.record import HIGHEST, Consultation
 from loaders.files.images import image_bytes
 from loaders.files.untrusted import is_file, is_folder
@@ -68,10 +68,6 @@ def _differences(runs: Sequence[Numbered]) -> list[Difference]:
     return differences(named, sharing_cases=True) if len(named) > 1 else []
 
 
-def _unfinished(played_run: PlayedRun[Consultation]) -> Unfinished:
-    return "authors" if played_run.run.record.options.get("unfinished") == "authors" else "paper"
-
-
 def _title(played_run: PlayedRun[Consultation]) -> str:
     record = played_run.run.record
     settings = [row.record.setting for row in played_run.rows if row.record is not None]
@@ -98,7 +94,7 @@ def _view(played_run: PlayedRun[Consultation], *, public: bool) -> dict[str, Any
         "total": len(rows),
         "no_photos": not public and not is_folder(run.folder / PICTURES),
         "problems": Counter(problem for row in rows for problem in _problems(row)).most_common(),
-        "matrices": matrices([extracted(record, _unfinished(played_run)) for record in records]),
+        "matrices": matrices([extracted(record, unfinished_of(run.record.options)) for record in records]),
     }
 
 
@@ -137,7 +133,7 @@ def _row(played_run: PlayedRun[Consultation], row: PlayedCase[Consultation], pic
     if record is None:
         facets = {"problem": list(problems)}
         return Row(row.case_id, row.case_id, played_run.number, row.epoch, problem=problem, facets=facets)
-    answer = extracted(record, _unfinished(played_run)).text
+    answer = extracted(record, unfinished_of(played_run.run.record.options)).text
     said = "" if is_none(answer) else answer
     named = first_name(answer)
     good = named == record.gold

@@ -41,6 +41,8 @@ _SCALES = {"percent": 100.0, "proportion": 1.0}
 _LARGEST = sys.float_info.max
 _FORMAT = 1
 _NUMBERS = ("results.csv", "results.jsonl")
+WRITTEN = ("run.json", *_NUMBERS)
+"""Names of the files that `write_run` leaves."""
 _LATER = {"data": ("repository", "commit", "pinned", "method"), "models": ("source",)}
 """Facts introduced later: left out of the identity if unknown, so that earlier runs keep their ids."""
 

@@ -22,6 +22,7 @@ NAME = "slices.json"
 """Name of a run's file with column -> case -> slice, so that its numbers can be recomputed."""
 Sides = Mapping[str, Mapping[str, str]]
 _OPEN = frozenset({"image", "image_id", "split", "complaints", "general_complaint"})
+_KNOWN = [name for name in SCHEMA if name not in _OPEN]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +42,9 @@ class Measure:
 
 def check_columns(columns: Sequence[str]) -> Sequence[str]:
     """The columns. Raises: InputError for one that the corpus does not have."""
-    known = [name for name in SCHEMA if name not in _OPEN]
     for column in columns:
-        if column not in known:
-            raise InputError("--slice", found=f"no column {column!r}", expected="one of " + ", ".join(known))
+        if column not in _KNOWN:
+            raise InputError("--slice", found=f"no column {column!r}", expected="one of " + ", ".join(_KNOWN))
     return columns
 
 
@@ -55,7 +55,6 @@ def sides_of(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], where: s
     """
     check_columns(columns)
     sides: dict[str, dict[str, str]] = {column: {} for column in columns}
-    known = [name for name in SCHEMA if name not in _OPEN]
     for row in rows:
         for column, of_case in sides.items():
             if row.get(column) not in (None, ""):
@@ -64,7 +63,7 @@ def sides_of(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], where: s
         if not of_case:
             do = f"It is told by the sources {', '.join(TRAITS[column])}, and by a table with that column"
             told = f"{column} is told of no case of {where}"
-            others = ", ".join(name for name in known if name not in TRAITS)
+            others = ", ".join(name for name in _KNOWN if name not in TRAITS)
             raise InputError("--slice", found=told, expected=f"a column that is, such as {others}",
                              do=do if column in TRAITS else "")  # fmt: skip
     return sides

@@ -18,7 +18,7 @@ from baselines.dialogue.evaluation import MAX_INVALID
 from baselines.dialogue.game import Case, Game, Record, Script, ScriptedAgent
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import Played, Prices, play_run
-from baselines.results.run import ModelUsed, RunRecord, because
+from baselines.results.run import WRITTEN, ModelUsed, RunRecord, because
 from baselines.threemdbench.consultation.names import family
 from loaders.errors import InputError, ModelError
 from loaders.models.chat import open_model
@@ -34,8 +34,6 @@ from scripts.terminal.tables import Number
 _PLANNING: ContextVar[bool] = ContextVar("planning", default=False)
 # Who stands in for a model of a role in a plan: the first of these that can play it.
 _USUAL = ("expert", "keyword", "patient", "plain", "rules", "assessor")
-
-RESULTS = ("run.json", "results.csv", "results.jsonl")
 
 ModelSeed = Annotated[int | None, typer.Option(metavar="SEED", help="Random seed, sent to providers that accept one.")]
 Price = Annotated[
@@ -359,7 +357,7 @@ def _tell(played: Played[Any], out: Path) -> None:
     failure = played.failure or (None if played.records else "no case has a record")
     if failure is None:
         return
-    for name in RESULTS:
+    for name in WRITTEN:
         with suppress(FileNotFoundError):
             (out / name).unlink()
     errors.print(

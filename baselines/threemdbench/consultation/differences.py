@@ -29,7 +29,7 @@ from baselines.threemdbench.consultation.diagnosis import (
     strict_samples,
 )
 from baselines.threemdbench.consultation.names import doctor_name, setting_name
-from baselines.threemdbench.consultation.protocol import Unfinished
+from baselines.threemdbench.consultation.protocol import Unfinished, unfinished_of
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Consultation
 from baselines.threemdbench.consultation.tables import case_means, graded
 from loaders.errors import InputError
@@ -57,8 +57,8 @@ def system_of(run: FinishedRun) -> System | None:
     ]
     if not records:
         return None
-    unfinished: Unfinished = "authors" if run.record.options.get("unfinished") == "authors" else "paper"
-    return System(f"{doctor_name(run.record)}, {setting_name(records[0].setting)}", records, unfinished)
+    label = f"{doctor_name(run.record)}, {setting_name(records[0].setting)}"
+    return System(label, records, unfinished_of(run.record.options))
 
 
 def told_apart(systems: Sequence[System], names: Sequence[str]) -> list[System]:

@@ -97,6 +97,11 @@ class Protocol:
         }
 
 
+def unfinished_of(options: Mapping[str, Any]) -> Unfinished:
+    """How the record of a run (its options) says that unfinished dialogues count; an earlier version's says nothing."""
+    return "authors" if options.get("unfinished") == "authors" else "paper"
+
+
 BEDSIDE = Protocol(
     name="bedside",
     cap_mode="paper",
