@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import typer
 
 from baselines.medlaybench_v.ratings import CRITERIA, PAPER, TABLE, evaluate, possible, read_sheets
 from baselines.results.published import counterpart, published
-from baselines.results.run import Result, write_run
+from baselines.results.run import Result
 from baselines.results.sheets import read_sheet
 from baselines.threemdbench.relevance_sheets import MARK, evaluate_relevance, read_relevance_sheets
 from scripts.terminal.console import output, table
+from scripts.terminal.finish import finish
 from scripts.terminal.options import LAST_SEED, outside_releases
 from scripts.terminal.tables import Table
 
@@ -30,11 +32,12 @@ def command(
 
     Example: `bedside ratings study/sheet-R*.csv -o runs/ratings`
     """
+    started = time.monotonic()
     if any(MARK in row for _, row in read_sheet(sheets[0], ())):
         relevance = read_relevance_sheets(sheets)
         results = evaluate_relevance(relevance, seed=seed)
         _print_relevance(results)
-        _finish(results, relevance.stand_in, out)
+        _finish(results, relevance.stand_in, out, started)
         return
     read = read_sheets(sheets)
     results = evaluate(read, seed=seed)
@@ -58,18 +61,17 @@ def command(
         agreement.add_row(row, *(_agreement(result) for result in found))
     if len(read.raters) > 1:
         output.print(agreement, highlight=False)
-    _finish(results, read.stand_in, out)
+    _finish(results, read.stand_in, out, started)
 
 
-def _finish(results: list[Result], stand_in: str | None, out: Path | None) -> None:
+def _finish(results: list[Result], stand_in: str | None, out: Path | None, started: float) -> None:
+    if out:
+        output.print()
+        finish(out, results, started, printed=False)
+        return
     output.tell(results=[result.as_row() for result in results])
     if stand_in:
-        output.print(f"\nstand-in, not a reproduction: {stand_in}", style="yellow", highlight=False)
-    if out:
-        record = results[0].record
-        assert record is not None
-        write_run(out, record, results)
-        output.print(f"\nrun: {out}", highlight=False)
+        output.print(f"\nstand-in: {stand_in}", style="yellow", highlight=False)
 
 
 def _print_relevance(results: list[Result]) -> None:

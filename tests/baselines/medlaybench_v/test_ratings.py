@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import sys
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -237,7 +238,9 @@ def test_raters_who_saw_other_captions(tmp_path: Path) -> None:
 def test_the_command_prints_table_4_beside_the_papers(tmp_path: Path, capsys: Capture, monkeypatch: Any) -> None:
     monkeypatch.setenv("COLUMNS", "150")
     sheet = _filled(tmp_path / "sheet.csv")
-    assert execute(["ratings", str(sheet), "-o", str(tmp_path / "run")]) == 0
+    asked = ["ratings", str(sheet), "-o", str(tmp_path / "run")]
+    monkeypatch.setattr(sys, "argv", ["bedside", *asked])
+    assert execute(asked) == 0
     shown = capsys.readouterr().out
     lines = {line.split("  ")[0]: line for line in shown.splitlines()}
     assert "4.00 ± 0.82" in lines["R1"] and lines["R1"].rstrip().endswith("yes")
@@ -247,6 +250,13 @@ def test_the_command_prints_table_4_beside_the_papers(tmp_path: Path, capsys: Ca
     assert lines["paper: E1 (radiologist)"].rstrip().endswith("yes")
     record, results = read_run(tmp_path / "run")
     assert record.baseline == "ratings" and record.stand_in is None and len(results) == 28
+    # As every run: what made it, without this machine's places, and where an earlier one in the folder has gone.
+    assert record.command == "bedside ratings ../sheet.csv -o ." and record.wall_seconds is not None
+    assert str(tmp_path) not in (tmp_path / "run" / "run.json").read_text()
+    assert f"run {record.run_id}" in shown
+    again = _sheet(tmp_path / "again.csv", [("R1", "P1", (5, 4, 3, 2)), ("R1", "P2", (4, 4, 4, 4))])
+    assert execute(["ratings", str(again), "-o", str(tmp_path / "run")]) == 0
+    assert f"earlier/{record.run_id}" in capsys.readouterr().out.replace("\n", "")
 
 
 def test_intervals_of_agreement_are_whole_in_60_columns(tmp_path: Path, capsys: Capture, monkeypatch: Any) -> None:
