@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.results.run import DataUsed, Result, RunRecord, because
-from baselines.results.sheets import rater_sheets, read_sheet, sheet_bytes, write_new
+from baselines.results.sheets import check_complete, rater_sheets, read_sheet, sheet_bytes, write_new
 from baselines.statistics.agreement import cohen_kappa
 from baselines.statistics.printed import grimmer
 from baselines.statistics.resampling import bootstrap_means
@@ -144,14 +144,7 @@ def read_sheets(paths: Sequence[Path]) -> Ratings:
     if not ratings:
         raise InputError(", ".join(map(str, paths)) or "sheets", found="no rating", expected="filled sheets")
     pairs = tuple(sorted(captions))
-    for rater, rated in ratings.items():
-        if missing := [pair for pair in pairs if pair not in rated]:
-            raise InputError(
-                f"rater {rater}",
-                found=f"no rating of {len(missing)} pairs, the first {missing[0]}",
-                expected=f"all {len(pairs)} pairs that were rated",
-                do="Name the sheets of all raters, complete",
-            )
+    check_complete(ratings, pairs, "rating", "pairs")
     if len(pairs) < 2:
         raise InputError("ratings", found="1 pair", expected="2 or more: one has no standard deviation")
     digest = ContentDigest()

@@ -6,7 +6,7 @@ import csv
 import io
 import random
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -95,6 +95,29 @@ def rater_sheets(
         rows = ({"rater": rater, **row(item)} for item in order)
         sheets[path.with_stem(f"{path.stem}-{rater}")] = sheet_bytes(columns, rows)
     return sheets
+
+
+def check_complete(
+    given: Mapping[str, Container[Item]],
+    items: Collection[Item],
+    mark: str,
+    kind: str,
+    *,
+    task: str = "",
+    name: Callable[[Item], str] = str,
+) -> None:
+    """Raises InputError for a rater, of those in `given`, whose sheets lack the `mark` of an item that others have.
+
+    `kind` is what the items are, in the plural.
+    """
+    for rater, own in given.items():
+        if missing := [item for item in items if item not in own]:
+            raise InputError(
+                f"rater {rater}, task {task}" if task else f"rater {rater}",
+                found=f"no {mark} of {len(missing):,} {kind}, the first {name(missing[0])}",
+                expected=f"all {len(items):,} {kind}",
+                do="Name the sheets of all raters, complete",
+            )
 
 
 def _cell(value: Any) -> Any:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from baselines.medlaybench_v.ratings import krippendorff_alpha
 from baselines.results.run import DataUsed, Result, RunRecord, because
-from baselines.results.sheets import read_sheet, sheet_bytes, write_new
+from baselines.results.sheets import check_complete, read_sheet, sheet_bytes, write_new
 from baselines.statistics.agreement import cohen_kappa
 from baselines.statistics.resampling import bootstrap_means
 from baselines.statistics.significance import wilson_interval
@@ -182,14 +182,7 @@ def read_relevance_sheets(paths: Sequence[Path]) -> Relevance:
 
 def _complete(task: str, by_rater: Mapping[str, Mapping[str, int]], shown: Mapping[str, tuple[str, ...]]) -> Marks:
     items = tuple(sorted(item for item, content in shown.items() if content[0] == task))
-    for rater, marks in by_rater.items():
-        if missing := [item for item in items if item not in marks]:
-            raise InputError(
-                f"rater {rater}, task {task}",
-                found=f"no mark for {len(missing)} items, the first {missing[0]}",
-                expected=f"all {len(items)} items of the task",
-                do="Name the sheets of all raters, complete",
-            )
+    check_complete(by_rater, items, "mark", "items", task=task)
     given = np.array([[marks[item] for item in items] for marks in by_rater.values()], dtype=np.int64)
     return Marks(tuple(by_rater), items, tuple(shown[item][1] for item in items), given)
 

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from baselines.results.run import Result, RunRecord, because
-from baselines.results.sheets import rater_sheets, read_sheet, write_new
+from baselines.results.sheets import check_complete, rater_sheets, read_sheet, write_new
 from baselines.statistics.significance import mcnemar_exact, unpaired_t, wilson_interval
 from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.diagnosis import extracted, first_name
@@ -134,10 +134,7 @@ def read_sheets(paths: Sequence[Path]) -> Physicians:
     if len(cases) < 2:
         found = f"{len(cases)} cases"
         raise InputError(", ".join(map(str, paths)) or "sheets", found=found, expected="2 or more")
-    for rater, by_case in given.items():
-        if missing := [case for case in cases if case not in by_case]:
-            expected = f"all {len(cases)} cases"
-            raise InputError(f"rater {rater}", found=f"no diagnosis for {missing[0]}", expected=expected)
+    check_complete(given, cases, "diagnosis", "cases")
     named_by = {rater: tuple(by_case[case] for case in cases) for rater, by_case in given.items()}
     return Physicians(next(iter(settings)), cases, named_by, because(*sorted(reasons)))
 

@@ -23,7 +23,7 @@ import numpy as np
 from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.comparison import FinishedRun
 from baselines.results.run import because
-from baselines.results.sheets import rater_sheets, read_sheet, write_new
+from baselines.results.sheets import check_complete, rater_sheets, read_sheet, write_new
 from baselines.statistics.agreement import bootstrap_kappas
 from baselines.statistics.arrays import Floats, Ints
 from baselines.statistics.resampling import Interval, percentile_interval
@@ -190,14 +190,7 @@ def read_sheets(paths: Sequence[Path]) -> Annotations:
         raise InputError(
             ", ".join(map(str, paths)) or "sheets", found=f"{len(dialogues)} dialogues", expected="2 or more"
         )
-    for rater, rated in given.items():
-        if missing := [key for key in dialogues if key not in rated]:
-            raise InputError(
-                f"rater {rater}",
-                found=f"no annotation of {len(missing)} dialogues, the first of case {missing[0][1]}",
-                expected=f"all {len(dialogues)} that were annotated",
-                do="Name the sheets of all raters, complete",
-            )
+    check_complete(given, dialogues, "annotation", "dialogues", name=lambda key: f"of case {key[1]}")
     return Annotations(
         tuple(given),
         dialogues,

@@ -542,6 +542,9 @@ def test_table_7_follows_the_unpaired_test_that_the_paper_used_and_adds_the_pair
     assert found["Labeler R1", "p-value vs the model (paired)"].value == pytest.approx(paired)
     columns = {one.column for one in published("3MDBench", "Table 7")}
     assert columns <= {column for _, column in found}
+    kept = read_sheet(paths[1])[:-2]
+    with pytest.raises(InputError, match="rater R2: no diagnosis of 2 cases, the first .*all 34 cases.*all raters"):
+        read_pilot([paths[0], write_sheet(paths[1], kept)])
     with pytest.raises(InputError, match="setting of the sheets"):
         pilot_results(physicians, [replace(one, setting="image+all") for one in played], run_record())
     with pytest.raises(InputError, match="no consultation of case"):
