@@ -241,6 +241,7 @@ def _rrf(
 ) -> Iterator[tuple[int, list[str]]]:
     """Rows of a pipe-separated UMLS file, in which a pipe ends every cell, even the last; others go to `bad`."""
     number = lines = 0
+    wrong: list[BadRow] = []  # of this file alone: `bad` may hold those of another
     with open_file(path, expected="a UMLS file") as file:
         for number, raw in stream_lines(_digested(blocks_of(file), digest), path):
             lines += 1
@@ -256,13 +257,15 @@ def _rrf(
                         do="Fetch the file again if this is its last line: it was cut off",
                     )
             except BadRow as error:
-                if bad is not None and len(bad) <= _MOST_BAD:
-                    bad.append(error)
+                if len(wrong) <= _MOST_BAD:
+                    wrong.append(error)
                 continue
             yield number, cells
     if not lines:
         raise InputError(path, found="is empty", expected=f"rows of {columns} cells")
-    check_bad(bad or (), lines, path)
+    if bad is not None:
+        check_bad(wrong, lines, path)
+        bad += wrong
 
 
 def _digested(blocks: Iterable[bytes], digest: hashlib._Hash | None) -> Iterator[bytes]:

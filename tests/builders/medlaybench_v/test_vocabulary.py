@@ -335,6 +335,12 @@ def test_malformed_umls_line_says_where(tmp_path: Path, line: str, found: str) -
     assert "18 cells" in str(error.value)
 
 
+def test_bad_lines_of_umls_count_against_their_own_file(tmp_path: Path) -> None:
+    meta = umls(tmp_path, [*ATOMS * 10, "C0000005|ENG|P|L1\n"])
+    unread = [one.where for one in read_vocabulary(meta).rejected if one.reason.startswith("cannot be read")]
+    assert unread == ["MRCONSO.RRF:131"]  # one of 131 lines, though one for the three of MRSTY
+
+
 def test_umls_without_a_licence_asks_for_no_column(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="because: licence unknown: UMLS") as error:
         read_vocabulary(umls(tmp_path), allowed=frozenset())
