@@ -381,6 +381,7 @@ def leaks(profile: PatientProfile) -> list[str]:
         for secret in (concern.content, *concern.evidence)
     ]
     visible = {
+        "sex": profile.demographics.sex,
         "background": profile.demographics.background,
         "admission_reason": profile.clinical.admission_reason,
         "medical_surgical_history": profile.clinical.medical_surgical_history,

@@ -16,12 +16,12 @@ from builders.medconceal.wording import texts_of
 from loaders.errors import InputError
 from loaders.medconceal import CATEGORIES, CURATION, SCENARIOS, SPECIALTIES, SPECIALTY_CASES, leaks, profile_of
 
-RULES = 5
+RULES = 6
 """The version of what `check_row` requires and `measure` counts; 1 covers everything before versions were numbered."""
 
 # Fields of a case's row that reveal nothing about a person: labels, pseudonyms, author and terms, the made-up name.
 _NOT_SCANNED = ("case_id", "split", "thread", "specialty", "scenarios", "author", "licence", "attribution", "curation")
-_LABELS = re.compile(r"hidden\.(?:name|hidden_concerns\.\d+\.category|roleplay\.(?:openness|literacy))|chart\.sex")
+_LABELS = re.compile(r"hidden\.(?:name|hidden_concerns\.\d+\.category|roleplay\.(?:openness|literacy))")
 # For a made-up patient, who may also have an aunt, a town and a birthday.
 _MADE_UP = frozenset({"name", "place", "institution", "date", "age"})
 

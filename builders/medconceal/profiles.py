@@ -102,7 +102,7 @@ async def extract(row: Row, asker: Asker) -> Extracted:
         if len(kept) < MIN_CONCERNS:
             summary = "; ".join(f"{n} dropped: {reason}" for reason, n in sorted(dropped.items())) or "none given"
             raise Unfit(f'"hidden_concerns" keeps fewer than {MIN_CONCERNS} concerns ({summary})')
-        visible = {"background": blocks["demographics"]["background"], **blocks["clinical"]}
+        visible = {name: blocks["demographics"][name] for name in ("sex", "background")} | blocks["clinical"]
         del visible["adherence_behavior"]
         check_chart(visible, kept)
         profile = {**blocks, "hidden_concerns": kept}

@@ -196,17 +196,14 @@ def review(rows: Collection[Row], decisions: Decisions) -> Iterable[Row | Exclud
         yield Excluded(f"review: {decision.reason}") if decision and decision.decision == REJECT else {}
 
 
-_LABELS = frozenset({"category", "sex"})
-
-
 def _scrubbed(value: Any, counts: Counter[str]) -> Any:
-    """The values with identifiers removed from every text except the labels."""
+    """The values with identifiers removed from every text except the categories."""
     if isinstance(value, str):
         scrubbed = scrub(value)
         counts.update(scrubbed.counts)
         return scrubbed.text
     if isinstance(value, dict):
-        return {name: inner if name in _LABELS else _scrubbed(inner, counts) for name, inner in value.items()}
+        return {name: inner if name == "category" else _scrubbed(inner, counts) for name, inner in value.items()}
     return [_scrubbed(inner, counts) for inner in value] if isinstance(value, list) else value
 
 

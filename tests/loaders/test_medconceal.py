@@ -179,13 +179,14 @@ def test_errors_name_fields_and_never_values(
     assert CANARY not in told and CANARY not in caplog.text
 
 
-def test_a_chart_that_repeats_a_concern_is_refused_without_telling_it() -> None:
+@pytest.mark.parametrize("field", ["sex", "background"])
+def test_a_chart_that_repeats_a_concern_is_refused_without_telling_it(field: str) -> None:
     value = row()
     secret = value["hidden"]["hidden_concerns"][1]["content"]
-    value["chart"]["background"] = f"She says: {secret.upper()}"
+    value["chart"][field] = f"She says: {secret.upper()}"
     profile = profile_of(value)
-    assert leaks(profile) == ["background"]
-    with pytest.raises(InputError, match="background repeats a hidden concern") as caught:
+    assert leaks(profile) == [field]
+    with pytest.raises(InputError, match=f"{field} repeats a hidden concern") as caught:
         chart(profile, "confirmation")
     assert secret not in str(caught.value)
 

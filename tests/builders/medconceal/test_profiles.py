@@ -165,6 +165,7 @@ def test_ages_above_89_are_given_as_90(tmp_path: Path) -> None:
     [
         ("psychosocial", "personality", "if I stop buying hers she will think", "psychosocial.personality: 8 words"),
         ("clinical", "admission_reason", CONCERNS[0]["content"], "admission_reason: repeats a hidden concern"),
+        ("demographics", "sex", CONCERNS[0]["content"], "sex: repeats a hidden concern"),
         ("demographics", "background", "My sister RUTH says it kills it", ""),
     ],
 )
@@ -203,6 +204,10 @@ def test_the_last_gate_lets_no_copy_and_no_leak_through(tmp_path: Path, cleaned:
     telling = json.loads(json.dumps(answer))
     telling["clinical"]["medical_surgical_history"] = answer["hidden_concerns"][0]["content"]
     assert finished(telling) == Excluded("the chart gives a concern away", "medical_surgical_history")
+    named = json.loads(json.dumps(answer))
+    named["demographics"]["sex"] = "female, mail r.sobol@example.com"
+    done = finished(named)
+    assert not isinstance(done, Excluded) and done["chart"]["sex"] == "female, mail [email]"
 
 
 # --- Answers ----------------------------------------------------------------------------------------------------------

@@ -195,10 +195,12 @@ def test_a_case_from_a_thread_may_hold_no_identifier(sample: Path) -> None:
         concern["evidence"] = ["so it stays in the drawer"]
     row = {**good, "synthetic": False, "hidden": hidden}
     assert recipe.check_row(row) == []
-    row["chart"] = {**row["chart"], "background": "Mail her at r.sobol@example.com."}
+    mailed = {"sex": "female, call 020 7946 0958", "background": "Mail her at r.sobol@example.com."}
+    row["chart"] = {**row["chart"], **mailed}
     hidden["hidden_concerns"][0]["evidence"] = ["My aunt's spine crumbled on steroids and this"]
     assert recipe.check_row(row) == [
         f"evidence of more than {SPAN - 1} words",
+        "an identifier in chart.sex (phone)",
         "an identifier in chart.background (email)",
     ]
 
