@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar
 from uuid import NAMESPACE_URL, uuid5
@@ -389,11 +389,14 @@ def _facts(recipe: Recipe[Chosen], plan: Plan, finished: Run, versions: Mapping[
 
 
 def _versions(plan: Plan) -> dict[str, str]:
-    """Versions of everything that can change a byte of the release."""
+    """Versions of everything that can change a byte of the release; a scripted model needs no inspect_ai."""
     packages = [*_PACKAGES, *plan.packages, *["inspect_ai"] * (plan.chat is not None)]
     packages += ["pillow-heif"] * (HEIF in readable() and "pillow" in packages)
-    here = {package: version(package) for package in packages}
-    return {"python": platform.python_version(), "bedside": __version__, **here}
+    here = {"python": platform.python_version(), "bedside": __version__}
+    for package in packages:
+        with suppress(PackageNotFoundError):
+            here[package] = version(package)
+    return here
 
 
 def _other_versions(versions: Mapping[str, str], out: Path, store: Store) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,18 @@ def test_other_library_versions_are_reported(tmp_path: Path, monkeypatch: pytest
     assert released.startswith(f"The release at {tmp_path / 'out'} was made with other library versions (pyarrow 21, ")
     (kept,) = built(pyarrow="26", pillow="10")  # the release is of these versions now, what is kept may not be
     assert kept.startswith(f"{tmp_path / 'work'} ")
+
+
+def test_a_scripted_model_needs_no_package_of_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def of_base(package: str) -> str:
+        if package == "inspect_ai":
+            raise PackageNotFoundError(package)
+        return version(package)
+
+    monkeypatch.setattr(recipe, "version", of_base)
+    options = Options(captions="sample", limit=3, model="scripted/echo")
+    made = build(RECIPE, options, tmp_path / "out", workspace=tmp_path / "work")
+    assert "inspect_ai" not in made.versions and made.versions["pyarrow"] == version("pyarrow")
 
 
 @pytest.mark.parametrize("out", ["", ".", "..", "/"])
