@@ -46,7 +46,8 @@ class Tries:
 
         Raises: ModelError after the last try, or when another cannot help; ModelRefused, MissingExtra.
         """
-        attempt, waited, refused, name = 0, 0.0, 0, REQUEST.get()
+        attempt, refused, name = 0, 0, REQUEST.get()
+        limits, waited = 0, 0.0  # the tries that met a rate limit, and the seconds waited for it
         while True:
             try:
                 # a request that was answered, if only with an error, gets a new name when it is sent again
@@ -54,7 +55,7 @@ class Tries:
             except BedsideError:  # such as for a picture that cannot be read
                 raise
             except Exception as error:
-                cause, wait = cause_of(error), self._wait(error, attempt, waited)
+                cause, wait = cause_of(error), self._wait(error, attempt, limits, waited)
                 # 409: an equal request is in progress there; the next try is still the same one
                 refused += garbled(error) or getattr(cause, "status_code", 409) != 409
                 text = self._describe(cause, messages)
@@ -64,18 +65,22 @@ class Tries:
             _log.info("%s: %s; try %d follows in %g s", self.name, text, attempt + 2, wait)
             with waiting(reason, wait):
                 await self.sleep(wait)
-            attempt, waited = attempt + 1, waited + wait
+            attempt += 1
+            if _limited(cause):
+                limits, waited = limits + 1, waited + wait
 
-    def _wait(self, error: Exception, attempt: int, waited: float) -> float | None:
+    def _wait(self, error: Exception, attempt: int, limits: int, waited: float) -> float | None:
         """Seconds to wait before the next try; None if there is none, or if it could not help.
 
         All tries count except for a rate limit, which passes with time: if retries are allowed at all, it is waited for
-        until `RATE_LIMIT` seconds are spent.
+        as often as that, and until `RATE_LIMIT` seconds are spent.
         """
         cause = cause_of(error)
-        limited = getattr(cause, "status_code", None) == 429 and getattr(cause, "code", None) != "insufficient_quota"
-        limited = limited and self.max_retries > 0 and waited < RATE_LIMIT
-        if not passing(error) or (attempt >= self.max_retries and not limited):
+        if _limited(cause):
+            over = limits >= self.max_retries and (self.max_retries == 0 or waited >= RATE_LIMIT)
+        else:
+            over = attempt - limits >= self.max_retries
+        if over or not passing(error):
             return None
         asked = self.retry_after(cause)
         return None if asked > LONGEST_RETRY_AFTER else max(asked, min(2.0 ** min(attempt, 10), LONGEST_BACKOFF))
@@ -134,3 +139,8 @@ class Tries:
                 if len(line.strip()) >= 12:
                     text = text.replace(line.strip(), "[prompt]")
         return cleaned(text, self.secrets)
+
+
+def _limited(cause: BaseException) -> bool:
+    """Whether the server says "too many requests"; a spent quota does not pass with time."""
+    return getattr(cause, "status_code", None) == 429 and getattr(cause, "code", None) != "insufficient_quota"

@@ -209,6 +209,15 @@ def test_a_rate_limit_is_waited_for_but_not_forever(
 
 
 @both_ways
+def test_a_rate_limit_uses_up_no_retry_and_a_failure_none_of_its_time(server: ChatServer, calm: Calm) -> None:
+    server.faults += [status(429)] * 3 + [status(500)]
+    assert ask(opened(server, calm, retries=1)).text == "A pocket of pus."
+    assert calm.waits == [1, 2, 4, 8]
+    server.faults += [status(500, retry_after=RATE_LIMIT), status(429), status(500)] + [status(429)] * 99
+    assert "gave no answer in 3 tries; the last error: HTTP 500" in refused(opened(server, calm, retries=1))
+
+
+@both_ways
 def test_a_request_keeps_its_name_until_it_is_answered(server: ChatServer, calm: Calm) -> None:
     """What nobody answered is sent again under the same name, which a provider may know; an error is an answer."""
 
