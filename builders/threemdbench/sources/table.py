@@ -10,7 +10,7 @@ from pathlib import Path
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource, opaque_id
 from builders.threemdbench.sources.records import read_records
-from builders.threemdbench.sources.traits import AGE_GROUPS, Traits, traits
+from builders.threemdbench.sources.traits import AGE_GROUPS, Traits, scale_of, traits
 from loaders.errors import InputError
 from loaders.files.image_files import ImageIndex
 from loaders.files.untrusted import BadRow, name_of
@@ -34,7 +34,7 @@ SOURCE_COLUMNS = (
     (_ASSERTED, "who asserts the licence; without it, this table"),
     (_ATTRIBUTION, "whom to credit; without it, the photo's URL"),
     (_MD5_DIGESTS, "expected MD5 of the downloaded file"),
-    (_SKIN, "skin type: a number of the Fitzpatrick scale, or Monk and a number"),
+    (_SKIN, "skin type: 3, III or type III (Fitzpatrick), Monk 7 or MST 7; anything else says nothing"),
     (_SAID_BY, "who determined the skin type"),
     (_AGE, "age in years, or age group"),
     (_SEX, "sex"),
@@ -99,6 +99,5 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
 
 def _traits(skin: str, by: str, age: str, sex: str) -> Traits:
     """A skin type may name its scale ("Monk 7"), and an age group may be in the corpus's own notation."""
-    scale, _, number = skin.rpartition(" ")
-    told = traits((scale.capitalize() or "Fitzpatrick", number, by), age=age, sex=sex)
+    told = traits((scale_of(skin), skin, by), age=age, sex=sex)
     return replace(told, age_group=age) if age in AGE_GROUPS else told

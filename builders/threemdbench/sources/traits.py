@@ -5,6 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+# What may stand before the number of a scale.
+_NAMED = {
+    "Fitzpatrick": re.compile(r"(?:fitzpatrick|fst)?\s*(?:(?:skin\s+)?(?:photo)?type)?\s*"),
+    "Monk": re.compile(r"(?:monk|mst)?\s*(?:(?:skin\s+)?tone)?\s*"),
+}
 _ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6}
 _AGES = ((0, "0-17"), (18, "18-29"), (30, "30-39"), (40, "40-49"), (50, "50-59"), (60, "60-69"), (70, "70-79"))
 _OLDEST = "80+"
@@ -38,9 +43,14 @@ def traits(*skin: tuple[str, str, str], age: str = "", sex: str = "") -> Traits:
     return Traits(kind, said_by, age_group_of(age), _SEXES.get(sex.strip().casefold()))
 
 
+def scale_of(cell: str) -> str:
+    """The scale of a cell that may name it: Fitzpatrick unless it says Monk."""
+    return "Monk" if cell.strip().casefold().startswith(("monk", "mst")) else "Fitzpatrick"
+
+
 def _type(scale: str, cell: str) -> int:
     """A number on the scale; 0 for none."""
-    text = cell.strip().casefold().removeprefix("fst").strip()
+    text = _NAMED[scale].sub("", cell.strip().casefold(), count=1)
     number = _ROMAN.get(text, 0)
     if re.fullmatch(r"[0-9]{1,2}(\.0+)?", text):
         number = int(float(text))

@@ -328,6 +328,23 @@ def test_a_table_of_files(tmp_path: Path) -> None:
     assert second.problem == ""  # the build says that the image is missing
 
 
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        *((cell, "Fitzpatrick 3") for cell in ("3", "3.0", "III", "FST3", "FST III", "type iii", "Type III")),
+        *((cell, "Fitzpatrick 3") for cell in ("Fitzpatrick 3", "Fitzpatrick type III", "Fitzpatrick skin type 3")),
+        *((cell, "Monk 7") for cell in ("Monk 7", "MST 7", "monk skin tone 7", "MST7")),
+        *((cell, None) for cell in ("", "0", "7", "-1", "III-IV", "type", "VII", "Monk 11", "MST", "tone 5")),
+        *((cell, None) for cell in ("Roberts 3", "brown 3", "photo 3", "type III or IV")),
+    ],
+)
+def test_the_skin_type_of_a_table_is_on_one_of_two_scales(tmp_path: Path, cell: str, expected: str | None) -> None:
+    path = table(tmp_path, "photos.csv", f"url,label,skin_type\nhttps://example.org/a.jpg,warts,{cell}\n")
+    (photo,) = photos(f"table={path}")
+    assert photo.traits.skin_type == expected and not photo.problem
+    assert photo.traits.skin_type_asserted_by == (expected and "column skin_type of photos.csv")
+
+
 def test_an_own_label_table(tmp_path: Path) -> None:
     place(tmp_path / "photos", "sore throat/a.jpg")
     labels = table(tmp_path, "labels.csv", "label,diagnosis\nsore throat,tonsillitis\n")
