@@ -425,7 +425,7 @@ class Chat:
         result.
 
         Raises: ModelError when the model refuses all requests (key, name), fails IN_A_ROW rows one after the other, or
-        answered nothing at all; it names the first row.
+        answered nothing at all, in none of the batches that are under way; it names the first row.
         """
 
         async def one(key: str, store: Answers) -> Said | ModelError:
@@ -442,7 +442,10 @@ class Chat:
 
         results = dict(zip(items, self.each(one, list(items)), strict=True))
         if self.failures.first is not None and not self.failures.answered:
-            raise self.failures.unusable()
+            if (overlap := under_way()) is not None:
+                overlap.run(lambda: overlap.others(lambda: self.failures.answered))
+            if not self.failures.answered:
+                raise self.failures.unusable()
         return results
 
     def stand_in(self, written: str) -> list[str]:

@@ -38,11 +38,13 @@ _shared: ContextVar[Overlap | None] = ContextVar("overlap", default=None)
 
 
 class Overlap:
-    """What concurrent batches share: the event loop, and resources opened in it by name."""
+    """What concurrent batches share: the event loop, and resources opened in it by name. `batches` are there to do."""
 
-    def __init__(self, processes: int, unit: str | None) -> None:
+    def __init__(self, processes: int, unit: str | None, batches: int) -> None:
         self.processes = processes
         self.unit = unit
+        self._left, self._waiting = batches, 0
+        self._news = asyncio.Condition()
         self._loop = asyncio.get_running_loop()
         self._things: dict[object, Any] = {}
         self._open = ExitStack()
@@ -70,6 +72,20 @@ class Overlap:
             return await ask()
         finally:
             self._tasks.discard(task)
+
+    async def others(self, known: Callable[[], bool]) -> None:
+        """Waits until something is known, or no other batch is at work: all of them wait here, or are done."""
+        async with self._news:
+            self._waiting += 1
+            self._news.notify_all()
+            await self._news.wait_for(lambda: known() or self._waiting >= min(AT_ONCE, self._left))
+            self._waiting -= 1
+
+    async def one_less(self) -> None:
+        """Says that a batch is done."""
+        async with self._news:
+            self._left -= 1
+            self._news.notify_all()
 
     async def end(self) -> None:
         """Cancels everything in flight, waits for it, and closes what was opened."""
@@ -124,11 +140,12 @@ def overlapped(
     work.open()
 
     async def every() -> None:
-        overlap = Overlap(processes, unit)
+        overlap = Overlap(processes, unit, len(units))
         _shared.set(overlap)
 
         async def do(unit: tuple[str, Sequence[Batch]]) -> None:
             advance(await asyncio.to_thread(work, *unit))
+            await overlap.one_less()
 
         try:
             await gather_bounded(do, units, limit=AT_ONCE)

@@ -22,11 +22,12 @@ from builders.pipeline.run import run
 from builders.pipeline.stage import Excluded
 from builders.steps import Chat, Step, stages, step
 from loaders.engines.local import Local
-from loaders.errors import BedsideError, ModelRefused
+from loaders.errors import BedsideError, ModelError, ModelRefused
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import open_model
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.prompts import Prompts
+from loaders.models.tries import REFUSED
 from scripts.terminal import stopping
 from tests.loaders.engines.test_engines import Shuffled
 from tests.parts.chat_server import ChatServer, Reply, completion
@@ -158,6 +159,37 @@ def test_an_error_ends_all_and_what_was_answered_is_kept(tmp_path: Path) -> None
     again = Model()
     assert len(list(built(tmp_path, say, again).rows())) == 12
     assert sorted(again.asked) == [f"r{n:02}" for n in range(3, 12)]
+
+
+@step(takes="batch", adds=SAID, parallel=False)
+def say_or_tell(rows: list[Row], chat: Chat) -> Iterable[Row | Excluded]:
+    async def ask(row: Row, store: AnswerStore) -> str:
+        return (await store.ask(chat.model, [Message("user", row["id"])], temperature=0, max_tokens=5)).text
+
+    for said in chat.each_or_error(ask, {row["id"]: row for row in rows}).values():
+        yield {"said": said if isinstance(said, str) else "refused"}
+
+
+def refuses(*rows: int) -> Callable[[str], Any]:
+    async def before(text: str) -> None:
+        if int(text[1:]) in rows:
+            raise ModelError("local/slow", found=f"{REFUSED}: HTTP 400")
+        await asyncio.sleep(0.3)
+
+    return before
+
+
+def test_a_batch_of_refused_rows_ends_no_build_while_others_are_not_answered_yet(tmp_path: Path) -> None:
+    done = built(tmp_path, say_or_tell, Model(refuses(*range(6))), rows=8)
+    assert [row["said"] for row in done.rows()] == ["refused"] * 6 + ["said r06", "said r07"]
+
+
+@pytest.mark.parametrize(("rows", "judged"), [(2, 2), (4, 4), (12, 8)])
+def test_a_model_that_answers_none_of_the_batches_under_way_ends_the_build(
+    rows: int, judged: int, tmp_path: Path
+) -> None:
+    with pytest.raises(ModelError, match=f"answered none of {judged} rows"):
+        built(tmp_path, say_or_tell, Model(refuses(*range(rows))), rows=rows)
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
