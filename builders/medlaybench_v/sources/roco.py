@@ -76,18 +76,18 @@ def roco_digest(folders: list[RocoFolder]) -> str:
 def roco_rows(folders: list[RocoFolder]) -> Iterator[Row | BadRow]:
     """Rows of ROCO: captions with the CUIs, licence and article from the files beside them.
 
-    A line that cannot be read is a BadRow, whichever of the files it is in.
+    A line that cannot be read is a BadRow, whichever of the files it is in; so is one beside the captions that says
+    something else about an image than a line before it.
 
     Raises:
         InputError: a file cannot be read.
     """
     for one in folders:
-        cuis = _beside(one, _CUIS)
-        licences = _beside(one, _LICENCES)
+        bad: list[BadRow] = []
+        cuis, licences = (_beside(one, file, bad) for file in (_CUIS, _LICENCES))
         place = f"{one.split}/{_CAPTIONS}"
-        for line in (*_lines(one.folder / _CAPTIONS, place), *cuis.values(), *licences.values()):
-            if isinstance(line, BadRow):
-                yield line
+        yield from (line for line in _lines(one.folder / _CAPTIONS, place) if isinstance(line, BadRow))
+        yield from bad
         for line in _lines(one.folder / _CAPTIONS, place):
             if isinstance(line, BadRow):
                 continue
@@ -106,14 +106,14 @@ class _Line:
     cells: tuple[str, ...]
 
 
-def _roco_row(one: RocoFolder, line: _Line, cuis: _Line | BadRow | None, licences: _Line | BadRow | None) -> Row:
-    file, licence = licences.cells if isinstance(licences, _Line) else ("", "")
+def _roco_row(one: RocoFolder, line: _Line, cuis: _Line | None, licences: _Line | None) -> Row:
+    file, licence = licences.cells if licences else ("", "")
     article = _ARTICLE.match(file)
     return {
         "image_id": line.name,
         "split": one.split,
         "expert_caption": " ".join(line.cells[0].split()),
-        "cuis": parse_cuis(cuis.cells[0], cuis.where) if isinstance(cuis, _Line) else [],
+        "cuis": parse_cuis(cuis.cells[0], cuis.where) if cuis else [],
         "licence": licence,
         "licence_asserted_by": "licences.txt of ROCO" if licence else "",
         "attribution": article_link(article[0]) if article else "",
@@ -124,11 +124,18 @@ def _roco_row(one: RocoFolder, line: _Line, cuis: _Line | BadRow | None, licence
     }
 
 
-def _beside(one: RocoFolder, file: str) -> dict[str, _Line | BadRow]:
-    """The lines of a file beside the captions, by identifier; bad ones by their place; empty without the file."""
+def _beside(one: RocoFolder, file: str, bad: list[BadRow]) -> dict[str, _Line]:
+    """The first line of each identifier in a file beside the captions; those that contradict it, or cannot be read, are
+    `bad`. Empty without the file."""
     path = one.folder / file
-    lines = _lines(path, f"{one.split}/{file}") if is_there(path) else iter(())
-    return {line.where if isinstance(line, BadRow) else line.name: line for line in lines}
+    found: dict[str, _Line] = {}
+    for line in _lines(path, f"{one.split}/{file}") if is_there(path) else ():
+        if isinstance(line, BadRow):
+            bad.append(line)
+        elif (first := found.setdefault(line.name, line)).cells != line.cells:
+            again = f"{line.name} again, after {first.where}"
+            bad.append(BadRow(line.where, reason="an identifier twice", found=again, expected="each once"))
+    return found
 
 
 def _lines(path: Path, place: str) -> Iterator[_Line | BadRow]:

@@ -374,6 +374,24 @@ def test_broken_roco(tmp_path: Path) -> None:
         rows(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("file", "again"),
+    [("licences.txt", "ROCO_00001,PMC1_a.jpg,NO-CC CODE\n"), ("cuis.txt", "ROCO_00001\t\tC0040405\n")],
+)
+def test_a_second_line_about_an_image_of_roco_replaces_nothing(tmp_path: Path, file: str, again: str) -> None:
+    folder = roco_folder(tmp_path, "train", 1)
+    before = rows(tmp_path)
+    text = (folder / file).read_text(encoding="utf-8")
+    lines = text.splitlines(keepends=True)
+    write(folder / file, text + lines[-1])  # the same once more
+    assert rows(tmp_path) == before
+    write(folder / file, text + again)
+    found = list(open_source(tmp_path).rows())
+    assert [row for row in found if not isinstance(row, BadRow)] == before
+    (bad,) = (row for row in found if isinstance(row, BadRow))
+    assert bad.where == f"train/{file}:{len(lines) + 1}" and "ROCO_00001 again, after train/" in bad.found
+
+
 # --- ROCOv2 -----------------------------------------------------------------------------------------------------------
 
 
