@@ -20,7 +20,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, Va
 
 from loaders.errors import InputError, ReleaseError
 from loaders.files.disk import write_whole
-from loaders.files.untrusted import digest_of, files_below, is_file, is_folder, open_file, read_json
+from loaders.files.untrusted import digest_of, files_below, is_file, is_folder, is_hidden, open_file, read_json
 
 NAME = "manifest.json"
 KEPT = "kept"
@@ -238,7 +238,7 @@ class Manifest(_Part):
         problems = self._changed_files(folder)
         for path in files_below(folder):
             name = path.relative_to(folder).as_posix()
-            if not name.startswith(".") and name != NAME and name not in self.files:
+            if not is_hidden(name) and name != NAME and name not in self.files:
                 problems.append(Problem(name, "a file that the manifest does not list", "only listed files"))
         return problems
 

@@ -30,6 +30,7 @@ from loaders.files.untrusted import (
     digest_of,
     entries,
     is_folder,
+    is_hidden,
     is_inside,
     is_there,
     name_of,
@@ -184,7 +185,7 @@ def _bundled_threads(folder: Path) -> Dumps:
 def _dumps(text: str) -> Dumps:
     place = Path(text)
     if is_folder(place):
-        files = [path for path in entries(place) if path.suffix in ENDINGS]
+        files = [path for path in entries(place) if path.suffix in ENDINGS and not is_hidden(path.name)]
         submissions = [path for path in files if _SUBMISSIONS.search(path.name)]
         comments = [path for path in files if _COMMENTS.search(path.name) and path not in submissions]
     else:

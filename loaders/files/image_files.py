@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loaders.errors import InputError
-from loaders.files.untrusted import digest_of, is_folder, is_inside, is_text, is_there
+from loaders.files.untrusted import digest_of, is_folder, is_hidden, is_inside, is_text, is_there
 
 AMBIGUOUS = "image ambiguous"
 """How the `problem` begins of a name that fits several images."""
@@ -40,8 +40,8 @@ class ImageFile:
 
     @property
     def hidden(self) -> bool:
-        """Whether it, or a folder that it is in, is hidden: a copy that a tool keeps, not what a user put there."""
-        return any(part.startswith(".") for part in self.name.split("/"))
+        """Whether it, or a folder that it is in, is hidden."""
+        return is_hidden(self.name)
 
 
 def image_files(folder: Path) -> list[ImageFile]:

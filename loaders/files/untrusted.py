@@ -300,6 +300,16 @@ def refuse_other(path: Path, begins: Sequence[bytes], *, what: str) -> None:
         )
 
 
+def is_hidden(name: str) -> bool:
+    """Whether a file, by its name below a folder, or a folder that it is in, is hidden: a copy that a tool keeps, not
+    what a user put there.
+
+    >>> is_hidden("data/.DS_Store"), is_hidden(".git/config"), is_hidden("data/a.csv")
+    (True, True, False)
+    """
+    return any(part.startswith(".") for part in name.split("/"))
+
+
 def is_inside(path: Path, folder: Path) -> bool:
     """Whether a path leads to something in the folder once all links are resolved."""
     try:

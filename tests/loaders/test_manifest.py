@@ -135,6 +135,7 @@ def test_files_that_differ_are_found(tmp_path: Path) -> None:
     shard.unlink()
     (tmp_path / "data" / "more.parquet").write_bytes(b"")
     (tmp_path / ".gitattributes").write_bytes(b"the Hub adds this file by itself")
+    (tmp_path / "data" / ".DS_Store").write_bytes(b"and this one a window that shows the folder")
     assert found() == [
         "data/test-00000-of-00001.parquet: missing (expected the file that the manifest lists)",
         "data/more.parquet: a file that the manifest does not list (expected only listed files)",

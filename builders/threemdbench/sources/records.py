@@ -7,7 +7,7 @@ from pathlib import Path
 
 from loaders.errors import InputError
 from loaders.files.tables import Table, open_table
-from loaders.files.untrusted import cell_text, files_below, is_folder, is_inside, name_of
+from loaders.files.untrusted import cell_text, files_below, is_folder, is_hidden, is_inside, name_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +32,19 @@ def read_records(path: Path) -> tuple[Table, list[Record]]:
 
 
 def table_in(place: Path, pattern: str) -> Path:
-    """`place` itself, or the one file below the folder `place` (an unpacked archive) whose name fits the pattern.
+    """`place` itself, or the one file below the folder `place` (an unpacked archive) whose name fits the pattern and is
+    not hidden.
 
     Raises:
         InputError: there is none, or more than one.
     """
     if not is_folder(place):
         return place
-    found = [path for path in files_below(place) if path.match(pattern) and is_inside(path, place)]
+    named = {path.relative_to(place).as_posix(): path for path in files_below(place) if path.match(pattern)}
+    found = {name: path for name, path in named.items() if is_inside(path, place) and not is_hidden(name)}
     if len(found) == 1:
-        return found[0]
-    names = ", ".join(path.relative_to(place).as_posix() for path in found[:5])
+        return next(iter(found.values()))
+    names = ", ".join(list(found)[:5])
     raise InputError(
         place,
         found=f"{len(found)} files that match {pattern}" + (f": {names}" if found else ""),

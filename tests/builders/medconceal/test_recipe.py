@@ -24,6 +24,7 @@ from builders import recipe as recipes
 from builders.curation.privacy import SPAN
 from builders.medconceal import recipe
 from builders.medconceal.plausibility import CRITERIA, content_of, read_plausibility, write_sheet
+from builders.medconceal.sources import Dumps, open_source
 from builders.publish.run import publish
 from builders.release.diff import diff
 from builders.release.preview import write_preview
@@ -483,6 +484,13 @@ def test_the_sheet_holds_markup_of_a_case_as_text(tmp_path: Path, sample: Path) 
 
 
 # --- Mistakes ---------------------------------------------------------------------------------------------------------
+
+
+def test_hidden_files_are_no_dumps(tmp_path: Path) -> None:
+    for name in ("submissions.jsonl", "comments.jsonl", "._submissions.jsonl", "._comments.jsonl"):
+        (tmp_path / name).touch()
+    source = open_source(f"threads={tmp_path}", synthetic=None, seed=0, workspace=tmp_path)
+    assert isinstance(source, Dumps) and source.submissions == (tmp_path / "submissions.jsonl",)
 
 
 @pytest.mark.parametrize(

@@ -174,6 +174,8 @@ def test_a_table_without_diagnoses_is_refused(tmp_path: Path) -> None:
 
 def test_two_tables_in_a_folder_are_a_question(tmp_path: Path) -> None:
     table(tmp_path, "a.csv", ARCHIVE)
+    (tmp_path / "._a.csv").write_bytes(b"\0")  # what an archive made on a Mac holds beside each file
+    assert photos(f"isic={tmp_path}")
     table(tmp_path, "b.csv", ARCHIVE)
     with pytest.raises(InputError, match="2 files that match"):
         photos(f"isic={tmp_path}")
