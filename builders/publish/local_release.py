@@ -10,7 +10,7 @@ from pathlib import Path
 from builders.release.naming import CROISSANT, named_card, named_croissant
 from loaders.errors import InputError, ReleaseError
 from loaders.files.tables import open_parquet
-from loaders.files.untrusted import read_file
+from loaders.files.untrusted import read_file, read_object
 from loaders.manifest import KEPT, NAME, FileFacts, Manifest, Problem, file_digest
 
 CARD = "README.md"
@@ -47,11 +47,11 @@ class LocalRelease:
     @classmethod
     def read(cls, folder: Path) -> LocalRelease:
         """Read the manifest and verify that the folder holds exactly the files it lists, byte for byte, and that those
-        called Parquet are.
+        called Parquet or JSON are.
 
         Raises:
             ReleaseError: there is no manifest, it cannot be read or contradicts itself, a file is missing, changed, not
-                listed or no Parquet, or there is no card.
+                listed, no Parquet or no JSON, or there is no card.
         """
         manifest = Manifest.read(folder)
         problems = [*manifest.check_files(folder), *manifest.check_counts()] or list(_unreadable(manifest, folder))
@@ -91,13 +91,18 @@ class LocalRelease:
 
 
 def _unreadable(manifest: Manifest, folder: Path) -> Iterator[Problem]:
-    """Files that are listed as Parquet and are none: digests that fit say nothing of what a file is."""
-    for name in sorted(name for name in manifest.files if name.endswith(".parquet")):
+    """Files that are listed as Parquet, or as croissant.json, and are none: digests that fit say nothing of what a file
+    is."""
+    for name in sorted(name for name in manifest.files if name.endswith(".parquet") or name == CROISSANT):
         try:
-            with open_parquet(folder / name):
-                pass
+            if name == CROISSANT:
+                read_object(folder / name)
+            else:
+                with open_parquet(folder / name):
+                    pass
         except InputError as error:
-            yield Problem(name, f"cannot be read: {error.found}", "a Parquet file")
+            expected = "a JSON object" if name == CROISSANT else "a Parquet file"
+            yield Problem(name, f"cannot be read: {error.found}", expected)
 
 
 def _digest(content: bytes) -> str:

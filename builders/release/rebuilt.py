@@ -7,9 +7,9 @@ reported.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,8 +18,9 @@ from builders.release.diff import Change, Diff, diff
 from builders.release.naming import ADDED, CROISSANT, REPOSITORY, SAME_TAG, TAG
 from builders.release.verify import verify
 from builders.release.write import CARD
+from loaders.errors import InputError
 from loaders.files.tables import open_parquet
-from loaders.files.untrusted import is_file, read_text
+from loaders.files.untrusted import is_file, read_object, read_text
 from loaders.manifest import IMAGES_OF, Manifest, Problem, other_versions, versions_in_words
 
 _NAMED = "names the repository and version that it was published as"
@@ -94,9 +95,10 @@ def _why(
     if name in (CROISSANT, CARD) and not same_content:
         return "tells of other rows"
     if name == CROISSANT:
-        before, now = (json.loads(read_text(folder / name)) for folder in (published, again))
-        if before == {**now, **{key: before[key] for key in ADDED if key in before}}:
-            return _NAMED
+        with suppress(InputError):  # `verify` reports it
+            said, made = (read_object(folder / name) for folder in (published, again))
+            if said == {**made, **{key: said[key] for key in ADDED if key in said}}:
+                return _NAMED
     if name == CARD:
         before, now = (read_text(folder / name) for folder in (published, again))
         if _fits(before, now, str):

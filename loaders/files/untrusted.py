@@ -471,6 +471,14 @@ def read_json(path: Path, *, expected: str = "JSON", do: str = "") -> Any:
     return parse_json(read_file(path, expected=expected, do=do), path, expected=expected, do=do)
 
 
+def read_object(path: Path, *, expected: str = "a JSON object") -> dict[str, Any]:
+    """The JSON object in a file. Raises: InputError as `read_json`, and for other JSON."""
+    value = read_json(path, expected=expected)
+    if not isinstance(value, dict):
+        raise InputError(path, found=f"holds a {type(value).__name__}", expected=expected)
+    return value
+
+
 def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number")
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from loaders.errors import InputError, MissingExtra, ModelError
-from loaders.files.untrusted import is_folder, read_json
+from loaders.files.untrusted import is_folder, read_object
 from loaders.models.encoder import Vectors, unit
 
 _POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls", "pooling_mode_lasttoken": "last"}
@@ -139,9 +139,7 @@ def _pooling(source: str, revision: str | None) -> str:
     )  # fmt: skip
     if path is None:
         return "mean"
-    config = read_json(Path(path))
-    if not isinstance(config, dict):
-        raise InputError(path, found="no settings", expected="an object")
+    config = read_object(Path(path))
     wanted = [name for name, value in config.items() if name.startswith("pooling_mode_") and value is True]
     if len(wanted) != 1 or wanted[0] not in _POOLINGS:
         raise InputError(

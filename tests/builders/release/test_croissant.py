@@ -17,7 +17,7 @@ from builders.release.cards import render_card, render_croissant
 from builders.release.croissant import STATEMENT
 from builders.release.naming import CROISSANT as NAME
 from builders.release.naming import REPOSITORY, TAG
-from builders.release.rebuilt import compare
+from builders.release.rebuilt import OtherFile, compare
 from builders.release.verify import verify
 from builders.release.write import Facts, write_release
 from loaders.errors import InputError, ReleaseError
@@ -122,6 +122,21 @@ def test_verify_finds_what_is_wrong(tmp_path: Path, name: str, change: Callable[
         manifest.model_copy(update={"files": {**manifest.files, name: facts}}).write(folder)
     problems = [str(problem) for problem in verify(folder)]
     assert problems and any(found in problem for problem in problems), problems
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b'"url"', b"\xff{}"])
+def test_a_file_that_is_no_croissant_is_reported_and_never_published(tmp_path: Path, content: bytes) -> None:
+    """With a digest that fits, as whoever changed it would have listed it."""
+    folder, again = build(tmp_path / "small"), build(tmp_path / "again")
+    (folder / NAME).write_bytes(content)
+    manifest = Manifest.read(folder)
+    facts = manifest.files[NAME].model_copy(update={"sha256": file_digest(folder / NAME), "size": len(content)})
+    manifest.model_copy(update={"files": {**manifest.files, NAME: facts}}).write(folder)
+    found = compare(folder, again)
+    assert found.files == [OtherFile(NAME, "")]
+    assert {problem.where.partition(":")[0] for problem in found.problems} == {NAME}
+    with pytest.raises(ReleaseError, match=r"croissant\.json: cannot be read: .*a JSON object"):
+        publish(folder, "org/small", tag="v1.0.0", endpoint="http://127.0.0.1:9", token="hf_x")
 
 
 def test_what_is_published_names_its_repository_version_and_date(hub: LoopbackHub, tmp_path: Path) -> None:
