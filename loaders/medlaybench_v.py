@@ -8,7 +8,6 @@ One schema covers releases built here and the authors' own release, which has fe
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from loaders.corpus import Corpus
 from loaders.errors import InputError
 from loaders.files.tables import plain_name, read_records
-from loaders.files.untrusted import BadRow, cell_text
+from loaders.files.untrusted import BadRow, cell_text, parse_literal
 from loaders.imaging import method_of
 from loaders.pages import Entry, Field, marked, thumbnail
 from loaders.schema import Schema
@@ -154,8 +153,8 @@ def parse_cuis(value: object, where: object = "cuis") -> list[str]:
 
 def _literal(text: str, where: object) -> object:
     try:
-        return ast.literal_eval(re.sub(r"\bnan\b(?!['\"])", "None", text.strip()))
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return parse_literal(re.sub(r"\bnan\b(?!['\"])", "None", text))
+    except ValueError:
         raise InputError(where, found=f"cuis {text[:60]!r}", expected="a list such as ['C0040405']") from None
 
 

@@ -9,7 +9,6 @@ which has five columns, diagnoses in any case and complaints as one text or a li
 
 from __future__ import annotations
 
-import ast
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
+from loaders.files.untrusted import parse_literal
 from loaders.manifest import Config
 from loaders.schema import Schema
 
@@ -267,8 +267,8 @@ def parse_complaints(value: object, where: object = "complaints") -> list[str]:
 def _literal(text: str) -> object:
     """A Python or JSON list written as a text; the text itself where it is neither."""
     try:
-        read = ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        read = parse_literal(text)
+    except ValueError:
         return text
     return read if isinstance(read, list) else text
 

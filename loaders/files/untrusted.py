@@ -16,6 +16,7 @@ is of another format as a whole. `loaders.files.tables` reads rows.
 
 from __future__ import annotations
 
+import ast
 import errno
 import hashlib
 import json
@@ -477,6 +478,20 @@ def read_object(path: Path, *, expected: str = "a JSON object") -> dict[str, Any
     if not isinstance(value, dict):
         raise InputError(path, found=f"holds a {type(value).__name__}", expected=expected)
     return value
+
+
+def parse_literal(text: str) -> Any:
+    """The value that a text writes as Python does, such as a list in a cell.
+
+    >>> parse_literal(" ['a', 1] ")
+    ['a', 1]
+
+    Raises: ValueError for anything else: `[{[]: 1}]`, a name, too deep a nesting.
+    """
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        raise ValueError("no Python literal") from None
 
 
 def _no_number(name: str) -> NoReturn:

@@ -66,7 +66,10 @@ def test_every_spelling_of_a_list_of_cuis(value: object, expected: list[str]) ->
 
 @pytest.mark.parametrize(
     "value",
-    ["C004", "CT", "['C0040405'", "[__import__('os')]", ["C0040405", "x"], 40405, {"C0040405": 1}, [["C0040405"]]],
+    [
+        *("C004", "CT", "['C0040405'", "[__import__('os')]", "[{[]: 1}]", f"[{'1+' * 9999}1]", f"[{'-' * 99999}1]"),
+        *(["C0040405", "x"], 40405, {"C0040405": 1}, [["C0040405"]]),
+    ],
 )
 def test_what_is_no_list_of_cuis(value: object) -> None:
     with pytest.raises(InputError) as error:

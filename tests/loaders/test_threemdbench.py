@@ -119,6 +119,7 @@ def test_four_temperaments_with_five_facets() -> None:
         ("You itch. It is 1.5 cm wide.", ["You itch.", "It is 1.5 cm wide."]),
         ("You itch", ["You itch"]),
         ("[You itch.] It is red.", ["[You itch.] It is red."]),
+        ("[{[]: 1}]", ["[{[]: 1}]"]),
         ("", []),
         ([], []),
     ],

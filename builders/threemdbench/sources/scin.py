@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from builders.threemdbench.sources.traits import traits
 from loaders.errors import InputError
 from loaders.files.image_files import ImageIndex
 from loaders.files.tables import Table
-from loaders.files.untrusted import BadRow, check_text, is_folder
+from loaders.files.untrusted import BadRow, check_text, is_folder, parse_literal
 
 _IMAGES = ("image_1_path", "image_2_path", "image_3_path")
 _WEIGHTS = "weighted_skin_condition_label"
@@ -115,11 +114,11 @@ def _weights(record: Record, column: str | None) -> tuple[tuple[str, float], ...
     if not text:
         return ()
     try:
-        read = ast.literal_eval(text)
+        read = parse_literal(text)
         pairs = tuple((check_text(str(label), record.where), float(weight)) for label, weight in read.items())
         if not all(0 <= weight <= 1e6 for _, weight in pairs):
             raise ValueError("no weights")
-    except (ValueError, SyntaxError, AttributeError, TypeError, ArithmeticError, MemoryError, RecursionError):
+    except (ValueError, AttributeError, TypeError, ArithmeticError):
         raise BadRow(
             record.where,
             reason="weights that cannot be read",
