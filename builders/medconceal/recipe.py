@@ -14,7 +14,7 @@ import hashlib
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -238,7 +238,8 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
     assert chat is not None
     key = _PUBLIC_KEY if source.invented else _key(options.key or workspace / KEY_FILE, own=options.key is None)
     MissingExtra.check("threads", purpose="threads of a forum")
-    admission = Admission(options.community, _seconds("--since", options.since), _seconds("--until", options.until, 1))
+    since, until = _seconds("--since", options.since), _seconds("--until", options.until, last=True)
+    admission = Admission(options.community, since, until)
     digest = hashlib.sha256("\n".join((*source.digests, *_unusual(admission))).encode()).hexdigest()
     spool = workspace / "threads" / f"{digest[:16]}-{code_digest(spool_threads)[:16]}.sqlite"
     if not is_there(spool):
@@ -287,16 +288,15 @@ def _tell_needs(paths: Iterable[Path], tell: Callable[[str], None]) -> None:
             tell(f"Unpacking {name_of(path)} takes {window / 2**20:,.0f} MiB of memory for its window, and 250 besides")
 
 
-def _seconds(option: str, day: str | None, after: int = 0) -> int | None:
-    """The first second of a day or, with `after`, the last second of the day.
-    Raises: InputError for an invalid date."""
+def _seconds(option: str, day: str | None, *, last: bool = False) -> int | None:
+    """The first second of a day, or its last one. Raises: InputError for an invalid date."""
     if day is None:
         return None
     try:
         start = datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError:
         raise InputError(option, found=day, expected="a date as 2013-07-11") from None
-    return int((start + timedelta(days=after)).timestamp()) - after
+    return int(start.timestamp()) + 86_399 * last
 
 
 def _unusual(admission: Admission) -> tuple[str, ...]:

@@ -486,6 +486,14 @@ def test_the_sheet_holds_markup_of_a_case_as_text(tmp_path: Path, sample: Path) 
 # --- Mistakes ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("day", "first"), [("2013-07-11", 1_373_500_800), ("9999-12-31", 253_402_214_400), ("0001-01-01", -62_135_596_800)]
+)
+def test_a_window_goes_from_the_first_second_of_a_day_to_the_last_of_another(day: str, first: int) -> None:
+    assert recipe._seconds("--since", day) == first
+    assert recipe._seconds("--until", day, last=True) == first + 24 * 60 * 60 - 1
+
+
 def test_hidden_files_are_no_dumps(tmp_path: Path) -> None:
     for name in ("submissions.jsonl", "comments.jsonl", "._submissions.jsonl", "._comments.jsonl"):
         (tmp_path / name).touch()
@@ -509,6 +517,7 @@ def test_hidden_files_are_no_dumps(tmp_path: Path) -> None:
         ({"source": "sample", "gate_text": Path("missing.txt")}, "does not exist"),
         ({"synthetic": 0}, "at least one case"),
         ({"source": "sample-threads", "model": "scripted/echo", "since": "soon"}, "a date as 2013-07-11"),
+        ({"source": "sample-threads", "model": "scripted/echo", "until": "10000-01-01"}, "a date as 2013-07-11"),
         ({"source": "sample-threads", "model": "scripted/echo", "community": "Vets"}, "of another community"),
     ],
 )
