@@ -42,7 +42,8 @@ class Table:
 class Preview:
     """What one corpus contributes: what its rows are called, a note on them, its tables, and what is shown of a row.
 
-    `first` picks the rows that come first, at most a quarter of those shown. Only what `show` returns is shown.
+    `first` picks the rows that come first, at most a quarter of those shown if there are enough others. Only what
+    `show` returns is shown.
     """
 
     rows: str
@@ -109,11 +110,14 @@ def counted(title: str, column: str, counts: Mapping[str, int], head: str) -> Ta
 def _sample(
     read: Callable[[], Iterator[Row]], key: str, first: Callable[[Row], bool], count: int, seed: int
 ) -> list[Row]:
-    """A reservoir sample of each kind, in constant memory: rows that come first (at most a quarter), and all others."""
+    """A reservoir sample of each kind, in constant memory: rows that come first (a quarter, or what others leave), and
+    all others."""
     draw = random.Random(seed)
     early = _reservoir(filter(first, read()), count // 4, draw, key)
-    others = (row for row in read() if not first(row))
-    return [*early, *_reservoir(others, count - len(early), draw, key)]
+    others = _reservoir((row for row in read() if not first(row)), count - len(early), draw, key)
+    if len(early) + len(others) < count:
+        early = _reservoir(filter(first, read()), count - len(others), draw, key)
+    return [*early, *others]
 
 
 def _reservoir(rows: Iterator[Row], count: int, draw: random.Random, key: str) -> list[Row]:

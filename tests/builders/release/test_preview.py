@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from builders.release.preview import write_preview
+from builders.release.preview import _sample, write_preview
 from builders.threemdbench.preview import PREVIEW
 from loaders.errors import ReleaseError
 from scripts.cli import execute
@@ -74,6 +74,18 @@ def test_columns_that_are_not_named_are_not_shown() -> None:
     hidden = dict.fromkeys(("group_id", "source_file", "cluster"), "never to be shown")
     shown = repr(PREVIEW.show({**row, **hidden, "image": {"bytes": buffer.getvalue()}}))
     assert "data:image/jpeg" in shown and "never to be shown" not in shown
+
+
+@pytest.mark.parametrize(
+    ("early", "others", "shown"), [(30, 0, (8, 0)), (30, 3, (5, 3)), (30, 30, (2, 6)), (1, 30, (1, 7)), (3, 2, (3, 2))]
+)
+def test_rows_that_come_first_are_a_quarter_or_what_others_leave(
+    early: int, others: int, shown: tuple[int, int]
+) -> None:
+    rows = [{"key": f"{n:02}", "early": n < early} for n in range(early + others)]
+    drawn = _sample(lambda: iter(rows), "key", lambda row: bool(row["early"]), 8, 0)
+    assert [row["early"] for row in drawn] == [True] * shown[0] + [False] * shown[1]
+    assert len({row["key"] for row in drawn}) == len(drawn)
 
 
 def test_rows_are_drawn_by_seed_and_the_page_is_the_same_again(photos: Path, tmp_path: Path) -> None:
