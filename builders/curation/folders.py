@@ -84,7 +84,8 @@ def _walk(folder: Path, without: Path | None) -> Iterator[Path]:
         folder, followlinks=True, onerror=lambda error: closed.append(Path(error.filename))
     ):
         here = Path(at)
-        folders[:] = sorted(name for name in folders if _entered(here / name, resolved(folder), without, linked))
+        # Sorted first: of two links to one folder, the first is entered.
+        folders[:] = [name for name in sorted(folders) if _entered(here / name, resolved(folder), without, linked)]
         yield from (here / name for name in names if not name.startswith("."))
     yield from closed
 

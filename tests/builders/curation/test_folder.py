@@ -427,6 +427,25 @@ def test_a_pipe_or_device_is_reported_and_never_waited_for(tmp_path: Path) -> No
     }
 
 
+def test_of_two_links_to_a_folder_the_first_by_name_is_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(tmp_path / "elsewhere", {"a.jpg": drawn(1)})
+    for name in ("test", "train", "val"):
+        (tmp_path / "images" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "images" / name).symlink_to(tmp_path / "elsewhere")
+    walk = os.walk
+    for backwards in (False, True):
+
+        def listed(*given: Any, backwards: bool = backwards, **named: Any) -> Any:
+            for at, folders, names in walk(*given, **named):
+                folders.sort(reverse=backwards)
+                yield at, folders, names
+
+        monkeypatch.setattr(os, "walk", listed)
+        assert [file.name for file in files_of(tmp_path / "images")] == ["test/a.jpg"]
+
+
 def test_a_folder_that_cannot_be_listed_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save(tmp_path, {"a.jpg": drawn(1), "closed/b.jpg": drawn(2)})
     scandir = os.scandir
