@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps
+from PIL import ExifTags, Image, ImageOps
 
 from builders.curation.opencv import cv2
 from loaders.files.images import MAX_PIXELS, open_image
@@ -67,9 +67,8 @@ def _reduced(data: bytes) -> tuple[Image.Image, int, int] | None:
         longer = max(width, height)
         image.draft("L", (max(1, width * SIDE // longer), max(1, height * SIDE // longer)))
         image.load()
+        turned = image.getexif().get(ExifTags.Base.Orientation) in (5, 6, 7, 8)  # by a quarter
         upright = ImageOps.exif_transpose(image.convert("L"))
     except Exception:  # Pillow raises many kinds of errors here; open_image reports which
         return None
-    if (upright.width > upright.height) != (width > height) and width != height:
-        width, height = height, width
-    return upright, width, height
+    return (upright, height, width) if turned else (upright, width, height)
