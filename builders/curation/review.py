@@ -133,13 +133,15 @@ class Decisions:
 
 
 def read_decisions(paths: Sequence[Path], *, column: str = "image_id", reasons: Sequence[str] = REASONS) -> Decisions:
-    """The decisions of all files; repeated decisions count once. `column` holds the keys.
+    """The decisions of all files; repeated decisions count once, about whichever file if one of them states none.
+    `column` holds the keys.
 
     Raises: InputError, with file and line, for anything but a table of decisions, an unknown decision or reason, and
-    two decisions on one image that contradict each other.
+    two decisions on one image that contradict each other, or are about different files.
     """
     found: dict[str, Decision] = {}
     places: dict[str, str] = {}
+    contents: dict[str, str] = {}  # the first that is stated
     for path in paths:
         table = read_table(path)
         key, decision = table.column(column, "key", needed=True), table.column("decision", needed=True)
@@ -152,10 +154,13 @@ def read_decisions(paths: Sequence[Path], *, column: str = "image_id", reasons: 
             said_why, said_of = cells[reason] if reason else "", cells[content] if content else ""
             one = _decision(where, cells[decision], said_why, said_of, reasons)
             earlier = found.setdefault(name, one)
-            if (earlier.decision, earlier.reason) != (one.decision, one.reason) or earlier.content != one.content:
+            another = bool(one.content) and contents.setdefault(name, one.content) != one.content
+            if another or (earlier.decision, earlier.reason) != (one.decision, one.reason):
                 do = "Have the reviewers agree on one, and delete the other row"
-                said = f"{_in_words(one)}, but {_in_words(earlier)} in {places[name]}"
+                said = f"{_in_words(one)}, but {_in_words(earlier)} in {places[name]}" + ", of another file" * another
                 raise InputError(where, found=f"{name}: {said}", expected="one decision per image", do=do)
+            if not one.content:
+                found[name] = one
             places.setdefault(name, where)
     return Decisions(found)
 

@@ -8,6 +8,7 @@ import io
 import json
 import re
 import shutil
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -229,6 +230,17 @@ def test_two_reviewers_who_agree_are_one_and_who_contradict_each_other_an_error(
     three = table_of(tmp_path / "three.csv", "image_id,decision\nb,reject\n")
     with pytest.raises(InputError, match=r"b: reject \(other\), but accept in .*one.csv:3"):
         read_decisions([one, three])
+
+
+def test_who_states_no_file_agrees_with_whoever_states_one(tmp_path: Path) -> None:
+    texts = ["image_id,decision\na,accept\n", *(f"image_id,decision,content\na,accept,{name}\n" for name in "xy")]
+    any_file, of_x, of_y = (table_of(tmp_path / f"{n}.csv", text) for n, text in enumerate(texts))
+    for order in ([any_file, of_x], [of_x, any_file], [of_x, any_file, of_x]):
+        assert read_decisions(order).by_key == {"a": Decision("accept")}
+    assert read_decisions([of_x, of_x]).by_key == {"a": Decision("accept", "", "x")}
+    for order in permutations((any_file, of_x, of_y)):
+        with pytest.raises(InputError, match=r"a: accept, but accept in .*, of another file"):
+            read_decisions(order)
 
 
 def test_a_folder_without_a_queue_and_a_damaged_queue_are_errors(tmp_path: Path) -> None:
