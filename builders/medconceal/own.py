@@ -19,6 +19,7 @@ from builders.medconceal.measure import check_row
 from builders.medconceal.profiles import MIN_CONCERNS
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
+from loaders.files.foreign import ForeignRow
 from loaders.files.tables import read_records, read_table
 from loaders.files.untrusted import BadRow, is_there
 from loaders.medconceal import CATEGORIES, DEEPEST, SCENARIOS, SPECIALTIES, meant, read_foreign
@@ -139,12 +140,17 @@ def _meant(value: Any, field: str = "") -> Any:
 
 def problems(case: Mapping[str, Any], where: str) -> list[str]:
     """What keeps a case out of a release, without quoting it: missing or unknown fields, and rules that it breaks."""
+    lacking = [] if _id_of(case) else ["lacks case_id"]
     try:
         row, unread = read_foreign(case, {}, where=where, case_id="case", author="own", attribution="own")
     except InputError as error:
-        return [error.found]
+        return [*lacking, error.found]
     unknown = [f"unknown: {', '.join(map(meant, unread))}"] if unread else []
-    return [*unknown, *check_row(row)]
+    return [*lacking, *unknown, *check_row(row)]
+
+
+def _id_of(case: Mapping[str, Any]) -> str:
+    return str(ForeignRow(case, {}).find("case_id", needed=False)).strip()
 
 
 def add(path: Path, *cases: Mapping[str, Any]) -> None:
@@ -154,13 +160,12 @@ def add(path: Path, *cases: Mapping[str, Any]) -> None:
         InputError: a case is incomplete or breaks a rule, or its id is already in the file; nothing is written then.
     """
     before = read_filled(path) if is_there(path) else []
-    ids = {str(case.get("case_id")) for case in before}
-    for case in cases:
-        name = str(case.get("case_id"))
-        if wrong := problems(case, f"case {name}"):
-            raise InputError(
-                f"case {name}", found="; ".join(wrong), expected="a complete case whose chart gives nothing away"
-            )
+    ids = set(map(_id_of, before))
+    for number, case in enumerate(cases, start=1):
+        name = _id_of(case)
+        where = f"case {name or f'number {number}'}"
+        if wrong := problems(case, where):
+            raise InputError(where, found="; ".join(wrong), expected="a complete case whose chart gives nothing away")
         if name in ids:
             raise InputError(path, found=f"case {name} twice", expected="a distinct id for each case")
         ids.add(name)

@@ -343,6 +343,18 @@ def test_a_case_is_asked_for_field_by_field(tmp_path: Path) -> None:
     assert (tmp_path / "ours.yaml").stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.parametrize("missing", [None, "", " "])
+def test_a_case_without_an_id_is_refused(tmp_path: Path, missing: str | None) -> None:
+    case = asked(person())
+    add(tmp_path / "ours.yaml", {**case, "case_id": 7})
+    for nameless in ({**case, "case_id": missing}, {name: case[name] for name in case if name != "case_id"}):
+        with pytest.raises(InputError, match="case number 2: lacks case_id"):
+            add(tmp_path / "ours.yaml", {**case, "case_id": "w8"}, nameless)
+    with pytest.raises(InputError, match="case 7 twice"):
+        add(tmp_path / "ours.yaml", {**case, "case_id": "7"})
+    assert len(read_filled(tmp_path / "ours.yaml")) == 1
+
+
 @pytest.mark.parametrize(
     ("concerns", "found"), [(7, "lacks hidden_concerns"), ("Afraid.", "lacks"), (["Afraid."], "that is no object")]
 )
