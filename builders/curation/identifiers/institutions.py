@@ -69,12 +69,6 @@ _INSTITUTIONS = (
         rf"|Primary|Academy|College))\b",
         cased=True,
     ),
-    rule(
-        "institution",
-        rf"\b((?i:ward|unit)\s)(?!(?:[IVX]+|ICU)\b){CAPITAL}(?:\s{CAPITAL})?(?=\s(?:at|in|of)\b)",
-        lambda m: m[0],
-        cased=True,
-    ),
 )
 _JOB = part("job")
 _EMPLOYERS = (
