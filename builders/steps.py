@@ -291,7 +291,7 @@ def images(row: Row, store: ImageStore) -> Row | Excluded:
         cleaned, info = clean_bytes(source, name=row["image_path"] or "")
     except ImageError as error:
         return Excluded(f"image {error.reason.replace('_', ' ')}", error.detail)
-    ending = ".png" if info.clean_format == "PNG" else ".jpg"
+    ending = ".png" if info.format == "PNG" else ".jpg"
     return {"image": f"{store.put(cleaned)}{ending}", FRAMES: info.frames}
 
 

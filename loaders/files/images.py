@@ -19,26 +19,12 @@ from PIL import Image, UnidentifiedImageError
 
 from loaders.errors import InputError
 from loaders.files.colours import in_srgb
-from loaders.files.image_formats import AVIF, HEIF, JPEG2000, Refused, raw, readable, refused, stated_sizes
+from loaders.files.image_formats import Refused, raw, readable, refused, stated_sizes
 from loaders.files.untrusted import TooLong, mistaken, read_file
 
 MAX_PIXELS = 50_000_000
 MAX_BYTES = 256 << 20
 
-_SUFFIXES = {
-    "JPEG": (".jpg", ".jpeg", ".jpe", ".jfif"),
-    # Pillow would turn a JPEG that holds several pictures into an MPO by itself.
-    "MPO": (".mpo", ".jpg", ".jpeg"),
-    "PNG": (".png", ".apng"),
-    "GIF": (".gif",),
-    "BMP": (".bmp", ".dib"),
-    "TIFF": (".tif", ".tiff"),
-    "WEBP": (".webp",),
-    AVIF: (".avif", ".avifs"),
-    HEIF: (".heic", ".heif", ".heics", ".heifs", ".hif"),
-    JPEG2000: (".jp2", ".j2k", ".j2c", ".jpc", ".jpf", ".jpx"),
-}
-_KNOWN_SUFFIXES = {suffix for suffixes in _SUFFIXES.values() for suffix in suffixes}
 _ORIENTATION = 0x0112
 _TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -49,7 +35,6 @@ _TURNS = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-_CONVERTED = "colours put into sRGB, which the file has in a space of its own"
 _PNG = b"\x89PNG\r\n\x1a\n"
 # What Pillow and pillow-heif raise for a file that breaks off or contradicts itself, depending on where.
 _BROKEN = (
@@ -76,19 +61,11 @@ class ImageError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class ImageInfo:
-    """What an image file was: its format, what `clean_bytes` made of it, size in pixels, and what had to be changed.
-
-    `mode` is RGB or L. `frames` is how many pictures it holds, of which the first is used. `notes` are sentences for a
-    log, such as "named .png but is JPEG".
-    """
+    """What `clean_bytes` made of an image file: `format` is JPEG or PNG. The file holds `frames` pictures, of which the
+    first is used."""
 
     format: str
-    clean_format: str
-    width: int
-    height: int
-    mode: str
     frames: int
-    notes: tuple[str, ...]
 
 
 def open_image(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, name: str = "") -> Image.Image:
@@ -118,29 +95,18 @@ def clean_bytes(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, nam
     data, where = _read(source, name)
     image = _decode(data, where, max_pixels)
     original = str(image.format)
-    size, mode = image.size, image.mode
-    picture, notes = _upright(image, where)
-    suffix = Path(where).suffix.casefold()
-    if suffix in _KNOWN_SUFFIXES - set(_SUFFIXES[original]):
-        notes = (f"named {suffix} but is {original}", *notes)
-    kept = b""
-    as_it_was = picture.size == size and picture.mode == mode and _turn(image) is None and _CONVERTED not in notes
-    if as_it_was and "transparency" not in image.info:
-        kept = _strip_jpeg(data) if original in ("JPEG", "MPO") else b""
-        kept = _strip_png(data) if original == "PNG" else kept
-    if kept:
-        form = "PNG" if original == "PNG" else "JPEG"
-        if len(kept) < len(data):
-            notes = (*notes, f"metadata of {len(data) - len(kept):,} bytes removed")
-        elif kept != data:
-            notes = (*notes, "metadata removed")
-    else:
+    picture, changed = _upright(image, where)
+    kept, form = b"", "PNG"
+    if original == "PNG" and not changed:
+        kept = _strip_png(data)
+    elif original in ("JPEG", "MPO") and not changed:
+        kept, form = _strip_jpeg(data), "JPEG"
+    if not kept:
         buffer = io.BytesIO()
         picture.save(buffer, format="PNG", compress_level=6)
         kept, form = buffer.getvalue(), "PNG"
-        notes = (*notes, f"re-encoded from {original} as PNG")
     frames = 1 if original == "MPO" else getattr(image, "n_frames", 1)  # a phone's other frames are previews
-    return kept, ImageInfo(original, form, picture.width, picture.height, picture.mode, frames, notes)
+    return kept, ImageInfo(form, frames)
 
 
 def image_bytes(path: Path) -> bytes:
@@ -249,33 +215,24 @@ def _turn(image: Image.Image) -> Image.Transpose | None:
         return None
 
 
-def _upright(image: Image.Image, where: str) -> tuple[Image.Image, tuple[str, ...]]:
-    """The picture as a viewer shows it, in RGB or L, without metadata; and what was done to get there."""
-    notes: list[str] = []
-    frames = getattr(image, "n_frames", 1)
-    if frames > 1:
-        notes.append(f"first of {frames} frames")
+def _upright(image: Image.Image, where: str) -> tuple[Image.Image, bool]:
+    """The picture as a viewer shows it, in RGB or L, without metadata; and whether its pixels are not the file's."""
+    before = image
     transparent = "transparency" in image.info
     if (turn := _turn(image)) is not None:
-        notes.append("turned as its EXIF orientation says")
         image = image.transpose(turn)
-    if (shown := in_srgb(image)) is not None:
-        notes.append(_CONVERTED)
+    if (shown := in_srgb(image)) is not None:  # the file has its colours in a space of its own
         image = shown
     if image.mode.startswith(("I", "F")):  # before transparency, which Pillow applies to what it cuts off at 255
         image = _eight_bits(image, where)
-        notes.append("grey values beyond 8 bits scaled to 0-255")
     elif transparent or image.mode in ("RGBA", "LA", "PA", "RGBa", "La"):
-        notes.append(f"{image.mode} laid on white")
         grey = image.mode in ("L", "LA", "La", "1")
         layered = image.convert("RGBA")
         ground = Image.new("RGBA", layered.size, "white")
         image = Image.alpha_composite(ground, layered).convert("L" if grey else "RGB")
     elif image.mode not in ("RGB", "L"):
-        notes.append(f"{image.mode} converted")
         image = image.convert("L" if image.mode == "1" else "RGB")
-    picture = Image.frombytes(image.mode, image.size, image.tobytes())
-    return picture, tuple(notes)
+    return Image.frombytes(image.mode, image.size, image.tobytes()), image is not before
 
 
 def _eight_bits(image: Image.Image, where: str) -> Image.Image:

@@ -196,8 +196,6 @@ def test_a_statement_that_cannot_be_used_is_refused_before_the_work(text: str, f
 def test_the_pictures_of_the_samples_pass_no_encoder() -> None:
     pictures = [path for ending in ("png", "jpg") for path in (ROOT / "builders" / "samples").rglob(f"*.{ending}")]
     assert len(pictures) > 500
-    told: set[str] = set()
     for path in pictures:
         with suppress(ImageError):  # some are broken, so that a build has something to leave out
-            told |= {note.partition(" ")[0] for note in clean_bytes(path)[1].notes}
-    assert "re-encoded" not in told
+            assert clean_bytes(path)[0][-64:] in path.read_bytes(), path
