@@ -31,7 +31,7 @@ from huggingface_hub.errors import (
 from loaders.errors import BedsideError, HubError, InputError, ReleaseError
 from loaders.files.caches import refuse_cache
 from loaders.files.untrusted import is_file, is_folder, is_there, resolved
-from loaders.manifest import NAME, Manifest, file_digest, order_splits, stand_in
+from loaders.manifest import NAME, Manifest, order_splits
 from loaders.pins import pinned_commit
 from loaders.reached import code_digest
 from loaders.registry import find_corpus
@@ -299,7 +299,10 @@ def _load_release(
     for one in _splits(manifest.splits, split, at):
         data_files[one] = [str(folder / path) for path in manifest.shards(one)]
         for path in manifest.shards(one):
-            _check_file(folder, path, manifest, at)
+            if problem := manifest.changed(folder, path):
+                again = "Delete the file and load" if "snapshots" in folder.parts else "Copy or build the release"
+                do = f"{again} again: {resolved(folder / path)}"
+                raise ReleaseError(f"{at}: {path}", found=problem.found, expected=problem.expected, do=do)
     # Named by content, so that a cache made from other files at the same place is never taken for this one.
     features = features_of(manifest, at)
     with _explained(at, "the files that the build wrote"):
@@ -330,23 +333,6 @@ def _explained(at: str, expected: str) -> Iterator[None]:
         cause = error.__cause__ or error
         first = (str(cause) or type(cause).__name__).splitlines()[0]
         raise ReleaseError(at, found=f"cannot be read ({first})", expected=expected) from error
-
-
-def _check_file(folder: Path, path: str, manifest: Manifest, at: str) -> None:
-    again = "Delete the file and load again" if "snapshots" in folder.parts else "Copy or build the release again"
-    facts = manifest.files[path]
-    if not is_file(folder / path):
-        raise ReleaseError(f"{at}: {path}", found="is missing", expected="the file that the manifest lists", do=again)
-    size = (folder / path).stat().st_size
-    if size != facts.size:
-        found = stand_in(folder / path) or f"has {size:,} bytes"
-        raise ReleaseError(f"{at}: {path}", found=found, expected=f"{facts.size:,} bytes", do=again)
-    digest = file_digest(folder / path)
-    if digest != facts.sha256:
-        where = resolved(folder / path)
-        raise ReleaseError(
-            f"{at}: {path}", found=f"has SHA-256 {digest}", expected=facts.sha256, do=f"{again}: {where}"
-        )
 
 
 def _check_rows(where: str, found: int, expected: int) -> None:

@@ -252,20 +252,18 @@ class Manifest(_Part):
             raise ReleaseError(folder / problem.where, found=problem.found, expected=problem.expected, do=do)
 
     def _changed_files(self, folder: Path) -> list[Problem]:
-        problems = []
-        for name, facts in sorted(self.files.items()):
-            path = folder / name
-            if not is_file(path):
-                problems.append(Problem(name, "missing", "the file that the manifest lists"))
-                continue
-            size = path.stat().st_size
-            if size != facts.size:
-                problems.append(Problem(name, stand_in(path) or f"{size:,} bytes", f"{facts.size:,} bytes"))
-                continue
-            found = file_digest(path)
-            if found != facts.sha256:
-                problems.append(Problem(name, f"SHA-256 {found}", facts.sha256))
-        return problems
+        return [problem for name in sorted(self.files) if (problem := self.changed(folder, name))]
+
+    def changed(self, folder: Path, name: str) -> Problem | None:
+        """How a listed file differs from what the manifest says of it, if it does."""
+        path, facts = folder / name, self.files[name]
+        if not is_file(path):
+            return Problem(name, "missing", "the file that the manifest lists")
+        if (size := path.stat().st_size) != facts.size:
+            return Problem(name, stand_in(path) or f"{size:,} bytes", f"{facts.size:,} bytes")
+        if (found := file_digest(path)) != facts.sha256:
+            return Problem(name, f"SHA-256 {found}", facts.sha256)
+        return None
 
     def check_counts(self) -> list[Problem]:
         """Inconsistencies within the manifest: in = out + excluded, stage by stage, down to the released rows."""
