@@ -377,8 +377,8 @@ class Chat:
 
     @property
     def record(self) -> dict[str, JsonValue]:
-        """What a reader needs to know about the model; without its address, which only concerns this machine."""
-        return {name: text for name, text in self.model.identity.items() if name != "base_url"}
+        """What a reader of a release needs to know about the model."""
+        return dict[str, JsonValue](self.model.record)
 
     def each(self, ask: Callable[[Item, Answers], Awaitable[Said]], items: Sequence[Item]) -> list[Said]:
         """The result of `ask` for each item, with as many concurrent requests as the user allows.

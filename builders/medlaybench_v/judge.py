@@ -61,9 +61,8 @@ class Judge:
 
     @property
     def record(self) -> dict[str, JsonValue]:
-        """What a reader of a release needs to know; without the model's address, which only concerns this machine."""
-        known = {name: value for name, value in self.model.identity.items() if name != "base_url"}
-        return {**known, "max_tokens": MAX_TOKENS, "prompts": dict(self.prompts.digests)}
+        """What a reader of a release needs to know."""
+        return {**self.model.record, "max_tokens": MAX_TOKENS, "prompts": dict(self.prompts.digests)}
 
     async def opinion(self, expert: str, lay: str, answers: Answers) -> Opinion:
         """The model's opinion; `NO_ANSWER` if its answers cannot be used.

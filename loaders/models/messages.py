@@ -84,6 +84,11 @@ class ChatModel(ABC):
         """What a run record needs: name, provider, base_url (without credentials), client (library and version)."""
 
     @property
+    def record(self) -> dict[str, str]:
+        """Its identity for a release: without the address, which only concerns this machine."""
+        return {name: text for name, text in self.identity.items() if name != "base_url"}
+
+    @property
     def answers_as(self) -> str:
         """The name under which its answers are stored: no other model may have the same."""
         return self.identity["name"]
