@@ -118,7 +118,8 @@ def __getattr__(name: str) -> datasets.Features:
 
 # How ROCOv2 abbreviates its splits in identifiers.
 _SHORT = {"validation": "valid"}
-_CUI = re.compile(r"C\d{7}\Z")
+CUI = re.compile(r"C[0-9]{7}")
+"""A concept identifier of UMLS."""
 _BETWEEN_CUIS = re.compile(r"[;,|\s]+")
 
 
@@ -145,7 +146,7 @@ def parse_cuis(value: object, where: object = "cuis") -> list[str]:
         text = "" if item is None else cell_text(str(item))
         if text in ("", "[]"):
             continue
-        if not _CUI.match(text):
+        if not CUI.fullmatch(text):
             raise InputError(where, found=f"{text[:40]!r} among its CUIs", expected="C and seven digits")
         found[text] = None
     return list(found)

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
+from loaders.medlaybench_v import CUI
+
 
 @dataclass(frozen=True, slots=True)
 class Mention:
@@ -49,8 +51,6 @@ class Recognizer(Protocol):
         ...
 
 
-_CUI = re.compile(r"C\d{7}")
-
 _COLOUR = "white|black|gr[ae]y|red|blue|green|yellow|orange|purple|pink|cyan|magenta|violet|brown"
 _BEFORE = (
     rf"(?:{_COLOUR}|solid|dashed|dotted|open|closed|filled|hollow|thick|thin|long|short|large|small|big|curved|straight|"
@@ -68,7 +68,7 @@ _FIGURE_MARKER = re.compile(
 
 def cui_or_none(text: str | None) -> str | None:
     """`text` if it is a UMLS concept identifier ("C0024109"), else None (a SNOMED code, an entity label)."""
-    return text if text and _CUI.fullmatch(text) else None
+    return text if text and CUI.fullmatch(text) else None
 
 
 @lru_cache(maxsize=65536)

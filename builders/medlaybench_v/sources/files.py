@@ -19,7 +19,8 @@ Row = dict[str, Any]
 OTHER_TYPE, NO_IDENTIFIER = "a cell of another type", "no identifier"
 
 _IMAGE_SUFFIX = re.compile(r"\.(?:jpe?g|png|gif|bmp|tiff?|webp)\Z", re.IGNORECASE)
-_ARTICLE = re.compile(r"PMC\d+")
+ARTICLE = re.compile(r"PMC\d+")
+"""An article in PubMed Central."""
 _SPLIT_IN_ID = re.compile(r"ROCOv2_\d{4}_(train|valid|validation|test)_")
 
 _IDENTIFIER = ("image_id", "id", "roco_id", "name", "file", "filename", "file_name", "figure_id")
@@ -184,7 +185,7 @@ def _split(value: str, name: str, default: str, where: str) -> str:
 
 
 def _article(text: str) -> str | None:
-    found = _ARTICLE.search(text)
+    found = ARTICLE.search(text)
     return found[0] if found else (text or None)
 
 
@@ -195,7 +196,7 @@ def _attribution(record: Mapping[str, Any], columns: Columns, article: str | Non
         return said
     links = [_text(record, column, where) for column in columns.links]
     links = [f"https://doi.org/{link}" if link.startswith("10.") else link for link in links if link]
-    if article and _ARTICLE.fullmatch(article):
+    if article and ARTICLE.fullmatch(article):
         links.append(article_link(article))
     return "; ".join(dict.fromkeys(links))
 

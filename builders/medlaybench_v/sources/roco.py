@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ import datasets
 import pyarrow as pa
 from huggingface_hub import HfApi
 
-from builders.medlaybench_v.sources.files import NO_IDENTIFIER, OTHER_TYPE, Row, article_link, text_cell
+from builders.medlaybench_v.sources.files import ARTICLE, NO_IDENTIFIER, OTHER_TYPE, Row, article_link, text_cell
 from loaders.corpus import HTTP_ERROR, HUB_ERRORS, hub_error
 from loaders.errors import HubError, InputError
 from loaders.files.untrusted import BadRow, digest_of, is_file, is_there, line_text, lines_of, read_file, unusual
@@ -27,7 +26,6 @@ _ROCOV2_COLUMNS = ("image", "image_id", "caption", "cui")
 _SUBSET = "radiology"
 _CAPTIONS = "captions.txt"
 _CUIS, _LICENCES = "cuis.txt", "licences.txt"
-_ARTICLE = re.compile(r"PMC\d+")
 
 
 # --- ROCO -------------------------------------------------------------------------------------------------------------
@@ -108,7 +106,7 @@ class _Line:
 
 def _roco_row(one: RocoFolder, line: _Line, cuis: _Line | None, licences: _Line | None) -> Row:
     file, licence = licences.cells if licences else ("", "")
-    article = _ARTICLE.match(file)
+    article = ARTICLE.match(file)
     return {
         "image_id": line.name,
         "split": one.split,

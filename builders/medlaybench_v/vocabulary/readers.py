@@ -30,6 +30,7 @@ from loaders.files.untrusted import (
     read_file,
     stream_lines,
 )
+from loaders.medlaybench_v import CUI
 
 # Sources of lay names inside UMLS; the first one that has a name wins.
 LAY_SOURCES = ("MEDLINEPLUS", "CHV")
@@ -47,7 +48,6 @@ KIND_OF_TYPE = {
 
 _MOST_BAD = 1_000_000  # bad rows that are kept for the report
 _VALUE = "a cell outside its values"
-_CUI = re.compile(r"C\d{7}\Z")
 _ADJECTIVE = re.compile(r"[a-z-]{3,}(?:al|ic|ous|ar|ary|ory|oid|ive)\Z", re.IGNORECASE)
 _NOUN_IN_ADJECTIVE_CLOTHES = frozenset(
     "canal hospital interval material mineral signal animal arsenal burial capillary pulsar scar car bar collar molar "
@@ -125,7 +125,7 @@ def _table_term(cell: _Cells, row: dict[str, str], sides: tuple[str, str], where
     """The term of a row, and why it must not be used, if so. Raises: BadRow for a cell outside its allowed values."""
     expert, lay = sides
     cui = cell.get(row, "cui")
-    if cui and not _CUI.match(cui):
+    if cui and not CUI.fullmatch(cui):
         raise BadRow(where, reason=_VALUE, found=f"cui {cui!r}", expected="C and seven digits, or an empty cell")
     kind = cell.one_of(row, where, "kind", KINDS, _kind(cell.get(row, "semtype")))
     pos = cell.one_of(row, where, "pos", POS, guess_pos(expert, lay))
@@ -248,7 +248,7 @@ def _rrf(
             where = f"{name_of(path)}:{number}"
             try:
                 cells = line_text(raw, where).split("|")
-                if len(cells) != columns + 1 or cells[-1] or not _CUI.match(cells[0]):
+                if len(cells) != columns + 1 or cells[-1] or not CUI.fullmatch(cells[0]):
                     raise BadRow(
                         where,
                         reason="another number of cells than the layout",
