@@ -46,7 +46,7 @@ from loaders import __version__
 from loaders.corpus import Corpus, corpus
 from loaders.engines.engine import Engine
 from loaders.engines.local import Local
-from loaders.errors import InputError, ReleaseError
+from loaders.errors import InputError, ReleaseError, first_of
 from loaders.files.disk import beside
 from loaders.files.image_formats import HEIF, readable
 from loaders.files.stores import Folder, Store
@@ -338,13 +338,9 @@ def _not_withdrawn(withdrawn: frozenset[str], finished: Run) -> Iterator[str]:
     excluded = {row["key"]: row for row in finished.exclusions() if row["key"] in withdrawn}  # WITHDRAWN is the last
     earlier = [f"{key} ({row['reason']})" for key, row in sorted(excluded.items()) if row["stage"] != WITHDRAWN]
     if earlier:
-        yield f"Withdrawn keys whose rows were already excluded: {_first_of(earlier)}"
+        yield f"Withdrawn keys whose rows were already excluded: {first_of(earlier)}"
     if absent := sorted(withdrawn - excluded.keys()):
-        yield f"Withdrawn keys without a row (no longer in the source, or mistyped): {_first_of(absent)}"
-
-
-def _first_of(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + f" and {len(names) - 5:,} more" * (len(names) > 5)
+        yield f"Withdrawn keys without a row (no longer in the source, or mistyped): {first_of(absent)}"
 
 
 def _refuse_another(out: Path, corpus: str, plan: Plan) -> None:

@@ -34,7 +34,7 @@ from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.run import Run
 from builders.pipeline.stage import BatchFunction, Excluded, Stage
 from loaders.engines.sight import check_same
-from loaders.errors import ModelError, ModelRefused
+from loaders.errors import ModelError, ModelRefused, first_of
 from loaders.files.images import ImageError, clean_bytes, image_bytes
 from loaders.files.stores import Store
 from loaders.models.answer_objects import AnswerObjects
@@ -301,8 +301,7 @@ def first_pictures(finished: Run, key: str) -> str:
         return ""
     rows = finished.workspace.rows(finished.batches, (key, FRAMES))
     several = [f"{row[key]} ({row[FRAMES]:,})" for row in rows if row[FRAMES] > 1]
-    shown = ", ".join(several[:5]) + f" and {len(several) - 5:,} more" * (len(several) > 5)
-    return f"Files with several pictures, of which the first was used: {shown}" if several else ""
+    return f"Files with several pictures, of which the first was used: {first_of(several)}" if several else ""
 
 
 def _image_of(row: Row) -> bytes | None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import copyreg
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from loaders.installed import advice, missing
@@ -66,6 +66,15 @@ class BedsideError(Exception):
 def printable(text: str) -> str:
     """The text made safe for any terminal: file names and table cells may contain anything."""
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def first_of(names: Sequence[str], most: int = 5) -> str:
+    """The first of some names for a sentence, and how many more there are.
+
+    >>> first_of(["a", "b", "c"], 2), first_of(["a", "b"])
+    ('a, b and 1 more', 'a, b')
+    """
+    return ", ".join(names[:most]) + f" and {len(names) - most:,} more" * (len(names) > most)
 
 
 class InputError(BedsideError):

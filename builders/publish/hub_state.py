@@ -21,7 +21,7 @@ from huggingface_hub.utils import (  # type: ignore[attr-defined]  # exported la
 
 from builders.publish.local_release import LocalFile, LocalRelease
 from builders.publish.watch import DeadlinePassed, Watch
-from loaders.errors import InputError
+from loaders.errors import InputError, first_of
 from loaders.files.disk import scratch
 from loaders.files.untrusted import read_json
 from loaders.hub_errors import MALFORMED, http_cause, in_words, is_temporary, status_of
@@ -89,7 +89,7 @@ class Difference:
 
     def __str__(self) -> str:
         named = [*self.changed, *(f"{path} (not in the release)" for path in self.extra)]
-        return ", ".join(named[:5]) + (f" and {len(named) - 5} more" if len(named) > 5 else "")
+        return first_of(named)
 
 
 @dataclass(frozen=True, slots=True)

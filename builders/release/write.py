@@ -29,7 +29,7 @@ from builders.release.naming import CROISSANT
 from builders.release.parts import LINES, Held, Stored, Written, shard_name, write_shards
 from builders.release.shards import GROUP_ROWS, SHARD_BYTES, Shape, Shard, read_rows
 from loaders.engines.engine import Engine
-from loaders.errors import BedsideError, InputError, ReleaseError
+from loaders.errors import BedsideError, InputError, ReleaseError, first_of
 from loaders.files.disk import beside, make_folder, write_whole, writing
 from loaders.files.untrusted import blocks_of, entries, files_below, is_folder, is_there, open_file, resolved
 from loaders.manifest import (
@@ -281,9 +281,10 @@ def release_at(out: Path) -> Manifest | None:
         raise InputError(out, found=f"already exists and is not a release ({error.found})", do=do) from error
     own = {NAME, *manifest.files}
     if others := [name for path in files_below(out) if (name := path.relative_to(out).as_posix()) not in own]:
-        some = ", ".join(others[:3]) + (f" and {len(others) - 3:,} more" if len(others) > 3 else "")
         do = "Move them elsewhere, or choose another folder: a build deletes what it replaces"
-        raise InputError(out, found=f"a release with other files in it: {some}", expected="its own files alone", do=do)
+        raise InputError(
+            out, found=f"a release with other files in it: {first_of(others, 3)}", expected="its own files alone", do=do
+        )
     return manifest
 
 
