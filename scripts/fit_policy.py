@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
 from baselines.medconceal import labelling
-from baselines.medconceal.acceptance import candidates, replay
+from baselines.medconceal.acceptance import Check, candidates, replay
 from baselines.medconceal.fitting import BY_RULES, RIDGE, Fitted, Label, check_ridge, fit, read_labels
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.medconceal.reliability import plot
@@ -79,10 +80,7 @@ def command(
     fitted = fit(known, start, seed=seed, ridge=ridge)
     _show_quality(fitted)
     name, policy, checks = replay(candidates(fitted.policy), profiles)
-    shown = table(f"Acceptance tests: thresholds {name}", "test", "found", "wanted", "verdict")
-    for check in checks:
-        shown.add_row(check.name, check.found, check.wanted, "ok" if check.passed else "FAILS")
-    output.print(shown)
+    _show_checks(name, checks)
     write_whole(out, (json.dumps(to_json(policy), indent=1, ensure_ascii=False) + "\n").encode())
     write_whole(out.with_suffix(".reliability.svg"), plot(fitted.quality).encode())
     mark = "  stand-in: labels or ratings from a script" if policy.training["stand_in"] else ""
@@ -90,6 +88,13 @@ def command(
     if failed := [check.name for check in checks if not check.passed]:
         output.print(f"Not fit for use: {', '.join(failed)}", style="bold red", highlight=False)
         raise typer.Exit(1)
+
+
+def _show_checks(thresholds: str, checks: Iterable[Check]) -> None:
+    shown = table(f"Acceptance tests: thresholds {thresholds}", "test", "found", "wanted", "verdict")
+    for check in checks:
+        shown.add_row(check.name, check.found, check.wanted, "ok" if check.passed else "FAILS")
+    output.print(shown)
 
 
 def _profiles(corpus: str) -> list[PatientProfile]:

@@ -158,9 +158,7 @@ def play_run(
     files of an earlier run stay as they are.
     """
     check_cases(game, cases)
-    budget = None if max_cost is None else Budget(max_cost, prices or {})
-    if budget is not None:
-        budget.check([player.name for player in players.values() if not stands_in(player)])
+    budget = None if max_cost is None else _budget(max_cost, prices or {}, players)
     patience = max(3, concurrency)
     make_folder(out)
     sweep(out)
@@ -186,13 +184,19 @@ def play_run(
                     progress=progress,
                 )
         usage = store.usage
-    spent = total(outcomes, game.roles)
-    charged = 0.0 if budget is None else budget.spent
+    spent, charged = total(outcomes, game.roles), 0.0 if budget is None else budget.spent
     played = Played(
         game, tuple(outcomes), players, spent, usage, log, max_invalid, prices or {}, playing.silenced, charged
     )
     _write(played, cases, out)
     return played
+
+
+def _budget(most: float, prices: Prices, players: Mapping[str, Player]) -> Budget:
+    """The limit of a run. Raises InputError for a model without a price."""
+    budget = Budget(most, prices)
+    budget.check([player.name for player in players.values() if not stands_in(player)])
+    return budget
 
 
 def _write(played: Played[Record], cases: Iterable[Case], out: Path) -> None:
