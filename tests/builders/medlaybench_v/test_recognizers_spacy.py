@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 
 from builders.medlaybench_v.recognizers import TRUST_OPTION, SpacyRecognizer
+from builders.release.shards import read_rows
 from loaders.errors import MissingExtra, ModelError
+from loaders.manifest import Manifest
+from scripts.cli import execute
 
 
 @pytest.fixture(scope="module")
@@ -189,3 +192,13 @@ def test_without_spacy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(MissingExtra, match=r"\[scispacy\]"):
         SpacyRecognizer("en_core_sci_md")
+
+
+def test_a_release_is_built_with_a_pipeline(folder: Path, tmp_path: Path) -> None:
+    """In the environment of scispaCy, too, whose numpy is older than that of all other extras."""
+    out = tmp_path / "release"
+    given = ("--captions", "sample", "--limit", "30", "--spacy", str(folder), "--trust-model-pack")
+    assert execute(["build", "medlaybench-v", *given, "--out", str(out)]) == 0
+    assert execute(["verify", str(out)]) == 0
+    rows = read_rows(out, Manifest.read(out))
+    assert any(concept["source"] == "spacy" for row in rows for concept in row["concepts"])
