@@ -36,7 +36,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
+
+from pydantic import BeforeValidator
 
 from baselines.dialogue.game import Ask, Game
 from baselines.medconceal import clinician, rubric
@@ -118,7 +120,7 @@ class _Line:
     encounter: str
     task: Task
     turns: tuple[_Turn, ...]
-    stopped: Stopped | None = None
+    stopped: Annotated[Stopped | None, BeforeValidator(lambda told: None if told == "" else told)] = None
     findings: tuple[SubmittedFinding, ...] | None = None
     trace: Episode | None = None
     models: Mapping[str, str] = field(default_factory=dict)
@@ -340,7 +342,7 @@ def _check_names(value: object, where: str, **allowed: Sequence[str]) -> None:
     """Raises InputError for another name than a field may hold; the name is quoted, since none of these is hidden."""
     for name, names in allowed.items():
         told = value.get(name) if isinstance(value, dict) else None
-        if isinstance(told, str) and told not in names:
+        if isinstance(told, str) and told and told not in names:
             raise InputError(where, found=f"{name} {told[:40]!r}", expected=f"one of {', '.join(names)}")
 
 

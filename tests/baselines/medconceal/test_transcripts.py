@@ -124,6 +124,17 @@ def test_a_blank_around_an_id_makes_no_other_person(tmp_path: Path) -> None:
         read_transcripts(a_file(tmp_path, lines[0], a_line(first) | {"encounter": "E2"}), CASES)
 
 
+def test_nobody_need_have_recorded_why_a_dialogue_ended(tmp_path: Path) -> None:
+    lines = [a_line(one, f"P{at}") | {"encounter": f"E{at}"} for at, one in enumerate(lived(tmp_path)[:2])]
+    for line in lines:
+        line.pop("trace")
+        line.pop("models", None)
+    lines[0]["stopped"] = ""
+    del lines[1]["stopped"]
+    read = read_transcripts(a_file(tmp_path, *lines), CASES)
+    assert {one.stopped for one in read.dialogues} == {"transcript_end"}
+
+
 def test_a_category_that_is_none_is_refused_in_a_trace_too(tmp_path: Path) -> None:
     line = a_line(lived(tmp_path)[0])
     line["trace"]["findings"] = {"items": [{"category": "Bogus", "description": "Cannot pay."}]}
