@@ -598,30 +598,6 @@ FOREIGN = (
 """The fields that a mapping of columns may name."""
 
 
-def from_foreign(
-    row: Mapping[str, Any],
-    columns: Columns,
-    *,
-    where: str,
-    case_id: str,
-    author: str,
-    attribution: str,
-    split: str = SPLIT,
-) -> dict[str, Any]:
-    """Convert a profile from elsewhere, with its fields under the names in `columns` or their own, to a release row.
-
-    `case_id`, `author` and `attribution` are for rows that state none; a licence that is not stated is unknown. A
-    primary concern may be given by its number, from 0, or by its text.
-
-    Raises:
-        InputError: fields are missing: it lists them and the existing columns, never a value; or a value does
-            not fit.
-    """
-    return read_foreign(
-        row, columns, where=where, case_id=case_id, author=author, attribution=attribution, split=split
-    )[0]
-
-
 def read_foreign(
     row: Mapping[str, Any],
     columns: Columns,
@@ -632,7 +608,16 @@ def read_foreign(
     attribution: str,
     split: str = SPLIT,
 ) -> tuple[dict[str, Any], list[str]]:
-    """Like `from_foreign`, with the fields of the row that no profile has: a misspelt optional one is among them."""
+    """Convert a profile from elsewhere, with its fields under the names in `columns` or their own, to a release row.
+
+    Returns also the fields of the row that no profile has: a misspelt optional one is among them. `case_id`, `author`
+    and `attribution` are for rows that state none; a licence that is not stated is unknown. A primary concern may be
+    given by its number, from 0, or by its text.
+
+    Raises:
+        InputError: fields are missing: it lists them and the existing columns, never a value; or a value does
+            not fit.
+    """
     given = ForeignRow(row, columns, _BLOCKS)
     said = {name: given.find(name, needed=False) for name in _SAID}
     blocks, unread = _foreign_blocks(given, columns, where)
@@ -757,7 +742,7 @@ def __getattr__(name: str) -> datasets.Features:
 def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[str, Any]:
     """Convert a row of the authors' release to this schema. Its columns are undocumented: each field is read under its
     own name."""
-    return from_foreign(
+    return read_foreign(
         row,
         {},
         where=f"{_OFFICIAL}: row {position + 1} of {split}",
@@ -765,4 +750,4 @@ def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[
         author=_OFFICIAL,
         attribution=f"{_OFFICIAL} (Han et al. 2026)",
         split=split,
-    )
+    )[0]

@@ -21,7 +21,7 @@ from builders.samples.medconceal import profiles
 from loaders.corpus import load
 from loaders.errors import InputError
 from loaders.manifest import Manifest
-from loaders.medconceal import CATEGORIES, FOREIGN, SCENARIOS, PatientProfile, from_foreign, profile_of, row_of
+from loaders.medconceal import CATEGORIES, FOREIGN, SCENARIOS, PatientProfile, profile_of, read_foreign, row_of
 from scripts.cli import execute
 
 CANARY = "zirconium quokka"
@@ -206,7 +206,7 @@ def test_an_age_is_whole_years_or_refused(told: Any, years: Any) -> None:
     found = problems(case, "case")
     assert (["demographics.age" in said for said in found] == [True]) == (years == "no")
     if years != "no":
-        row = from_foreign(case, {}, where="here", case_id="c", author="a", attribution="b")
+        row, _ = read_foreign(case, {}, where="here", case_id="c", author="a", attribution="b")
         assert found == [] and row["chart"]["age"] == years
 
 
@@ -245,7 +245,7 @@ def test_a_list_in_one_text_is_read_as_the_documented_marks_divide_it() -> None:
     case = asked(person())
     case["scenarios"] = " | ".join(SCENARIOS)
     case["hidden_concerns"][0] |= {"evidence": "a b | c d", "topics": "cost, money"}
-    row = from_foreign(case, {}, where="here", case_id="c", author="a", attribution="b")
+    row, _ = read_foreign(case, {}, where="here", case_id="c", author="a", attribution="b")
     concern = row["hidden"]["hidden_concerns"][0]
     assert row["scenarios"] == list(SCENARIOS)
     assert (concern["evidence"], concern["topics"]) == (["a b", "c d"], ["cost", "money"])
