@@ -20,7 +20,6 @@ for package in ("torch", "torchvision", "timm", "accelerate", "sklearn"):
     pytest.importorskip(package)
 
 import torch
-from accelerate import Accelerator
 from safetensors.torch import save_file
 
 from baselines.report.page import write_report
@@ -39,6 +38,7 @@ from loaders.errors import InputError
 from loaders.opened import open_data
 from loaders.threemdbench import DIAGNOSES, FEATURES, NAMES
 from scripts.cli import execute
+from scripts.run.classifier.device import accelerator_of
 from scripts.run.classifier.training import _callbacks
 from scripts.terminal.console import output
 from scripts.terminal.progress import Bars
@@ -284,11 +284,12 @@ def test_the_model_file_holds_the_weights_that_answered(undisturbed: Path, relea
         assert named == pytest.approx(np.sort(logits)[::-1][:3], abs=1e-5)
 
 
-def answered(weights: Path, photos: Any, classes: int, facts: Any) -> Any:
+def answered(weights: Path, photos: Any, classes: int, facts: Any, precision: str = "fp32") -> Any:
     network = open_network("random:tiny", classes=classes, size=16, test_size=16, weights=weights)
     assert list(network.input.mean) == facts["input"]["mean"]
     module = network.module.to(memory_format=torch.channels_last).eval()  # else rounding differs
-    return answer(module, Pictures(photos, 16), network.input, Accelerator(cpu=True))
+    # A plain Accelerator would take over the precision of whatever ran before it in this process.
+    return answer(module, Pictures(photos, 16), network.input, accelerator_of("cpu", precision))
 
 
 def test_the_report_shows_it(undisturbed: Path, tmp_path: Path) -> None:
@@ -407,7 +408,7 @@ def test_class_folders_with_a_broken_photo_bf16_and_own_weights(
     content = json.loads((out / "classifier.json").read_text())
     _, facts = read_tensors(out / "model.safetensors", do="")
     readable = [one for one in from_folder(photos).splits["test"] if one.key != "test/none/12.jpg"]
-    first = answered(out / "model.safetensors", readable, 2, facts).argmax(axis=1)
+    first = answered(out / "model.safetensors", readable, 2, facts, "bf16").argmax(axis=1)
     right = sum(int(one.label == given) for one, given in zip(readable, first, strict=True))
     assert right == sum(content["confusions"][0]["counts"][at][at] for at in range(2))
     assert sum(line[-1] for line in content["confusions"][0]["counts"]) == 1  # the broken one: no answer
