@@ -17,7 +17,7 @@ import numpy as np
 
 from baselines.results.run import Direction, Result, RunRecord
 from baselines.statistics.arrays import Floats
-from baselines.statistics.resampling import Bootstrap, bootstrap_means, bootstrap_ratios
+from baselines.statistics.resampling import Bootstrap, Interval, bootstrap_means, bootstrap_ratios
 from baselines.statistics.significance import wilson_interval
 from baselines.threemdbench.consultation.names import PAPER, check_candidates, model_name
 from baselines.threemdbench.consultation.selection_game import Trial
@@ -88,7 +88,7 @@ def results(
         if not candidate.trials:
             raise InputError(candidate.model, found="no dialogue", expected="one at least")
         metrics = _metrics(candidate, encoder, record, resamples, seed)
-        cells += [*metrics, *_unrated(candidate, record)]
+        cells += [*metrics, *_unrated(candidate, record, resamples, seed)]
         scores.append([cell.value for cell in metrics if cell.value is not None])
     if len(candidates) > 1 and all(len(row) == len(METRICS) for row in scores):
         for candidate, rank in zip(candidates, mean_ranks(scores).tolist(), strict=True):
@@ -140,21 +140,35 @@ def _metrics(
     return cells
 
 
-def _unrated(candidate: PatientCandidate, record: RunRecord) -> list[Result]:
-    """Shares of what could not be rated, or not be played."""
+def _unrated(candidate: PatientCandidate, record: RunRecord, resamples: int, seed: int) -> list[Result]:
+    """Shares of what could not be rated, or not be played.
+
+    The answers of a dialogue are not independent: a judge that cannot read it rates none of them. So their share has an
+    interval over cases, and the others, one a case, have Wilson's.
+    """
     trials = candidate.trials
-    marks = [mark for trial in trials for mark in trial.relevance]
-    shares = (
-        ("Unfinished", sum(trial.ended != "break" for trial in trials), len(trials)),
-        ("Following not rated", sum(trial.following is None for trial in trials), len(trials)),
-        ("Relevance not rated", sum(mark is None for mark in marks), len(marks)),
-        ("Not played", candidate.lost, len(trials) + candidate.lost),
+    answers = np.array(
+        [[sum(mark is None for mark in trial.relevance), len(trial.relevance)] for trial in trials], dtype=np.float64
     )
+    unrated, asked = answers.sum(axis=0).tolist()
+    shares: list[tuple[str, float, float, Interval]] = [
+        (column, bad, n, wilson_interval(bad, n))
+        for column, bad, n in (
+            ("Unfinished", sum(trial.ended != "break" for trial in trials), len(trials)),
+            ("Following not rated", sum(trial.following is None for trial in trials), len(trials)),
+            ("Not played", candidate.lost, len(trials) + candidate.lost),
+        )
+    ]
+    if asked:
+        cases = [trial.case_id for trial in trials]
+        spread = bootstrap_ratios(
+            answers[:, 0], answers[:, 1], clusters=cases, within=(0, 1), resamples=resamples, seed=seed
+        )
+        shares.insert(2, ("Relevance not rated", unrated, asked, spread.estimate()[1]))
     return [
         _cell(
-            record, candidate.model, column, bad / n, "proportion", "down", n=n, numerator=float(bad),
-            denominator=float(n), ci95=wilson_interval(bad, n),
+            record, candidate.model, column, bad / n, "proportion", "down", n=int(n), numerator=float(bad),
+            denominator=float(n), ci95=ci95,
         )
-        for column, bad, n in shares
-        if n
+        for column, bad, n, ci95 in shares
     ]  # fmt: skip

@@ -17,6 +17,7 @@ from scipy import stats
 from baselines.dialogue.game import Script
 from baselines.results.published import published
 from baselines.results.run import DataUsed, RunRecord
+from baselines.statistics.significance import wilson_interval
 from baselines.threemdbench.consultation.agents import scripted_agent as scripted_agent_of_consultation
 from baselines.threemdbench.consultation.physicians import read_sheets as read_pilot
 from baselines.threemdbench.consultation.physicians import results as pilot_results
@@ -230,6 +231,20 @@ def test_table_3_by_hand() -> None:
     keys = {one.key for one in published("3MDBench", "Table 3") if one.row == "GPT-4o-mini"}
     assert keys <= {one.key for one in found}
     assert all(one.ci95 is not None for one in found if one.unit == "proportion")
+
+
+def test_answers_of_one_dialogue_are_not_independent_in_the_share_that_was_not_rated() -> None:
+    trial = played(honest(CASE))[0]
+    made = [replace(trial, case_id=f"case-{at}", relevance=(1, 1, 1, 1)) for at in range(20)]
+    made[0] = replace(made[0], relevance=(None,) * 4)
+    found = results([PatientCandidate("a", made)], open_sentence_encoder("words"), record())
+    (share,) = (one for one in found if one.column == "Relevance not rated")
+    assert (share.value, share.n, share.numerator, share.denominator) == (0.05, 80, 4, 80)
+    # One dialogue of twenty, of which a resample draws none, one, two or three; not four answers of eighty.
+    assert share.ci95 == (0, 0.15)
+    none = results([PatientCandidate("a", made[1:])], open_sentence_encoder("words"), record())
+    (share,) = (one for one in none if one.column == "Relevance not rated")
+    assert share.ci95 == pytest.approx(wilson_interval(0, 19))
 
 
 def test_candidates_without_a_trial_or_named_twice_are_errors() -> None:
