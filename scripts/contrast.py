@@ -103,7 +103,7 @@ def _language(read: Sequence[FinishedRun], seed: int, as_json: bool, everything:
         counts = ", ".join(f"{len(one.places):,}" for one in systems)
         text = f"The runs hold different captions ({counts}): each pair is compared on those that both have"
         errors.print(text, style="yellow", highlight=False)
-    print_differences(found, everything=everything, unit="captions")
+    print_differences(found, everything=everything, unit="captions", drawn=captions.drawn(systems))
     print_gates(gates, everything=everything)
     if len({(one.first, one.second) for one in gates}) < len(list(combinations(systems, 2))):
         text = "Fact gates are compared only for runs made by one version of them: repeat the older runs"
@@ -154,8 +154,11 @@ def _consultations(read: Sequence[FinishedRun], seed: int, as_json: bool, everyt
     print_differences(found, everything=everything)
 
 
-def print_differences(found: Sequence[Difference], *, everything: bool, unit: str = "cases") -> None:
-    """The differences of every pair: all of them, or those that distinguish its systems."""
+def print_differences(found: Sequence[Difference], *, everything: bool, unit: str = "cases", drawn: str = "") -> None:
+    """The differences of every pair: all of them, or those that distinguish its systems.
+
+    `drawn` says what the intervals resample, if that is not the `unit` which is counted and tested.
+    """
     pairs = [list(rows) for _, rows in groupby(found, key=lambda one: (one.first, one.second))]
     if everything:
         for rows in pairs:
@@ -166,7 +169,7 @@ def print_differences(found: Sequence[Difference], *, everything: bool, unit: st
         _print_pairs(pairs, unit)
     output.print(
         "p: Wilcoxon's signed-rank test; adjusted by Benjamini and Hochberg over all pairs of a table, * below "
-        f"{ALPHA}. Intervals: a paired bootstrap over {unit}."
+        f"{ALPHA}. Intervals: a paired bootstrap over {drawn or unit}."
         + (" F1 has no value per case, hence no test." if any(one.p is None for one in found) else ""),
         style="dim",
         highlight=False,

@@ -88,6 +88,15 @@ def differences(systems: Sequence[Captions], *, resamples: int = 1000, seed: int
     )
 
 
+def drawn(systems: Sequence[Captions]) -> str:
+    """What the intervals of `differences` resample, in words: articles, for a pair whose first system names them."""
+    known = [bool(system.scores.article_id) for system in systems[:-1]]
+    if not any(known):
+        return "captions"
+    whole = "whole articles (the test takes captions as independent)"
+    return whole if all(known) else f"{whole}, or captions if the first run of a pair names no articles"
+
+
 ANY_GATE = "any gate"
 
 

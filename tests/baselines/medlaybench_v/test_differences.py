@@ -139,6 +139,12 @@ def test_whole_articles_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[
     runs = [run(tmp_path, "plain", PLAINLY, "one"), run(tmp_path, "copied", COPIED, "one")]
     row = contrasted(capsys, *runs)["FKGL"]
     assert row["ci95"] == [row["difference"]] * 2  # of one article
+    assert execute(["contrast", *map(str, runs)]) == 0
+    assert "bootstrap over whole articles" in " ".join(capsys.readouterr().out.split())
+    unnamed = run(tmp_path, "unnamed", PLAINLY)
+    assert execute(["contrast", str(unnamed), *map(str, runs)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "or captions if the first run of a pair names no articles" in said
 
 
 def test_rescored_captions_are_the_same(tmp_path: Path) -> None:
