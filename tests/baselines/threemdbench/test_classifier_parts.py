@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 from collections import Counter
 from functools import partial
@@ -22,6 +23,8 @@ pytest.importorskip("timm")
 import torch
 from torch.utils.data import DataLoader
 
+from baselines.report.classifier import CONTENT, sections
+from baselines.results.comparison import FinishedRun
 from baselines.results.run import DataUsed, RunRecord
 from baselines.statistics.significance import wilson_interval
 from baselines.threemdbench.classifier.calibration import bins, bootstrap_ece, fit_temperature, log_loss, probabilities
@@ -218,6 +221,26 @@ def test_intervals_of_few_photos_are_of_their_patients() -> None:
     assert list(found.values()) == [pytest.approx(ends) for ends in wanted]
     sure = bootstrap_ece(np.array([[1.0, 0.0]] * 4), np.zeros(4, dtype=np.int64), resamples=9, seed=0, clusters="aabb")
     assert sure.estimate()[1] == pytest.approx(wilson_interval(0, 2))
+
+
+def test_the_report_says_over_which_classes_f1_is(tmp_path: Path) -> None:
+    record = RunRecord(baseline="classifier", data=DataUsed("3mdbench", "test", None, "d" * 64))
+    answers = Answers(np.eye(3)[[0, 1, 1]] * 5, np.ones(3, dtype=bool), 1.0)
+    for shown, said in (
+        ((0, 0, 1), "F1 over the 2 of 3 classes that occur among them,"),
+        ((0, 1, 2), "all 3 classes,"),
+    ):
+        own = [Photo(str(at), label, str(at), bytes) for at, label in enumerate(shown)]
+        labelled = Labelled(("x", "y", "z"), ("", "", ""), {"test": own}, {}, record.data, None)
+        results, content = Scoring(
+            labelled=labelled, train_labels=[0, 1, 2], answers=answers, row="r", setting="s", record=record, resamples=9
+        ).scored()
+        macro = next(one for one in results if one.column == "Macro F1" and one.row == "r")
+        assert ("2 of 3 classes" in macro.note) == (len(set(shown)) == 2)
+        content |= {"history": [], "best_epoch": 0, "unreadable": {}}
+        (tmp_path / CONTENT).write_text(json.dumps(content))
+        (section,) = sections([(1, FinishedRun(tmp_path, record, results))])
+        assert said in " ".join(section.html.split())
 
 
 @pytest.mark.parametrize("truth", [0.4, 1.0, 3.0])
