@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from loaders.models.inspect_form import answer_of
+from loaders.models.inspect_form import answer_of, counted
 from loaders.models.messages import Answer, Message
 
 if TYPE_CHECKING:
@@ -256,4 +256,4 @@ def plain(reply: Reply) -> Answer | None:
         return None
     details = usage.get("completion_tokens_details") or {}
     thought = not isinstance(details, dict) or details.get("reasoning_tokens") or "<think" in text
-    return None if thought or not text.strip() else Answer(text, asked, answered, _STOPS[stop])
+    return None if thought or not text.strip() else Answer(text, counted(asked), counted(answered), _STOPS[stop])

@@ -46,7 +46,7 @@ def late(error: BaseException) -> bool:
 def garbled(error: BaseException) -> bool:
     """Whether the cause is a body with status 200 that is no chat completion: broken JSON, a proxy's error, null."""
     return isinstance(error, ValueError | TypeError | AttributeError | LookupError) and not isinstance(
-        error, UnicodeError
+        error, UnicodeEncodeError
     )
 
 

@@ -15,6 +15,8 @@ from loaders.models.messages import Answer, Message, read_image
 TOLD: ContextVar[dict[Message, Any] | None] = ContextVar("told", default=None)
 """What was sent in a dialogue, in inspect_ai's form: empty at the start of each dialogue, and dropped at its end."""
 
+_MOST_TOKENS = 1_000_000_000
+
 
 def to_inspect(message: Message) -> Any:
     """The message in inspect_ai's form; within a dialogue always the same object, so that its log stores it once."""
@@ -77,7 +79,14 @@ def answer_of(output: Any) -> Answer:
         refused = stop in ("model_length", "content_filter")
         return Answer("" if refused else output.completion, None, None, stop)
     cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
-    return Answer(output.completion, usage.input_tokens + cached, usage.output_tokens, stop, _thought(output))
+    read, written = counted(usage.input_tokens + cached), counted(usage.output_tokens)
+    return Answer(output.completion, read, written, stop, _thought(output))
+
+
+def counted(tokens: int) -> int | None:
+    """Tokens as a server counts them; None if no request has so many: a bill made of them would be wrong, and a store
+    cannot hold more than 64 bits."""
+    return int(tokens) if 0 <= tokens <= _MOST_TOKENS else None
 
 
 def _thought(output: Any) -> str | None:

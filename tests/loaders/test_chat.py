@@ -17,7 +17,7 @@ import pytest
 
 from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.models import chat
-from loaders.models.answers import gather_bounded
+from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.chat import THOUGHTS, open_model
 from loaders.models.messages import REQUEST, Answer, ChatModel, Message
 from loaders.models.scripted_chat import scripted
@@ -157,6 +157,26 @@ def test_garbage_and_silence_are_answers(server: ChatServer, calm: Calm, reply: 
 
 @both_ways
 @pytest.mark.parametrize(
+    ("told", "counts"),
+    [((-7, 5), (None, 5)), ((7, 1 << 63), (7, None)), ((10**30, -1), (None, None)), ((True, False), (1, 0))],
+)
+def test_tokens_that_no_request_has_are_not_counted(
+    server: ChatServer, calm: Calm, tmp_path: Path, told: tuple[int, int], counts: tuple[int | None, int | None]
+) -> None:
+    """Such an answer is stored and found again; a bill would be wrong by such numbers, or negative."""
+    body = completion({"model": "some-model", "messages": []}, Reply("A pocket of pus."))
+    body["usage"] = {"prompt_tokens": told[0], "completion_tokens": told[1], "total_tokens": 12}
+    server.faults += [raw(200, json.dumps(body))]
+    model = opened(server, calm)
+    for _ in range(2):
+        with AnswerStore(tmp_path / "answers.sqlite") as store:
+            answer = asyncio.run(store.ask(model, HELLO, temperature=0, max_tokens=50))
+        assert (answer.text, answer.input_tokens, answer.output_tokens) == ("A pocket of pus.", *counts)
+    assert len(server.requests) == 1
+
+
+@both_ways
+@pytest.mark.parametrize(
     ("code", "stop"), [("context_length_exceeded", "model_length"), ("content_filter", "content_filter")]
 )
 def test_a_rejected_prompt_is_an_answer_without_text(server: ChatServer, calm: Calm, code: str, stop: str) -> None:
@@ -180,6 +200,7 @@ PASSING: list[tuple[Fault, str]] = [
     (raw(200, '{"error": {"code": 502, "message": "upstream"}}'), "a reply that is no chat completion"),
     (raw(200, '{"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": []}'), "no choice"),
     (raw(200, "[]"), "Unexpected"),
+    (lambda handler: handler.send(200, b'{"id": "\xe9"}', {"Content-Type": "application/json"}), "can't decode byte"),
 ]
 
 
