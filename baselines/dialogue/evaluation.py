@@ -31,7 +31,7 @@ from baselines.dialogue.game import Case, Game, Record, ScriptedAgent
 from baselines.dialogue.played import PlayedCase
 from baselines.dialogue.playing import Player, Playing, Progress, Scripted, check_cases, check_roles
 from loaders.errors import BedsideError, InputError, MissingExtra
-from loaders.files.disk import make_folder, writing
+from loaders.files.disk import check_folder, make_folder, writing
 from loaders.files.records import to_json
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import of_inspect, open_model
@@ -72,6 +72,7 @@ def evaluate(
     KeyboardInterrupt on Ctrl-C; MissingExtra without inspect_ai.
     """
     inspect = _inspect()
+    _check_home()
     roles: dict[str, Any] = {}
     own: dict[str, Player] = {}
     for role, player in playing.players.items():
@@ -360,6 +361,21 @@ def _unfinished(log: Any, log_dir: Path) -> BedsideError:
             do="Free some space there and run the same command again: answers are kept",
         )
     return BedsideError(log_dir, found=f"the log was ended early: {message}", do="Run the same command again")
+
+
+def _check_home() -> None:
+    """Refuse a home in which inspect_ai, which begins with a file of traces there, cannot write: homes in containers
+    may be read-only. Its own error would be taken for one about the log.
+
+    Raises: as `check_folder`.
+    """
+    from platformdirs import user_data_path
+
+    try:
+        check_folder(user_data_path("inspect_ai") / "traces")
+    except BedsideError as error:
+        error.do = "Name another place for inspect_ai's own files (XDG_DATA_HOME=DIR), or play without a log (--bare)"
+        raise
 
 
 def _inspect() -> Any:

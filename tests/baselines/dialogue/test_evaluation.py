@@ -31,7 +31,7 @@ from inspect_ai.log import EvalLog, read_eval_log
 from baselines.dialogue.evaluation import dialogue_task, settings_digest
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import Played, play_run
-from loaders.errors import BedsideError, ModelError, ModelRefused
+from loaders.errors import BedsideError, InputError, ModelError, ModelRefused
 from loaders.models import inspect_form
 from loaders.models.chat import open_model
 from loaders.models.messages import Message
@@ -370,3 +370,16 @@ def test_a_log_that_cannot_be_written_is_one_error(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(recorder.ZipLogFile, "flush", full)
     with pytest.raises(BedsideError, match="the disk is full"):
         play(tmp_path, dict(scripted()), 4)
+
+
+def test_a_home_where_nothing_can_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """inspect_ai keeps traces there, and cannot begin without them; the log is not what fails."""
+    home = tmp_path / "home"
+    home.write_bytes(b"")
+    monkeypatch.setenv("XDG_DATA_HOME", str(home))
+    with pytest.raises(InputError) as caught:
+        play(tmp_path / "run", dict(scripted()))
+    assert caught.value.where == str(home / "inspect_ai" / "traces")
+    assert "XDG_DATA_HOME=DIR" in caught.value.do and "(--bare)" in caught.value.do
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "elsewhere"))
+    assert len(play(tmp_path / "run", dict(scripted()))[0].records) == 3
