@@ -14,7 +14,7 @@ from baselines.results.comparison import FinishedRun, read_runs
 from baselines.results.run import WRITTEN, DataUsed, Result
 from baselines.threemdbench.consultation.cases import PICTURES
 from loaders.errors import InputError
-from loaders.files.disk import make_folder, replacing
+from loaders.files.disk import make_folder, replacing, writing
 from loaders.files.untrusted import entries, is_file, is_folder, open_file, resolved
 from loaders.plugins import BASELINES, Plugin, brought
 from scripts.commands import RUN, Command
@@ -98,7 +98,8 @@ def _copy(run: Path, out: Path) -> None:
     for path in (*names, *pictures):
         if is_file(path) and not path.is_symlink():
             private = bool(path.stat().st_mode & 0o077 == 0)
-            with open_file(path) as file, replacing(out / path.relative_to(run), private=private) as copy:
+            target = out / path.relative_to(run)
+            with open_file(path) as file, writing(target), replacing(target, private=private) as copy:
                 shutil.copyfileobj(file, copy)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -60,6 +62,20 @@ def test_consultations(played: Path, tmp_path: Path, no_model: None, capsys: Cap
     )
     assert (again / "images").is_dir()
     assert numbers(rescored(again)) == numbers(folder)  # what it leaves is a run
+
+
+def test_a_disk_that_is_full_is_that_of_the_copy(
+    played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """The run itself can be read, and is not what has to be looked at."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(shutil, "copyfileobj", full)
+    assert execute(["rescore", str(played), "-o", str(tmp_path / "again")]) == 2
+    told = capsys.readouterr().err
+    assert f"Error {tmp_path / 'again'}/" in told and "the disk is full" in told and "cannot be read" not in told
 
 
 def test_a_run_of_an_earlier_version_gets_what_came_later(played: Path, tmp_path: Path) -> None:
