@@ -124,7 +124,8 @@ class ModelError(BedsideError):
 
 
 class ModelRefused(ModelError):
-    """A chat model refused a request, and would refuse every other of the run: a wrong key, name or address."""
+    """A chat model refused a request, and would refuse every other of the run: a wrong key, name or address, or no
+    credit left."""
 
 
 class ReleaseError(BedsideError):

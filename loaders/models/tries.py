@@ -93,7 +93,10 @@ class Tries:
         if status in (401, 403):
             do = "Check the key and what it may use"
             return ModelRefused(self.name, found=f"refused the API key: {text}", do=do)
-        if status == 404:
+        if status == 402:
+            do = "Pay for more there, then run the same command again"
+            return ModelRefused(self.name, found=f"wants to be paid: {text}", do=do)
+        if status in (404, 410):
             do = "Check the model's name and the base URL"
             return ModelRefused(self.name, found=f"is not there: {text}", do=do)
         if not passing(error):

@@ -153,3 +153,17 @@ def test_a_key_that_is_refused_stops_the_build_and_names_the_row(tmp_path: Path)
     captions = captions_file(tmp_path, lumps(3, range(3)))
     with Server(refuses(401)) as server, pytest.raises(ModelError, match=r"refused the API key.*met first in row r00"):
         build(tmp_path, captions, model=MODEL, base_url=server.base_url)
+
+
+def test_credit_that_is_used_up_is_no_fault_of_the_rows(tmp_path: Path) -> None:
+    """HTTP 402 after some answers: the rows that are left must not be written by rules instead, and stay so."""
+    captions = captions_file(tmp_path, lumps(40))
+    with Server(lambda request: status(402) if len(server.requests) > 9 else None) as server:
+        options = {"model": MODEL, "base_url": server.base_url, "concurrency": 1}
+        with pytest.raises(ModelError, match=r"wants to be paid: HTTP 402.*met first in row r009"):
+            build(tmp_path, captions, **options)
+        server.turns_away = lambda request: None
+        manifest = build(tmp_path, captions, **options)
+    assert manifest.splits["train"].rows == 40
+    assert {row["status"] for row in rows_of(tmp_path / "release").values()} == {"accepted"}
+    assert server.asked() - Counter(range(40)) == {9: 1}
