@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
@@ -80,7 +81,7 @@ class Tries:
             over = limits >= self.max_retries and (self.max_retries == 0 or waited >= RATE_LIMIT)
         else:
             over = attempt - limits >= self.max_retries
-        if over or not passing(error):
+        if over or not passing(error) or _spent(cause):
             return None
         asked = self.retry_after(cause)
         return None if asked > LONGEST_RETRY_AFTER else max(asked, min(2.0 ** min(attempt, 10), LONGEST_BACKOFF))
@@ -90,10 +91,10 @@ class Tries:
             return unusable(self.name, error, self.secrets)
         cause = cause_of(error)
         status = getattr(cause, "status_code", None)
-        if status in (401, 403):
+        if status in (401, 403) or (status == 400 and _OF_THE_KEY.search(text)):
             do = "Check the key and what it may use"
             return ModelRefused(self.name, found=f"refused the API key: {text}", do=do)
-        if status == 402:
+        if status == 402 or _spent(cause) or (status == 400 and _OF_CREDIT.search(text)):
             do = "Pay for more there, then run the same command again"
             return ModelRefused(self.name, found=f"wants to be paid: {text}", do=do)
         if status in (404, 410):
@@ -144,6 +145,17 @@ class Tries:
         return cleaned(text, self.secrets)
 
 
+# Some providers answer 400 where others answer 401 and 402, which would pass for a fault of the request. A request that
+# is too long or unwanted is refused in other words.
+_OF_THE_KEY = re.compile(r"\bapi[ _-]key\b", re.I)
+_OF_CREDIT = re.compile(r"\bcredit balance\b|\bbilling\b|\binsufficient (?:balance|credits?|funds|quota)\b", re.I)
+
+
+def _spent(cause: BaseException) -> bool:
+    """Whether the server says that the account's quota is spent, with the status of a rate limit."""
+    return getattr(cause, "code", None) == "insufficient_quota"
+
+
 def _limited(cause: BaseException) -> bool:
     """Whether the server says "too many requests"; a spent quota does not pass with time."""
-    return getattr(cause, "status_code", None) == 429 and getattr(cause, "code", None) != "insufficient_quota"
+    return getattr(cause, "status_code", None) == 429 and not _spent(cause)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from loaders.errors import InputError, MissingExtra, ModelError
+from loaders.errors import InputError, MissingExtra, ModelError, ModelRefused
 from loaders.models import chat
 from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.chat import THOUGHTS, open_model
@@ -190,7 +190,6 @@ def test_a_rejected_prompt_is_an_answer_without_text(server: ChatServer, calm: C
 
 PASSING: list[tuple[Fault, str]] = [
     (status(408), "HTTP 408: out of order"),
-    (status(429, error="insufficient_quota"), "HTTP 429: out of order"),
     (status(500), "HTTP 500: out of order"),
     (status(503), "HTTP 503: out of order"),
     (raw(502, "<html>Bad gateway</html>", "text/html"), "HTTP 502"),
@@ -332,6 +331,24 @@ def test_the_server_says_how_long_to_wait(server: ChatServer, calm: Calm) -> Non
 def test_lasting_failures_are_not_retried(server: ChatServer, calm: Calm, code: int, text: str) -> None:
     server.faults += [status(code)]
     assert text in refused(opened(server, calm))
+    assert len(server.requests) == 1
+
+
+@both_ways
+@pytest.mark.parametrize(
+    ("fault", "text"),
+    [
+        (status(429, error="insufficient_quota"), "wants to be paid: HTTP 429"),
+        (status(400, message="Your credit balance is too low to access the API."), "wants to be paid: HTTP 400"),
+        (status(400, message="Enable billing on this project."), "wants to be paid: HTTP 400"),
+        (status(400, message="API key not valid. Please pass a valid API key."), "refused the API key: HTTP 400"),
+    ],
+)
+def test_what_is_no_fault_of_a_request_ends_the_work(server: ChatServer, calm: Calm, fault: Fault, text: str) -> None:
+    """Whatever status a provider has chosen for it."""
+    server.faults += [fault]
+    with pytest.raises(ModelRefused, match=text):
+        ask(opened(server, calm))
     assert len(server.requests) == 1
 
 
