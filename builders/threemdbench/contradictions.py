@@ -50,6 +50,8 @@ _BOTH = re.compile(r"\bboth (?:of )?(?:the |your )?(?P<part>[a-z]+)")
 _ONLY = re.compile(r"\b(?:only|just)\b")
 # Subjects that a fact may be about without naming them.
 _ANYTHING = frozenset("this it these those they symptom condition problem issue trouble complaint everything".split())
+# Nor is a fact about its numbers and times: "for two days" and "for two years" may be said of different things.
+_MEASURES = content_words(" ".join((*_NUMBERS, *_DAYS)))
 
 
 def contradictions(facts: Sequence[str], topic: frozenset[str] = frozenset()) -> Iterator[str]:
@@ -63,7 +65,7 @@ def contradictions(facts: Sequence[str], topic: frozenset[str] = frozenset()) ->
     []
     """
     plain = [" ".join(fact.casefold().replace("’", "'").split()) for fact in facts]
-    about = [content_words(fact) | (_ANYTHING & set(re.findall(r"[a-z]+", fact))) for fact in plain]
+    about = [_about(fact) for fact in plain]
     for i, j in combinations(range(len(facts)), 2):
         shared = bool(about[i] & about[j] - _ANYTHING) or all(about[n] & (_ANYTHING | topic) for n in (i, j))
         for one, other in ((one, other) for one in _times(plain[i]) for other in _times(plain[j])):
@@ -77,6 +79,12 @@ def contradictions(facts: Sequence[str], topic: frozenset[str] = frozenset()) ->
             if counts[0][what] != counts[1][what] and what.rstrip("s") not in _DAYS:
                 yield f"number of {what}: {counts[0][what]:g} and {counts[1][what]:g}"
         yield from _sides(plain[i], plain[j])
+
+
+def _about(fact: str) -> frozenset[str]:
+    """What a fact is about: its content words without measures, and words that stand for any subject."""
+    named = {word for word in content_words(fact) - _MEASURES if not word[0].isdigit()}
+    return frozenset(named | (_ANYTHING & set(re.findall(r"[a-z]+", fact))))
 
 
 def _times(text: str) -> list[tuple[float, str]]:

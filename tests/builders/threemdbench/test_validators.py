@@ -45,6 +45,8 @@ def test_good_facts_pass() -> None:
         ('{"complaint": "You see pus."}', "form"),
         ("See https://example.org for your symptoms.", "form"),
         ("Ваше веко покраснело и болит.", "form"),
+        ("Your веко is red and sore.", "form"),  # four letters in twenty
+        ("Your " + "very " * 24 + "cold.", "form"),  # 26 words
         ("123 456 789", "form"),
         ("", "form"),
         ("I feel pus in the lump.", "person"),
@@ -62,7 +64,10 @@ def test_good_facts_pass() -> None:
         ("Your eyelid has a sore lump.", "repeat"),
         ("You have a lump.", "repeat"),
         ("Your eye is watering in wind.", "repeat"),
+        ("Your eyelid has a sore red lump.", "repeat"),  # one word more than the basic complaint
+        ("Your eye waters.", "repeat"),  # says less than another fact
         ("You noticed it five weeks ago.", "contradiction"),
+        ("You have had the lump for five weeks.", "contradiction"),  # "it" of the other fact is the lump
     ],
 )
 def test_each_check_catches(fact: str, check: str) -> None:
@@ -89,6 +94,11 @@ def test_good_facts_are_not_caught(fact: str) -> None:
     assert failed(fact) == set()
 
 
+def test_facts_must_agree_with_the_basic_complaint() -> None:
+    assert failed() == set()
+    assert failed(basic="You have had a sore lump on your eyelid for two months.") == {"contradiction"}
+
+
 def test_facts_that_do_not_address_the_patient() -> None:
     facts = [
         "The lid is red.",
@@ -98,6 +108,7 @@ def test_facts_that_do_not_address_the_patient() -> None:
         "You sleep badly.",
     ]
     assert [failure.check for failure in check_facts(BASIC, facts)] == ["person"]
+    assert check_facts(BASIC, [*facts, "You cough.", "You feel chills.", "You vomit."]) == []  # half of them do
 
 
 @pytest.mark.parametrize(("count", "good"), [(0, False), (4, False), (5, True), (9, True), (10, False)])
@@ -116,6 +127,7 @@ def test_five_to_nine_facts(count: int, good: bool) -> None:
         ("You have a lump. It hurts.", "atomic"),
         ("", "form"),
         ("Lump: `pain`, you.", "form"),
+        ("You feel " + "very " * 28 + "ill.", "form"),  # 31 words
     ],
 )
 def test_basic_complaints_that_fail(text: str, check: str) -> None:
@@ -126,6 +138,7 @@ def test_basic_complaints_that_fail(text: str, check: str) -> None:
     ("one", "other"),
     [
         ("You have had the rash for two days.", "Your rash appeared three weeks ago."),
+        ("You have had the rash for two days.", "Your rash appeared four days ago."),
         ("You noticed this about 3 months ago.", "You have had this for over a year."),
         ("Your symptoms have lasted for five days.", "It started a month ago."),
         ("Your pain is 3 out of 10.", "Your pain reaches 8/10."),
@@ -155,6 +168,10 @@ def test_contradictions(one: str, other: str) -> None:
         ("The redness is on your left cheek and your right cheek.", "Your left cheek burns."),
         ("You have two blisters.", "You see three crusts."),
         ("You wash twice a day.", "You smoke three times a day."),
+        ("You take a tablet every two days.", "You slept badly on three days."),
+        ("Your pain is 3 out of 10.", "Your itch reaches 8/10."),
+        ("You have had the rash for two days.", "You have had asthma for two years."),
+        ("You have had the rash for three weeks.", "You have been on a diet for ten weeks."),
     ],
 )
 def test_no_contradictions(one: str, other: str) -> None:
