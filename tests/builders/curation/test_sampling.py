@@ -49,6 +49,7 @@ def test_shares_rounded_to_three_digits_are_made_to_sum_to_one(tmp_path: Path) -
     ("rows", "found"),
     [
         ("acne,0.6\nwarts,0.3\n", "shares that sum to 0.9"),
+        ("acne,0.6\nwarts,0.41\n", "shares that sum to 1.01"),
         ("acne,60\nwarts,40\n", "share '60'"),
         ("acne,1.2\nwarts,-0.2\n", "share '1.2'"),
         ("acne,nan\n", "share 'nan'"),
@@ -72,6 +73,7 @@ def test_a_table_that_cannot_be_used(tmp_path: Path, rows: str, found: str) -> N
     [
         ([0.5, 0.3, 0.2], 100, 0, [50, 30, 20]),
         ([0.5, 0.3, 0.2], 100, 25, [47, 28, 25]),  # 75 left for .5 and .3: 46.875 and 28.125
+        ([0.3, 0.5, 0.2], 100, 25, [28, 47, 25]),  # the larger remainder is rounded up, not the first class
         ([0.98, 0.01, 0.01], 100, 30, [40, 30, 30]),
         ([1, 0, 0], 10, 0, [10, 0, 0]),
         ([1 / 3, 1 / 3, 1 / 3], 100, 10, [34, 33, 33]),
@@ -207,6 +209,33 @@ def test_small_classes_do_not_starve_a_split() -> None:
     assert Counter(found.values()) == {"test": 20, "train": 16, "validation": 4}
 
 
+def test_a_small_split_does_not_wait_until_the_large_ones_are_full() -> None:
+    # Four groups of three classes each: what is divided is the whole, by how much each split lacks of its own share.
+    photos = [Member(f"{group}-{i}", f"{group}-{i}", (f"g{group}",)) for group in range(4) for i in range(3)]
+    assert Counter(split_groups(photos, RATIOS, seed=1).values()) == {"test": 6, "train": 3, "validation": 3}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_large_groups_are_placed_before_small_ones(seed: int) -> None:
+    photos = members("a", 5) + [Member(f"p{i}", "a", ("p",)) for i in range(5)]
+    found = split_groups(photos, {"train": 0.5, "test": 0.5}, seed=seed)
+    assert Counter(found.values()) == {"train": 5, "test": 5}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_new_photos_fill_up_what_the_earlier_ones_left(seed: int) -> None:
+    before = {f"a-{i}": "train" for i in range(5)}
+    found = split_groups(members("a", 10), {"train": 0.5, "test": 0.5}, seed=seed, before=before)
+    assert {key for key, split in found.items() if split == "train"} == before.keys()
+
+
+def test_only_a_new_group_moves_to_the_split_that_a_class_lacks() -> None:
+    for seed in range(10):
+        before = {"a-0": "validation", "a-1": "validation"}
+        found = split_groups(members("a", 3), RATIOS, seed=seed, everywhere="test", before=before)
+        assert found == before | {"a-2": "test"}
+
+
 def test_groups_stay_together_through_others() -> None:
     linked = [Member(str(i), "ab"[i % 2], (f"p{i}", f"p{i + 1}")) for i in range(5)]
     linked[2] = Member("2", "a", ("p9", "p2", "p3"))  # a group of its own first
@@ -238,7 +267,7 @@ def test_no_group_crosses_and_order_does_not_matter(photos: list[tuple[str, list
     assert found == split_groups(given_members[::-1], RATIOS, seed=seed)
 
 
-@pytest.mark.parametrize("ratios", [{"train": 0.5, "test": 0.4}, {"train": 1.2, "test": -0.2}, {}])
+@pytest.mark.parametrize("ratios", [{"train": 0.5, "test": 0.4}, {"train": 1.2, "test": -0.2}, {"train": 1.0, "test": 0.0}, {}])
 def test_invalid_ratios(ratios: dict[str, float]) -> None:
     with pytest.raises(InputError, match="sum to 1"):
         split_groups(members("a", 3), ratios, seed=1)

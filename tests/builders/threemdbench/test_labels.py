@@ -64,6 +64,8 @@ def test_labels_are_known_in_any_case_and_with_underscores() -> None:
         ([("Eczema", 0.5), ("Insect Bite", 0.25), ("Scabies", 0.25)], "eczema", ""),
         ([("Eczema", 0.5), ("Insect Bite", 0.5)], "", "labels disagree"),
         ([("Eczema", 0.41), ("Insect Bite", 0.41), ("Tinea", 0.18)], "", "labels disagree"),
+        # 0.5 of 0.997 and 0.497: after rounding to two digits, neither is known to be more.
+        ([("Eczema", 0.5), ("Tinea", 0.33), ("Tinea Versicolor", 0.167)], "", "labels disagree"),
         ([("Eczema", 0.34), ("Tinea", 0.33), ("Tinea Versicolor", 0.33)], "mycosis", ""),
         ([("Insect Bite", 0.5), ("Scabies", 0.5)], "", "labels disagree"),
         ([("Eczema", 0.495), ("Insect Bite", 0.3), ("Scabies", 0.2)], "eczema", ""),
@@ -80,14 +82,22 @@ def test_what_weighted_labels_agree_on(found: list[tuple[str, float]], diagnosis
     assert (assigned.diagnosis, assigned.reason) == (diagnosis, reason)
 
 
-def test_the_reported_label_is_the_heaviest_of_its_diagnosis() -> None:
-    found = [("Tinea", 0.2), ("Tinea Versicolor", 0.5), ("Eczema", 0.3)]
-    assert assign(found, SKIN).label == "Tinea Versicolor"
+@pytest.mark.parametrize(("heavy", "light"), [("Tinea Versicolor", "Tinea"), ("Tinea", "Tinea Versicolor")])
+def test_the_reported_label_is_the_heaviest_of_its_diagnosis(heavy: str, light: str) -> None:
+    assert assign([(light, 0.2), (heavy, 0.5), ("Eczema", 0.3)], SKIN).label == heavy
 
 
 def test_mixed_classes_are_used_where_a_build_asks_for_them() -> None:
     assert assign([("Lichenoid", 1.0)], SKIN).detail == "Lichenoid: other causes too"
     assert assign([("Lichenoid", 1.0)], SKIN, mixed=True).diagnosis == "lichen planus"
+    assert assign([("Lichenoid", 1.0)], SKIN, mixed=True).mixed == "other causes too"
+    assert assign([("Eczema", 1.0)], SKIN, mixed=True).mixed == ""
+
+
+def test_a_mixed_class_is_known_as_one_although_its_table_does_not_say_what_else_it_holds() -> None:
+    # "" would mean that the class is not mixed, and nobody would be asked about it.
+    without_note = LabelMap({"lichenoid": Entry("lichen planus", "mixed", "")}, "0" * 64)
+    assert assign([("Lichenoid", 1.0)], without_note, mixed=True).mixed == "other conditions are in the same class"
 
 
 def test_without_a_table_labels_have_to_name_the_diagnoses() -> None:
