@@ -5,12 +5,16 @@ from typing import Any, cast
 
 import pytest
 
-from builders.licences import allows_rewriting, corpus_licence, read_licence, strictest
+from builders.licences import allows_rewriting, check_vouched, corpus_licence, read_licence, strictest
 from builders.medconceal.measure import measure as measure_cases
 from builders.samples.medconceal import profiles
 from builders.threemdbench.measure import Tally as PhotosTally
+from loaders.errors import InputError
 from loaders.medconceal import row_of
 from tests.parts.places import SHARED
+
+# One of the addresses of Creative Commons that is none of the usual licences.
+SAMPLING = "https://creativecommons.org/licenses/nc-sampling+/1.0/"
 
 
 @pytest.mark.parametrize(
@@ -20,6 +24,7 @@ from tests.parts.places import SHARED
         ("CC-BY-NC-ND-4.0", "CC-BY-NC-ND-4.0", "no", False, False),
         ("CC BY", "CC-BY", "yes", True, False),
         ("cc-by-4.0", "CC-BY-4.0", "yes", True, False),
+        ("CC BY 4", "CC-BY-4.0", "yes", True, False),
         ("CC BY-NC-SA 4.0", "CC-BY-NC-SA-4.0", "yes", False, True),
         ("CC BY NC SA", "CC-BY-NC-SA", "yes", False, True),
         (
@@ -40,6 +45,7 @@ from tests.parts.places import SHARED
         ("CC BY 4.0 (MedQuAD annotations)", "CC-BY-4.0", "yes", True, False),
         ("US-Government text in a CC BY 4.0 compilation", "CC-BY-4.0", "yes", True, False),
         ("CC BY 4.0 and CC BY-ND 4.0", "CC-BY-ND-4.0", "no", True, False),
+        ("CC BY-NC-SA 4.0, text CC BY-ND 4.0", "CC-BY-ND-4.0", "no", True, False),
         ("All rights reserved.", "all-rights-reserved", "no", False, False),
         ("NO-CC CODE", "unknown", "unknown", False, False),
         ("", "unknown", "unknown", False, False),
@@ -64,6 +70,8 @@ from tests.parts.places import SHARED
         ),
         ("CC BY-NC-ND, see https://creativecommons.org/licenses/by/4.0/", "CC-BY-NC-ND", "no", False, False),
         ("creativecommons.org/licenses/list", "creativecommons.org/licenses/list", "unknown", False, False),
+        (SAMPLING, SAMPLING, "unknown", False, False),
+        (f"CC BY 4.0, {SAMPLING}", f"CC BY 4.0, {SAMPLING}", "unknown", False, False),
     ],
 )
 def test_reads_what_sources_write(
@@ -84,6 +92,7 @@ def test_reads_what_sources_write(
         ("CC BY", [], "CC BY"),
         ("CC BY", ["CC0", "public domain", "CC BY 4.0"], "CC BY"),
         ("CC0", ["CC BY 4.0"], "CC-BY-4.0"),
+        ("CC0", ["CC BY 4.0", "CC BY 3.0"], "CC-BY-3.0"),  # of versions that ask for the same, the first by name
         ("CC BY", ["CC BY-ND"], "CC-BY-ND"),
         ("CC BY-NC", ["CC BY-NC-SA", "CC BY"], "CC-BY-NC-SA"),
         ("CC BY-SA", ["CC BY-NC"], "CC-BY-NC AND CC-BY-SA"),
@@ -102,6 +111,7 @@ def test_licences_that_hold_together() -> None:
     both = read_licence("CC-BY-NC AND CC-BY-SA")
     assert (both.derivatives, both.commercial, both.share_alike) == ("yes", False, True)
     assert read_licence("UMLS AND CC-BY").derivatives == "unknown"
+    assert read_licence("UMLS AND CC-BY-ND").derivatives == "no"
     assert corpus_licence(["CC-BY-NC AND CC-BY-SA"]) == "other" and corpus_licence(["CC-BY AND CC-BY-NC"]) != "other"
 
 
@@ -131,10 +141,21 @@ def test_exclusions_name_their_reason() -> None:
         ("CC BY-ND", {"CC BY"}, False),
         ("", {"CC BY-ND"}, False),
         ("see the publisher", {"ask the author"}, False),
+        ("see the publisher", {"other"}, False),  # a name that says nothing allows nothing
     ],
 )
 def test_a_user_lets_licences_through_by_name(licence: str, allowed: set[str], expected: bool) -> None:
     assert allows_rewriting(licence, frozenset(allowed))[0] is expected
+
+
+def test_a_licence_that_a_user_asserts_must_be_one_that_can_be_read() -> None:
+    check_vouched("--licence", None, frozenset())
+    check_vouched("--licence", "CC BY", frozenset())
+    check_vouched("--licence", "CC BY-ND", frozenset())  # its rows are left out for what it says
+    check_vouched("--licence", "ours", frozenset({"ours"}))
+    for unread in ("ours", "unknown", ""):
+        with pytest.raises(InputError, match="a known licence"):
+            check_vouched("--licence", unread, frozenset())
 
 
 @pytest.mark.parametrize(
@@ -149,6 +170,7 @@ def test_a_user_lets_licences_through_by_name(licence: str, allowed: set[str], e
         (["CC BY", "CC BY-ND"], "other"),
         (["CC BY", ""], "other"),
         (["MIT", "CC BY"], "other"),
+        ([f"CC-BY-4.0, {SAMPLING}"], "other"),
         ([], "other"),
     ],
 )

@@ -267,7 +267,9 @@ def test_no_group_crosses_and_order_does_not_matter(photos: list[tuple[str, list
     assert found == split_groups(given_members[::-1], RATIOS, seed=seed)
 
 
-@pytest.mark.parametrize("ratios", [{"train": 0.5, "test": 0.4}, {"train": 1.2, "test": -0.2}, {"train": 1.0, "test": 0.0}, {}])
+@pytest.mark.parametrize(
+    "ratios", [{"train": 0.5, "test": 0.4}, {"train": 1.2, "test": -0.2}, {"train": 1.0, "test": 0.0}, {}]
+)
 def test_invalid_ratios(ratios: dict[str, float]) -> None:
     with pytest.raises(InputError, match="sum to 1"):
         split_groups(members("a", 3), ratios, seed=1)

@@ -73,7 +73,14 @@ def test_posts_that_are_refused(changes: dict[str, object], reason: str) -> None
 
 def test_a_plain_post_is_not_refused_and_one_of_a_crowd_is() -> None:
     assert refusal(POST, 10) is None
+    assert refusal(POST, 20_000) is None
     assert refusal(POST, 20_001) == ("too many comments", "20,001 of at most 20,000")
+
+
+def test_an_adult_is_18() -> None:
+    values = {name: getattr(POST, name) for name in Post.__slots__}
+    assert refusal(Post(**values | {"title": "[18F] a question"}), 10) is None
+    assert refusal(Post(**values | {"title": "[9F] a question"}), 10) == ("poster under age", "")
 
 
 @pytest.mark.parametrize(
@@ -87,6 +94,8 @@ def test_a_plain_post_is_not_refused_and_one_of_a_crowd_is() -> None:
         ("28F. I'm 12 weeks pregnant", 28), ("I’m 8 weeks post-op, 45M", 45), ("I am 10 days in. 30F", 30),
         ("34F, im 6 feet tall", 34), ("I am 16-17 weeks pregnant, 29F", 29), ("I'm 15 minutes late", None),
         ("female, 8 out of 10 pain", None), ("I'm 10 years post-op, 50M", 50), ("I'm 16 years of age", 16),
+        ("I'm 6 years old", 6), ("I'm 5 years old", None), ("My daughter, who has had asthma, is 16F", None),
+        (590 * " " + "I'm 16", 16), (600 * " " + "I'm 16", None),
     ],
 )  # fmt: skip
 def test_ages_that_posters_state(text: str, age: int | None) -> None:
@@ -131,6 +140,12 @@ def test_what_breaks_a_chain(broken: Comment) -> None:
     turns = talk(8)
     turns[3] = broken
     # From the fifth comment on a clinician and the poster alternate again.
+    assert [one.id for one in longest_chain(POST, turns)] == ["c005", "c006", "c007", "c008"]
+
+
+def test_a_deleted_clinician_breaks_a_chain() -> None:
+    turns = talk(8)
+    turns[2] = comment("c003", "c002", "[deleted]", "Physician")
     assert [one.id for one in longest_chain(POST, turns)] == ["c005", "c006", "c007", "c008"]
 
 

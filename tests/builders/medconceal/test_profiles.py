@@ -114,10 +114,10 @@ def test_concerns_that_quote_the_patient_are_kept(tmp_path: Path) -> None:
         ({"evidence": [7, None]}, "evidence not in the thread"),
         ({"category": "Spiritual"}, "no category"),
         ({"category": None}, "no category"),
-        ({"confidence": 0.3}, "low confidence"),
+        ({"confidence": 0.49}, "low confidence"),
         ({"confidence": 7}, "confidence out of range"),
         ({"confidence": True}, "confidence out of range"),
-        ({"content": "x" * 400}, "no usable text"),
+        ({"content": "x" * 301}, "no usable text"),
         ({"content": ""}, "no usable text"),
     ],
 )
@@ -134,6 +134,40 @@ def test_a_concern_that_is_given_twice_counts_once(tmp_path: Path) -> None:
     assert [concern["confidence"] for concern in found.blocks["hidden_concerns"]] == [0.99, CONCERNS[1]["confidence"]]
     with pytest.raises(Unfit, match="fewer than 2 concerns"):
         extracted(tmp_path / "alone", [CONCERNS[0], CONCERNS[0]])
+
+
+def test_what_just_holds_is_kept(tmp_path: Path) -> None:
+    # Half sure (MC-G30), three words of evidence, three hundred characters.
+    just = {**CONCERNS[0], "content": "x" * 300, "confidence": 0.5, "evidence": ["stopped the tablet"]}
+    found = extracted(tmp_path, [*CONCERNS, just])
+    assert found.dropped == {}
+    assert found.blocks["hidden_concerns"][2]["evidence"] == ["stopped the tablet"]
+
+
+def test_eight_concerns_are_kept_the_most_certain_ones(tmp_path: Path) -> None:
+    others = [{**CONCERNS[0], "content": f"Concern number {n}", "confidence": 0.5 + n / 100} for n in range(7)]
+    found = extracted(tmp_path, [*others, *CONCERNS])
+    assert found.dropped == {"beyond the eighth concern": 1}
+    kept = [concern["content"] for concern in found.blocks["hidden_concerns"]]
+    assert len(kept) == 8 and "Concern number 0" not in kept
+
+
+def test_depth_and_topics_are_those_of_the_scale_and_short(tmp_path: Path) -> None:
+    long = [f"topic number {n}" for n in range(20)]
+    for depth, topics, expected in (
+        (
+            3,
+            ["one two three four five", "one two three four five six", "my sister Ruth", ""],
+            ["one two three four five"],
+        ),
+        (4, long, long[:12]),
+        (True, "no list", []),
+    ):
+        concern = {**CONCERNS[0], "depth": depth, "topics": topics}
+        found = extracted(tmp_path / str(depth), [concern, CONCERNS[1]])
+        first = found.blocks["hidden_concerns"][0]
+        assert first["topics"] == expected
+        assert first["depth"] == (3 if depth == 3 else None)
 
 
 def test_a_profile_with_fewer_than_two_concerns_is_refused(tmp_path: Path) -> None:
@@ -153,11 +187,14 @@ def test_what_is_published_of_a_quotation() -> None:
 
 def test_ages_above_89_are_given_as_90(tmp_path: Path) -> None:
     answer = profile(CONCERNS)
-    for age, expected in ((97, 90), (89, 89), (-1, None)):
+    for age, expected in ((120, 90), (90, 90), (89, 89), (0, 0), (-1, None)):
         answer["demographics"]["age"] = age
         said = json.dumps(answer)
         found = asked(tmp_path, lambda body, said=said: said, lambda asker: extract(ROW, asker), name=f"age {age}")  # type: ignore[misc]
         assert found.blocks["demographics"]["age"] == expected
+    answer["demographics"]["age"] = 121
+    with pytest.raises(Unfit, match='"age" is not a whole number of years'):
+        asked(tmp_path, lambda body: json.dumps(answer), lambda asker: extract(ROW, asker), name="age 121")
 
 
 @pytest.mark.parametrize(
@@ -166,6 +203,8 @@ def test_ages_above_89_are_given_as_90(tmp_path: Path) -> None:
         ("psychosocial", "personality", "if I stop buying hers she will think", "psychosocial.personality: 8 words"),
         ("clinical", "admission_reason", CONCERNS[0]["content"], "admission_reason: repeats a hidden concern"),
         ("demographics", "sex", CONCERNS[0]["content"], "sex: repeats a hidden concern"),
+        ("demographics", "background", CONCERNS[0]["content"], "background: repeats a hidden concern"),
+        ("clinical", "adherence_behavior", CONCERNS[0]["content"], ""),  # not on the chart (MC-G32)
         ("demographics", "background", "My sister RUTH says it kills it", ""),
     ],
 )
