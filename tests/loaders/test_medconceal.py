@@ -155,9 +155,10 @@ def test_no_canary_reaches_a_chart_or_a_print() -> None:
         (("hidden", "hidden_concerns", 0, "evidence"), []),
         (("hidden", "hidden_concerns"), []),
         (("hidden", "primary_concern"), 99),
+        (("hidden", "primary_concern"), len(row()["hidden"]["hidden_concerns"])),  # they count from 0
         (("hidden", "psychosocial", "personality"), 7),
         (("hidden", "roleplay"), CANARY),
-        (("chart", "age"), 300),
+        (("chart", "age"), 121),
         (("specialty",), CANARY),
         (("scenarios",), [CANARY]),
         (("hidden",), None),
@@ -179,11 +180,17 @@ def test_errors_name_fields_and_never_values(
     assert CANARY not in told and CANARY not in caplog.text
 
 
-@pytest.mark.parametrize("field", ["sex", "background"])
+@pytest.mark.parametrize(
+    "field",
+    [
+        *("sex", "background", "admission_reason", "medical_surgical_history"),
+        *("original_preference", "recommended_plan"),
+    ],
+)
 def test_a_chart_that_repeats_a_concern_is_refused_without_telling_it(field: str) -> None:
     value = row()
     secret = value["hidden"]["hidden_concerns"][1]["content"]
-    value["chart"][field] = f"She says: {secret.upper()}"
+    value["intervention" if field in value["intervention"] else "chart"][field] = f"She says: {secret.upper()}"
     profile = profile_of(value)
     assert leaks(profile) == [field]
     with pytest.raises(InputError, match=f"{field} repeats a hidden concern") as caught:
@@ -199,6 +206,12 @@ def test_a_chart_that_repeats_a_concern_is_refused_without_telling_it(field: str
         ("Afraid of needles", "A teacher, afraid of dogs. Needles are no problem.", False),
         ("Blood tests", "Blood tests last week were normal.", False),
         ("Cost", "Asks about the cost.", False),
+        ("Her late mother lost all her hair to this drug", "Saw how a mother lost all her hair to it.", True),
+        (
+            "Her late mother lost all her hair to this drug",
+            "Says: mother lost all her hair.",
+            False,
+        ),  # five words of ten
     ],
 )
 def test_a_short_concern_is_given_away_whole(concern: str, shown: str, leaking: bool) -> None:
@@ -277,6 +290,14 @@ def test_an_official_row_is_read_in_any_shape(shape: str) -> None:
     assert [c.content for c in found.hidden_concerns] == [c.content for c in expected.hidden_concerns]
     assert found.primary_concern.content == expected.hidden_concerns[1].content
     assert found.demographics == expected.demographics and found.clinical == expected.clinical
+
+
+def test_what_a_row_does_not_state_is_not_assumed() -> None:
+    read = from_official(official(), split="test", position=0)
+    assert (read["licence"], read["synthetic"], read["rarity"], read["scenarios"]) == ("unknown", False, None, [])
+    stated = {"licence": "CC BY 4.0", "synthetic": True, "rarity": 0.0, "author": "Dr Own"}
+    read = from_official({**official(), **stated}, split="test", position=0)
+    assert stated.items() <= read.items()
 
 
 def test_everything_missing_is_reported_at_once_without_values() -> None:

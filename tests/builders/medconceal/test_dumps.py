@@ -246,9 +246,9 @@ def test_a_version_without_the_flair_counts_wherever_it_stands(ending: str, tmp_
     assert found == [("a", "kept"), ("d", "flaired at once")] and counts["threads"] == 2 and counts[LINES] == 7
 
 
-def talked(turns: int, **post: Any) -> list[str]:
+def talked(name: str, turns: int) -> list[str]:
     """A post of that id, and as many comments, by a clinician and the poster in turn."""
-    name, parent, lines = post["id"], f"t3_{post['id']}", []
+    parent, lines = f"t3_{name}", list[str]()
     for turn in range(turns):
         who: dict[str, Any] = {"author": "doc", "author_flair_text": "Physician"} if turn % 2 == 0 else {"author": "a"}
         said = {"id": f"{name}{turn}", "link_id": f"t3_{name}", "parent_id": parent, "body": f"turn {turn}", **who}
@@ -258,10 +258,10 @@ def talked(turns: int, **post: Any) -> list[str]:
 
 
 def test_a_conversation_has_eight_turns(tmp_path: Path) -> None:
-    posts = [{"id": name, "author": "a", "link_flair_text": FLAIR, "selftext": "It hurts."} for name in "bc"]
+    post = {"author": "a", "link_flair_text": FLAIR, "selftext": "It hurts."}
     found = spool_threads(
-        [as_jsonl(tmp_path, "submissions", [json.dumps(post) for post in posts])],
-        [as_jsonl(tmp_path, "comments", [*talked(7, **posts[0]), *talked(8, **posts[1])])],
+        [as_jsonl(tmp_path, "submissions", [json.dumps({**post, "id": name}) for name in "bc"])],
+        [as_jsonl(tmp_path, "comments", [*talked("b", 7), *talked("c", 8)])],
         tmp_path / "spool.sqlite",
     )
     rows = {len(row["turns"]): row["refused"] for row in strictly(thread_rows(found, KEY))}

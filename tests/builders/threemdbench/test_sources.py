@@ -336,6 +336,7 @@ def test_a_table_of_files(tmp_path: Path) -> None:
         *((cell, "Fitzpatrick 3") for cell in ("3", "3.0", "III", "FST3", "FST III", "type iii", "Type III")),
         *((cell, "Fitzpatrick 3") for cell in ("Fitzpatrick 3", "Fitzpatrick type III", "Fitzpatrick skin type 3")),
         *((cell, "Monk 7") for cell in ("Monk 7", "MST 7", "monk skin tone 7", "MST7")),
+        *(("Fitzpatrick 6", "Fitzpatrick 6"), ("Monk 10", "Monk 10")),  # the darkest of each scale
         *((cell, None) for cell in ("", "0", "7", "-1", "III-IV", "type", "VII", "Monk 11", "MST", "tone 5")),
         *((cell, None) for cell in ("Roberts 3", "brown 3", "photo 3", "type III or IV")),
     ],
@@ -345,6 +346,20 @@ def test_the_skin_type_of_a_table_is_on_one_of_two_scales(tmp_path: Path, cell: 
     (photo,) = photos(f"table={path}")
     assert photo.traits.skin_type == expected and not photo.problem
     assert photo.traits.skin_type_asserted_by == (expected and "column skin_type of photos.csv")
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        *(("0", "0-17"), ("17.9", "0-17"), ("18", "18-29"), ("79", "70-79"), ("80", "80+"), ("130", "80+")),
+        *(("AGE_80_OR_ABOVE", "80+"), ("AGE_18_TO_29", "18-29"), ("70-79", "70-79"), ("80+", "80+")),
+        *(("131", None), ("-3", None), ("adult", None), ("", None)),
+    ],
+)
+def test_the_age_of_a_table_is_in_years_or_a_group(tmp_path: Path, cell: str, expected: str | None) -> None:
+    path = table(tmp_path, "photos.csv", f"url,label,age\nhttps://example.org/a.jpg,warts,{cell}\n")
+    (photo,) = photos(f"table={path}")
+    assert photo.traits.age_group == expected and not photo.problem
 
 
 def test_an_own_label_table(tmp_path: Path) -> None:
