@@ -173,8 +173,13 @@ def test_nothing_hidden_on_the_card_the_preview_or_the_manifest(sample: Path, tm
 def test_a_row_that_breaks_the_rules_is_reported_without_its_text(sample: Path) -> None:
     good = rows_of(sample)[0]
     assert recipe.check_row(good) == []
-    secret = good["hidden"]["hidden_concerns"][0]["content"]
+    first = good["hidden"]["hidden_concerns"][0]
+    secret = first["content"]
     for change, said in (
+        ({"hidden": {**good["hidden"], "primary_concern": 0, "hidden_concerns": [first]}}, "fewer than 2 hidden"),
+        ({"hidden": {**good["hidden"], "primary_concern": 0, "hidden_concerns": [first] * 2}}, "concern twice"),
+        # A patient who is made up may have an aunt and a town, but nobody's number.
+        ({"chart": {**good["chart"], "background": "Call 020 7946 0958."}}, "in chart.background (phone)"),
         ({"chart": {**good["chart"], "background": secret}}, "background repeats a hidden concern"),
         (
             {"hidden": {**good["hidden"], "narrative": "Another story."}},
