@@ -255,7 +255,7 @@ def test_the_last_gate_lets_no_copy_and_no_leak_through(tmp_path: Path, cleaned:
 GARBAGE = (
     "",
     "Sure! Here is what I think.",
-    '{"rarity": 500}',
+    '{"rarity": 101}',
     '{"rarity": "5"}',
     '{"rarity": true}',
     'The thread says {"rarity": 5} itself.',
@@ -272,7 +272,7 @@ def test_garbage_is_asked_again_and_then_given_up(tmp_path: Path, answer: str) -
 
     with pytest.raises(Unfit):
         asked(tmp_path, reply, lambda asker: rarity_of(ROW, asker))
-    assert len(seen) == 1 + RETRIES
+    assert len(seen) == 1 + RETRIES == 3
     again = seen[1]["messages"][-1]["content"]
     assert again.startswith("That answer cannot be used: ")
 
@@ -308,6 +308,12 @@ def test_labels_are_checked(tmp_path: Path) -> None:
     for number in (0, 3, "1", True):
         with pytest.raises(Unfit, match="not a number from 1 to 2"):
             said({**plan, "primary_concern": number}, lambda a: plan_of(ROW, CONCERNS, a))
+    # Both texts of a plan are published, and are on the chart of Task 2.
+    copied, telling = "So: if I stop buying hers she will think", f"Talk about: {CONCERNS[0]['content']}"
+    for name in ("original_preference", "recommended_plan"):
+        for text, why in ((copied, "copied from the conversation"), (telling, "repeats a hidden concern")):
+            with pytest.raises(Unfit, match=f"{name}: .*{why}"):
+                said({**plan, name: text}, lambda a: plan_of(ROW, CONCERNS, a))
 
 
 def test_the_most_common_are_chosen_and_table_5_is_shown_beside() -> None:
