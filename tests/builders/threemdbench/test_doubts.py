@@ -1,0 +1,133 @@
+"""Which photos are borderline, and which photo of several a person is asked about, on measures made up for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("cv2")
+
+from builders.curation.curate import Curation
+from builders.curation.decisions import Decision as Outcome
+from builders.curation.duplicates import Groups, Link, Place
+from builders.curation.examine import Content, Examined
+from builders.curation.folders import File
+from builders.curation.quality import Judgement, Quality
+from builders.curation.review import ACCEPT, REJECT, Decision
+from builders.curation.verification import COPY, UNSURE, PairVerdict
+from builders.threemdbench.doubts import DISPUTED, Judged
+from builders.threemdbench.findings import Candidate, Finding
+from loaders.errors import InputError
+
+GOOD = Quality(640, 480, 100.0, 1.0, 128.0, 20, 230, 0.0, 0.0, 0)
+
+
+def candidate(key: str, diagnosis: str = "acne", decision: str = "", of_class: str = "") -> Candidate:
+    made, of = (Decision(said) if said else None for said in (decision, of_class))
+    return Candidate(key, Path(f"{key}.jpg"), "s", diagnosis, "warts too" if of_class else "", made, of)
+
+
+def curation(
+    photos: list[Candidate],
+    *,
+    best: dict[str, str] | None = None,
+    clusters: dict[str, str] | None = None,
+    quality: Quality = GOOD,
+    flags: tuple[str, ...] = (),
+    links: tuple[Link, ...] = (),
+) -> Curation:
+    """Photos whose digests are their keys; `best` is the best of the copies of each, `clusters` its scene."""
+    files = [Examined(File(photo.key, photo.path), Content(photo.key, 1, quality, None, b"")) for photo in photos]
+    of = {photo.key: (clusters or {}).get(photo.key, photo.key) for photo in photos}
+    places = {key: Place(cluster, (best or {}).get(key, key), False, None) for key, cluster in of.items()}
+    outcomes = tuple(Outcome(cluster, True, "unique", "") for cluster in of.values())
+    judged = tuple(Judgement(flags, 80.0) for _ in photos)
+    return Curation(tuple(files), judged, outcomes, Groups(places, links), ())
+
+
+def findings(photos: list[Candidate], second: Curation | None = None, **first: object) -> dict[str, Finding]:
+    judged = Judged(photos, curation(photos, **first))  # type: ignore[arg-type]
+    judged.compare(second)
+    return {photo.key: found for photo, found in zip(photos, judged.findings(), strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("flags", "measured", "asked"),
+    [
+        (("small",), {"width": 202, "height": 900}, True),  # within a tenth of 224
+        (("small",), {"width": 201, "height": 900}, False),
+        (("dark",), {"brightest": 58}, True),  # of 64
+        (("dark",), {"brightest": 57}, False),
+        (("overexposed",), {"darkest": 220}, True),  # of 200
+        (("overexposed",), {"darkest": 221}, False),
+        (("blurred",), {"sharpness": 40.0}, True),  # half of the 80 demanded of its source
+        (("blurred",), {"sharpness": 39.9}, False),
+        (("text_overlay",), {"text_characters": 30}, True),
+        (("near_uniform",), {}, False),
+        (("small", "blurred"), {"width": 210, "sharpness": 60.0}, True),
+        (("small", "blurred"), {"width": 100, "sharpness": 60.0}, False),  # one fault is beyond doubt
+    ],
+)
+def test_a_photo_that_just_fails_is_asked_about(
+    flags: tuple[str, ...], measured: dict[str, float], asked: bool
+) -> None:
+    quality = replace(GOOD, **measured)  # type: ignore[arg-type]
+    found = findings([candidate("a")], quality=quality, flags=flags)["a"]
+    assert found.reason.startswith("quality: ")
+    assert [doubt.kind for doubt in found.doubts] == ["quality"] * asked
+    assert findings([candidate("a", decision=ACCEPT)], quality=quality, flags=flags)["a"].reason == ""
+
+
+@pytest.mark.parametrize(
+    ("decisions", "out"),
+    [
+        (("", ""), {"a": DISPUTED, "b": DISPUTED}),
+        ((ACCEPT, ""), {"a": "", "b": DISPUTED}),
+        ((REJECT, ""), {"a": "review: ", "b": ""}),  # what is left agrees with itself
+        ((ACCEPT, REJECT), {"a": "", "b": "review: "}),
+    ],
+)
+def test_copies_under_two_diagnoses(decisions: tuple[str, str], out: dict[str, str]) -> None:
+    photos = [candidate("a", "acne", decisions[0]), candidate("b", "warts", decisions[1])]
+    found = findings(photos, best={"b": "a"})
+    assert {key: one.reason for key, one in found.items()} == out
+    assert all([doubt.beside for doubt in one.doubts] for one in found.values())
+
+
+def test_copies_accepted_under_two_diagnoses_are_an_error() -> None:
+    photos = [candidate("a", "acne", ACCEPT), candidate("b", "warts", ACCEPT)]
+    with pytest.raises(InputError, match="a as acne, b as warts"):
+        findings(photos, best={"b": "a"})
+
+
+def test_a_decision_about_a_photo_goes_before_one_about_its_class() -> None:
+    photos = [candidate("a", of_class=REJECT), candidate("b", decision=ACCEPT, of_class=REJECT), candidate("c")]
+    assert {key: one.reason for key, one in findings(photos).items()} == {"a": "review: ", "b": "", "c": ""}
+
+
+def test_photos_of_one_scene_are_asked_about_where_both_are_kept() -> None:
+    scene = {"a": "x", "b": "x"}
+    photos = [candidate("a", "acne"), candidate("b", "warts")]
+    assert [doubt.beside for one in findings(photos, clusters=scene).values() for doubt in one.doubts] == [
+        ("b",),
+        ("a",),
+    ]
+    photos[1] = candidate("b", "warts", REJECT)
+    assert [one.doubts for one in findings(photos, clusters=scene).values()] == [(), ()]
+
+
+def test_of_two_that_may_be_copies_the_later_is_asked_about() -> None:
+    photos = [candidate("a"), candidate("b"), candidate("c")]
+
+    def doubts(kind: str = UNSURE, **second: object) -> dict[str, list[tuple[str, ...]]]:
+        verdict = PairVerdict(kind, 9, 0.4, 0.4)
+        compared = curation(photos, links=(Link("a", "b", verdict),), **second)  # type: ignore[arg-type]
+        return {key: [doubt.beside for doubt in one.doubts] for key, one in findings(photos, compared).items()}
+
+    assert doubts() == {"a": [], "b": [("a",)], "c": []}
+    assert doubts(COPY) == {"a": [], "b": [], "c": []}
+    assert doubts(clusters={"a": "x", "b": "x"}) == {"a": [], "b": [], "c": []}  # they share a split anyway
+    photos[0] = candidate("a", decision=REJECT)
+    assert doubts() == {"a": [], "b": [], "c": []}
