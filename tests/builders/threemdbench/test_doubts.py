@@ -105,15 +105,15 @@ def test_copies_accepted_under_two_diagnoses_are_an_error() -> None:
 def test_a_decision_about_a_photo_goes_before_one_about_its_class() -> None:
     photos = [candidate("a", of_class=REJECT), candidate("b", decision=ACCEPT, of_class=REJECT), candidate("c")]
     assert {key: one.reason for key, one in findings(photos).items()} == {"a": "review: ", "b": "", "c": ""}
+    found = findings(photos, quality=replace(GOOD, width=100), flags=("small",))
+    assert {key: one.reason for key, one in found.items()} == {"a": "review: ", "b": "", "c": "quality: small"}
 
 
 def test_photos_of_one_scene_are_asked_about_where_both_are_kept() -> None:
     scene = {"a": "x", "b": "x"}
     photos = [candidate("a", "acne"), candidate("b", "warts")]
-    assert [doubt.beside for one in findings(photos, clusters=scene).values() for doubt in one.doubts] == [
-        ("b",),
-        ("a",),
-    ]
+    asked = [doubt for one in findings(photos, clusters=scene).values() for doubt in one.doubts]
+    assert [(doubt.kind, doubt.beside) for doubt in asked] == [("label", ("b",)), ("label", ("a",))]
     photos[1] = candidate("b", "warts", REJECT)
     assert [one.doubts for one in findings(photos, clusters=scene).values()] == [(), ()]
 
