@@ -120,6 +120,9 @@ def test_an_answer_that_obeys_the_caption_is_refused() -> None:
 def test_ablation_keeps_the_models_text_and_asks_once() -> None:
     refined, asked = refine(EXPERT, [answer("The scan shows a liver problem.")], condition="llm")
     assert (refined.status, len(asked)) == ("ungated", 1)
+    refined, asked = refine(EXPERT, [""] * 3, condition="llm")
+    assert (refined.status, len(asked)) == ("fallback", 1)
+    refined, asked = refine(EXPERT, [answer("The scan shows a liver problem.")], condition="llm")
     prompt = asked[0][-1].text
     assert EXPERT in prompt and "pocket of pus" not in prompt and "<draft>" not in prompt
     assert "hepatic abscesses" in refine(EXPERT, [answer("x")], condition="llm+cui")[1][0][-1].text
@@ -170,6 +173,13 @@ def test_rules_take_back_the_substitution_that_breaks_a_gate() -> None:
     assert "swelling" in refined.layman_caption
 
 
+def test_rules_take_back_a_substitution_that_leaves_a_doubt() -> None:
+    lexicon = Lexicon([*TERMS, term("placenta", "organ that feeds the baby")])
+    refined = by_rules(caption("Computed tomography of a placenta.", lexicon), lexicon.drafter)
+    assert (refined.status, refined.layman_caption) == ("repaired", "This is a CT scan of a placenta.")
+    assert refined.reason == "invention: doubtful: new: baby" and not any(v.doubtful for v in refined.verdicts)
+
+
 def test_a_draft_that_mends_nothing_is_not_asked_all_gates(monkeypatch: pytest.MonkeyPatch) -> None:
     checked: list[str] = []
     monkeypatch.setattr(
@@ -184,6 +194,10 @@ def test_what_cannot_be_mended_falls_back_to_glosses() -> None:
     assert (refined.status, refined.refiner) == ("fallback", "glosses")
     assert refined.layman_caption == "If you divide the edema (swelling) in two."
     assert [v.gate for v in refined.verdicts if not v.passed] == ["person"]
+    twice = by_rules(caption("If you see edema above the edema (or edema)."), LEXICON.drafter)
+    assert twice.layman_caption == "If you see edema (swelling) above the edema (or edema)."  # explained once
+    inside = by_rules(caption("If you see it (all edema)."), LEXICON.drafter)
+    assert inside.layman_caption == "If you see it (all edema)."  # no bracket within one
 
 
 def test_a_gloss_is_never_the_word_itself() -> None:
