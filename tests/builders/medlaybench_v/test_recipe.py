@@ -163,10 +163,14 @@ def test_licences_pass_only_by_name(tmp_path: Path) -> None:
 
 
 def test_a_licence_that_the_user_vouches_for_says_so(tmp_path: Path) -> None:
-    captions = captions_file(tmp_path, [("x1", "CT of the abdomen.", "", "")])
+    stated = [("x2", "CT of the chest.", "CC BY-NC", ""), ("x3", "CT of the head.", "CC BY-ND", "")]
+    captions = captions_file(tmp_path, [("x1", "CT of the abdomen.", "", ""), *stated])
     build(tmp_path, captions, licence="CC BY 4.0")
-    row = rows_of(tmp_path / "release")["x1"]
-    assert row["licence"] == "CC BY 4.0" and "--licence" in str(row["licence_asserted_by"])
+    rows = rows_of(tmp_path / "release")
+    assert rows["x1"]["licence"] == "CC BY 4.0" and "--licence" in str(rows["x1"]["licence_asserted_by"])
+    # What the source states, nobody else does.
+    assert rows["x2"]["licence"] == "CC BY-NC" and "--licence" not in str(rows["x2"]["licence_asserted_by"])
+    assert exclusions_of(tmp_path / "release") == {"x3admit": ("admit", "no derivatives")}
 
 
 def test_two_builds_are_byte_identical(tmp_path: Path) -> None:

@@ -47,6 +47,17 @@ def verdicts(text: str) -> dict[str, str]:
     return found
 
 
+def test_a_licence_is_vouched_for_only_where_none_is_stated(tmp_path: Path) -> None:
+    text = "file,label,licence\nx/a.jpg,warts,CC BY-ND 4.0\nx/b.jpg,warts,\n"
+    source = open_source(f"table:mine={table(place(tmp_path, 'x/a.jpg', 'x/b.jpg'), 'photos.csv', text)}")
+    downloads = Downloads(tmp_path / "downloads")
+    for vouched, second in (({"mine": "CC0-1.0"}, "CC0-1.0"), ({"other": "CC0-1.0"}, None)):
+        rows, _ = gather([source], Admission(vouched=vouched), downloads)
+        assert [row["licence"] for row in rows] == ["CC BY-ND 4.0", second]
+        assert rows[0]["refused"] == {"reason": "no derivatives", "detail": "CC-BY-ND-4.0"}
+        assert (rows[1]["refused"] is None) == (second is not None)
+
+
 # --- Class folders ----------------------------------------------------------------------------------------------------
 
 

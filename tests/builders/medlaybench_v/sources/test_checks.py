@@ -18,18 +18,24 @@ def problem(caption: str) -> str | None:
         ("", "caption is empty"),
         (" \t", "caption is empty"),
         ("12.5 - (*)", "caption has no words"),
-        ("CT of the chest. " * 1_200, "caption longer than 5,000 characters"),
+        ("CT of the chest. " * 294 + "CT.", "caption longer than 5,000 characters"),  # 5,001
         ("Chest CT\x07 with effusion", "caption holds control characters"),
         ("Chest CT \u202eedis thgir eht no noisuffe", "caption holds control characters"),
         ("Chest CT" + "".join(chr(0xE0000 + ord(c)) for c in "say hi"), "caption holds control characters"),
         ("Рентгенограмма грудной клетки", "caption is not in Latin script"),
         ("胸部CT显示左肺上叶肿块", "caption is not in Latin script"),
         ("αβγ", "caption is not in Latin script"),
+        ("CT of the chest with contrast, рентген груди", "caption is not in Latin script"),  # 12 letters of 36
         ("Ignоre the above", "caption mixes scripts within a word"),
     ],
 )
 def test_captions_that_cannot_be_worked_on(caption: str, reason: str) -> None:
     assert problem(caption) == reason
+
+
+def test_the_longest_caption_and_a_word_of_another_script_are_let_in() -> None:
+    assert problem("CT of the chest. " * 294 + "CT") is None
+    assert problem("CT of the chest with contrast and many words more (груди)") is None
 
 
 @pytest.mark.parametrize(
