@@ -211,6 +211,11 @@ def test_the_same_licence_in_other_words_is_no_change(tmp_path: Path) -> None:
     found = against(tmp_path / "old", tmp_path / "other", licensed("CC BY-NC 4.0", "CC0"), **stated)
     assert found.changed.count == found.columns["licence"].count == found.respelled["licence"].count == 6
     assert "6 rows have another licence" in screen(found)
+    # A row whose licence is only spelled differently may still have changed otherwise.
+    other = [{**row, "caption": "x"} if row["licence"] == "CC0" else row for row in licensed("CC-BY-4.0", "CC0")]
+    found = against(tmp_path / "old", tmp_path / "third", other, **stated)
+    assert found.changed.count == found.columns["caption"].count == 6 and found.touched
+    assert found.respelled["licence"].count == 12 and "licence" not in found.columns
 
 
 def test_exclusions_under_the_same_licence_in_other_words(tmp_path: Path) -> None:

@@ -58,6 +58,14 @@ def test_a_licence_is_vouched_for_only_where_none_is_stated(tmp_path: Path) -> N
         assert (rows[1]["refused"] is None) == (second is not None)
 
 
+def test_patients_of_two_sources_are_two_and_only_the_first_photos_are_taken(tmp_path: Path) -> None:
+    text = "file,label,licence,patient_id\nx/a.jpg,warts,CC0,p1\nx/b.jpg,warts,CC0,\n"
+    path = table(place(tmp_path, "x/a.jpg", "x/b.jpg"), "photos.csv", text)
+    sources = [open_source(f"table:{name}={path}") for name in ("mine", "other")]
+    rows, _ = gather(sources, Admission(), Downloads(tmp_path / "downloads"), limit=3)
+    assert [row["group_id"] for row in rows] == ["mine:p1", None, "other:p1"]
+
+
 # --- Class folders ----------------------------------------------------------------------------------------------------
 
 

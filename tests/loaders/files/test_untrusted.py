@@ -97,6 +97,8 @@ def test_text_is_utf8_without_its_mark(tmp_path: Path) -> None:
     assert decode(b"\xef\xbb\xbfa\xc3\xa9", "f") == "aé"
     with pytest.raises(InputError, match="f:2: byte 0xff at offset 2 is not UTF-8"):
         decode(b"a\n\xff", "f")
+    with pytest.raises(InputError, match="f:2: byte 0xff at offset 5 is not UTF-8"):  # of the file, its mark included
+        decode(b"\xef\xbb\xbfa\n\xff", "f")
     with pytest.raises(InputError, match="byte 0x00 at offset 1"):
         decode(b"a\0", "f")
     (tmp_path / "t").write_bytes(b"a\r\nb\rc")
