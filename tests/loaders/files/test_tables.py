@@ -119,6 +119,11 @@ def test_no_file_stays_open(tmp_path: Path, data: str | bytes, request: pytest.F
     assert given == []
 
 
+def test_a_header_with_a_comma_is_separated_by_commas(tmp_path: Path) -> None:
+    table = open_table(written(tmp_path / "a.csv", "id,caption; its source; its page\n1,x\n"))
+    assert table.columns == ("id", "caption; its source; its page")
+
+
 @pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "\ufeffSEP=;\r"])
 def test_a_first_line_may_state_the_separator(tmp_path: Path, first: str) -> None:
     table = open_table(written(tmp_path / "a.csv", f"{first}\nid;caption, long\n1;a, b\n2\n"))
