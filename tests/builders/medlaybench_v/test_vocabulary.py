@@ -161,6 +161,13 @@ def test_one_lay_phrase_for_each_expert_form(tmp_path: Path) -> None:
     assert vocabulary.reasons == {"ambiguous: another lay phrase was chosen": 4, "the same pair twice": 1}
 
 
+def test_of_a_pair_written_twice_the_row_that_names_its_concept_is_kept(tmp_path: Path) -> None:
+    rows = ["edema,swelling,,other\n", "edema,swelling,C0013604,finding\n"]
+    for number, order in enumerate((rows, rows[::-1])):
+        (term,) = read_vocabulary(write(tmp_path / f"{number}.csv", "expert,lay,cui,kind\n" + "".join(order))).terms
+        assert (term.cui, term.kind) == ("C0013604", "finding")
+
+
 def test_review_decides_pairs_whatever_their_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(
         tmp_path / "v.csv",
@@ -302,6 +309,14 @@ def test_umls_consumer_names_for_every_other_english_atom(tmp_path: Path) -> Non
     assert {term.kind for term in vocabulary.terms} == {"disease"}
     assert reasons(vocabulary) == {"acetylsalicylic acid": "semantic type not asked for"}
     assert read_vocabulary(meta / "MRCONSO.RRF").identity == read_vocabulary(tmp_path).identity == vocabulary.identity
+
+
+def test_umls_consumer_names_are_english_and_in_use(tmp_path: Path) -> None:
+    more = [
+        atom("C0027051", "ataque cardíaco", "MEDLINEPLUS", lat="SPA"),
+        atom("C0027051", "heart trouble", "MEDLINEPLUS", suppress="O"),
+    ]
+    assert pairs(read_vocabulary(umls(tmp_path, [*ATOMS, *more])))["myocardial infarction"] == "heart attack"
 
 
 def test_umls_does_not_lean_on_the_order_of_lines(tmp_path: Path) -> None:

@@ -50,6 +50,17 @@ def test_folders_that_a_name_has_decide(tmp_path: Path) -> None:
     assert _found(index, "top.jpg") == _found(index, "else/top.jpg") == "top.jpg", "its whole name"
 
 
+def test_endings_in_capitals_and_accents_in_either_form_are_the_same(tmp_path: Path) -> None:
+    for name in ("IMG_1.JPG", "caf\u00e9.jpeg", "re\u0301sume\u0301.png"):  # as cameras, and as macOS, write them
+        (tmp_path / name).write_bytes(name.encode())
+    index = ImageIndex(tmp_path)
+    assert len(index) == 3 and _found(index, "IMG_1") == "IMG_1.JPG"
+    for asked in ("caf\u00e9", "cafe\u0301.jpeg"):
+        assert _found(index, asked) == "caf\u00e9.jpeg"
+    for asked in ("r\u00e9sum\u00e9.png", "re\u0301sume\u0301"):
+        assert _found(index, asked) == "r\u00e9sum\u00e9.png"
+
+
 def test_digits_after_a_point_are_no_extension(tmp_path: Path) -> None:
     index = _images(tmp_path, **{"1.2.840.1": b"a", "1.2.840.1.7": b"b"})
     assert _found(index, "1.2.840.1.7") == "1.2.840.1.7.jpg" and _found(index, "1.2.840.1.8") == "nothing"
