@@ -268,6 +268,19 @@ def test_a_conversation_has_eight_turns(tmp_path: Path) -> None:
     assert rows == {0: {"reason": "chain too short", "detail": "7 turns of at least 8"}, 8: None}
 
 
+@pytest.mark.parametrize(("edited", "text"), [(False, "It hurts.\nUpdate: it still does."), (17.0, "It hurts.")])
+def test_only_of_an_edited_post_an_addition_is_cut(tmp_path: Path, edited: object, text: str) -> None:
+    told = "It hurts.\nUpdate: it still does. "
+    post = {"id": "c", "author": "a", "link_flair_text": FLAIR, "selftext": told, "edited": edited}
+    found = spool_threads(
+        [as_jsonl(tmp_path, "submissions", [json.dumps(post)])],
+        [as_jsonl(tmp_path, "comments", talked("c", 8))],
+        tmp_path / "spool.sqlite",
+    )
+    (row,) = strictly(thread_rows(found, KEY))
+    assert (row["text"], row["edited"]) == (text, int(bool(edited)))
+
+
 def test_community_and_window_are_checked(tmp_path: Path) -> None:
     posts = [
         {"id": "a", "subreddit": "AskDocs", "created_utc": 100},
