@@ -247,10 +247,11 @@ def test_a_version_without_the_flair_counts_wherever_it_stands(ending: str, tmp_
 
 
 def talked(name: str, turns: int) -> list[str]:
-    """A post of that id, and as many comments, by a clinician and the poster in turn."""
+    """So many comments on the post of that id, by a clinician and the poster in turn."""
     parent, lines = f"t3_{name}", list[str]()
+    nurse = {"author": "a", "author_flair_text": "Registered Nurse"}  # who asks is the patient, whatever the flair
     for turn in range(turns):
-        who: dict[str, Any] = {"author": "doc", "author_flair_text": "Physician"} if turn % 2 == 0 else {"author": "a"}
+        who: dict[str, Any] = {"author": "doc", "author_flair_text": "Physician"} if turn % 2 == 0 else nurse
         said = {"id": f"{name}{turn}", "link_id": f"t3_{name}", "parent_id": parent, "body": f"turn {turn}", **who}
         lines.append(json.dumps({**said, "created_utc": turn}))
         parent = f"t1_{name}{turn}"
@@ -266,6 +267,8 @@ def test_a_conversation_has_eight_turns(tmp_path: Path) -> None:
     )
     rows = {len(row["turns"]): row["refused"] for row in strictly(thread_rows(found, KEY))}
     assert rows == {0: {"reason": "chain too short", "detail": "7 turns of at least 8"}, 8: None}
+    roles = [[turn["role"] for turn in row["turns"]] for row in strictly(thread_rows(found, KEY)) if row["turns"]]
+    assert roles == [["clinician", "patient"] * 4]
 
 
 @pytest.mark.parametrize(("edited", "text"), [(False, "It hurts.\nUpdate: it still does."), (17.0, "It hurts.")])

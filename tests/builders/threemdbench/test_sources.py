@@ -77,6 +77,7 @@ def test_class_folders_are_found_however_they_are_nested(tmp_path: Path) -> None
         "train/Mouth Ulcer/2.png",
         "hypodontia/3.jpg",
         "Odd/4.jpg",
+        "Odd/Inner/6.jpg",
         "5.jpg",
         "Calculus/readme.txt",
         "Calculus/.ipynb_checkpoints/1-checkpoint.jpg",  # copies that tools keep are no photos, and no class
@@ -88,9 +89,12 @@ def test_class_folders_are_found_however_they_are_nested(tmp_path: Path) -> None
         "Calculus/1.jpg": "dental calculus",
         "Data caries/caries augmented data set/preview/a.JPG": "caries",
         "Odd/4.jpg": "unknown label",
+        "Odd/Inner/6.jpg": "unknown label",
         "hypodontia/3.jpg": "not one of the 34 diagnoses",
         "train/Mouth Ulcer/2.png": "stomatitis",
     }
+    unknown = {photo.file: photo.labels for photo in photos(f"oral={tmp_path}") if photo.file.startswith("Odd")}
+    assert unknown == {"Odd/4.jpg": (("Odd", 1.0),), "Odd/Inner/6.jpg": (("Inner", 1.0),)}  # the innermost
 
 
 @pytest.mark.parametrize(
@@ -291,7 +295,7 @@ def test_fitzpatrick17k(tmp_path: Path) -> None:
     text = "md5hash,label,qc,url\n"
     text += f"{MD5},psoriasis,,https://example.org/p.jpg\n"
     text += f"{MD5.replace('0', 'f')},mycosis fungoides,1 Diagnostic,https://example.org/m.jpg\n"
-    text += f"{MD5.replace('1', 'f')},rosacea,3 Wrongly labelled,https://example.org/r.jpg\n"
+    text += f"{MD5.replace('1', 'f').upper()},rosacea,3 Wrongly labelled,https://example.org/r.jpg\n"
     text += f"{MD5.replace('2', 'f')},rosacea,,\n"
     text += "xyz,rosacea,,https://example.org/x.jpg\n"
     path = table(tmp_path, "fitzpatrick17k.csv", text)
