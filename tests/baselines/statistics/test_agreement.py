@@ -42,6 +42,16 @@ def test_kappa_by_hand_and_at_its_edges() -> None:
             cohen_kappa(first, second, labels)
 
 
+def test_kappa_of_clusters_is_that_of_the_clusters_drawn() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    first, second, clusters = list("yynyynnny"), list("ynnyynyny"), [0, 0, 0, 0, 0, 1, 1, 1, 2]
+    found = cohen_kappa(first, second, ["y", "n"], resamples=1, seed=3, clusters=clusters)
+    drawn = np.random.default_rng(3).integers(3, size=3)
+    rows = [row for cluster in drawn for row, of in enumerate(clusters) if of == cluster]
+    wanted = metrics.cohen_kappa_score([first[row] for row in rows], [second[row] for row in rows])
+    assert len(rows) != 9 and found.ci95 == pytest.approx((wanted, wanted))
+
+
 def test_kappas_of_several_columns_are_those_of_scikit_learn_and_share_their_resamples() -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     generator = np.random.default_rng(4)

@@ -10,7 +10,10 @@ import pytest
 from baselines.statistics.classification import (
     Answers,
     bootstrap_classification,
+    bootstrap_f1,
     classification_scores,
+    confusion,
+    occurring,
     paired_bootstrap_classification,
 )
 from baselines.statistics.resampling import bootstrap_ratios
@@ -82,3 +85,48 @@ def test_macro_f1_of_a_resample_is_over_the_labels_that_it_holds() -> None:
     wrong = Answers(labels, [None] * 34, labels)
     apart = paired_bootstrap_classification(Answers(labels, labels, labels), wrong, labels, resamples=50)
     assert apart.replicates.tolist() == np.ones((50, 3)).tolist()
+
+
+def test_f1_of_a_label_is_over_the_resamples_that_hold_it_and_worth_the_rows_that_name_it() -> None:
+    truth, predicted, labels = list("aaabb"), ["a", "a", "c", "b", "a"], list("abc")
+    for clusters, units in ((None, [4, 2, 1]), ([1, 1, 2, 3, 3], [3, 1, 1])):
+        found = bootstrap_f1(truth, predicted, labels, resamples=200, seed=4, clusters=clusters)
+        assert np.asarray(found.units).tolist() == units
+        assert found.estimates.tolist() == pytest.approx([2 / 3, 2 / 3, 0])
+        held = ~np.isnan(found.replicates)
+        assert not held[:, :2].all(axis=0).any() and held[:, 2].all()  # nothing is ever a c: its F1 is 0 throughout
+        assert found.interval()[0].tolist() == np.quantile(found.replicates[held[:, 0], 0], [0.025, 0.975]).tolist()
+    assert found.interval()[2].tolist() == pytest.approx([0, wilson_interval(0, 1)[1]])
+
+
+def test_a_difference_of_two_sets_of_answers_is_the_loop_over_the_clusters_of_both() -> None:
+    labels = list("abc")
+    treatment = Answers(list("abca"), ["a", "b", None, "c"], [1, 2, 3, 3])
+    control = Answers(list("abb"), ["a", "a", "b"], [1, 1, 4])  # whose truth is never c
+
+    def scores(side: Answers, clusters: list[int], never: int) -> list[float] | None:
+        rows = [row for one in clusters for row, cluster in enumerate(side.clusters) if cluster == one]
+        if not rows:
+            return None
+        truth = [side.truth[row] for row in rows]
+        one = classification_scores(truth, [side.predicted[row] for row in rows], labels)
+        return [one.accuracy, one.f1.sum() / (len(set(truth)) + never), one.weighted_f1]
+
+    found = paired_bootstrap_classification(treatment, control, labels, resamples=200, seed=5)
+    generator = np.random.default_rng(5)
+    drawn = [(1 + generator.integers(4, size=4)).tolist() for _ in range(200)]
+    both = [(scores(treatment, one, 0), scores(control, one, 1)) for one in drawn]
+    expected = [np.subtract(left, right) for left, right in both if left is not None and right is not None]
+    assert 100 < len(expected) < 200
+    np.testing.assert_allclose(found.replicates, expected, atol=1e-12)
+    assert (found.within, found.units) == ((-1, 1), 4)
+
+
+def test_a_confusion_tells_another_answer_from_none() -> None:
+    counts = confusion(["a", "a", "b", "c"], ["a", None, "melanoma", "a"], ["a", "b"])
+    assert counts.tolist() == [[1, 0, 0, 1], [0, 0, 1, 0]]
+
+
+def test_labels_that_no_row_has_are_left_out_of_the_mean_and_told() -> None:
+    assert occurring("bba", list("abc")) == (["a", "b"], "over the 2 of 3 classes that occur here")
+    assert occurring("cab", list("abc")) == (list("abc"), "") == occurring("", list("abc"))

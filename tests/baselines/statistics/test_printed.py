@@ -35,6 +35,8 @@ def test_possible_sds_hold_every_sheet_that_can_be_filled_in(ddof: int) -> None:
             assert {min(listed), max(listed)} == {min(sheets[total]), max(sheets[total])}
     assert possible_sds(4, 5, low=1, high=5, ddof=ddof).size == 0
     assert possible_sds(10, 10, low=1, high=5, ddof=ddof).tolist() == [0.0]
+    # Three ratings with a total of 9 have an odd sum of squares: 27, 29, … 35.
+    assert len(possible_sds(9, 3, low=1, high=5, ddof=ddof)) == 5
 
 
 def test_grimmer_finds_the_impossible_cell_of_the_human_evaluation() -> None:

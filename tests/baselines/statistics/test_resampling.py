@@ -134,6 +134,24 @@ def test_cases_and_people_are_drawn_apart() -> None:
     assert (nobody == resampled_sums(values, resamples=50, seed=3, clusters=cases)).all()
 
 
+def test_equal_rows_of_cases_and_people_are_worth_the_fewer_of_the_two() -> None:
+    """Two people who had six cases right say less than six cases do; a row of nobody is its case alone."""
+    part, nobody = np.array([[1.0, 1], [1, 1], [1, 0], [1, 0], [1, 0], [1, 0], [0, 1]]), None
+    people = ["x", "x", "x", "y", "y", "y", nobody]
+    found = bootstrap_ratios(part, part, resamples=200, clusters=list("abcdefg"), crossed=people, within=(0, 1))
+    assert np.asarray(found.units).tolist() == [2, 1]
+    rows = np.hstack([part[:, :1], np.eye(7)[:, 6:]])  # the second part has nobody's row alone
+    found = bootstrap_ratios(rows, rows, resamples=200, clusters=list("abcdefg"), crossed=people, within=(0, 1))
+    assert np.asarray(found.units).tolist() == [2, 1]
+
+
+def test_the_order_of_rows_changes_no_bit_of_clustered_sums() -> None:
+    values = RNG.random(300) / 3
+    clusters, order = [at % 7 for at in range(300)], np.concatenate([np.arange(7), 7 + RNG.permutation(293)])
+    plain = resampled_sums(values, resamples=20, seed=1, clusters=clusters)
+    assert (plain == resampled_sums(values[order], resamples=20, seed=1, clusters=[clusters[at] for at in order])).all()
+
+
 @pytest.mark.parametrize("missing", [None, "", float("nan")])
 def test_a_missing_cluster_id_raises(missing: object) -> None:
     with pytest.raises(InputError, match="clusters, row 1: no id"):
@@ -152,8 +170,11 @@ def test_ratios_of_parts_leave_out_resamples_without_a_part() -> None:
     assert 0.55 < len(bootstrap_ratios(one_of_many, one_of_many, resamples=100).replicates) / 100 < 0.75
     tiled = bootstrap_ratios(np.hstack([part, part * 2]), part, resamples=50)
     assert tiled.estimates.tolist() == [1, 1, 2, 2] and (tiled.replicates == [1, 1, 2, 2]).all()
+    assert np.asarray(tiled.units).tolist() == [3, 1, 3, 1]
     with pytest.raises(InputError, match="sums to 0"):
         bootstrap_ratios(part, part * 0)
+    with pytest.raises(InputError, match="sums to 0"):
+        bootstrap_ratios(part, part * [1, 0])
     with pytest.raises(InputError, match="expected"):
         bootstrap_ratios(np.hstack([part, part[:, :1]]), part)
     rare = np.zeros((3000, 3))
