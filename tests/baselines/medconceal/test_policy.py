@@ -23,9 +23,11 @@ from baselines.medconceal.policy import (
     PolicyConfig,
     blocks,
     nearness,
+    newness,
     overlap,
     start,
     step,
+    take_back,
     touched,
 )
 from baselines.medconceal.record import FEATURES, HIDDEN, Features, TurnEvaluation
@@ -397,7 +399,7 @@ def test_a_topic_is_touched_by_any_form_of_its_words_and_not_by_what_everybody_s
     )
     assert touched(content_roots("Are you worried about insulin?"), concern) == 0
     assert touched(content_roots("What about your kids?"), concern) == 0.5
-    assert touched(content_roots("Would you lose the flat, with the kid?"), concern) == 1
+    assert touched(content_roots("Would you lose the flat, with the kid and all the children?"), concern) == 1
     assert touched(content_roots("And the child?"), concern) == 0.25
     assert "kid" not in repr(concern) and "flat" not in repr(concern)
 
@@ -495,3 +497,37 @@ def test_what_is_reached_and_that_alone_is_as_near_as_can_be(
             for index in state.tracked:
                 near = nearness(config, state.concerns[index], task)
                 assert 0 <= near <= 1 and (near == 1) == (state.concerns[index].state >= wanted)
+
+
+def test_what_no_reply_said_is_hidden_again_and_comes_out_in_the_next_turn() -> None:
+    concerns = [Concern(CATEGORIES[0], frozenset())] * 2
+    state = start(2, 0, "confirmation")
+    for _ in range(2):
+        state, update = step(PAPER, state, evaluation(BEST_REVEAL), concerns, "")
+    assert update.revealed == (0, 1)
+    back, told = take_back(state, update, [1])
+    assert back.concerns == (state.concerns[0], replace(state.concerns[1], state=HIDDEN, revealed_at=None))
+    assert told.revealed == (0,) and [trace.state for trace in told.traces] == [1, HIDDEN]
+    back, update = step(PAPER, back, evaluation(BEST_REVEAL), concerns, "")
+    assert update.revealed == (1,) and [concern.revealed_at for concern in back.concerns] == [2, 3]
+
+
+def test_a_turn_of_small_words_counts_once() -> None:
+    """It has no content word that could be new, so it is as new as the turn itself."""
+    assert [newness(BEDSIDE, earlier, "And how is it?") for earlier in ([], ["Why?"])] == [1, 1]
+    assert [newness(BEDSIDE, ["And how is it?", *more], "and how is it") for more in ([], ["Why?"])] == [0, 0]
+    found = said_to(BEDSIDE, ["And how is it?", "Why?", "And how is it?"])
+    assert found[0].evidence < found[1].evidence == found[2].evidence
+
+
+def test_without_a_least_touch_addressing_does_not_look_at_the_concern() -> None:
+    steep = replace(PAPER, overlap="topics", address=Logistic((0.0, *[0.0] * 10, 4.0)))
+    texts = ["Tell me."] * 2 + ["Is it money for the rent?"]
+    assert said_to(steep, texts)[-1].address_evidence == 0.25
+    assert said_to(replace(steep, touch=0.25), texts)[-1].address_evidence > 0.4
+
+
+def test_thresholds_rise_with_what_is_out_to_a_limit() -> None:
+    flat = Logistic((math.log(0.46 / 0.54), *[0.0] * 11))
+    config = replace(PAPER, reveal=flat, most_reveals=1, tightening=0.4, most_tightening=0.01)
+    assert all(concern.revealed_at for concern in play([Features()] * 30, config, "confirmation", 2))
