@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -143,7 +144,8 @@ def runs(record: RunRecord, *models: str) -> list[Result]:
 
 
 def test_all_models_joins_the_published_numbers() -> None:
-    found = all_models(runs(RECORD, "OpenAI-CLIP-Base", "BiomedCLIP", "PMC-CLIP", "mine"), record=RECORD)
+    results = runs(RECORD, "OpenAI-CLIP-Base", "BiomedCLIP", "PMC-CLIP", "mine")
+    found = all_models(results, record=RECORD)
     theirs = {
         number.key: (number.unit, number.direction) for number in published("MedLayBench-V", "Figure A3 (caption)")
     }
@@ -152,6 +154,9 @@ def test_all_models_joins_the_published_numbers() -> None:
     assert mean == pytest.approx(np.cos([0.1, 0.2, 0.3]).mean())  # not "mine", which is no model of the paper
     assert low == pytest.approx(2 * np.sin(0.05)) and high == pytest.approx(2 * np.sin(0.15))
     assert found[0].note == "of OpenAI-CLIP-Base, BiomedCLIP, PMC-CLIP"
+    # Of all pairs, not of a modality.
+    others = [replace(one, value=0.5, ci95=None) if one.setting else one for one in results]
+    assert [one.value for one in all_models(others, record=RECORD)] == [mean, low, high]
 
 
 def test_all_models_is_not_computed_without_those_that_the_paper_names() -> None:

@@ -67,11 +67,15 @@ def inputs(kind: str) -> tuple[Floats, Floats, Ints]:
         base = np.abs(rng.standard_normal(width))
         near = base + rng.standard_normal((size, width)) * 1e-4
         return near.astype(np.float32), (near + rng.standard_normal((size, width)) * 5e-5).astype(np.float32), own
+    if kind == "half":  # of an encoder in half precision: unit vectors, but for rounding
+        lengths = 1 + rng.uniform(-0.005, 0.005, (2, size, 1))
+        lengths /= [np.linalg.norm(side, axis=1, keepdims=True) for side in (images, texts)]
+        return (images * lengths[0]).astype(np.float32), (texts * lengths[1]).astype(np.float32), own
     assert kind == "random"
     return images, texts, own
 
 
-@pytest.mark.parametrize("kind", ["random", "tied", "duplicated", "constant", "negative", "near"])
+@pytest.mark.parametrize("kind", ["random", "tied", "duplicated", "constant", "negative", "near", "half"])
 def test_equals_a_float64_brute_force_for_every_block_size(kind: str) -> None:
     images, texts, text_of_image = inputs(kind)
     ks = (1, 5, 10, 90)

@@ -20,6 +20,7 @@ from baselines.medlaybench_v.ratings import (
     write_sheets,
 )
 from baselines.results.run import Result, read_run
+from baselines.statistics.significance import wilson_interval
 from loaders.errors import InputError
 from scripts.cli import execute
 from tests.parts.runs import release
@@ -137,6 +138,10 @@ def test_table_4_of_ratings_that_can_be_checked_by_hand(tmp_path: Path) -> None:
     assert cells["R2", "Simplicity (SD)"].value == pytest.approx((4 / 3) ** 0.5)
     assert cells["Average of the two raters", "Simplicity (mean)"].value == 4
     assert cells["R1", "Fluency (SD)"].value == 0
+    # Four equal ratings of 5 leave room for others, which are 1 at least.
+    room = wilson_interval(0, 4)[1]
+    assert [cells["R1", f"{name} (mean)"].value for name in ("Factual Correctness", "Fluency")] == [5, 5]
+    assert cells["R1", "Fluency (mean)"].ci95 == pytest.approx((5 - 4 * room, 5))
     # Quadratic weights: observed 0 + 1 + 0 + 1 = 2; by chance, over all 16 combinations, 32 / 4 = 8: 1 - 2/8
     kappa = cells["R1 and R2", "Simplicity (weighted kappa)"]
     assert kappa.value == pytest.approx(1 - 2 / _chance([5, 4, 3, 4], [5, 5, 3, 3]))

@@ -57,6 +57,12 @@ def test_equals_textstat_on_real_captions_and_lands_on_their_known_means() -> No
     assert {name: means[name] for name in FORMULAS} == pytest.approx(expected, abs=0.15)
 
 
+def test_one_hard_word_in_twenty_is_not_more_than_5_percent() -> None:
+    twenty = "the cat sat on the mat and the dog ran to the big red house with the boy in pneumothorax"
+    _assert_as_textstat([twenty, f"{twenty} pneumothorax"])
+    assert measure([twenty])["DCRS"][0] == 0.1579 * 5 + 0.0496 * 20
+
+
 def test_by_hand() -> None:
     # 6 words, 17 letters, 6 syllables, 1 sentence, every word on Dale and Chall's list.
     easy = {name: values[0] for name, values in measure(["The cat sat on the mat."]).items()}

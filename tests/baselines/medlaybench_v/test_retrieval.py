@@ -23,7 +23,7 @@ from baselines.medlaybench_v.retrieval import (
 from baselines.results.published import MODELS, published
 from baselines.results.run import DataUsed, Result, RunRecord
 from baselines.statistics.resampling import bootstrap_means
-from baselines.statistics.significance import benjamini_hochberg
+from baselines.statistics.significance import benjamini_hochberg, wilson_interval
 from loaders.errors import InputError
 
 RECORD = RunRecord(baseline="retrieval", data=DataUsed("medlaybench-v", "test", "v1.0.0", "ab" * 32))
@@ -156,12 +156,16 @@ def test_same_seed_same_results_and_another_seed_other_intervals() -> None:
 def test_equal_registers_have_no_delta() -> None:
     images, expert, _ = embeddings()
     same = rows(layman_caption=rows().expert_caption)
-    for result in run(images, expert, expert, rows=same):
+    results = run(images, expert, expert, rows=same)
+    for result in results:
         if "delta" in result.column:
             # No pair differs here, which leaves room for some that do.
             assert result.value == 0 and result.ci95 and -result.ci95[0] == result.ci95[1] > 0
         if result.unit == "p":
             assert result.value == 1
+    mean = cell(results, "Table 3", "Layman - Expert", "I2T Recall@1 delta", FOUR)
+    # A mean of four pools is worth the smallest of them.
+    assert mean.ci95 and mean.ci95[1] == pytest.approx(100 * wilson_interval(0, CODES.count("DRUS"))[1])
 
 
 def test_articles_widen_the_intervals_and_leave_the_parity_p() -> None:

@@ -80,3 +80,37 @@ def test_the_order_of_answers_does_not_matter() -> None:
     mixed = [*changed("fast"), *others()]
     random.Random(1).shuffle(mixed)
     assert flags(mixed)["P001"] == flags([*changed("fast"), *others()])["P001"]
+
+
+def rated(person: str, count: int, seconds: float, *, hasty: int = 0) -> list[Response]:
+    """Different answers to `count` items, `hasty` of them in 3 seconds: TEXT takes 3.2 at least."""
+    times = [3.0] * hasty + [seconds] * (count - hasty)
+    return [Response(person, item(at), GIVEN[at], time, position=at) for at, time in enumerate(times)]
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "told"),
+    [
+        (rated("P", 5, 6), [10, 30], ["6 s an item (median), others 20 s"]),  # below a third of theirs
+        (rated("P", 5, 7), [10, 30], []),
+        (rated("P", 4, 6), [10, 30], []),  # too few items of theirs, or too few others
+        (rated("P", 5, 6), [30], []),
+        (rated("P", 10, 20, hasty=6), [], ["6 of 10 items were answered faster than they can be read"]),
+        (rated("P", 10, 20, hasty=5), [], []),
+        # A text that was read before may be passed over.
+        ([*rated("P", 10, 20), *(Response("P", item(at), GIVEN[at], 1.0, repeat=True) for at in range(9))], [], []),
+    ],
+)
+def test_times_count_from_their_bounds_on(own: list[Response], others: list[float], told: list[str]) -> None:
+    rest = [one for at, seconds in enumerate(others) for one in rated(f"Q{at}", 5, seconds)]
+    assert flags([*own, *rest]).get("P", []) == told
+
+
+def test_half_of_the_repeated_answers_and_nineteen_alike_are_no_signs() -> None:
+    again = Response("P", item(0), {**GIVEN[0], "fluency": 1}, 9.0, repeat=True)
+    assert flags([*rated("P", 3, 20), again]) == {}
+    alike = [Response("P", item(at), {"fluency": 5}, 20.0) for at in range(20)]
+    check = Response("P", item(30, expected={"fluency": 2}), {"fluency": 2}, 9.0)
+    once_more = Response("P", item(0), {"fluency": 5}, 9.0, repeat=True)
+    assert flags([*alike[:19], once_more]) == {}
+    assert flags([*alike, check, once_more]) == {"P": ["all 20 items have the same answers"]}

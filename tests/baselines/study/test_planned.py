@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,9 @@ def test_a_design_is_summarised_by_task() -> None:
     assert talks.each == pytest.approx(whole / 20) and 1 < talks.each < 3
     # More of the same people on the same cases show less than as many independent ones.
     assert smallest_difference(int(whole), 0.5) > smallest_difference(60, 0.5)
+    # Nobody comes for less than one talk.
+    (few, _) = expected(replace(design, completed=1, people=30), items)
+    assert (few.encounters, few.people) == (20, 20)
     # 60 talks; each of 3 raters has 50 pairs, 3 of them again, and one that says what to answer.
     assert paid(design, items) == 12 * 2 + (60 + 3 * 54) * 4
 

@@ -96,6 +96,24 @@ def test_every_case_gets_its_encounters_and_nobody_a_case_twice(
         assert counts(whole, offers) == [completed] * len(offers)
 
 
+def test_the_least_filled_case_comes_first_whatever_places_it_had() -> None:
+    plan, offers = design("confirmation", completed=4, per_person=3), talks(3, ["confirmation"])
+    had = {1: [0, 1], 2: [2, 1], 3: [2, 1], 4: [2]}  # c0 once and first, c1 three times and never first
+    held = [slot(person, Choice(offers[at]), "done") for person, order in had.items() for at in order]
+    assert choose(plan, offers, held, 5) == Choice(offers[0])
+    # Filled alike, the one that came up first least often; what was left counts for neither.
+    left = [slot(person, Choice(offers[1]), "lost") for person in range(10, 20)]
+    assert choose(plan, offers[1:], [*held, *left], 5) == Choice(offers[1])
+
+
+def test_nobody_rates_a_case_that_they_had_in_another_task() -> None:
+    plan = design("diagnosis", "rubric", completed=2)
+    offers = [Offer("image+all/c0", "diagnosis", "c0"), *(Offer(f"D{at}", "rubric", f"c{at}") for at in range(2))]
+    held = played(plan, offers, range(1, 7))
+    assert {one.task for one in held} == {"diagnosis", "rubric"}
+    assert max(Counter((one.person, one.group) for one in held).values()) == 1
+
+
 def test_cases_come_at_each_place_of_a_session_equally_often() -> None:
     plan = design(*TALKS, completed=6, per_person=4)
     offers = talks(12, TALKS)
@@ -191,6 +209,24 @@ def test_who_leaves_is_replaced_in_the_same_arm_and_does_all() -> None:
         plan, offers, [*held, *[Held(3, o.id, o.task, o.group, "done") for o in offers if arm not in o.id]], 4
     )
     assert again and again.offer.part == arm
+
+
+def test_who_comes_back_goes_on_with_what_they_left_unless_they_had_finished_nothing() -> None:
+    plan = design("pairs", completed=1, repeated=0.0)
+    offers = [Offer(f"p{at}", "pairs", f"p{at}") for at in range(3)]
+    order = [choice.offer for choice in visits(plan, offers, 0)]
+    done, left = (slot(1, Choice(offer), state) for offer, state in zip(order, ("done", "lost"), strict=False))
+    assert choose(plan, offers, [done, left], 1) == Choice(order[1])
+    replaced = [Held(2, offer.id, offer.task, offer.group, "done") for offer in offers]
+    assert choose(plan, offers, [done, left, *replaced], 1) == Choice(order[1])
+    assert choose(plan, offers, [left, *replaced], 1) is None
+
+
+@pytest.mark.parametrize("count", [4, 5, 9])
+def test_as_many_items_are_repeated_as_the_design_says(count: int) -> None:
+    plan, offers = design("pairs", repeated=0.3), [Offer(f"p{at}", "pairs", f"p{at}") for at in range(count)]
+    for row in range(count):
+        assert sum(choice.repeat for choice in visits(plan, offers, row)) == int(count * 0.3 + 0.5)
 
 
 def test_repeats_come_late_and_checks_never_first() -> None:
