@@ -265,6 +265,7 @@ def test_confirmation_by_hand() -> None:
     assert values["Category accuracy of matches"] == 1 / 2
     assert values["Process-grounded Precision"] == 1 / 3
     assert values["Process-grounded Recall"] == 1 / 3
+    assert values["Process-grounded Fine F1"] == pytest.approx(2 * 1 / (3 + 6))  # of 3 findings and 6 concerns
     assert values["MBNR"] == 1 / 3
     assert values["Full reveal"] == 1 / 3
     assert values["Turn to full reveal"] == 5 and numbers["Turn to full reveal"].n == 1
@@ -272,6 +273,33 @@ def test_confirmation_by_hand() -> None:
     assert values["Values Det."] == 2
     assert values["Word/Turn"] == 3
     assert numbers["Fine F1"].by_case == pytest.approx([2 / 3, 2 / 4, 0])
+
+
+def test_words_are_a_mean_over_turns_and_cases_without_a_reveal_still_took_turns() -> None:
+    said = [("What worries you most now?", "The needle."), ("Why?", "It hurts.")]
+    one = episode(said=said, states=(0, 0), reveal=(None, None))
+    probed = [replace(each, evaluation=replace(each.evaluation, label_probe=True)) for each in one.exchanges[:1]]
+    one = replace(one, exchanges=(*probed, *one.exchanges[1:]))
+    numbers = by_name(measures([judged(one), judged(episode("c2", states=(1, 1), reveal=(1, 1)))]))
+    assert numbers["Word/Turn"].value == ((5 + 1) / 2 + 3) / 2
+    assert numbers["Meta-Probe"].value == 1 / 3
+    assert (numbers["Turns per revealed concern"].value, numbers["Turns per revealed concern"].n) == (3 / 2, 2)
+
+
+def test_one_case_has_no_interval_and_equal_cases_have_wilsons() -> None:
+    cases = [judged(episode(f"c{n}", states=(1, 1), reveal=(1, 2))) for n in range(12)]
+    assert by_name(measures(cases[:1]))["Reveal Rate"].interval() is None
+    number = by_name(measures(cases))["Reveal Rate"]
+    assert number.interval(resamples=50) == pytest.approx(wilson_interval(12, 12))
+    # What two people did in twelve cases is worth two.
+    by_two = replace(number, persons=("P001", "P002") * 6)
+    assert by_two.interval(resamples=50) == pytest.approx(wilson_interval(2, 2))
+
+
+def test_two_concerns_of_one_category_are_two() -> None:
+    one = replace(episode(states=(1, 0), findings=[SubmittedFinding(FEAR, "needles")]), categories=(FEAR, FEAR))
+    numbers = by_name(measures([judged(one)]))
+    assert (numbers["Reveal Rate"].value, numbers["Coarse Recall"].value) == (1 / 2, 1 / 2)
 
 
 def test_turns_in_another_script_have_no_readability() -> None:
@@ -467,6 +495,21 @@ def test_comparisons_are_paired_adjusted_and_choose_the_best_by_metric() -> None
     cells = compared_results(best, RECORD, good[0].episode, reference="Human", other="", setting="8-turn")
     assert len(cells) == 6 * len(best)
     assert "best of several" in cells[0].note
+
+
+def test_the_best_of_several_has_the_fewest_matches_without_a_reveal() -> None:
+    def run(revealed: int) -> list[JudgedEpisode]:
+        return [
+            judged(
+                episode(f"c{n}", states=(int(n < revealed), 0), findings=[SubmittedFinding(FEAR, "needles")]),
+                Pair(0, 0, True, True, "q", 1),
+            )
+            for n in range(8)
+        ]
+
+    best = {one.name: one for one in best_of(run(8), {"blind": run(0), "fair": run(6)})}
+    assert (best["MBNR"].other_name, best["MBNR"].other) == ("fair", 2 / 8)
+    assert (best["Reveal Rate"].other_name, best["Fine F1"].other_name) == ("fair", "blind")  # of equal ones the first
 
 
 def test_runs_over_other_cases_are_not_compared() -> None:

@@ -11,6 +11,9 @@ import pytest
 from baselines.study import pay
 from baselines.study import slots as at
 from baselines.study.access import COORDINATOR_IDLE
+from baselines.study.design import Design, Pay, TaskName
+from baselines.study.flow import Step
+from baselines.study.people import Person
 from scripts.cli import execute
 from tests.parts.study_site import login
 from tests.parts.study_talks import TURNS, Clock, Visitor, at_work, links, talking, visiting
@@ -95,6 +98,34 @@ def test_check_and_pay_of_a_study_from_the_files_to_the_money(tmp_path: Path, ca
     assert "unchanged since written" in capsys.readouterr().out
     assert execute(["study", "invite", str(folder), "--coordinator", "--address", "https://a.example"]) == 0
     assert "https://a.example/c/" in capsys.readouterr().err
+
+
+def had(step: Step, why: str | None = None, used: float = 0.0, task: TaskName = "confirmation") -> at.Slot:
+    """A case in this state, after so much of its ten minutes."""
+    return at.Slot(1, "P001", "c0", task, "c0", 0, False, step, 0.0, None, why, used, None, None, 600.0, 0, None, 0)
+
+
+@pytest.mark.parametrize(
+    ("slots", "part", "amount"),
+    [
+        ([], "0.00", "2.00"),
+        ([had("done", used=600.0), had("done")], "0.00", "12.00"),
+        ([had("lost", "interrupted", 300.0)], "0.00", "5.00"),  # in full, for it was no fault of theirs
+        ([had("lost", "stopped", 300.0)], "2.50", "4.50"),
+        ([had("lost", "time", 630.0)], "5.00", "7.00"),  # no more than the case, with the seconds of grace
+        ([had("lost", "stopped", 0.6)], "0.01", "2.01"),  # half a cent
+        ([had("talk", used=300.0)], "0.00", "2.00"),
+        ([had("lost", "stopped", 300.0, "pairs")], "0.00", "2.00"),  # items of ratings have no time
+    ],
+)
+def test_what_people_have_earned_is_their_pay_by_hand(slots: list[at.Slot], part: str, amount: str) -> None:
+    design = Design("A study", "a@b.example", ("confirmation",), pay=Pay("EUR", 5.0, 3.0, 2.0))
+    person = Person("P001", 1, "work", 0.0, 0.0, None, 1.0, None, 0, 0)
+    row = pay.earned(design, person, slots, welcome=True)
+    assert (row["part"], row["amount"], row["currency"]) == (part, amount, "EUR")
+    assert row["interrupted"] == str(sum(slot.why == "interrupted" for slot in slots))
+    without = pay.earned(design, person, slots, welcome=False)
+    assert float(row["amount"]) - float(without["amount"]) == pytest.approx(2)
 
 
 def test_who_stops_is_paid_to_the_second(tmp_path: Path) -> None:
