@@ -205,6 +205,13 @@ def test_ece_by_hand() -> None:
     assert [(one.n, round(one.confidence, 6), one.accuracy) for one in found] == [(1, 0.6, 1.0), (2, 0.9, 0.5)]
 
 
+def test_logits_are_divided_by_the_temperature() -> None:
+    logits = np.array([[0.0, np.log(9)]])  # 1 : 9, and at a temperature of 2 the roots of both
+    assert probabilities(logits)[0].tolist() == pytest.approx([1 / 10, 9 / 10])
+    assert probabilities(logits, 2.0)[0].tolist() == pytest.approx([1 / 4, 3 / 4])
+    assert log_loss(logits, np.array([1]), 2.0) == pytest.approx(np.log(4 / 3))
+
+
 def test_intervals_of_few_photos_are_of_their_patients() -> None:
     """Two right photos of one patient are one right answer; a resample without the class is no wrong one."""
     own = [Photo("a", 0, "one", bytes), Photo("b", 0, "one", bytes), Photo("c", 1, "two", bytes)]

@@ -13,12 +13,12 @@ from scipy import stats
 from baselines.results.comparison import Compared
 from baselines.results.published import counterpart, published
 from baselines.results.run import ModelUsed, Result, write_run
-from baselines.statistics.significance import benjamini_hochberg, mann_whitney
+from baselines.statistics.significance import benjamini_hochberg, mann_whitney, wilson_interval
 from baselines.threemdbench.consultation.differences import System, differences, told_apart
 from baselines.threemdbench.consultation.names import SETTING_NAMES, family, model_name, shared_family
 from baselines.threemdbench.consultation.record import Consultation
 from baselines.threemdbench.consultation.settings import SETTINGS
-from baselines.threemdbench.consultation.tables import TEMPERAMENT_TESTS, results
+from baselines.threemdbench.consultation.tables import FIGURE_4, TEMPERAMENT_TESTS, results
 from loaders.errors import InputError
 from scripts.cli import execute
 from tests.parts.consultations import consultation, graded, many, record, said, write_dialogues
@@ -79,6 +79,18 @@ def test_an_unfinished_dialogue_counts_in_mode_authors_and_not_in_mode_paper() -
     assert [found["Table 6", "Criterion 1.1", group].value for found in (paper, authors)] == [1, 0.5]
     assert [found["Table 6", "Criterion 1.1", group].n for found in (paper, authors)] == [1, 2]
     assert all(found["Table 5", "Unfinished", group].value == 50 for found in (paper, authors))
+
+
+def test_slices_count_as_the_tables_do_and_no_length_is_the_worst() -> None:
+    made = [consultation(n, finished=n < 2, ended="break" if n < 2 else "cap") for n in range(4)]
+    made += [consultation(n, turns=consultation().turns * 2, extraction=said()) for n in range(2)]  # again, and wrong
+    sides = {"sex": {one.case_id: "female" if one.finished else "male" for one in made}}
+    for mode, male in (("paper", 0), ("authors", 100)):
+        found = cells(results(made, record(), unfinished=mode, resamples=20, sides=sides))  # type: ignore[arg-type]
+        by_sex = {(column, group): one.value for (table, column, group), one in found.items() if table == "By sex"}
+        assert [by_sex["Accuracy (strict)", group] for group in ("female", "male")] == [50, male]
+        assert [by_sex["Number of utterances (mean)", group] for group in ("female", "male")] == [6, 4]
+        assert not any(column == "Number of utterances (mean), worst slice" for column, _ in by_sex)
 
 
 def test_failed_assessments_are_left_out_of_the_means_and_reported() -> None:
@@ -173,6 +185,19 @@ def test_repetitions_of_a_case_are_averaged_before_rank_tests() -> None:
     assert once[key].value == thrice[key].value and once[key].n == thrice[key].n
     column = ("Table 5", "Unfinished", "test (40 cases)")
     assert once[column].value == thrice[column].value and thrice[column].n == 120
+
+
+def test_repetitions_of_a_case_make_no_interval_narrower() -> None:
+    once = [consultation(number) for number in range(12)]
+    found = cells(results(once * 4, record(), resamples=50))
+    rate = found["Table 5", "No diagnosis", "test (12 cases)"]
+    assert rate.value == 0 and rate.ci95 == pytest.approx((0, 100 * wilson_interval(0, 12)[1]))
+    overall = found["Table 6", "Criterion 4.1", "test (12 cases)"]  # excellent throughout, on a scale of 0 to 2
+    assert overall.value == 2 and overall.ci95 == pytest.approx((2 * wilson_interval(12, 12)[0], 2))
+    made = many(40)
+    key = (FIGURE_4, "Fewer turns with phlegmatic patients", "phlegmatic")
+    alone, again = (cells(results(run, record(), resamples=50))[key].ci95 for run in (made, made * 3))
+    assert alone is not None and again == pytest.approx(alone)
 
 
 def test_no_consultation_and_several_settings_are_errors() -> None:

@@ -81,6 +81,18 @@ def test_three_slices_are_adjusted_and_equal_slices_have_no_worst() -> None:
     assert [cell.note for cell in cells[:3]] == [f"against all others p = {p:.3g} (Holm)" for p in holm(raw).tolist()]
 
 
+def test_the_worst_of_what_should_be_small_is_the_largest_and_one_case_is_not_tested() -> None:
+    values = {"a": 0.5, "b": 0.0, "c": 0.25, "d": 0.25}
+    sides = {"sex": {case: "female" if case == "a" else "male" for case in values}}
+    few = Measure("Error", "proportion", "down", values)
+    length = Measure("Length", "words", "none", values)
+    female, male, worst, *lengths = sliced(
+        [few, length], sides, record=record("classifier"), paper="3MDBench", row="CNN", setting="", resamples=20, seed=1
+    )
+    assert (worst.column, worst.split_or_group) == ("Error, worst slice", "female") and len(lengths) == 2
+    assert female.note == male.note == ""
+
+
 def test_a_column_that_is_empty_is_an_error_that_names_those_that_are_not() -> None:
     rows = [{"image_id": "a", "skin_type": None, "sex": "female"}, {"image_id": "b", "skin_type": "", "sex": None}]
     assert sides_of(rows, ["sex"], "runs/x") == {"sex": {"a": "female"}}
