@@ -309,13 +309,63 @@ def test_a_leak_is_three_words_at_least_and_three_fifths(concern: str, reply: st
     assert Guard(profile, chart(profile, "confirmation")).check(reply, (0,)) == expected
 
 
+@pytest.mark.parametrize(
+    ("reply", "leaks"),
+    [
+        ("To lose the bakery to her dog.", True),  # five words in a row, two of them content words
+        ("In the bakery to her dog.", False),  # four
+        ("I went to her brother and the nurse.", False),  # five, with one content word
+        ("She said that it was about the mole at once.", True),  # seven, with one
+        ("She said it was about the mole at once.", False),  # six
+        ("Dog her to bakery the lose to.", True),  # backwards, by words and by letters
+        ("To lose the bakery to her dog."[::-1], True),
+    ],
+)
+def test_a_leak_is_five_words_in_a_row_with_two_that_count_or_seven_with_one(reply: str, leaks: bool) -> None:
+    fact = {
+        "content": "Will lose the bakery to her brother and the whole family will laugh.",
+        "category": "Emotional Discomfort or Fear",
+        "confidence": 0.9,
+        "evidence": ["I was not sure that it was about the mole at all."],
+    }
+    profile = a_profile(hidden_concerns=[fact])
+    expected = LeakCheck((0,), ("span",)) if leaks else LeakCheck()
+    guard = Guard(profile, chart(profile, "confirmation"))
+    assert guard.check(reply, (0,)) == expected
+    guard.allow("The bakery, or the mole?")  # words that were said are none that count
+    assert guard.check(reply, (0,)) == LeakCheck()
+
+
+def test_a_leak_is_three_fifths_of_what_nobody_has_said_yet() -> None:
+    content = "Dreads hospital bills, lawyers afterwards, bankruptcy."
+    fact = {"content": content, "category": "Emotional Discomfort or Fear", "confidence": 0.9, "evidence": ["So."]}
+    profile = a_profile(hidden_concerns=[fact])
+    guard = Guard(profile, chart(profile, "confirmation"))
+    reply = "I dread the bills and bankruptcy."
+    assert guard.check(reply, (0,)) == LeakCheck()
+    guard.allow("After the hospital come lawyers, and afterwards nobody.")
+    assert guard.check(reply, (0,)) == LeakCheck((0,), ("words",))
+
+
 def test_what_has_been_said_may_be_repeated() -> None:
     guard = a_guard()
     text = "The taxi to Walrusville eats my whole pension every month."
     assert guard.check(text, (0, 1, 2)).leaked
     assert guard.check(text, (0, 2)) == LeakCheck()
+    before = guard.so_far()
     guard.allow(text)
-    assert guard.check(text, (0, 1, 2)) == LeakCheck()
+    assert guard.check(text, (0, 1, 2)) == guard.check("It is far to Walrusville.", (1,)) == LeakCheck()
+    guard.take_back(before)  # it was not said after all, nor was the name in it
+    assert guard.check(text, (0, 1, 2)).leaked and guard.check("It is far to Walrusville.", (1,)).leaked
+
+
+def test_a_text_touches_a_concern_by_two_words_that_nobody_has_said_or_by_a_leak() -> None:
+    guard = a_guard()
+    assert guard.touches("The metal rusts.", [0]) and not guard.touches("The metal rusts.", [1, 2])
+    assert guard.touches("I go to Walrusville.", [1])  # one word, but a name
+    assert not guard.touches("It is metal.", [0])
+    guard.allow("Metal rusts.")
+    assert not guard.touches("The metal rusts.", [0])
 
 
 def test_says_asks_for_a_third_of_the_content() -> None:
