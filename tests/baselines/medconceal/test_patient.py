@@ -16,6 +16,7 @@ from baselines.medconceal.leaks import Guard, says
 from baselines.medconceal.policy import PAPER, Logistic
 from baselines.medconceal.record import LeakCheck
 from baselines.medconceal.rubric import clarifying_question
+from baselines.medconceal.words import content_stems
 from builders.samples.medconceal.cases import profiles
 from loaders.medconceal import PatientProfile, chart, parse_profile
 from loaders.models.messages import Answer, Message
@@ -166,6 +167,21 @@ def test_a_hint_is_used_once_and_only_where_the_turn_came_closer() -> None:
     assert turned(a_profile(), "confirmation", NEVER, ["Hello."])[1][0].hint is None
 
 
+def test_what_describes_the_person_is_left_out_while_it_comes_near_a_concern() -> None:
+    profile = a_profile(roleplay={"response_style": "Talks of metal that rusts.", "disclosure_behavior": "Late."})
+    for policy, style in ((NEVER, ""), (ALWAYS, "Talks of metal that rusts.")):
+        _, views = turned(profile, "confirmation", policy, ["How are you?", "What worries you?"])
+        assert (views[-1].style, views[-1].disclosure) == (style, "Late.")
+
+
+def test_the_patient_does_not_ask_back_twice_in_a_row() -> None:
+    ask = model("I see. Would it hurt me very much?")
+    _, views = turned(a_profile(), "intervention", NEVER, ["We plan it.", "No.", "Well."], ask)
+    assert [view.ask_back for view in views] == [True, False, False]
+    _, views = turned(a_profile(), "intervention", NEVER, ["We plan it.", "No."], model("I see, and I wait."))
+    assert [view.ask_back for view in views] == [True, True]
+
+
 def test_the_phases_of_an_intervention() -> None:
     in_play, views = turned(a_profile(), "intervention", ALWAYS, ["Please do it."] * 6)
     assert [view.phase for view in views] == ["resisting"] * 3 + ["accepting"] * 3
@@ -233,6 +249,20 @@ def test_a_leak_is_asked_for_again_and_then_silenced() -> None:
     assert (found.source, found.patient, found.regenerated, found.leak.leaked) == ("model", "Hm.", True, True)
     episode = in_play.episode(mode="fixed", turn_limit=8, stopped="turn_limit")
     assert episode.leaks == 1 and leak not in repr(episode)
+
+
+def test_a_yes_to_a_guess_is_a_leak_of_the_model() -> None:
+    guess = "Are you scared that you never wake from the anaesthesia, are you terrified?"
+    in_play, _ = turned(a_profile(), "confirmation", NEVER, [guess], model("Yes, exactly."))
+    (one,) = in_play.exchanges
+    assert one.source == "neutral" and one.leak == LeakCheck((2,), ("affirmed",)) and one.faults == ("leak",) * 3
+
+
+def test_what_the_patient_said_before_is_no_echo_of_the_doctor() -> None:
+    _, (view,) = turned(a_profile(), "confirmation", NEVER, ["Hello."])
+    asked, reply = "So the water tablets, every second day?", "The water tablets, every second day."
+    assert patient.fault_of(reply, asked, view) == "echo"
+    assert patient.fault_of(reply, asked, view, content_stems("I take water tablets every second day.")) is None
 
 
 def test_a_leak_does_not_suppress_what_has_to_be_said() -> None:

@@ -18,7 +18,7 @@ from baselines.medconceal.comparisons import best_of, compare_cases
 from baselines.medconceal.comparisons import results as compared_results
 from baselines.medconceal.judge import ATTEMPTS, PROMPTS, judge, shown
 from baselines.medconceal.judgement import JudgedEpisode, Judgement
-from baselines.medconceal.matching import Pair, coarse_hits, match, quoted_turn
+from baselines.medconceal.matching import Pair, coarse_hits, match, quoted_turn, touches
 from baselines.medconceal.metrics import Measure, curve, measures, precision_recall_f1
 from baselines.medconceal.record import (
     ConcernTrace,
@@ -130,6 +130,7 @@ def test_a_quote_must_appear_word_for_word_in_a_reply_of_the_patient() -> None:
     replies = ["No.", "Well — I’m AFRAID of\nthe needle!"]
     assert quoted_turn("i'm afraid of the needle", replies) == 2
     assert quoted_turn("no", replies) == 1  # a whole turn
+    assert quoted_turn("of the needle", replies) == 2
     assert quoted_turn("the needle", replies) is None  # too short to mean anything
     assert quoted_turn("afraid of needle", replies) is None
     assert quoted_turn("", replies) is None
@@ -174,6 +175,18 @@ def test_matching_equals_brute_force_whatever_the_order(pairs: list[Pair], order
 def test_of_equal_assignments_the_lowest_indices_win() -> None:
     every = [Pair(f, c, True, True, "q", 1) for f in range(2) for c in range(3)]
     assert [(pair.finding, pair.concern) for pair in match(every)] == [(0, 0), (1, 1)]
+
+
+def test_two_pairs_count_more_than_one_of_the_right_category() -> None:
+    right, crossed = Pair(0, 0, True, True, "q", 1), [Pair(0, 1, True, False, "q", 1), Pair(1, 0, True, False, "q", 1)]
+    assert match([right, *crossed]) == crossed
+
+
+def test_a_quote_touches_a_concern_by_a_topic_or_two_of_its_words_evidence_included() -> None:
+    told = HiddenConcern("Cannot afford the hospital", ("The invoice ruins us.",), ("savings",))
+    assert touches("about my savings", told) and touches("an invoice that ruins", told)
+    assert not touches("into the hospital", told)  # one word alone
+    assert touches("into the hospital", replace(told, topics=()))
 
 
 def test_a_finding_without_a_quote_of_the_patient_never_counts() -> None:
