@@ -27,6 +27,8 @@ def test_f1_of_answers_that_are_all_right_or_all_wrong_is_no_certainty() -> None
     right = bootstrap_classification(["a"] * 12, ["a"] * 12, ["a"], resamples=50)
     wrong = bootstrap_classification(["a"] * 12, [None] * 12, ["a"], resamples=50)
     assert right.interval() == pytest.approx(np.tile(wilson_interval(12, 12), (3, 1)))
+    thrice = bootstrap_classification(["a"] * 12, ["a"] * 12, ["a"], resamples=50, clusters=[*range(4)] * 3)
+    assert thrice.interval() == pytest.approx(np.tile(wilson_interval(4, 4), (3, 1)))
     assert wrong.interval() == pytest.approx(np.tile(wilson_interval(0, 12), (3, 1)))
     # A part's number has as many rows as the part.
     both = bootstrap_ratios(np.ones((12, 2)) * [1, 0], np.eye(2)[[0] * 9 + [1] * 3] + [0, 0], resamples=200)
@@ -101,7 +103,7 @@ def test_f1_of_a_label_is_over_the_resamples_that_hold_it_and_worth_the_rows_tha
 
 def test_a_difference_of_two_sets_of_answers_is_the_loop_over_the_clusters_of_both() -> None:
     labels = list("abc")
-    treatment = Answers(list("abca"), ["a", "b", None, "c"], [1, 2, 3, 3])
+    treatment = Answers(list("abcaa"), ["a", "b", None, "c", "a"], [1, 2, 3, 3, 3])
     control = Answers(list("abb"), ["a", "a", "b"], [1, 1, 4])  # whose truth is never c
 
     def scores(side: Answers, clusters: list[int], never: int) -> list[float] | None:
