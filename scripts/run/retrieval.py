@@ -50,6 +50,8 @@ def command(options: Retrieval) -> None:
     started = time.monotonic()
     opened = open_data(options.data, split=options.split)
     rows = _caption_rows(opened)
+    if len(set(options.k)) < len(options.k):
+        raise InputError("--k", found=" ".join(map(str, options.k)), expected="each number once: one table row each")
     if max(options.k) > len(rows.expert_caption):
         found = f"{max(options.k)}, and a split of {len(rows.expert_caption):,} rows"
         raise InputError("--k", found=found, expected="at most the number of rows")

@@ -130,6 +130,7 @@ def test_retrieval_of_embeddings_made_elsewhere(
         (None, "neither"),
         (f"mine={tmp_path / 'all.safetensors'} --embeddings mine={tmp_path / 'all.safetensors'}", "'mine' twice"),
         (f"mine={tmp_path / 'all.safetensors'} --k {len(rows) + 1}", "at most the number of rows"),
+        (f"mine={tmp_path / 'all.safetensors'} --k 5 --k 5", "each number once"),
     ):
         assert (
             run("retrieval", captions, *(["--embeddings", *given.split()] if given else []), "-o", tmp_path / "no") == 2
