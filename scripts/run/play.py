@@ -360,9 +360,13 @@ def _tell(played: Played[Any], out: Path) -> None:
     for name in WRITTEN:
         with suppress(FileNotFoundError):
             (out / name).unlink()
+    if any(outcome.error for outcome in played.outcomes):
+        again = "The same command plays the cases again that ended with an error"
+    else:  # nothing would be asked anew: every answer is there, and what it is worth
+        again = "The same command would end the same way, since every answer is stored"
     errors.print(
-        f"Failed: {failure}. The dialogues are in {out}; no results were written. The same command plays "
-        "the cases again that ended with an error; --max-invalid 1 counts them and continues.",
+        f"Failed: {failure}. The dialogues are in {out}; no results were written. {again}; --max-invalid 1 counts such "
+        "cases and continues.",
         style="bold red",
         highlight=False,
         markup=False,

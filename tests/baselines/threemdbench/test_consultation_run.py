@@ -137,6 +137,10 @@ def test_an_assessor_in_prose_is_counted_and_leaves_no_results(
     assert not (tmp_path / "results.csv").exists(), "those of the earlier run"
     assert not (tmp_path / "run.json").exists()
     assert len(dialogues(tmp_path)) == 6
+    asked = len(server.requests)
+    assert run(release, tmp_path, "--bare", *prose) == 1, "as it said: no request is made that could change this"
+    assert "would end the same way" in said and "would end the same way" in told(capsys)
+    assert len(server.requests) == asked
     assert run(release, tmp_path, "--bare", "--max-invalid", 1, *prose) == 0
     _, results = read_run(tmp_path)
     (failed,) = [one for one in results if one.table == "Table 5" and one.column == "Assessment failed"]
