@@ -42,7 +42,7 @@ from loaders.engines.local import Local
 from loaders.errors import BedsideError
 from loaders.files.disk import write_whole
 from loaders.files.stores import Store
-from loaders.files.untrusted import MAX_BAD, BadRow, check_bad
+from loaders.files.untrusted import AS_UTF8, MAX_BAD, NOT_UTF8, BadRow, check_bad
 from loaders.manifest import StageCount
 from loaders.reached import code_digest
 
@@ -149,6 +149,8 @@ def _check_bad(result: Result, records: int, max_bad: float, workspace: Path) ->
     lines = [json.dumps({"row": row.key, "reason": row.reason, "detail": row.detail}) + "\n" for row in bad]
     write_whole(listed, "".join(lines).encode())
     do = f"Fix them ({listed} lists all), or allow more to be left out with --max-bad"
+    if any(row.reason == NOT_UTF8 for row in bad):  # a spreadsheet's encoding: one remedy for all of these rows
+        do = f"{AS_UTF8}. Else: {do[0].lower()}{do[1:]}"
     told = [row.reason + (" " if row.detail.startswith("(") else ", " * bool(row.detail)) + row.detail for row in bad]
     shown = [f"{row.key}: {words}" for row, words in zip(bad, told, strict=True)]
     check_bad(shown, records, "source", most=max_bad, do=do)

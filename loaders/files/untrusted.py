@@ -45,7 +45,9 @@ MOST_DEPTH = 100
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _OF_POINTER = "is a pointer of Git LFS, not the file that it stands for (`git lfs pull` fetches that)"
 _UNPACK = "Unpack it, and name the unpacked file"
-_AS_UTF8 = 'Save it again as UTF-8 (in a spreadsheet: "CSV UTF-8")'
+NOT_UTF8 = "not UTF-8 text"
+"""The reason of a row that is in another encoding, such as that of Windows."""
+AS_UTF8 = 'Save it again as UTF-8 (in a spreadsheet: "CSV UTF-8")'
 _OTHERS = (
     (_POINTER, _OF_POINTER, ""),
     (
@@ -63,9 +65,9 @@ _OTHERS = (
     (b"\xfd7zXZ\x00", "is compressed (xz)", _UNPACK),
     (b"%PDF-", "is a PDF", ""),
     (b"PAR1", "is a Parquet file", "Give it a name that ends in .parquet"),
-    (b"\xff\xfe\x00\x00", "is text in UTF-32, not UTF-8", _AS_UTF8),
-    (b"\xff\xfe", "is text in UTF-16, not UTF-8", _AS_UTF8),
-    (b"\xfe\xff", "is text in UTF-16, not UTF-8", _AS_UTF8),
+    (b"\xff\xfe\x00\x00", "is text in UTF-32, not UTF-8", AS_UTF8),
+    (b"\xff\xfe", "is text in UTF-16, not UTF-8", AS_UTF8),
+    (b"\xfe\xff", "is text in UTF-16, not UTF-8", AS_UTF8),
 )
 _PAGE = re.compile(rb"\s*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE)
 _HEAD = 1_000
@@ -346,7 +348,7 @@ def _not_text(data: bytes, offset: int, path: object) -> InputError:
         f"{path}:{line}",
         found=f"byte 0x{data[offset]:02x} at offset {offset} is not UTF-8 text",
         expected="a file encoded as UTF-8",
-        do=_AS_UTF8,
+        do=AS_UTF8,
     )
 
 
@@ -438,7 +440,7 @@ def check_text(text: str, where: object, name: str = "") -> str:
     place = f"character {wrong.start() + 1}" + f" of {name}" * bool(name)
     if wrong[0] == "\x00":
         raise BadRow(where, reason="a NUL character", found=place, expected="text")
-    raise BadRow(where, reason="not UTF-8 text", found=place, expected="text in UTF-8")
+    raise BadRow(where, reason=NOT_UTF8, found=place, expected="text in UTF-8", do=AS_UTF8)
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------------

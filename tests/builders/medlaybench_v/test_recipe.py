@@ -407,6 +407,15 @@ def test_a_file_that_cannot_be_used_is_one_clear_error(tmp_path: Path, content: 
     assert not (tmp_path / "release").exists()
 
 
+def test_captions_in_the_encoding_of_windows_are_told_the_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "captions.csv"
+    path.write_bytes("image_id;caption\n1;caf\xe9\n2;CT\n".encode("cp1252"))
+    with pytest.raises(InputError) as caught:
+        build(tmp_path, path)
+    assert "CSV UTF-8" in caught.value.do
+    assert "--max-bad" in caught.value.do
+
+
 def test_a_malformed_vocabulary_names_its_line(tmp_path: Path) -> None:
     own = tmp_path / "own.csv"
     own.write_text("expert,lay\nedema,swelling\nonly one cell\n", encoding="utf-8")
