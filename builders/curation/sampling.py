@@ -2,7 +2,7 @@
 
     wanted = class_targets({"acne": 0.7, "warts": 0.3}, total=200, floor=64)        # {"acne": 136, "warts": 64}
     drawn = draw(members, wanted, seed=1)
-    split = split_groups(drawn.members, {"train": 0.4, "validation": 0.1, "test": 0.5}, seed=1)
+    split = split_groups(drawn, {"train": 0.4, "validation": 0.1, "test": 0.5}, seed=1)
 
 Chance comes from SHA-256 of the seed and each photo's key, so that a choice depends neither on the order of the photos
 nor on which other classes there are.
@@ -37,23 +37,6 @@ class Member:
     key: str
     label: str
     groups: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Shortage:
-    """A class that has fewer photos than it should."""
-
-    label: str
-    wanted: int
-    found: int
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """The photos drawn, in the order given, and the classes that fell short."""
-
-    members: tuple[Member, ...]
-    shortages: tuple[Shortage, ...]
 
 
 def read_prevalence(path: Path, names: Sequence[str]) -> dict[str, float]:
@@ -116,23 +99,21 @@ def class_targets(shares: Mapping[str, float], *, total: int, floor: int) -> dic
     return targets
 
 
-def draw(members: Sequence[Member], targets: Mapping[str, int], *, seed: int, before: Collection[str] = ()) -> Drawn:
+def draw(
+    members: Sequence[Member], targets: Mapping[str, int], *, seed: int, before: Collection[str] = ()
+) -> list[Member]:
     """As many photos of each class as its target says, or all there are; groups that are not yet drawn from come first.
 
-    A class without a target is not drawn. Keys in `before`, an earlier drawing, come before all others.
+    Their order stays. A class without a target is not drawn. Keys in `before`, an earlier drawing, come first.
     """
     by_class: dict[str, list[Member]] = defaultdict(list)
     for member in members:
         by_class[member.label].append(member)
     chosen: set[str] = set()
-    shortages = []
     for label, wanted in targets.items():
-        there = by_class.get(label, [])
-        first = sorted(_varied(there, seed), key=lambda member: member.key not in before)
+        first = sorted(_varied(by_class.get(label, []), seed), key=lambda member: member.key not in before)
         chosen.update(member.key for member in first[:wanted])
-        if len(there) < wanted:
-            shortages.append(Shortage(label, wanted, len(there)))
-    return Drawn(tuple(member for member in members if member.key in chosen), tuple(shortages))
+    return [member for member in members if member.key in chosen]
 
 
 def _varied(members: Sequence[Member], seed: int) -> list[Member]:

@@ -172,8 +172,7 @@ def draw(
     """As many photos of each class as the targets say, those of `earlier` releases first; without targets, all."""
     if targets is None:
         return [{}] * len(rows)
-    drawn = sampling.draw(_members(rows), targets, seed=seed, before=earlier.splits)
-    chosen = {member.key for member in drawn.members}
+    chosen = {member.key for member in sampling.draw(_members(rows), targets, seed=seed, before=earlier.splits)}
     return [
         {}
         if row["image_id"] in chosen

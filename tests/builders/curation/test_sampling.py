@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from builders.curation.sampling import (
     Member,
-    Shortage,
     class_targets,
     draw,
     joined,
@@ -116,21 +115,20 @@ def test_targets_keep_total_and_floor(shares: list[float], floor: int) -> None:
 
 def test_as_many_as_wanted_or_as_there_are() -> None:
     drawn = draw(members("a", 10) + members("b", 3) + members("c", 4), {"a": 6, "b": 5}, seed=1)
-    assert Counter(m.label for m in drawn.members) == {"a": 6, "b": 3}
-    assert drawn.shortages == (Shortage("b", 5, 3),)
+    assert Counter(m.label for m in drawn) == {"a": 6, "b": 3}
 
 
 def test_a_photo_of_a_new_patient_comes_before_a_second_one() -> None:
     photos = [Member(f"{p}{i}", "a", (p,)) for p in "xyz" for i in range(5)] + [Member("alone", "a")]
     drawn = draw(photos, {"a": 4}, seed=3)
-    assert sorted(m.groups for m in drawn.members) == [(), ("x",), ("y",), ("z",)]
+    assert sorted(m.groups for m in drawn) == [(), ("x",), ("y",), ("z",)]
 
 
 def test_a_draw_depends_on_the_seed_and_not_on_order() -> None:
     photos = members("a", 50)
-    first = {m.key for m in draw(photos, {"a": 10}, seed=1).members}
-    assert first == {m.key for m in draw(photos[::-1], {"a": 10}, seed=1).members}
-    assert first != {m.key for m in draw(photos, {"a": 10}, seed=2).members}
+    first = {m.key for m in draw(photos, {"a": 10}, seed=1)}
+    assert first == {m.key for m in draw(photos[::-1], {"a": 10}, seed=1)}
+    assert first != {m.key for m in draw(photos, {"a": 10}, seed=2)}
 
 
 # --- Splits -----------------------------------------------------------------------------------------------------------
@@ -200,7 +198,7 @@ def test_a_drawing_takes_what_was_drawn_before_first() -> None:
     photos = members("a", 20)
     before = {member.key for member in photos[7:12]}
     drawn = draw(photos, {"a": 6}, seed=1, before=before)
-    assert before < {member.key for member in drawn.members} and len(drawn.members) == 6
+    assert before < {member.key for member in drawn} and len(drawn) == 6
 
 
 def test_small_classes_do_not_starve_a_split() -> None:
