@@ -49,13 +49,12 @@ def estimate(
     agents: Mapping[str, ScriptedAgent | None],
     *,
     epochs: int = 1,
-    few: int = FEW,
 ) -> dict[str, Spent]:
-    """What each role would take over all cases, estimated from `few` of them, spread over the list.
+    """What each role would take over all cases, estimated from a few of them, spread over the list.
 
     A role whose agent is None gives the answers that its schema asks for.
     """
-    count = min(few, len(cases))
+    count = min(FEW, len(cases))
     chosen = [cases[at * (len(cases) - 1) // max(1, count - 1)] for at in range(count)]
     taken = {role: Spent() for role in game.roles}
     for case in chosen:

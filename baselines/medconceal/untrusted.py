@@ -40,9 +40,9 @@ def _cut(text: str, limit: int) -> str:
 _cut_short = lru_cache(maxsize=4096)(_cut)
 
 
-def clipped(text: str, limit: int = LONGEST_TURN) -> bool:
+def clipped(text: str) -> bool:
     """Whether `heard` leaves out the end of the text."""
-    return len(text) > 4 * limit or len(_visible(text, limit)) > limit
+    return len(text) > 4 * LONGEST_TURN or len(_visible(text, LONGEST_TURN)) > LONGEST_TURN
 
 
 def _visible(text: str, limit: int) -> str:

@@ -12,7 +12,7 @@ from math import ceil, isnan, sqrt
 POWER, ALPHA = 0.8, 0.05
 
 
-def power(cases: int, difference: float, spread: float, *, alpha: float = ALPHA) -> float:
+def power(cases: int, difference: float, spread: float) -> float:
     """The chance (0 to 1) that a difference of this size is found, two-sided. Raises ValueError below two cases."""
     from scipy.integrate import quad
     from scipy.stats import chi2, nct, norm, t
@@ -20,7 +20,7 @@ def power(cases: int, difference: float, spread: float, *, alpha: float = ALPHA)
     if cases < 2 or spread <= 0:
         raise ValueError("two cases or more, and a spread above 0")
     centre, free = difference / spread * sqrt(cases), cases - 1
-    edge = t.ppf(1 - alpha / 2, free)
+    edge = t.ppf(1 - ALPHA / 2, free)
     exact = float(nct.sf(edge, free, centre) + nct.cdf(-edge, free, centre))
     if not isnan(exact):
         return exact
@@ -46,24 +46,24 @@ def independent(encounters: int, people: int, cases: int, *, by_person: float, b
     return encounters / (1 + (own - 1) * by_person + (others - 1) * by_case)
 
 
-def smallest_difference(cases: int, spread: float, *, wanted: float = POWER, alpha: float = ALPHA) -> float:
-    """The smallest difference that so many cases find with a power of `wanted`; in the unit of the spread."""
+def smallest_difference(cases: int, spread: float) -> float:
+    """The smallest difference that so many cases find with a power of POWER; in the unit of the spread."""
     from scipy.optimize import brentq
 
     most = spread
-    while power(cases, most, spread, alpha=alpha) < wanted:
+    while power(cases, most, spread) < POWER:
         most *= 2
-    return float(brentq(lambda size: power(cases, size, spread, alpha=alpha) - wanted, 0.0, most))
+    return float(brentq(lambda size: power(cases, size, spread) - POWER, 0.0, most))
 
 
-def cases_needed(difference: float, spread: float, *, wanted: float = POWER, alpha: float = ALPHA) -> int:
+def cases_needed(difference: float, spread: float) -> int:
     """The fewest cases that find such a difference. Raises ValueError for a difference that is not above 0."""
     if difference <= 0 or spread <= 0:
         raise ValueError("a difference and a spread above 0")
     low, high = 1, max(2, ceil((spread / difference) ** 2))
-    while power(high, difference, spread, alpha=alpha) < wanted:
+    while power(high, difference, spread) < POWER:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if power(middle, difference, spread, alpha=alpha) >= wanted else (middle, high)
+        low, high = (low, middle) if power(middle, difference, spread) >= POWER else (middle, high)
     return high

@@ -30,14 +30,11 @@ class Picture:
     height: int
 
 
-def read_picture(data: bytes, *, name: str = "") -> Picture:
-    """Decode an image file; `name` is what errors call it.
-
-    Raises: ImageError as `loaders.files.images.open_image`.
-    """
+def read_picture(data: bytes) -> Picture:
+    """Decode an image file. Raises: ImageError as `loaders.files.images.open_image`."""
     image = _reduced(data)
     if image is None:
-        opened = open_image(data, name=name)
+        opened = open_image(data)
         width, height = opened.size
         grey = opened.convert("L")
     else:

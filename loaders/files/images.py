@@ -82,7 +82,7 @@ def open_image(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, name
     return _upright(_decode(data, where, max_pixels), where)[0]
 
 
-def clean_bytes(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, name: str = "") -> tuple[bytes, ImageInfo]:
+def clean_bytes(source: bytes | str | Path, *, name: str = "") -> tuple[bytes, ImageInfo]:
     """The bytes to publish: no EXIF, comments, profiles, thumbnails or trailing data.
 
     An upright 8-bit RGB or grey JPEG or PNG in sRGB keeps its compressed pixels: only the metadata is cut out, and
@@ -93,7 +93,7 @@ def clean_bytes(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, nam
         ImageError: as `open_image`.
     """
     data, where = _read(source, name)
-    image = _decode(data, where, max_pixels)
+    image = _decode(data, where, MAX_PIXELS)
     original = str(image.format)
     picture, changed = _upright(image, where)
     kept, form = b"", "PNG"

@@ -474,11 +474,11 @@ def read_json(path: Path, *, expected: str = "JSON", do: str = "") -> Any:
     return parse_json(read_file(path, expected=expected, do=do), path, expected=expected, do=do)
 
 
-def read_object(path: Path, *, expected: str = "a JSON object") -> dict[str, Any]:
+def read_object(path: Path) -> dict[str, Any]:
     """The JSON object in a file. Raises: InputError as `read_json`, and for other JSON."""
-    value = read_json(path, expected=expected)
+    value = read_json(path, expected="a JSON object")
     if not isinstance(value, dict):
-        raise InputError(path, found=f"holds a {type(value).__name__}", expected=expected)
+        raise InputError(path, found=f"holds a {type(value).__name__}", expected="a JSON object")
     return value
 
 

@@ -26,7 +26,7 @@ from baselines.statistics.significance import wilson_interval
 from baselines.threemdbench.consultation.assessor import extract
 from baselines.threemdbench.consultation.diagnosis import NONE, first_name, weighted_f1
 from baselines.threemdbench.consultation.names import PAPER, check_candidates, model_name
-from baselines.threemdbench.consultation.protocol import BEDSIDE, Protocol
+from baselines.threemdbench.consultation.protocol import BEDSIDE
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Extraction
 from baselines.threemdbench.consultation.rubric import assess, transcript
 from baselines.threemdbench.consultation.selection_raters import LEVELS, Annotations, Dialogue, Graph, Key
@@ -65,13 +65,13 @@ class AssessorCandidate:
     assessed: Sequence[Assessed]
 
 
-def assessment_game(prompts: Prompts, *, protocol: Protocol = BEDSIDE) -> Game[Annotated, Assessed]:
+def assessment_game(prompts: Prompts) -> Game[Annotated, Assessed]:
     """The game of one role: the candidate gets what the consultation's assessor gets, and nothing is played again."""
 
     async def played(annotated: Annotated, ask: Ask) -> Assessed:
         turns = annotated.dialogue.record.turns
-        extraction = await extract(turns, ask, prompts, protocol)
-        assessment = await assess(annotated.case, turns, ask, prompts, protocol=protocol)
+        extraction = await extract(turns, ask, prompts)
+        assessment = await assess(annotated.case, turns, ask, prompts)
         return Assessed(annotated.dialogue.key, extraction, assessment)
 
     return Game(
@@ -84,8 +84,8 @@ def assessment_game(prompts: Prompts, *, protocol: Protocol = BEDSIDE) -> Game[A
         ],
         scores=lambda verdict: {item: float(score) for item, score in (verdict.assessment.items or {}).items()},
         invalid=lambda verdict: verdict.extraction.failure or verdict.assessment.failure,
-        settings={"judge": protocol.judge, "prompts": prompts.digests},
-        decoding={"assessor": protocol.decoding["assessor"]},
+        settings={"judge": BEDSIDE.judge, "prompts": prompts.digests},
+        decoding={"assessor": BEDSIDE.decoding["assessor"]},
     )
 
 
