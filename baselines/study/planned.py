@@ -26,22 +26,20 @@ BY_PERSON, BY_CASE = 0.1, 0.3
 class Expected:
     """A task as planned: cases, encounters or ratings in all, people, and what a case counts as.
 
-    `each` is how many independent differences a case is worth; `fewest` how many people the whole design needs.
+    `each` is how many independent differences a case is worth.
     """
 
     task: TaskName
     cases: int
     encounters: int
     people: int
-    fewest: int
     each: float
 
 
 def expected(design: Design, offers: Sequence[Offer]) -> list[Expected]:
     """The tasks of a design over its items; in ratings everybody gets all cases (of their arm)."""
     found = []
-    fewest = fewest_people(design, offers)
-    people = max(design.people, fewest)
+    people = max(design.people, fewest_people(design, offers))
     for task in design.tasks:
         cases = len({offer.group for offer in offers if offer.task == task and offer.part != CHECKS})
         if cases == 0:
@@ -49,7 +47,7 @@ def expected(design: Design, offers: Sequence[Offer]) -> list[Expected]:
         encounters = cases * design.completed
         working = min(people, encounters) if task in TALKS else design.completed
         worth = independent(encounters, working, cases, by_person=BY_PERSON, by_case=BY_CASE)
-        found.append(Expected(task, cases, encounters, working, fewest, worth / cases))
+        found.append(Expected(task, cases, encounters, working, worth / cases))
     return found
 
 
