@@ -138,40 +138,12 @@ def _passed(name: str) -> Verdict:
     return Verdict(name, True)
 
 
-def _numbers(expert: Reading, lay: Reading, known: _Known) -> Outcome:
-    return amounts.compare(expert, lay, known.allowed)
-
-
 def _laterality(expert: Reading, lay: Reading, known: _Known) -> Outcome:
     return sides.compare(expert, lay, known.allowed, comparison.turned)
 
 
-def _negation(expert: Reading, lay: Reading, known: _Known) -> Outcome:
-    return polarity.compare(expert, lay, known.allowed)
-
-
-def _certainty(expert: Reading, lay: Reading, known: _Known) -> Outcome:
-    return certainty.compare(expert, lay, known.allowed)
-
-
-def _time(expert: Reading, lay: Reading, known: _Known) -> Outcome:
-    return order.compare(expert, lay, known.allowed)
-
-
-def _comparison(expert: Reading, lay: Reading, known: _Known) -> Outcome:
-    return comparison.compare(expert, lay, known.allowed)
-
-
 def _modality(expert: Reading, lay: Reading, known: _Known) -> Outcome:
     return imaging.compare(expert, lay, known.allowed, known.modalities)
-
-
-def _markers(expert: Reading, lay: Reading, known: _Known) -> Outcome:
-    return markers.compare(expert, lay, known.allowed)
-
-
-def _invention(expert: Reading, lay: Reading, known: _Known) -> Outcome:
-    return inventions.compare(expert, lay, known.allowed)
 
 
 _SECOND_PERSON = frozenset("you your yours yourself yourselves".split())
@@ -211,16 +183,22 @@ def _abbreviations(expert: Reading, lay: Reading) -> str:
 
 
 Gate = Callable[[Reading, Reading, _Known], Outcome | str]
+
+
+def _facts(compare: Callable[[Reading, Reading, Reading], Outcome]) -> Gate:
+    return lambda expert, lay, known: compare(expert, lay, known.allowed)
+
+
 GATES: dict[str, Gate] = {
-    "numbers": _numbers,
+    "numbers": _facts(amounts.compare),
     "laterality": _laterality,
-    "negation": _negation,
-    "certainty": _certainty,
-    "time": _time,
-    "comparison": _comparison,
+    "negation": _facts(polarity.compare),
+    "certainty": _facts(certainty.compare),
+    "time": _facts(order.compare),
+    "comparison": _facts(comparison.compare),
     "modality": _modality,
-    "markers": _markers,
-    "invention": _invention,
+    "markers": _facts(markers.compare),
+    "invention": _facts(inventions.compare),
     "person": _person,
     "length": _length,
     "unchanged": _unchanged,
