@@ -24,7 +24,7 @@ from tests.builders.test_sight import hiding
 from tests.parts.chat_server import ChatServer
 from tests.parts.object_store import KEY, SECRET
 from tests.parts.processes import started
-from tests.parts.small_release import files
+from tests.parts.small_release import files_of
 
 # Batches of 8 rows: the sample would be one batch.
 DRIVER = """
@@ -98,7 +98,7 @@ def test_paid_answers_are_found_on_another_machine(
         before = len(server.requests)
         built(tmp_path / "elsewhere" / "out", bucket, **asks)
         assert len(server.requests) - before == needed - paid
-    assert files(tmp_path / "elsewhere" / "out") == files(tmp_path / "calm")
+    assert files_of(tmp_path / "elsewhere" / "out") == files_of(tmp_path / "calm")
     assert not list((tmp_path / "elsewhere").rglob("answers*"))
 
 
@@ -128,7 +128,7 @@ def test_a_killed_driver_is_resumed_on_another_machine(
     before = object_store.seen("PUT", name)
     built(there / "out", bucket, engine=hiding(there))  # by nodes that see nothing of that machine
     assert object_store.seen("PUT", name) - before == RESULTS - kept
-    assert files(there / "out") == files(calm)
+    assert files_of(there / "out") == files_of(calm)
     assert {path.name for path in (there / "out.work").iterdir()} == {"lock", "owner"}
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from typing import Any
 
 from tests.parts.places import ROOT
@@ -32,3 +35,13 @@ def started(*arguments: object, **variables: str) -> subprocess.Popen[str]:
     """A running process, to read from, write to or kill."""
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     return subprocess.Popen(**starting(arguments, variables), **pipes, start_new_session=True)
+
+
+def kill(due: Callable[[], bool], *arguments: object) -> None:
+    """Start a process, and kill it with its workers once that is so."""
+    process = subprocess.Popen(**starting(arguments, {}), stderr=subprocess.DEVNULL, start_new_session=True)
+    until = time.monotonic() + 60
+    while not due() and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL

@@ -14,7 +14,7 @@ import pytest
 from scripts.cli import execute, find
 from scripts.commands import COMMANDS, SECTIONS, Command, Group
 from scripts.terminal import console, finish, planning
-from tests.parts.small_release import files
+from tests.parts.small_release import files_of
 
 HERE = Path(__file__).resolve().parents[2]
 HEAVY = {"PIL", "datasets", "inspect_ai", "matplotlib", "numpy", "openai", "pandas", "pyarrow", "scipy", "torch"}
@@ -81,11 +81,11 @@ def test_a_file_of_another_kind_is_not_replaced(
     other.write_text("expert_caption,layman_caption\nA fracture.,A break.\n")
     run = tmp_path / "run"
     assert execute(["run", "language", str(other), "-o", str(run), "--resamples", "10"]) == 0
-    before = files(tmp_path)
+    before = files_of(tmp_path)
     line = [word.replace("IN", str(other)).replace("RUN", str(run)) for word in words]
     assert execute([*line, str(other)]) == 2
     assert "exists and holds something else" in " ".join(capsys.readouterr().err.split())
-    assert files(tmp_path) == before
+    assert files_of(tmp_path) == before
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_nothing_is_written_into_a_release(
     for place in (release, release / ".." / "release"):
         assert execute([*words[:-1], str(place / words[-1])]) == 2
         assert "lies in the release" in capsys.readouterr().err
-    assert len(files(tmp_path)) == 2
+    assert len(files_of(tmp_path)) == 2
     execute([*words[:-1], str(release / ".." / words[-1])])  # beside it
     assert "lies in the release" not in capsys.readouterr().err
 

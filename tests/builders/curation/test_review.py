@@ -23,8 +23,9 @@ from builders.threemdbench import recipe
 from loaders.errors import BedsideError, InputError
 from loaders.manifest import Manifest
 from scripts.cli import execute
-from tests.builders.threemdbench.test_recipe import build, files_of, photo_table, reasons, rows_of
+from tests.builders.threemdbench.test_recipe import build, photo_table, reasons, rows_of
 from tests.parts.pictures import drawn, jpeg, photo
+from tests.parts.small_release import files_of
 
 
 def shrunk(data: bytes, side: int) -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -25,7 +24,7 @@ from builders.medconceal.threads import FLAIR, Admission, spool_threads, thread_
 from builders.samples.medconceal import comments, submissions
 from loaders.errors import InputError, MissingExtra
 from loaders.files.untrusted import BadRow
-from tests.parts.places import ROOT
+from tests.parts.processes import printed
 from tests.parts.rows import strictly
 
 zstd: Any = pytest.importorskip("backports.zstd") if sys.version_info < (3, 14) else __import__("compression.zstd").zstd
@@ -184,10 +183,7 @@ def test_a_frame_takes_the_memory_of_its_window_and_little_more(tmp_path: Path) 
             lines = [b'{"id":"%s"}\n' % draw.randbytes(2_000).hex().encode() for _ in range(199)]
             file.write(stream.compress(b"".join([*lines, b"\xff{broken\n"]) * 5))
         file.write(stream.flush())
-    done = subprocess.run(
-        [sys.executable, "-c", _PEAK, str(path)], check=True, capture_output=True, text=True, cwd=ROOT
-    )
-    bad, window, grown = map(float, done.stdout.split())
+    bad, window, grown = map(float, printed("-c", _PEAK, path).split())
     assert (bad, window) == (200, 32)
     assert grown < window + 40  # of 160 MB
 

@@ -5,11 +5,6 @@ from __future__ import annotations
 import html
 import json
 import logging
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,8 +36,9 @@ from scripts.cli import execute
 from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.chat_server import ChatServer, status
 from tests.parts.croissant import read_by_mlcroissant
-from tests.parts.places import ROOT
 from tests.parts.planted import Post, posts
+from tests.parts.processes import kill, printed
+from tests.parts.small_release import files_of
 from tests.parts.thread_reader import Body, asked_for, careful
 
 MODEL = "openai-api/local/reader"
@@ -76,10 +72,6 @@ def build(out: Path, *, workers: int = 1, **options: Any) -> Manifest:
             engine=engine,
             overwrite=True,
         )
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def rows_of(folder: Path) -> list[dict[str, Any]]:
@@ -141,8 +133,7 @@ def test_a_published_release_gives_charts_unless_asked_for_more(sample: Path, tm
     told: list[str] = []
     with LoopbackHub() as hub:
         publish(sample, "org/conceal", tag="v1.0.0", endpoint=hub.url, token=hub.token, report=told.append)
-        environment = {**os.environ, **hub.environment(tmp_path / "cache")}
-        subprocess.run([sys.executable, "-c", LOAD], check=True, env=environment, cwd=ROOT, capture_output=True)
+        printed("-c", LOAD, **hub.environment(tmp_path / "cache"))
     assert not [secret for secret in hidden_texts(sample) if secret in "".join(told)]
 
 
@@ -218,19 +209,9 @@ def test_a_killed_build_ends_with_the_same_bytes(sample: Path, tmp_path: Path) -
         "from builders.recipe import build; "
         "out = Path(sys.argv[1]); build(RECIPE, Options(synthetic=300), out, workspace=out.with_name('killed.work'))"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, str(tmp_path / "killed")],
-        cwd=ROOT,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + 60
-    while process.poll() is None and time.monotonic() < deadline:
-        if any((tmp_path / "killed.work" / "batches").glob("*.parquet")):  # some work is done, no release is there
-            break
-        time.sleep(0.005)
-    os.killpg(process.pid, signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
+    batches = tmp_path / "killed.work" / "batches"
+    # Some work is done then, and no release is there.
+    kill(lambda: any(batches.glob("*.parquet")), "-c", code, tmp_path / "killed")
     assert not (tmp_path / "killed").exists()
     build(tmp_path / "killed", synthetic=300)
     build(tmp_path / "undisturbed", synthetic=300)

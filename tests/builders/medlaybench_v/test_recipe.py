@@ -29,6 +29,7 @@ from tests.builders.medlaybench_v.test_recognizers_medcat import make_pack
 from tests.parts.chat_server import ChatServer
 from tests.parts.croissant import read_by_mlcroissant
 from tests.parts.places import ROOT, shared_data
+from tests.parts.small_release import files_of
 from tests.parts.tiny_chat import MISSING, tiny_chat_server
 
 CAPTIONS = [
@@ -68,10 +69,6 @@ def exclusions_of(folder: Path) -> dict[str, tuple[str, str]]:
     return {
         row["key"] + row["stage"]: (row["stage"], row["reason"]) for row in read_parquet(folder, "exclusions.parquet")
     }
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
 def test_every_caption_is_kept_or_excluded_with_its_reason(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ its faults."""
 from __future__ import annotations
 
 import hashlib
-import os
 import signal
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from huggingface_hub.errors import (
 
 from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.http_client import httpx
+from tests.parts.processes import printed
 
 REPO = "org/corpus"
 PARQUET = b"PAR1" + bytes(range(256)) * 8 + b"PAR1"
@@ -269,11 +269,8 @@ else:
 
 def test_datasets_pushes_and_loads_by_tag(hub: LoopbackHub, tmp_path: Path) -> None:
     for act in ("push", "load"):
-        environment = {**os.environ, **hub.environment(tmp_path / act)}
-        command = [sys.executable, "-c", USER, "org/pushed", act]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "['a', 'b', 'c'] [4]"
+        said = printed("-c", USER, "org/pushed", act, **hub.environment(tmp_path / act))
+    assert said.strip() == "['a', 'b', 'c'] [4]"
 
 
 def test_a_hub_for_another_shell_keeps_what_it_is_given(tmp_path: Path) -> None:

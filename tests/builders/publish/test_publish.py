@@ -32,6 +32,7 @@ from loaders.manifest import ContentDigest, ExclusionFacts, FileFacts, Manifest,
 from scripts.loopback_hub import routes as hub_routes
 from scripts.loopback_hub.hub import Fault, LoopbackHub
 from tests.parts.http_client import httpx
+from tests.parts.processes import printed
 
 REPO = "org/corpus"
 CARD = """---
@@ -179,12 +180,8 @@ def test_what_was_published_loads_by_tag_into_a_fresh_cache(
 ) -> None:
     publisher(make_release(tmp_path / "1"))
     publisher(make_release(tmp_path / "2", text="enlarged"), tag="v1.1.0")
-    environment = {**os.environ, **hub.environment(tmp_path / "cache")}
-    command = [sys.executable, "-c", LOAD, "v1.0.0", "v1.1.0"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    expected = [str([f"{text} {number}" for number in range(4)]) for text in ("swollen", "enlarged")]
-    assert done.stdout.splitlines() == expected
+    said = printed("-c", LOAD, "v1.0.0", "v1.1.0", **hub.environment(tmp_path / "cache"))
+    assert said.splitlines() == [str([f"{text} {number}" for number in range(4)]) for text in ("swollen", "enlarged")]
 
 
 def test_main_never_goes_back_to_a_lower_version(hub: LoopbackHub, publisher: Publisher, tmp_path: Path) -> None:

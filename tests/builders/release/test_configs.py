@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import datasets
@@ -22,6 +19,7 @@ from loaders.manifest import Config, Manifest
 from loaders.threemdbench import SPOKEN
 from scripts.loopback_hub.hub import LoopbackHub
 from tests.builders.threemdbench.test_recipe import build, drawn
+from tests.parts.processes import printed
 from tests.parts.small_release import write_small
 
 
@@ -94,15 +92,11 @@ def test_the_lines_of_the_card_load_what_was_published(photos: Path, tmp_path: P
     program += "for rows in (test, train, validation):\n    print(rows.num_rows, len(rows.column_names))\n"
     with LoopbackHub() as hub:
         publish(photos / "whole", "org/photos", tag="v1.0.0", endpoint=hub.url, token=hub.token)
-        environment = {**os.environ, **hub.environment(tmp_path / "cache")}
-        done = subprocess.run(
-            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
-        )
-    assert done.returncode == 0, done.stderr
+        said = printed("-c", program, **hub.environment(tmp_path / "cache"))
     manifest = Manifest.read(photos / "whole")
     columns = len(manifest.features)
     expected = [(manifest.splits[name].rows, columns) for name in ("test", "train", "validation")]
-    assert done.stdout.split() == [str(number) for pair in expected for number in pair]
+    assert said.split() == [str(number) for pair in expected for number in pair]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from loaders.engines.local import Local
 from loaders.errors import BedsideError
 from loaders.files.stores import Folder
 from tests.loaders.engines.test_engines import Shuffled
-from tests.parts.small_release import files, measure, png, row, write_small
+from tests.parts.small_release import files_of, measure, png, row, write_small
 
 SPLITS = ("train", "test", "train", "validation", "train")
 ROWS = [row(number, SPLITS[number % 5]) for number in range(40)]
@@ -70,7 +70,7 @@ def test_any_engine_makes_the_same_shards(tmp_path: Path, engine: Any, monkeypat
     made = write_small(tmp_path / "out", ROWS, **given, rows=stored(tmp_path / "w", 7), engine=engine)
     assert len(made.shards("train")) > 2
     write_small(tmp_path / "calm", ROWS, **given, rows=stored(tmp_path / "w", 7))
-    assert files(tmp_path / "out") == files(tmp_path / "calm")
+    assert files_of(tmp_path / "out") == files_of(tmp_path / "calm")
     whole = write_small(tmp_path / "whole", plain(), measure=measure)
     assert (made.content_digest, made.statistics) == (whole.content_digest, whole.statistics)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["calm", "out", "w", "whole"]

@@ -21,7 +21,7 @@ from builders.release.shards import read_rows
 from loaders.errors import BedsideError, InputError, ReleaseError
 from loaders.manifest import Code, ContentDigest, Manifest
 from tests.parts.processes import printed, python
-from tests.parts.small_release import EXCLUSIONS, FEATURES, files, png, row, rows, write_small
+from tests.parts.small_release import EXCLUSIONS, FEATURES, files_of, png, row, rows, write_small
 
 SPLITS = {"train": [1, 2, 5, 6, 9, 10], "validation": [3, 7, 11], "test": [0, 4, 8]}
 
@@ -42,7 +42,7 @@ def as_stored(number: int, split: str) -> Row:
 def test_the_folder_and_its_manifest(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()  # an empty folder may be used
     manifest = write_small(tmp_path / "out")
-    assert sorted(files(tmp_path / "out")) == [
+    assert sorted(files_of(tmp_path / "out")) == [
         "README.md",
         *(f"data/{split}-00000-of-00001.parquet" for split in ("test", "train", "validation")),
         "exclusions.parquet",
@@ -130,7 +130,7 @@ def test_place_time_locale_and_hash_seed_change_no_byte(tmp_path: Path) -> None:
     write_small(tmp_path / "here")
     there = tmp_path / "another place" / "there"
     printed("-c", SCRIPT, there, PYTHONHASHSEED="7", TZ="Asia/Tokyo", LC_ALL="C")
-    assert files(there) == files(tmp_path / "here")
+    assert files_of(there) == files_of(tmp_path / "here")
 
 
 # --- what is refused --------------------------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ def test_what_is_not_a_release_is_never_touched(tmp_path: Path) -> None:
     for name in ("thesis", "file"):
         with pytest.raises(InputError, match="already exists and is not a release"):
             write_small(tmp_path / name, overwrite=True)
-    assert files(tmp_path) == {"file": b"mine", "thesis/chapter.tex": b"mine"}
+    assert files_of(tmp_path) == {"file": b"mine", "thesis/chapter.tex": b"mine"}
     write_small(tmp_path / "release")
     write_small(tmp_path / "release", overwrite=True)
     (tmp_path / "release" / "notes.txt").write_text("mine")
@@ -196,17 +196,17 @@ def test_the_same_release_again_is_left_as_it_is(tmp_path: Path) -> None:
 
 def test_the_same_bytes_by_another_commit_are_the_same_release(tmp_path: Path) -> None:
     first = write_small(tmp_path / "out", code=Code(commit="a" * 40, changed=False, lock=None))
-    before = files(tmp_path / "out")
+    before = files_of(tmp_path / "out")
     write_small(tmp_path / "out", code=Code(commit="b" * 40, changed=True, lock="c" * 64))
-    assert files(tmp_path / "out") == before and Manifest.read(tmp_path / "out") == first
+    assert files_of(tmp_path / "out") == before and Manifest.read(tmp_path / "out") == first
 
 
 def test_another_release_is_replaced_only_when_told(tmp_path: Path) -> None:
     write_small(tmp_path / "out")
-    before = files(tmp_path / "out")
+    before = files_of(tmp_path / "out")
     with pytest.raises(InputError, match=r"already holds another release.* --overwrite"):
         write_small(tmp_path / "out", rows()[:5])
-    assert files(tmp_path / "out") == before and siblings(tmp_path / "out") == ["out"]
+    assert files_of(tmp_path / "out") == before and siblings(tmp_path / "out") == ["out"]
     manifest = write_small(tmp_path / "out", rows()[:5], overwrite=True)
     assert Manifest.read(tmp_path / "out") == manifest and manifest.check_files(tmp_path / "out") == []
     assert siblings(tmp_path / "out") == ["out"]
@@ -222,13 +222,13 @@ def test_a_symlink_stays_one(tmp_path: Path) -> None:
 
 def test_a_damaged_release_is_not_called_up_to_date(tmp_path: Path) -> None:
     write_small(tmp_path / "out")
-    good = files(tmp_path / "out")
+    good = files_of(tmp_path / "out")
     card = tmp_path / "out" / "README.md"
     card.write_text(card.read_text().replace("Small", "Large"))
     with pytest.raises(InputError, match=r"holds a damaged copy of this release \(README.md"):
         write_small(tmp_path / "out")
     write_small(tmp_path / "out", overwrite=True)
-    assert files(tmp_path / "out") == good
+    assert files_of(tmp_path / "out") == good
 
 
 # --- interruptions ----------------------------------------------------------------------------------------------------
@@ -272,7 +272,7 @@ def test_whenever_killed_the_folder_holds_a_whole_release_or_none(moment: str, t
         assert not out.exists()
     write_small(out, overwrite=moment == "swap")
     write_small(tmp_path / "calm")
-    assert files(out) == files(tmp_path / "calm")
+    assert files_of(out) == files_of(tmp_path / "calm")
     assert siblings(out) == ["calm", "out"]
 
 
@@ -322,24 +322,24 @@ def test_stopped_between_the_two_renames_the_old_release_stays(
 
     out, real = tmp_path / "out", Path.rename
     write_small(out)
-    before = files(out)
+    before = files_of(out)
     monkeypatch.setattr("builders.release.write.ctypes.CDLL", no_library)
     with monkeypatch.context() as patch:
         patch.setattr(Path, "rename", rename)
         with pytest.raises((InputError, KeyboardInterrupt)):
             write_small(out, rows()[:5], overwrite=True)
-    assert files(out) == before and siblings(out) == ["out"]
+    assert files_of(out) == before and siblings(out) == ["out"]
 
 
 def test_killed_between_the_two_renames_the_old_release_comes_back(tmp_path: Path) -> None:
     out = tmp_path / "out"
     write_small(out)
-    before = files(out)
+    before = files_of(out)
     out.rename(tmp_path / ".out.previous")
     shutil.copytree(tmp_path / ".out.previous", tmp_path / ".out.building")
     with pytest.raises(InputError, match="already holds another release"):
         write_small(out, rows()[:5])
-    assert files(out) == before and siblings(out) == ["out"]
+    assert files_of(out) == before and siblings(out) == ["out"]
 
 
 def test_an_error_in_the_middle_leaves_nothing(tmp_path: Path) -> None:

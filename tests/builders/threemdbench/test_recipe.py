@@ -7,10 +7,6 @@ import hashlib
 import io
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -39,8 +35,8 @@ from tests.parts.chat_server import ChatServer
 from tests.parts.croissant import read_by_mlcroissant
 from tests.parts.photo_server import PhotoServer, floods, hangs, redirects, sends
 from tests.parts.pictures import photo
-from tests.parts.places import ROOT
-from tests.parts.small_release import write_small
+from tests.parts.processes import kill
+from tests.parts.small_release import files_of, write_small
 
 Cell = str
 
@@ -80,10 +76,6 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
 
 def reasons(folder: Path) -> Counter[str]:
     return Counter(f"{row['stage']}: {row['reason']}" for row in read_parquet(folder, "exclusions.parquet"))
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
 def test_left_out_photos_are_listed_by_file_for_their_owner_only(tmp_path: Path) -> None:
@@ -683,20 +675,10 @@ def test_workers_order_and_place_change_nothing(tmp_path: Path) -> None:
 
 def test_a_killed_build_ends_with_the_same_bytes(tmp_path: Path) -> None:
     table = drawn(tmp_path / "photos", *NAMES[:10], each=3)
-    command = [sys.executable, "-m", "scripts", "build", "3mdbench", "--source", f"table={table}", "--workers", "1"]
+    command = ["-m", "scripts", "build", "3mdbench", "--source", f"table={table}", "--workers", "1"]
     work = tmp_path / "killed.work"
-    process = subprocess.Popen(
-        [*command, "--out", str(tmp_path / "killed"), "--work", str(work)],
-        cwd=ROOT,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + 60
-    # Stopped while it looks for copies: photos are cleaned by then, nothing is released yet.
-    while not (work / "curation.sqlite").exists() and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
+    # While it looks for copies: photos are cleaned by then, nothing is released yet.
+    kill((work / "curation.sqlite").exists, *command, "--out", tmp_path / "killed", "--work", work)
     assert not (tmp_path / "killed").exists()
     build(tmp_path, f"table={table}", out="killed")
     build(tmp_path, f"table={table}", out="undisturbed")
