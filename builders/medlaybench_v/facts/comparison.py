@@ -124,7 +124,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             several = all(len({p.value for p in found}) > 1 for found in (one, other))
             swap = exchanged(expert, one, lay, other) if several and not turned(expert, lay) else None
             if swap:
-                outcome.moved(" and ".join(sorted({_at(expert, p) for p in one})), sure=swap.sure)
+                outcome.moved(" and ".join(sorted({_text(expert, p) for p in one})), sure=swap.sure)
     ordered = outcome.failed or keeps_order(expert, lay)  # so does nearly every draft: labels and partners are kept
     if not ordered and (labels := exchanged_labels(expert, lay)):
         outcome.add("swapped", labels, Basis.CONTRADICTED)
@@ -396,7 +396,7 @@ def _turned_beside(
         if dimension == "gender" and not turn:
             turn = _other_sex(expert, here[dimension], lay, there[dimension])
         if turn:
-            text = f"“{_at(expert, turn.ours)}” became “{_at(lay, turn.theirs)}”"
+            text = f"“{_text(expert, turn.ours)}” became “{_text(lay, turn.theirs)}”"
             outcome.add("changed", text, Basis.CONTRADICTED)
 
 
@@ -528,9 +528,5 @@ def _placed(found: list[Pole]) -> list[Placed]:
     return [Placed(p.value, p.first, p.last) for p in found if p.value != SAME or p.dimension == "size"]
 
 
-def _at(reading: Reading, placed: Placed) -> str:
-    return reading.text[reading.words[placed.first].start : reading.words[placed.last].end]
-
-
-def _text(reading: Reading, pole: Pole) -> str:
-    return reading.text[reading.words[pole.first].start : reading.words[pole.last].end]
+def _text(reading: Reading, at: Pole | Placed) -> str:
+    return reading.text[reading.words[at.first].start : reading.words[at.last].end]

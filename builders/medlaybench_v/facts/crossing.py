@@ -13,7 +13,7 @@ from itertools import combinations
 from builders.medlaybench_v.facts.binding import STOP_WORDS, keys
 from builders.medlaybench_v.facts.clauses import clauses
 from builders.medlaybench_v.facts.markers import markers, name
-from builders.medlaybench_v.facts.phrases import phrases
+from builders.medlaybench_v.facts.phrases import numbered, phrases
 from builders.medlaybench_v.facts.poles import SAME, poles
 from builders.medlaybench_v.facts.scan import Reading
 
@@ -36,7 +36,7 @@ def crossed(expert: Reading, lay: Reading) -> str:
     here, there = expert.get(_places), lay.get(_places)
     shared = [(here[key], there[key]) for key in here if key in there]
     for ours, theirs in _CUTS:
-        at_here, at_there = _segments(expert.get(ours)), _segments(lay.get(theirs))
+        at_here, at_there = numbered(expert.get(ours)), numbered(lay.get(theirs))
         cells: dict[tuple[int, int], int] = {}  # the first word of the expert caption in two segments
         for places, others in shared:
             rows, columns = {at_here[i] for i in places}, {at_there[i] for i in others}
@@ -68,7 +68,7 @@ def keeps_order(expert: Reading, lay: Reading) -> bool:
         return False
     if told == sorted(told):
         return True
-    at = _segments(expert.get(phrases))
+    at = numbered(expert.get(phrases))
     told = [at[i] for i in told]
     return told == sorted(told)
 
@@ -90,8 +90,3 @@ def _places(reading: Reading) -> dict[str, set[int]]:
 def _is_code(key: str) -> bool:
     """Whether a key is that of a short code, "T2", which names how the whole picture was made as often as a thing."""
     return key[0] == "=" and len(key) < 4
-
-
-def _segments(spans: Sequence[tuple[int, int]]) -> list[int]:
-    """The segment of each word."""
-    return [n for n, (start, end) in enumerate(spans) for _ in range(start, end)]

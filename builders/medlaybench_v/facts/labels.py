@@ -19,7 +19,7 @@ from builders.medlaybench_v.facts.denials import polarity
 from builders.medlaybench_v.facts.imaging import named
 from builders.medlaybench_v.facts.markers import markers, name
 from builders.medlaybench_v.facts.order import DURING, moments
-from builders.medlaybench_v.facts.phrases import TISSUES, phrases, sentences, with_brackets
+from builders.medlaybench_v.facts.phrases import TISSUES, numbered, phrases, sentences, with_brackets
 from builders.medlaybench_v.facts.poles import SAME, poles
 from builders.medlaybench_v.facts.quantities import Quantity, quantities
 from builders.medlaybench_v.facts.scan import Reading
@@ -115,7 +115,7 @@ def _by_kind(reading: Reading) -> dict[str, list[_At]]:
 def _labelled(reading: Reading) -> dict[tuple[str, str], dict[str, str]]:
     """By the kinds of values and labels, the label of each value that stands with one alone."""
     labels = reading.get(_by_kind)
-    cuts = [_numbered(unit(reading)) for unit in _UNITS]
+    cuts = [numbered(unit(reading)) for unit in _UNITS]
     beside = {kind: [(cut, _by_part(found, cut)) for cut in cuts] for kind, found in labels.items()}
     found: dict[tuple[str, str], dict[str, set[str]]] = {}
     for value in (*(at for kind, found in labels.items() if kind != _PART for at in found), *_values(reading)):
@@ -139,11 +139,6 @@ def _by_part(labels: list[_At], cut: list[int]) -> Mapping[int, Set[str]]:
     for label in labels:
         found.setdefault(cut[label.word], set()).add(label.value)
     return found
-
-
-def _numbered(spans: Sequence[tuple[int, int]]) -> list[int]:
-    """The number of each word's part."""
-    return [n for n, (start, end) in enumerate(spans) for _ in range(start, end)]
 
 
 def _labels(reading: Reading) -> Iterator[_At]:

@@ -6,6 +6,8 @@ second value. Its phrase shows it: nothing in it is the same, and what each phra
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, implied, kind_of, senses
 
@@ -31,6 +33,11 @@ def _cut(reading: Reading, parts: frozenset[str]) -> list[tuple[int, int]]:
             found.append((start, i))
             start = i
     return [*found, (start, len(reading.texts))]
+
+
+def numbered(spans: Sequence[tuple[int, int]]) -> list[int]:
+    """The number of the part that each word is in."""
+    return [n for n, (start, end) in enumerate(spans) for _ in range(start, end)]
 
 
 def sentences(reading: Reading) -> list[tuple[int, int]]:
