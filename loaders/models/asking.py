@@ -146,7 +146,7 @@ def read_object(text: str) -> dict[str, Any]:
 
 
 def _parsed(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_fields, parse_float=_number, parse_constant=_number)
+    return json.loads(text, object_pairs_hook=fields, parse_float=_number, parse_constant=_number)
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,11 +159,12 @@ def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
+def fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The fields of an object in JSON. Raises: Unfit if one stands there twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
         raise Unfit("a field stands twice in the answer")
-    return fields
+    return found
 
 
 def _number(text: str) -> float:

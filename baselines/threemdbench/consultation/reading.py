@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from baselines.threemdbench.consultation.record import ITEMS
-from loaders.models.asking import LONGEST_ANSWER, Unfit
+from loaders.models.asking import LONGEST_ANSWER, Unfit, fields
 
 LEVELS = ("unsatisfactory", "satisfactory", "excellent")
 """The answers to item 4.1; the position in the list is the score. All other items are answered by 0 or 1."""
@@ -138,14 +138,7 @@ def _parsed(text: str) -> Mapping[Any, Any] | None:
 
 
 def _json(text: str) -> object:
-    return json.loads(text, object_pairs_hook=_pairs)
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        raise Unfit("a field stands twice in the answer")
-    return fields
+    return json.loads(text, object_pairs_hook=fields)
 
 
 def _pythonic(text: str) -> str:
