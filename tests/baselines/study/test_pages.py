@@ -115,12 +115,7 @@ def test_a_clock_stops_without_a_server_and_never_shows_more_than_before(browser
     with study_site.served(site) as address:
         desk = Desk(browser, address)
         desk.page.clock.install()
-        desk.page.goto(address + study_site.invited(site)[0])
-        desk.go_on()
-        with site.store.writing() as connection:
-            connection.execute(people.update().values(stage="work"))
-        desk.page.goto(address)
-        desk.go_on()
+        go_to_a_talk(desk, site)
 
         def use(seconds: float) -> None:
             with site.store.writing() as connection:
@@ -145,23 +140,22 @@ def test_a_clock_stops_without_a_server_and_never_shows_more_than_before(browser
         later(4, "7:.. left")
 
 
-def at_a_talk(browser: Any, site: Site, address: str) -> Desk:
-    """The page of a talk, without what comes before it."""
-    desk = Desk(browser, address)
-    desk.page.goto(address + study_site.invited(site)[0])
+def go_to_a_talk(desk: Desk, site: Site) -> None:
+    """To the page of a talk, without what comes before it."""
+    desk.page.goto(desk.address + study_site.invited(site)[0])
     desk.go_on()
     with site.store.writing() as connection:
         connection.execute(people.update().values(stage="work"))
-    desk.page.goto(address)
+    desk.page.goto(desk.address)
     desk.go_on()
-    return desk
 
 
 def test_words_that_are_not_sent_stay_and_the_page_says_so(browser: Any, tmp_path: Path) -> None:
     """A server that cannot, no line, and another tab that knew more; and what is pressed twice is sent once."""
     site = talking(tmp_path / "s", per_person=1)
     with study_site.served(site) as address:
-        desk = at_a_talk(browser, site, address)
+        desk = Desk(browser, address)
+        go_to_a_talk(desk, site)
         page, told = desk.page, desk.page.locator("#told")
         other = desk.context.new_page()
         other.goto(address)
