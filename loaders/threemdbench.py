@@ -233,6 +233,11 @@ def _plain(name: str) -> str:
     return " ".join(re.split(r"[\s_]+", name.replace("’", "'").strip().casefold()))
 
 
+def group_of(row: Mapping[str, Any]) -> str:
+    """What the photo of a row is resampled with: its patient, lesion or case, else its near copies, else ""."""
+    return row.get("group_id") or row.get("cluster_id") or ""
+
+
 def parse_complaints(value: object, where: object = "complaints") -> list[str]:
     """Single complaints from whatever a release calls a list of them: a list, its text, bullets, lines or sentences.
 

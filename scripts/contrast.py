@@ -151,7 +151,8 @@ def _consultations(read: Sequence[FinishedRun], seed: int, as_json: bool, everyt
         counts = ", ".join(f"{len(one):,}" for one in cases)
         text = f"The runs played different cases ({counts}): each pair is compared on the cases that both have"
         errors.print(text, style="yellow", highlight=False)
-    print_differences(found, everything=everything)
+    drawn = "cases, those of a patient or lesion together (the tests take cases as independent)"
+    print_differences(found, everything=everything, drawn=drawn)
 
 
 def print_differences(found: Sequence[Difference], *, everything: bool, unit: str = "cases", drawn: str = "") -> None:

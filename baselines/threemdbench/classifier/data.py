@@ -22,7 +22,7 @@ from loaders.files.image_files import image_files
 from loaders.files.images import image_bytes, open_image
 from loaders.files.untrusted import digest_of, is_folder, is_text, is_there
 from loaders.opened import Opened
-from loaders.threemdbench import DIAGNOSES, NAMES
+from loaders.threemdbench import DIAGNOSES, NAMES, group_of
 
 SPLITS = ("train", "validation", "test")
 FOLDER = "folder of class folders"
@@ -135,11 +135,9 @@ def _release_photos(opened: Opened) -> list[Photo]:
                     expected="one of the 34 of 3MDBench",
                     do="For other labels, use a folder of class folders",
                 )
-            patient = row["group_id"] or ""
-            group = patient or row["cluster_id"] or row["image_id"]
-            photos.append(
-                Photo(row["image_id"], NAMES.index(row["diagnosis"]), group, partial(_row_bytes, rows, at), patient)
-            )
+            group = group_of(row) or row["image_id"]
+            label, data = NAMES.index(row["diagnosis"]), partial(_row_bytes, rows, at)
+            photos.append(Photo(row["image_id"], label, group, data, patient=row["group_id"] or ""))
     return photos
 
 

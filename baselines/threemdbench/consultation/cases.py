@@ -27,7 +27,7 @@ from loaders.files.images import ImageError, cell_bytes, clean_bytes, open_image
 from loaders.files.untrusted import digest_of, is_there
 from loaders.models.messages import read_image
 from loaders.pages import small_jpeg
-from loaders.threemdbench import PERSONALITIES, diagnosis_of, named_in, parse_complaints
+from loaders.threemdbench import PERSONALITIES, diagnosis_of, group_of, named_in, parse_complaints
 
 if TYPE_CHECKING:
     import datasets
@@ -143,6 +143,7 @@ def _case(
         temperament=temperament,
         cues=cues,
         assessor_image=None if shown is small else _kept(small, folder),
+        group=group_of(row),
     )
 
 

@@ -31,12 +31,12 @@ NONE = "none"
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """The answer of the extractor about one consultation; repetitions of a case share its id, and so a cluster.
+    """The answer of the extractor about one consultation; repetitions of a case share its cluster.
 
     `text` is what we read in it, `raw` the answer as it was given, None if that is the same.
     """
 
-    case_id: str
+    cluster: str
     gold: str
     text: str
     raw: str | None = None
@@ -110,10 +110,10 @@ def extracted(consultation: Consultation, unfinished: Unfinished = "paper") -> E
     """
     extraction = consultation.extraction
     if not consultation.finished and unfinished == "paper":
-        return Extracted(consultation.case_id, consultation.gold, NONE)
+        return Extracted(consultation.cluster, consultation.gold, NONE)
     text = ", ".join(extraction.names).lower() if extraction.failure is None else ""
     raw, _ = without_thoughts(extraction.raw)
-    return Extracted(consultation.case_id, consultation.gold, text or NONE, raw)
+    return Extracted(consultation.cluster, consultation.gold, text or NONE, raw)
 
 
 def parts(text: str) -> list[str]:
@@ -162,7 +162,7 @@ def _samples(named: Sequence[tuple[Extracted, str | None]]) -> Answers:
     return Answers(
         tuple(answer.gold for answer, _ in named),
         tuple(name for _, name in named),
-        tuple(answer.case_id for answer, _ in named),
+        tuple(answer.cluster for answer, _ in named),
     )
 
 

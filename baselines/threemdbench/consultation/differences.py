@@ -5,7 +5,8 @@
 The paper's test is Wilcoxon's signed-rank test of paired values at alpha .01, with Benjamini and Hochberg's adjustment
 over all pairs of a table. F1 has no value per case: what is tested is whether the diagnosis of the case was right,
 which with 0 and 1 is a sign test (3M-G22). The size of the difference of F1, counted both ways, comes from the paired
-bootstrap over cases beside it.
+bootstrap beside it. Bootstraps draw patients, lesions or near copies (`Consultation.cluster`); the tests take cases as
+independent.
 """
 
 from __future__ import annotations
@@ -96,8 +97,17 @@ def _pair(first: System, second: System, *, resamples: int, seed: int) -> Iterat
             expected="consultations over the same cases",
             do="Compare runs over the same data",
         )
+    # A run of an earlier version did not store the groups; the other run may have.
+    groups = {played.case_id: played.group for side in (first, second) for played in side.consultations if played.group}
     sides = [
-        replace(side, consultations=[played for played in side.consultations if played.case_id in common])
+        replace(
+            side,
+            consultations=[
+                replace(played, group=groups.get(played.case_id, ""))
+                for played in side.consultations
+                if played.case_id in common
+            ],
+        )
         for side in (first, second)
     ]
     compared = partial(Difference, first=first.label, second=second.label)
@@ -116,8 +126,9 @@ def _pair(first: System, second: System, *, resamples: int, seed: int) -> Iterat
         cases = sorted(means[0].keys() & means[1].keys())
         if cases:
             values = [np.array([mean[case] for case in cases]) for mean in means]
+            clusters = [groups.get(case, case) for case in cases]
             within = None if most is None else (-most, most)
-            value, ci95, p = paired(*values, within=within, resamples=resamples, seed=seed)
+            value, ci95, p = paired(*values, within=within, resamples=resamples, seed=seed, clusters=clusters)
             yield compared(table, measure, unit, n=len(cases), difference=value, ci95=ci95, p=p)
 
 

@@ -65,6 +65,7 @@ async def play(case: Case, ask: Ask, rules: Rules) -> Consultation:
         parse_failures=sum("unparsed" in turn.flags for turn in turns),
         extraction=await extract(turns, ask, rules.prompts, rules.protocol),
         assessment=await assess(case, turns, ask, rules.prompts, protocol=rules.protocol) if setting.dialogue else None,
+        group=case.group,
     )
 
 

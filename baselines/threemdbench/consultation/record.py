@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
+from loaders.files.records import GROWN
 from loaders.threemdbench import PERSONALITIES
 
 Role = Literal["patient", "doctor"]
@@ -27,6 +28,7 @@ class Case:
 
     `image` is what the doctor is shown and `assessor_image` what the assessor is shown, None if it is the same: bytes
     of a file without metadata, or its path. `cues` are three diagnoses of an image classifier, best first, or None.
+    `group` is what its photo is resampled with (`loaders.threemdbench.group_of`), "" if it stands alone.
     """
 
     case_id: str
@@ -38,6 +40,7 @@ class Case:
     temperament: str
     cues: tuple[str, ...] | None = None
     assessor_image: bytes | Path | None = None
+    group: str = ""
 
     def __post_init__(self) -> None:
         if self.temperament not in PERSONALITIES:
@@ -93,7 +96,8 @@ class Consultation:
     `ended` says how: the patient's BREAK, the cap on utterances, or the one answer of a setting without dialogue.
     `finished` is False at the cap (3M-G14). `utterances` (Table 5) counts all turns; a bare BREAK is none (3M-G13).
     `parse_failures` counts the doctor's replies in which REASONING and ANSWER could not be told apart even after a
-    second request (3M-G17). `assessment` is None if the setting has no dialogue to assess.
+    second request (3M-G17). `assessment` is None if the setting has no dialogue to assess. `group` is that of the case;
+    consultations of versions that did not store it have none.
     """
 
     case_id: str
@@ -109,6 +113,12 @@ class Consultation:
     parse_failures: int
     extraction: Extraction
     assessment: Assessment | None
+    group: Annotated[str, GROWN] = ""
+
+    @property
+    def cluster(self) -> str:
+        """What an interval draws: the patient, lesion or near copies that the photo belongs to, else the case."""
+        return self.group or self.case_id
 
     def __post_init__(self) -> None:
         if self.utterances != len(self.turns):

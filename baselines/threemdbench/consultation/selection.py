@@ -112,9 +112,9 @@ def _metrics(
 ) -> list[Result]:
     """The three metrics of a candidate, with intervals over cases."""
     trials = candidate.trials
-    following = [(trial.case_id, float(trial.following)) for trial in trials if trial.following is not None]
+    following = [(trial.cluster, float(trial.following)) for trial in trials if trial.following is not None]
     relevance = [
-        (trial.case_id, float(np.mean(given)))
+        (trial.cluster, float(np.mean(given)))
         for trial in trials
         if (given := [mark for mark in trial.relevance if mark is not None])
     ]
@@ -123,10 +123,10 @@ def _metrics(
     spreads: list[Bootstrap | None] = []
     draws: dict[str, Any] = {"resamples": resamples, "seed": seed}
     for rated, ends in ((following, (1, 5)), (relevance, (0, 1))):
-        cases, values = [case for case, _ in rated], [value for _, value in rated]
-        spreads.append(bootstrap_means(values, clusters=cases, within=ends, **draws) if rated else None)
-    cases = [trial.case_id for trial in trials]
-    spreads.append(bootstrap_ratios(near, said, clusters=cases, within=(0, 1), **draws) if said.sum() else None)
+        own, values = [cluster for cluster, _ in rated], [value for _, value in rated]
+        spreads.append(bootstrap_means(values, clusters=own, within=ends, **draws) if rated else None)
+    clusters = [trial.cluster for trial in trials]
+    spreads.append(bootstrap_ratios(near, said, clusters=clusters, within=(0, 1), **draws) if said.sum() else None)
     kinds = (
         ("score 1-5", len(following), "judge's rating of the dialogue"),
         ("proportion", len(relevance), "mean over dialogues"),
@@ -160,9 +160,9 @@ def _unrated(candidate: PatientCandidate, record: RunRecord, resamples: int, see
         )
     ]
     if asked:
-        cases = [trial.case_id for trial in trials]
+        clusters = [trial.cluster for trial in trials]
         spread = bootstrap_ratios(
-            answers[:, 0], answers[:, 1], clusters=cases, within=(0, 1), resamples=resamples, seed=seed
+            answers[:, 0], answers[:, 1], clusters=clusters, within=(0, 1), resamples=resamples, seed=seed
         )
         shares.insert(2, ("Relevance not rated", unrated, asked, spread.estimate()[1]))
     return [

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from baselines.dialogue.game import Ask, Game
 from baselines.threemdbench.consultation.assessor import ask_assessor
@@ -22,6 +22,7 @@ from baselines.threemdbench.consultation.cleaning import ordered, scrub, spoken
 from baselines.threemdbench.consultation.protocol import BEDSIDE
 from baselines.threemdbench.consultation.record import Case, Turn
 from baselines.threemdbench.consultation.rubric import transcript
+from loaders.files.records import GROWN
 from loaders.models.asking import Unfit, ask_until
 from loaders.models.messages import Answer, Decoding, Message
 from loaders.models.prompts import Prompts, read_prompts
@@ -58,7 +59,8 @@ class Trial:
     `facts` are what the patient was told about itself, the general complaint first. `levels` is the doctor's confidence
     after each turn of the patient that it read, None if its answer named none. `relevance` is the judge's rating of
     each answer to a question, `following` that of the whole; None if none of the judge's answers was a rating.
-    `ended` is "break" if the patient ended the dialogue, "diagnosis" if it went on talking after that.
+    `ended` is "break" if the patient ended the dialogue, "diagnosis" if it went on talking after that. `group` is that
+    of the case.
     """
 
     case_id: str
@@ -69,6 +71,12 @@ class Trial:
     diagnosed: bool
     relevance: tuple[int | None, ...]
     following: int | None
+    group: Annotated[str, GROWN] = ""
+
+    @property
+    def cluster(self) -> str:
+        """What an interval draws: the patient, lesion or near copies that the photo belongs to, else the case."""
+        return self.group or self.case_id
 
 
 def read_selection_prompts(folder: Path | None = None) -> Prompts:
@@ -127,6 +135,7 @@ async def play(case: Case, ask: Ask, prompts: Prompts) -> Trial:
         diagnosed=diagnosed,
         relevance=tuple([await _relevance(pair, at, ask, prompts) for at, pair in enumerate(pairs)]),
         following=await _following(instructions, turns, ended, ask, prompts),
+        group=case.group,
     )
 
 

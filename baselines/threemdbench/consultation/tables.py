@@ -5,7 +5,8 @@
 Every cell has the key of the published one, so that `bedside compare` finds it. Table 5's F1 is counted the authors'
 way, as the paper's is; strict F1, macro F1 and accuracy are in the same row, and so are the shares of consultations
 without a diagnosis, with several, unfinished, or with an unreadable answer: no F1 says much without them.
-Intervals are bootstrapped over cases, however many repetitions each has.
+Intervals are bootstrapped over patients, lesions or near copies (`Consultation.cluster`), however many cases each has,
+and repetitions a case; the tests take cases as independent.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ class _Run:
     def rates(self) -> list[Result]:
         """How often the answer was none, several or unreadable, with the doctor's and the assessor's own failures."""
         texts = [answer.text for answer in self._answers(self.consultations)]
-        cases = [played.case_id for played in self.consultations]
+        clusters = [played.cluster for played in self.consultations]
         assessed = {at: played.assessment for at, played in enumerate(self.consultations) if played.assessment}
         marks: dict[str, list[bool]] = {
             "No diagnosis": [is_none(text) for text in texts],
@@ -122,13 +123,13 @@ class _Run:
             "Reasoning not parsed": [played.parse_failures > 0 for played in self.consultations],
             "Extraction failed": [played.extraction.failure is not None for played in self.consultations],
         }
-        rates = [self._rate(column, cases, given) for column, given in marks.items()]
+        rates = [self._rate(column, clusters, given) for column, given in marks.items()]
         if assessed:
             failed = [assessment.items is None for assessment in assessed.values()]
-            rates.append(self._rate("Assessment failed", [cases[at] for at in assessed], failed))
+            rates.append(self._rate("Assessment failed", [clusters[at] for at in assessed], failed))
         if self.lost:
             note = "a model failed; these cases are in no other number"
-            total = self.lost + len(cases)
+            total = self.lost + len(clusters)
             rates.append(self._share("Not played", self.lost, total, wilson_interval(self.lost, total), note))
         return rates
 
@@ -177,10 +178,10 @@ class _Run:
             return []
         counts = np.array([played.utterances for played in self.consultations], dtype=np.float64)
         kinds = np.stack([marks, ~marks], axis=1).astype(np.float64)
-        cases = [played.case_id for played in self.consultations]
+        clusters = [played.cluster for played in self.consultations]
         try:
             spread = bootstrap_ratios(
-                kinds * counts[:, None], kinds, resamples=self.resamples, seed=self.seed, clusters=cases
+                kinds * counts[:, None], kinds, resamples=self.resamples, seed=self.seed, clusters=clusters
             )
             ci95 = percentile_interval(spread.replicates[:, 1] - spread.replicates[:, 0])
         except InputError:  # most resamples hold only one kind of patient
@@ -242,6 +243,7 @@ class _Run:
         return sliced(
             [measure for measure in measures if measure.values], sides, record=self.record, paper=PAPER,
             row=doctor_name(self.record), setting=setting_name(self.consultations[0].setting),
+            groups={played.case_id: played.cluster for played in self.consultations},
             resamples=self.resamples, seed=self.seed,
         )  # fmt: skip
 
@@ -274,12 +276,12 @@ class _Run:
 
     def _item(self, table: str, item: str, some: Sequence[Consultation], *, group: str | None = None) -> Result:
         unit = "mean of 0/1" if HIGHEST[item] == 1 else "mean of 0/1/2"
-        values = [(played.case_id, graded(played, item, self.unfinished)) for played in some]
-        given = [(case, score) for case, score in values if score is not None]
+        values = [(played.cluster, graded(played, item, self.unfinished)) for played in some]
+        given = [(cluster, score) for cluster, score in values if score is not None]
         return self._mean(table, f"Criterion {item}", given, unit, "up", group, within=(0, HIGHEST[item]))
 
     def _utterances(self, table: str, some: Sequence[Consultation], *, group: str | None = None) -> Result:
-        given = [(played.case_id, float(played.utterances)) for played in some]
+        given = [(played.cluster, float(played.utterances)) for played in some]
         return self._mean(table, "Number of utterances (mean)", given, "utterances", "none", group)
 
     def _mean(
@@ -292,19 +294,19 @@ class _Run:
         group: str | None,
         within: Interval | None = None,
     ) -> Result:
-        """The mean of (case, value); `within` are the bounds of their scale."""
+        """The mean of (cluster, value); `within` are the bounds of their scale."""
         if not given:
             return self._cell(table, column, None, unit, direction, group=group, n=0, note="nothing was assessed")
-        cases, values = zip(*given, strict=True)
-        draws: dict[str, Any] = {"resamples": self.resamples, "seed": self.seed, "clusters": cases}
+        clusters, values = zip(*given, strict=True)
+        draws: dict[str, Any] = {"resamples": self.resamples, "seed": self.seed, "clusters": clusters}
         mean, ci95 = bootstrap_means(values, within=within, **draws).estimate()
         return self._cell(table, column, mean, unit, direction, group=group, n=len(given), ci95=ci95)
 
-    def _rate(self, column: str, cases: Sequence[str], marks: Sequence[bool]) -> Result:
-        """A share of the consultations, with Wilson's interval, or the bootstrap over cases if cases were repeated."""
-        if len(set(cases)) == len(marks):
+    def _rate(self, column: str, clusters: Sequence[str], marks: Sequence[bool]) -> Result:
+        """A share of the consultations, with Wilson's interval, or the bootstrap if a cluster has several."""
+        if len(set(clusters)) == len(marks):
             return self._share(column, sum(marks), len(marks), wilson_interval(sum(marks), len(marks)))
-        draws: dict[str, Any] = {"resamples": self.resamples, "seed": self.seed, "clusters": cases}
+        draws: dict[str, Any] = {"resamples": self.resamples, "seed": self.seed, "clusters": clusters}
         spread = bootstrap_means(np.array(marks, float), within=(0, 1), **draws)
         return self._share(column, sum(marks), len(marks), spread.estimate()[1])
 

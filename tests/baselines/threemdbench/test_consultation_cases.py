@@ -63,6 +63,15 @@ def test_a_row_becomes_a_case() -> None:
     assert (one.cues, found.invalid, found.giveaways) == (None, (), ())
 
 
+@pytest.mark.parametrize(
+    ("more", "group"),
+    [({}, ""), ({"group_id": "p1", "cluster_id": "c1"}, "p1"), ({"group_id": None, "cluster_id": "c1"}, "c1")],
+)
+def test_a_case_is_resampled_with_its_patient_or_near_copies(more: dict[str, Any], group: str) -> None:
+    (one,) = read_cases([row(**more)]).cases
+    assert one.group == group
+
+
 def test_small_photos_are_at_most_400_pixels_wide() -> None:
     wide, narrow = read_cases([row(0), row(1, image=photo((300, 500)))]).cases
     assert (size(wide.image), size(narrow.image)) == ((400, 240), (300, 500))

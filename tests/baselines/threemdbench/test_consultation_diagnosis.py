@@ -248,7 +248,7 @@ def test_intervals_draw_cases_and_not_repetitions_of_them() -> None:
     several = [one for one in once for _ in range(9)]
     narrow, wide = score(once, resamples=300).accuracy, score(several, resamples=300).accuracy
     assert narrow.ci95 and wide.ci95 and narrow.ci95 == pytest.approx(wide.ci95)
-    apart = [Extracted(f"{one.case_id}-{n}", one.gold, one.text) for n, one in enumerate(several)]
+    apart = [Extracted(f"{one.cluster}-{n}", one.gold, one.text) for n, one in enumerate(several)]
     free = score(apart, resamples=300).accuracy.ci95
     assert free and (free[1] - free[0]) * 2 < wide.ci95[1] - wide.ci95[0]
 

@@ -200,6 +200,29 @@ def test_repetitions_of_a_case_make_no_interval_narrower() -> None:
     assert alone is not None and again == pytest.approx(alone)
 
 
+def of_few_patients(made: list[Consultation], photos: int = 3) -> list[Consultation]:
+    """The same, with several cases of each patient that went alike."""
+    return [
+        replace(one, case_id=f"{one.case_id}-{photo}", group=one.case_id) for photo in range(photos) for one in made
+    ]
+
+
+def test_several_photos_of_a_patient_make_no_interval_narrower() -> None:
+    made = many(40, skill=0.6)
+    repeated = results(made * 3, record(), resamples=50)
+    several = results(of_few_patients(made), record(), resamples=50)
+    tested = (TEMPERAMENT_TESTS,)  # rank tests take cases as independent, and average repetitions
+    once, thrice = ([one for one in found if one.table not in tested] for found in (repeated, several))
+    assert [(one.column, one.value, one.n) for one in once] == [(one.column, one.value, one.n) for one in thrice]
+    for one, other in zip(once, thrice, strict=True):
+        assert one.ci95 == pytest.approx(other.ci95), one.column
+    sides = {"skin type": {one.case_id: "I-II" for one in of_few_patients(made)}}
+    slices = [one for one in results(of_few_patients(made), record(), sides=sides, resamples=50) if "By " in one.table]
+    whole = cells(several)["Table 6", "Criterion 4.1", "test (120 cases)"]
+    (mine,) = [one for one in slices if one.column == "Criterion 4.1"]
+    assert mine.ci95 == pytest.approx(whole.ci95, abs=0.1)
+
+
 def test_no_consultation_and_several_settings_are_errors() -> None:
     with pytest.raises(InputError, match="none"):
         results([], record())
@@ -264,6 +287,19 @@ def test_the_difference_of_f1_is_that_of_the_tables_with_a_paired_interval() -> 
         assert low < found[column].difference < high < 0 and found[column].p is None
     assert found["Diagnosis right (strict)"].significant and not found["Criterion 2.1"].significant
     assert found["Criterion 2.1"].p == 1.0
+
+
+def test_differences_draw_the_cases_of_a_patient_together() -> None:
+    """Also if only one of the two runs stored the patients: earlier versions did not."""
+    made = [many(60, skill=skill, seed=seed) for skill, seed in ((0.4, 1), (0.7, 2))]
+    first, second = map(of_few_patients, made)
+    once = differences([System("a", made[0]), System("b", made[1])], resamples=200)
+    several = differences([System("a", first), System("b", second)], resamples=200)
+    for one, other in zip(once, several, strict=True):
+        assert (one.measure, one.difference) == (other.measure, pytest.approx(other.difference))
+        assert one.ci95 == pytest.approx(other.ci95), one.measure
+    earlier = [replace(one, group="") for one in second]
+    assert differences([System("a", first), System("b", earlier)], resamples=200) == several
 
 
 def test_equal_systems_differ_in_nothing() -> None:
