@@ -86,12 +86,13 @@ class Measure:
             persons=tuple(compress(self.persons, kept)),
         )
 
-    def interval(self, *, seed: int = 0) -> Interval | None:
+    def interval(self, *, resamples: int = 10_000, seed: int = 0) -> Interval | None:
         """Percentile interval of the micro value over cases; None if too few cases count."""
         cases = self.cases or tuple(map(str, range(len(self.under))))
         if self.value is None or not any(self.under) or len(set(cases)) < 2:
             return None
         draws: dict[str, Any] = {
+            "resamples": resamples,
             "seed": seed,
             "clusters": cases,
             "crossed": self.persons if any(self.persons) else None,
