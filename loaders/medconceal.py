@@ -158,6 +158,8 @@ LEAK_WORDS, SHORTEST_LEAK = 6, 3
 
 # An age as people write it: whole years, and nothing else beside them. "6 months" is no age of 6.
 _AGE = re.compile(r"(\d{1,3})(?:\.0+)?[\s-]*(?:years?|yrs?\.?|y\.?|y/?o|y\.o\.)?(?:[\s-]*old)?", re.IGNORECASE)
+_YES, _NO = frozenset("yes y true t on 1 1.0".split()), frozenset(("", *"no n false f off 0 0.0".split()))
+_NO_CONCERN = "hidden_concerns with an object for each concern"
 _NO_AGE = ("unknown", "not known", "not stated")
 
 
@@ -624,7 +626,7 @@ def read_foreign(
     profile = {
         **blocks,
         "case_id": str(said["case_id"]).strip() or case_id,
-        "synthetic": said["synthetic"] or False,
+        "synthetic": _yes_or_no(said["synthetic"], where),
         "rarity": _given(said["rarity"]),
         "scenarios": [name for name in texts_of(said["scenarios"], "|") if name != ""],
         "narrative": _given(said["narrative"]),
@@ -666,8 +668,7 @@ def _foreign_blocks(given: ForeignRow, columns: Columns, where: str) -> tuple[di
     if missing or not read:
         raise InputError(
             where,
-            found=f"lacks {', '.join(dict.fromkeys(missing or ['hidden_concerns']))}; "
-            f"it holds {', '.join(given.names)}",
+            found=f"lacks {', '.join(dict.fromkeys(missing or [_NO_CONCERN]))}; it holds {', '.join(given.names)}",
             expected="every field of a patient profile (Appendix C.3)",
             do="Name their columns, `field: column` a line, in a file: bedside build medconceal --source cases=FILE "
             "--fields FILE; `field: null` where there is none",
@@ -680,6 +681,14 @@ def _foreign_blocks(given: ForeignRow, columns: Columns, where: str) -> tuple[di
     plan["primary_concern"] = _index_of(plan["primary_concern"], value["hidden_concerns"])
     unread = sorted({f"hidden_concerns.{field}" for each in read for field in each.unread})
     return {**value, "specialty": UNMAPPED.get(str(specialty), specialty)}, unread
+
+
+def _yes_or_no(told: Any, where: str) -> bool:
+    """Whether a cell says yes; an empty one says no. Raises: InputError for anything that is neither."""
+    answer = cell_text(str(told)).casefold()
+    if answer not in _YES and answer not in _NO:
+        raise InputError(where, found="synthetic that is neither yes nor no", expected="yes or no")
+    return answer in _YES
 
 
 def _age(told: Any) -> Any:

@@ -85,7 +85,8 @@ def run(recipe: Recipe[Any], options: Options, place: Place) -> None:
     output.print(f"  bedside verify {out}", highlight=False)
     output.print(f"  bedside preview {out} -o preview.html", highlight=False)
     if KEPT not in manifest.settings:
-        output.print(f"  bedside publish {out} ORG/NAME --tag v1.0.0 --dry-run", highlight=False)
+        tag = "vX.Y.Z" if "follows" in manifest.settings else "v1.0.0"  # what follows a release has a number after its
+        output.print(f"  bedside publish {out} ORG/NAME --tag {tag} --dry-run", highlight=False)
 
 
 def _shown(part: Counts) -> Table:

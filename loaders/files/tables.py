@@ -90,12 +90,22 @@ class Table:
             if plain_name(name) in own:
                 return own[plain_name(name)]
         if needed:
-            raise InputError(
-                self.path,
-                found=f"has no column {names[0]!r}; its columns are: {', '.join(self.columns)}",
-                expected="one of " + ", ".join(names),
-            )
+            raise no_column(self.path, [names], self.columns)
         return None
+
+
+def no_column(path: Path, lacking: Sequence[Sequence[str]], columns: Sequence[str]) -> InputError:
+    """The error for a table that lacks columns; each is `lacking` under several names, the usual one first."""
+    do = "Rename the columns that hold them, or add them"
+    if len(columns) == 1 and re.search(r"[,;\t|]", columns[0]):
+        do = "Its cells seem to be separated otherwise than its name says: .csv is for commas, .tsv for tabs"
+    return InputError(
+        path,
+        found=f"has no column {' and none '.join(repr(names[0]) for names in lacking)}; "
+        f"its columns are: {', '.join(columns)}",
+        expected="; ".join("one of " + ", ".join(names) for names in lacking),
+        do=do,
+    )
 
 
 def plain_name(name: str) -> str:

@@ -74,15 +74,16 @@ def command(
         verdict = {True: "ok", False: "FAILS", None: "note"}[probe.passed]
         shown.add_row(probe.name, verdict, probe.found, style="bold red" if probe.passed is False else None)
     output.print(shown)
-    output.print(_plays(read_product(file)), highlight=False)
-    return 1 if any(probe.passed is False for probe in found) else 0
+    fails = any(probe.passed is False for probe in found)
+    output.print(f"{'Once it passes, it' if fails else 'It'} can play {_plays(read_product(file))}.", highlight=False)
+    return int(fails)
 
 
 def _plays(product: Product) -> str:
-    """What a function can play by its parameters: only one that takes pictures can play a setting with a photo."""
+    """What a function plays by its parameters: only one that takes pictures can play a setting with a photo."""
     settings = [name for name, setting in SETTINGS.items() if product.pictures or not setting.image]
     lacks = "" if product.pictures else " (it has no third parameter, images, so it plays no setting with a photo)"
-    return f"It can play confirmation, intervention, and consultation --setting {' | '.join(settings)}{lacks}."
+    return f"confirmation, intervention, and consultation --setting {' | '.join(settings)}{lacks}"
 
 
 async def probes(file: Path, timeout: float) -> list[Probe]:

@@ -300,6 +300,19 @@ def test_what_a_row_does_not_state_is_not_assumed() -> None:
     assert stated.items() <= read.items()
 
 
+@pytest.mark.parametrize(
+    ("told", "said"), [("Yes", True), ("no", False), (1.0, True), (0, False), ("TRUE", True), (" ", False)]
+)
+def test_synthetic_is_read_as_people_write_it(told: object, said: bool) -> None:
+    assert from_official({**official(), "synthetic": told}, split="test", position=0)["synthetic"] is said
+
+
+@pytest.mark.parametrize("told", ["wahr", 7, ["yes"]])
+def test_synthetic_is_yes_or_no(told: object) -> None:
+    with pytest.raises(InputError, match="synthetic that is neither yes nor no .expected yes or no"):
+        from_official({**official(), "synthetic": told}, split="test", position=0)
+
+
 def test_everything_missing_is_reported_at_once_without_values() -> None:
     value = poisoned(official())
     del value["roleplay"], value["clinical"]["adherence_behavior"]

@@ -163,7 +163,9 @@ def test_the_check_says_what_the_function_can_play(
     """A function of two parameters passed every probe, and was refused by the first request of a run with photos."""
     file = written(tmp_path, f"async def reply(session, text{parameters}): return 'OK'\n")
     assert execute(["endpoint", "check", str(file)]) == 1  # it remembers nothing
-    assert f"It can play confirmation, intervention, and {said}" in " ".join(capsys.readouterr().out.split())
+    assert f"Once it passes, it can play confirmation, intervention, and {said}" in " ".join(
+        capsys.readouterr().out.split()
+    )
 
 
 async def no_wait(_: float) -> None:

@@ -101,9 +101,8 @@ def drawn(dialogues: Sequence[Dialogue], count: int, seed: int) -> list[Dialogue
     Raises InputError on fewer dialogues than `count`.
     """
     if count < 2 or count > len(dialogues):
-        raise InputError(
-            "dialogues", found=f"{len(dialogues)}", expected=f"{max(count, 2)} or more", do="Ask for fewer"
-        )
+        do = f"Ask for fewer (--count {len(dialogues)})" if len(dialogues) > 1 else "Name runs that hold more"
+        raise InputError("dialogues", found=f"{len(dialogues)}", expected=f"{max(count, 2)} or more", do=do)
     left = sorted(dialogues, key=lambda dialogue: dialogue.key)
     random.Random(seed).shuffle(left)
     used: Counter[tuple[str, str]] = Counter()

@@ -11,7 +11,7 @@ from typing import Any
 
 from builders.pipeline.keys import Keys
 from loaders.errors import InputError
-from loaders.files.tables import Records, plain_name
+from loaders.files.tables import Records, no_column, plain_name
 from loaders.files.untrusted import BadRow, cell_text, name_of
 from loaders.medlaybench_v import LAY_COLUMN, SPLITS, parse_cuis
 
@@ -62,8 +62,12 @@ class Columns:
         self._path = records.path
         self._columns = records.columns
         self.file = name_of(records.path)
-        self.identifier = self._needed(_IDENTIFIER)
-        self.caption = self._needed(_CAPTION)
+        identifier, caption = self._first(_IDENTIFIER), self._first(_CAPTION)
+        if identifier is None or caption is None:
+            needed = ((_IDENTIFIER, identifier), (_CAPTION, caption))
+            lacking = [names for names, found in needed if found is None]
+            raise no_column(self._path, lacking, self._columns)
+        self.identifier, self.caption = identifier, caption
         self.cuis = self._first(_CUIS)
         self.licence = self._first(_LICENCE)
         self.asserted = self._first(_ASSERTED)
@@ -77,16 +81,6 @@ class Columns:
 
     def _first(self, names: Sequence[str]) -> str | None:
         return next((self._own[name] for name in names if name in self._own), None)
-
-    def _needed(self, names: Sequence[str]) -> str:
-        found = self._first(names)
-        if found is None:
-            raise InputError(
-                self._path,
-                found=f"has no column {names[0]!r}; its columns are: {', '.join(self._columns)}",
-                expected="one of " + ", ".join(names),
-            )
-        return found
 
 
 def caption_rows(records: Records, default_split: str) -> Iterator[Row | BadRow]:

@@ -177,6 +177,12 @@ def test_problems_of_a_row_are_no_errors(tmp_path: Path) -> None:
     [
         ("a.csv", "id,caption\n", "a.csv", "only a header line"),
         ("a.csv", "id,text body\nx,y\n", "a.csv", "has no column 'expert_caption'; its columns are: id, text body"),
+        (
+            "a.csv",
+            "number,text body\n1,y\n",
+            "a.csv",
+            "has no column 'image_id' and none 'expert_caption'; its columns",
+        ),
         ("a.csv", "number,caption\n1,y\n", "a.csv", "has no column 'image_id'; its columns are: number, caption"),
         ("a.csv", 'id,caption\nx,y\nz,"cut off', "a.csv:3", "cannot be read as CSV"),
         ("a.csv", "id,caption,licence\nx,y\n", "a.csv:2", "a row of 2 cells"),
@@ -200,6 +206,11 @@ def test_broken_files_say_where(tmp_path: Path, name: str, text: str, where: str
         rows(path)
     assert error.value.where.endswith(where)
     assert found in error.value.found
+
+
+def test_a_table_of_one_column_may_be_separated_otherwise(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"columns are: id,caption.*separated otherwise.*\.tsv for tabs"):
+        rows(write(tmp_path / "a.tsv", "id,caption\nx,y\n"))
 
 
 def test_files_that_are_not_there_or_no_text(tmp_path: Path) -> None:
