@@ -7,8 +7,10 @@ captions -> admit -> unique ids -> images -> (concepts, with a recogniser) -> dr
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -25,15 +27,19 @@ from builders.medlaybench_v.measure import RULES, check_row, measure
 from builders.medlaybench_v.preview import PREVIEW
 from builders.medlaybench_v.prompts import CONDITIONS, read_prompts
 from builders.medlaybench_v.recognizers import MedcatRecognizer, SpacyRecognizer
+from builders.medlaybench_v.refine import NO_FORM, NONE_PASSED
 from builders.medlaybench_v.sources import SAMPLE, CaptionSource, open_source
 from builders.medlaybench_v.sources.files import SOURCE_COLUMNS
 from builders.medlaybench_v.steps import MAX_TOKENS, SOURCE, admit, concepts, draft, refine_by_model, refine_by_rules
 from builders.medlaybench_v.vocabulary import Vocabulary, combine, read_vocabulary
 from builders.pipeline.rows import Row
+from builders.pipeline.run import Run
+from builders.pipeline.workspace import RESULTS
 from builders.recipe import Build, ModelOptions, Plan, Recipe
 from builders.release.preview import Table, by_split
 from builders.steps import Chat, Step, images, unique
 from loaders.errors import InputError
+from loaders.files.stores import Store
 from loaders.files.untrusted import BadRow
 from loaders.manifest import IMAGES_OF, Manifest, Source
 from loaders.medlaybench_v import CORPUS
@@ -180,6 +186,7 @@ def plan(build: Build[Options]) -> Plan:
         card=lambda manifest: card(manifest, source.origin, options.condition, chat, judge),
         chat=chat,
         packages=[*_PACKAGES, *["medcat"] * bool(options.medcat), *["spacy"] * bool(options.spacy)],
+        review=partial(_without_model, store=build.store) if chat else None,
         stand_in=[
             *reasons * (options.captions == SAMPLE),
             *(chat.stand_in("the lay captions") if chat else []),
@@ -196,6 +203,40 @@ def _set_aside(vocabulary: Vocabulary) -> str:
     frequent = sorted(vocabulary.reasons.items(), key=lambda reason: (-reason[1], reason[0]))
     reasons = "; ".join(f"{why} ({count:,})" for why, count in frequent[:3]) + "; …" * (len(frequent) > 3)
     return f"Vocabulary {source.name}: {source.used:,} of {source.pairs:,} pairs used; set aside: {reasons}"
+
+
+def _without_model(finished: Run, store: Store) -> str:
+    """The sentence that says why rows are without a text of the model; "" if all have one.
+
+    A row that no model answered is not one whose text failed: only the first may be worth another try.
+    """
+    unanswered, formless, failed = Counter[str](), Counter[str](), 0
+    for row in finished.workspace.rows(finished.batches, ("status", "status_reason")):
+        if row["status"] != "fallback":
+            continue
+        why: str = row["status_reason"]
+        if why.startswith(NO_FORM):
+            formless[why.removeprefix(NO_FORM).partition(";")[0]] += 1
+        elif why.startswith(NONE_PASSED):
+            failed += 1
+        else:
+            unanswered[why] += 1
+    parts = [f"in {failed:,} no text passed the gates"] if failed else []
+    for rows, what in (
+        (formless, "no answer was in the form that is asked for"),
+        (unanswered, "there is no answer"),
+    ):
+        for why, _ in rows.most_common(1):
+            parts.append(f"in {rows.total():,} {what} (most often: {why})")
+    if not parts:
+        return ""
+    told = f"Rows without a text of the model: {'; '.join(parts)}."
+    if unanswered:
+        told += (
+            f" To ask again for those without an answer, delete {store}/{RESULTS} and run the same command with "
+            "--overwrite: no stored answer is paid for twice."
+        )
+    return told
 
 
 def _steps(

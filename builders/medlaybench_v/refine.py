@@ -31,11 +31,17 @@ from builders.medlaybench_v.writing.glosses import inside_brackets
 from builders.medlaybench_v.writing.grammar import polish, tidy
 from builders.medlaybench_v.writing.matches import Match
 from builders.medlaybench_v.writing.sentences import in_sentences
-from loaders.models.asking import Ask, Unfit, ask_until, read_object
+from loaders.errors import ModelError
+from loaders.models.asking import NO_ROOM, Ask, Unfit, ask_until, read_object
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts
+from loaders.models.tries import REFUSED
 
 RETRIES = 2
+NONE_PASSED = "no text of the model passed: "
+"""How the reason of a row begins whose model answered in vain."""
+NO_FORM = f"{NONE_PASSED}format: "
+"""The same if it did not even answer in the form that was asked for."""
 _Judged = tuple[str, tuple[Verdict, ...]]  # a text with the verdicts on it
 RULES, GLOSSES = "rules", "glosses"
 
@@ -90,6 +96,8 @@ async def by_model(
 
     A `judge` gives an opinion of every text that passes the gates of style. Where it decides, its opinion counts and
     not the gates of facts; its reason is named in the retry.
+
+    Raises: ModelError if the question does not fit into the model's context, and what `ask` and `judge` raise.
     """
     draft = drafter.draft(caption.expert, caption.matches)
     question = user_prompt(prompts, condition, _values(caption, _text_of(draft)))
@@ -126,8 +134,10 @@ async def by_model(
             return Refined(text, "ungated" if ablation else "judged", name, verdicts, failures(verdicts))
         again = f"accepted at attempt {asked.attempts}" if asked.attempts > 1 else None
         return Refined(text, status, name, verdicts, again)
+    if asked.failure == NO_ROOM:  # no row may have room, so it counts as a request that is refused
+        raise ModelError(name, found=f"{REFUSED}: {NO_ROOM}", do="Serve it with a longer context, then run again")
     why = " ".join((asked.failure or "").replace("\n- ", "; ").removeprefix("- ").split())
-    return without_model(caption, drafter, f"no text of the model passed: {why}", draft)
+    return without_model(caption, drafter, f"{NONE_PASSED}{why}", draft)
 
 
 def without_model(caption: Caption, drafter: Drafter, why: str, draft: Draft | None = None) -> Refined:

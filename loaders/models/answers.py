@@ -119,7 +119,8 @@ class Answers:
                 return stored
             async with self.turns:
                 answer = await model.ask(messages, json_schema=json_schema, **decoding)
-                first = await self._write(digest, model.name, request, answer)
+                # a request that was turned away is sent again by the next run: the server may have more room by then
+                first = answer.turned_away or await self._write(digest, model.name, request, answer)
             kept = answer if first else await self._stored(digest) or answer
         finally:
             del self._in_flight[digest]

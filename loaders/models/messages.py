@@ -71,6 +71,11 @@ class Answer:
     stop: str
     thought: str | None = None
 
+    @property
+    def turned_away(self) -> bool:
+        """Whether the provider turned the request away, too long or unwanted, so that no model was asked."""
+        return self.stop in ("model_length", "content_filter") and not self.text and self.input_tokens is None
+
 
 class ChatModel(ABC):
     """A chat model; `stand_in` is True if no model is behind it and its answers are no results."""

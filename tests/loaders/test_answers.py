@@ -218,6 +218,28 @@ def test_a_failed_question_is_asked_again_by_those_who_wait(path: Path) -> None:
         assert store.usage == Usage(asked=1, replayed=1, input_tokens=10, output_tokens=2)
 
 
+@pytest.mark.parametrize("stop", ["model_length", "content_filter"])
+def test_a_request_that_was_turned_away_is_sent_again(stop: str, path: Path) -> None:
+    """The server may have a longer context by then. A text that was stopped half way is an answer, and is paid."""
+    away, stopped = Answer("", None, None, stop), Answer("", 10, 0, stop)
+
+    class Small(Paid):
+        async def ask(self, *args: Any, **how: Any) -> Answer:
+            answer = await super().ask(*args, **how)
+            return {1: away, 2: stopped}.get(len(self.asked), answer)
+
+    model = Small()
+
+    async def ask(store: AnswerStore) -> Answer:
+        return await store.ask(model, HELLO, temperature=0.0, max_tokens=8)
+
+    found = []
+    for _ in range(3):
+        with AnswerStore(path) as store:
+            found.append(asyncio.run(ask(store)))
+    assert found == [away, stopped, stopped] and len(model.asked) == 2
+
+
 def test_a_cancelled_question_frees_those_who_wait(path: Path) -> None:
     model = Paid()
     with AnswerStore(path) as store:

@@ -225,7 +225,7 @@ def test_empty_answers_are_told_with_their_reason(
         return status(400, error="context_length_exceeded") if body["model"] == "guest" else '{"mark": 1}'
 
     server.reply = reply
-    for _ in range(2):  # the second run finds the answers in the store
+    for _ in range(2):  # the second run asks again what was turned away
         played = play(tmp_path, models(server), 3)
         asked = played.spent["guest"].requests
         assert played.silenced == {("guest", "model_length"): asked} and asked >= 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -167,3 +168,47 @@ def test_credit_that_is_used_up_is_no_fault_of_the_rows(tmp_path: Path) -> None:
     assert manifest.splits["train"].rows == 40
     assert {row["status"] for row in rows_of(tmp_path / "release").values()} == {"accepted"}
     assert server.asked() - Counter(range(40)) == {9: 1}
+
+
+TOO_LONG = status(400, message="maximum context length is 512 tokens", error="context_length_exceeded")
+
+
+def test_a_context_with_room_for_no_row_stops_the_build(tmp_path: Path) -> None:
+    """Once the model is served with a longer one, the same command asks it."""
+    captions = captions_file(tmp_path, lumps(70))
+    with Server(lambda request: TOO_LONG) as server:
+        options = {"model": MODEL, "base_url": server.base_url}
+        with pytest.raises(ModelError, match=r"answered none of 6\d rows.*does not fit into the model's context"):
+            build(tmp_path, captions, **options)
+        server.turns_away = lambda request: None
+        build(tmp_path, captions, **options)
+    assert {row["status"] for row in rows_of(tmp_path / "release").values()} == {"accepted"}
+
+
+def test_rows_that_no_model_answered_are_told_apart_and_can_be_asked_for_again(tmp_path: Path) -> None:
+    captions = captions_file(tmp_path, lumps(20))
+    faults: dict[int, Fault] = {3: TOO_LONG, 4: status(400, message="unwanted"), 5: TOO_LONG}
+    with Server(lambda request: faults.get(_row(request.body))) as server:
+        server.reply = lambda body: {7: "Sorry, no.", 8: answer("A dog.")}.get(_row(body)) or Server._lump(body)
+
+        def told(overwrite: bool) -> str:
+            sentences: list[str] = []
+            chosen = recipe.Options(captions=str(captions), model=MODEL, base_url=(server.base_url,))
+            out, work = tmp_path / "release", tmp_path / "work"
+            recipes.build(recipe.RECIPE, chosen, out, workspace=work, overwrite=overwrite, tell=sentences.append)
+            return "\n".join(sentences)
+
+        said = told(overwrite=False)
+        assert said.startswith(
+            "Rows without a text of the model: in 1 no text passed the gates; in 1 no answer was in the form that is "
+            "asked for (most often: the answer is not one JSON object and nothing else); in 3 there is no answer (most "
+            f"often: {MODEL} refused the request or failed: the question does not fit into the model's context). "
+            f"To ask again for those without an answer, delete {tmp_path}/work/results and"
+        )
+        faults.clear()
+        server.requests.clear()
+        shutil.rmtree(tmp_path / "work" / "results")
+        assert "no answer (" not in told(overwrite=True)
+        assert server.asked() == {3: 1, 4: 1, 5: 1}
+    fallen = {key for key, row in rows_of(tmp_path / "release").items() if row["status"] == "fallback"}
+    assert fallen == {"r007", "r008"}
