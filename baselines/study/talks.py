@@ -33,6 +33,7 @@ from loaders.files.records import from_json
 from loaders.models.answers import request_of
 from loaders.models.endpoint import TALK
 from loaders.models.messages import REQUEST, Answer, Message
+from loaders.models.tries import REFUSED
 
 AT_ONCE = 2
 """Talks that are played at a time. One whose model is answering does not count."""
@@ -78,6 +79,8 @@ class Asked:
         self._turn.release()  # others are played while the model answers
         try:
             answer = await player.ask(messages, json_schema=json_schema, **drawn)
+            if answer.turned_away:  # rules would speak in its place
+                raise ModelError(player.name, found=f"{REFUSED}: {answer.stop}")
         except ModelError:
             with self._site.store.writing() as connection:
                 requests.over(connection, digest)

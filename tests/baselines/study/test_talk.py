@@ -292,6 +292,29 @@ def test_nothing_replaces_a_model_that_fails(tmp_path: Path) -> None:
         assert [row.why for row in connection.execute(select(slots.c.why))] == ["interrupted", None]
 
 
+@pytest.mark.parametrize("stop", ["model_length", "content_filter"])
+def test_nothing_replaces_a_patient_whose_provider_turns_requests_away(
+    stop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """inspect_ai returns such an error as an empty answer; a fixed sentence stood in its place."""
+    site = talking(tmp_path, models=True)
+    patient = site.players["patient"]
+    ask = patient.ask
+
+    async def turned_away(*messages: Any, **how: Any) -> Answer:
+        return Answer("", None, None, stop)
+
+    with visiting(site, first_wait=0.01) as client:
+        person = at_work(client, links(site)[0])
+        monkeypatch.setattr(patient, "ask", turned_away)
+        person.do("say", text="Hello.")
+        until(lambda: person.look("/status").json()["state"] == "trouble")
+        monkeypatch.setattr(patient, "ask", ask)
+        until(lambda: person.look("/status").json()["state"] == "yours")
+        person.look()
+        assert len(person.replies) == 1
+
+
 def test_a_restart_resumes_and_pays_for_no_answer_twice(tmp_path: Path) -> None:
     acting = {role: Acting(role) for role in ("patient", "evaluator")}
     site = talking(tmp_path, models=True, per_person=1, players=acting)
