@@ -41,6 +41,7 @@ THOUGHTS = 8192
 """Tokens that a reasoning model may use for thinking, in addition to those of its answer."""
 
 _NO_LIMIT = 1_000_000
+_ADDRESS = re.compile(r"https?://(?:\[[\da-f:]+:[\da-f:.]*\](?::\d+)?|[^/\[\]]+)(?:/|$)", re.IGNORECASE)
 
 
 def open_model(
@@ -69,7 +70,7 @@ def open_model(
             for address in addresses
         ]
         return opened[0] if len(opened) == 1 else Servers(opened)
-    if base_url is not None and not re.match(r"https?://[^/\[\]]+", base_url):
+    if base_url is not None and not _ADDRESS.match(base_url):
         raise ModelError(name, found="the base URL is not an address", expected="one such as http://localhost:8000/v1")
     if name.startswith(PREFIX):
         return open_endpoint(name, timeout=timeout, max_retries=max_retries, sleep=sleep)

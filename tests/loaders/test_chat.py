@@ -503,6 +503,17 @@ def test_an_invalid_address(address: str) -> None:
         open_model("openai-api/local/one", base_url=address)
 
 
+@pytest.mark.parametrize("address", ["http://[::1]:8000/v1", "https://[2001:db8::1]/v1", "http://[::ffff:127.0.0.1]"])
+def test_an_address_may_be_of_ipv6(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    assert open_model("openai-api/local/one", base_url=address).identity["base_url"] == address
+
+
+def test_a_bracket_within_a_name_is_no_address() -> None:
+    with pytest.raises(ModelError, match="base URL"):
+        open_model("openai-api/local/one", base_url="http://a[b")
+
+
 def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("inspect_ai", reason="the dialogue extra is not installed")
     monkeypatch.setitem(sys.modules, "groq", None)  # None makes an import fail
