@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from pydantic import SecretStr
 
 from baselines.medconceal import clinician, patient, patient_template
 from baselines.medconceal.clinician_scripted import _OPENS_UP
@@ -31,6 +32,8 @@ ALWAYS = replace(
     most_reveals=1,
 )
 NEVER = replace(PAPER, reveal=Logistic((-10.0, *[0.0] * 11)))
+SLOW = replace(PAPER, reveal=Logistic((0.0, *[0.0] * 11)), high=0.9, low=0.9)  # every turn brings every concern closer
+GUESS = "Are you scared that you never wake from the anaesthesia, are you terrified?"  # of the third concern
 
 
 def a_profile(**changes: object) -> PatientProfile:
@@ -91,6 +94,14 @@ def a_profile(**changes: object) -> PatientProfile:
     return parse_profile(value | changes, "test")
 
 
+def cued(*cues: str) -> PatientProfile:
+    """The same with other cues, from the first concern on."""
+    profile = a_profile()
+    concerns = profile.hidden_concerns
+    given = [one.model_copy(update={"cue": SecretStr(cue)}) for one, cue in zip(concerns, cues, strict=False)]
+    return profile.model_copy(update={"hidden_concerns": (*given, *concerns[len(given) :])})
+
+
 CANARIES = ("zirconium", "quokka", "walrusville", "narwhal", "canary0")
 
 
@@ -102,7 +113,7 @@ def turned(profile: PatientProfile, task: str, policy, questions: Sequence[str],
     async def play() -> None:
         for question in questions:
             evaluation = await in_play.evaluate(None, PROMPTS, question)
-            update = in_play.move(evaluation, question)
+            update, allowed = in_play.move(evaluation, question), in_play.guard.so_far()
             view = patient.show(
                 profile, in_play.chart, in_play.state, update, question, in_play.exchanges, in_play.guard
             )
@@ -110,7 +121,7 @@ def turned(profile: PatientProfile, task: str, policy, questions: Sequence[str],
             spoken = await patient.speak(
                 ask, PROMPTS, view, question, in_play.exchanges, in_play.guard, in_play.state, update.revealed
             )
-            in_play.keep(question, evaluation, update, spoken)
+            in_play.keep(question, evaluation, in_play.settle(update, spoken, allowed), spoken)
 
     asyncio.run(play())
     return in_play, views
@@ -156,8 +167,7 @@ def test_a_disclosed_concern_is_said_and_then_known() -> None:
 
 
 def test_a_hint_is_used_once_and_only_where_the_turn_came_closer() -> None:
-    slow = replace(PAPER, reveal=Logistic((0.0, *[0.0] * 11)), high=0.9, low=0.9)
-    in_play, views = turned(a_profile(), "confirmation", slow, ["Hello.", "What worries you?", "What else?"])
+    in_play, views = turned(a_profile(), "confirmation", SLOW, ["Hello.", "What worries you?", "What else?"])
     assert [view.hint for view in views] == [
         "Metal does not belong in people.",
         "Metal does not belong in people.",
@@ -167,11 +177,43 @@ def test_a_hint_is_used_once_and_only_where_the_turn_came_closer() -> None:
     assert turned(a_profile(), "confirmation", NEVER, ["Hello."])[1][0].hint is None
 
 
+def test_a_hint_is_of_the_hidden_concern_that_is_closest() -> None:
+    closer = {"Financial or Insurance-Related Concern": (0.5, *[0.0] * 11)}
+    profile = cued("Metal does not belong in people.", "It is a long way.")
+    for deltas, hint in (({}, "Metal does not belong in people."), (closer, "It is a long way.")):
+        policy = replace(SLOW, reveal=Logistic((0.0, *[0.0] * 11), deltas))
+        assert turned(profile, "confirmation", policy, ["Hello."])[1][0].hint == hint
+    # Beside a concern that comes out there is none.
+    (view,) = turned(profile, "confirmation", ALWAYS, ["Hello."])[1]
+    assert view.disclose and view.hint is None
+
+
+@pytest.mark.parametrize(("weight", "closer"), [(-0.9, False), (-0.8, True)])  # probabilities of .29 and .31
+def test_a_turn_comes_closer_from_three_tenths_on(weight: float, closer: bool) -> None:
+    policy = replace(SLOW, reveal=Logistic((weight, *[0.0] * 11)))
+    assert (turned(a_profile(), "confirmation", policy, ["Hello."])[1][0].hint is not None) == closer
+
+
+def test_a_cue_that_gives_a_concern_away_is_no_hint() -> None:
+    profile = cued("The metal rusts and poisons the blood.", "It is a long way.")
+    assert turned(profile, "confirmation", SLOW, ["Hello."])[1][0].hint == "It is a long way."
+
+
 def test_what_describes_the_person_is_left_out_while_it_comes_near_a_concern() -> None:
-    profile = a_profile(roleplay={"response_style": "Talks of metal that rusts.", "disclosure_behavior": "Late."})
-    for policy, style in ((NEVER, ""), (ALWAYS, "Talks of metal that rusts.")):
+    style, late, stubborn = "Talks of metal that rusts.", "Blames the metal for its rust.", "Fears that metal rusts."
+    value = a_profile(roleplay={"response_style": style, "disclosure_behavior": late})
+    profile = value.model_copy(
+        update={"psychosocial": value.psychosocial.model_copy(update={"personality": SecretStr(stubborn)})}
+    )
+    for policy, told in ((NEVER, ("", "", "")), (ALWAYS, (style, late, stubborn))):
         _, views = turned(profile, "confirmation", policy, ["How are you?", "What worries you?"])
-        assert (views[-1].style, views[-1].disclosure) == (style, "Late.")
+        assert (views[-1].style, views[-1].disclosure, views[-1].personality) == told
+    _, views = turned(a_profile(), "confirmation", NEVER, ["How are you?"])
+    assert (views[0].style, views[0].disclosure, views[0].personality) == (
+        "Short and dry.",
+        "Opens up late.",
+        "Stubborn.",
+    )
 
 
 def test_the_patient_does_not_ask_back_twice_in_a_row() -> None:
@@ -249,13 +291,59 @@ def test_a_leak_is_asked_for_again_and_then_silenced() -> None:
     assert (found.source, found.patient, found.regenerated, found.leak.leaked) == ("model", "Hm.", True, True)
     episode = in_play.episode(mode="fixed", turn_limit=8, stopped="turn_limit")
     assert episode.leaks == 1 and leak not in repr(episode)
+    # What counts is the first draft, whatever is wrong with the others.
+    in_play, _ = turned(a_profile(), "confirmation", NEVER, ["Why?"], model(lambda attempt: "" if attempt else leak))
+    found = in_play.exchanges[0]
+    assert (found.source, found.leak.concerns, found.faults) == ("neutral", (0,), ("leak", "empty", "empty"))
 
 
 def test_a_yes_to_a_guess_is_a_leak_of_the_model() -> None:
-    guess = "Are you scared that you never wake from the anaesthesia, are you terrified?"
-    in_play, _ = turned(a_profile(), "confirmation", NEVER, [guess], model("Yes, exactly."))
+    in_play, _ = turned(a_profile(), "confirmation", NEVER, [GUESS], model("Yes, exactly."))
     (one,) = in_play.exchanges
     assert one.source == "neutral" and one.leak == LeakCheck((2,), ("affirmed",)) and one.faults == ("leak",) * 3
+
+
+def test_fixed_sentences_are_checked_like_a_draft() -> None:
+    """They hold texts of the case, and these may answer a guess."""
+    profile = cued("Exactly what my mother said.")
+    in_play, _ = turned(profile, "confirmation", SLOW, ["Hello.", GUESS])
+    assert in_play.exchanges[1].source == "neutral"
+    assert in_play.exchanges[1].leak == LeakCheck((2,), ("affirmed",))
+    in_play, _ = turned(profile, "confirmation", SLOW, ["Hello.", "What else?"])
+    assert (in_play.exchanges[1].source, in_play.exchanges[1].patient) == ("template", "Exactly what my mother said.")
+
+
+@pytest.mark.parametrize("ask", [None, model("Hm.")], ids=["template", "model"])
+def test_a_disclosure_that_answers_a_guess_at_another_concern_waits(ask) -> None:
+    value = a_profile()
+    said = SecretStr("You are right, the metal rusts and poisons the quokka blood slowly.")
+    first = value.hidden_concerns[0].model_copy(update={"evidence": (said,)})
+    profile = value.model_copy(update={"hidden_concerns": (first, *value.hidden_concerns[1:])})
+    (one,) = turned(profile, "confirmation", ALWAYS, [GUESS], ask)[0].exchanges
+    assert (one.revealed, one.unsaid, one.source) == ((), (0,), "neutral")
+    (one,) = turned(profile, "confirmation", ALWAYS, ["What worries you?"], ask)[0].exchanges
+    assert (one.revealed, one.unsaid, one.source) == ((0,), (), "template")
+
+
+def test_of_two_concerns_that_are_due_only_the_one_that_was_said_may_be_repeated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(patient_template, "reply", lambda view: view.disclose[0][0])
+    in_play, _ = turned(a_profile(), "confirmation", replace(ALWAYS, most_reveals=2), ["Tell me."])
+    (one,) = in_play.exchanges
+    assert (one.revealed, one.unsaid) == ((0,), (1,))
+    for index, leaked in ((0, False), (1, True)):
+        text = in_play.profile.hidden_concerns[index].evidence[0].get_secret_value()
+        assert in_play.guard.check(text, (index,)).leaked == leaked
+
+
+def test_a_neutral_sentence_that_a_concern_holds_is_not_said() -> None:
+    _, line, following, *_ = patient_template._LINES["neutral"]
+    profile = a_profile()
+    first = profile.hidden_concerns[0].model_copy(update={"evidence": (SecretStr(line),)})
+    alike = profile.model_copy(update={"hidden_concerns": (first, *profile.hidden_concerns[1:])})
+    for case, said in ((profile, line), (alike, following)):
+        assert turned(case, "confirmation", NEVER, [""])[0].exchanges[0].patient == said
 
 
 def test_what_the_patient_said_before_is_no_echo_of_the_doctor() -> None:
@@ -310,8 +398,8 @@ def a_guard(task: str = "confirmation") -> Guard:
         ("They rust, stents, and they release poison, I believe.", "", (0,)),
         ("It is far to go to Walrusville.", "", (1,)),
         ("Something about a quokka.", "", ()),  # one word in small letters is no name
-        ("Yes, exactly.", "Are you scared that you never wake from the anaesthesia, are you terrified?", (2,)),
-        ("I would rather not say.", "Are you scared that you never wake from the anaesthesia, are you terrified?", ()),
+        ("Yes, exactly.", GUESS, (2,)),
+        ("I would rather not say.", GUESS, ()),
         ("Yes, exactly.", "Are you short of breath on the stairs?", ()),
         ("I am short of breath on the stairs.", "", ()),
         ("It is hard to say.", "", ()),

@@ -7,10 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from baselines.dialogue.planned import estimate
+from baselines.medconceal.agents import rules_evaluator
+from baselines.medconceal.clinician_scripted import CLINICIANS
+from baselines.medconceal.game import Rules, task_game
 from baselines.results.power import independent, smallest_difference
 from baselines.study.design import Design, Pay, TaskName
-from baselines.study.planned import BY_CASE, BY_PERSON, expected, paid
+from baselines.study.planned import BY_CASE, BY_PERSON, expected, paid, taken
 from baselines.study.schedule import Held, Offer, choose, items_a_person
+from builders.samples.medconceal.cases import profiles
 
 
 @pytest.mark.parametrize(("people", "cases", "each"), [(4, 8, 2), (6, 6, 6), (8, 8, 1)])
@@ -59,6 +64,16 @@ def test_a_design_is_summarised_by_task() -> None:
     assert (few.encounters, few.people) == (20, 20)
     # 60 talks; each of 3 raters has 50 pairs, 3 of them again, and one that says what to answer.
     assert paid(design, items) == 12 * 2 + (60 + 3 * 54) * 4
+
+
+def test_models_are_paid_for_all_encounters_and_the_person_is_no_model() -> None:
+    game, cases = task_game(Rules("confirmation")), profiles()[:2]
+    agents = {"clinician": CLINICIANS["expert"], "patient": None, "evaluator": rules_evaluator}
+    once = estimate(game, cases, agents)
+    found = taken(Design("A", "a", ("confirmation",), completed=3), game, cases, agents)
+    assert found.keys() == {"patient", "evaluator"} and once["patient"].requests > 0
+    assert {role: spent.requests for role, spent in found.items()} == {role: 3 * once[role].requests for role in found}
+    assert found["patient"].input_tokens == 3 * once["patient"].input_tokens
 
 
 @pytest.mark.parametrize("setting", ["both", "image+all"])
