@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from baselines.dialogue.played import PlayedCase, read_played
+from baselines.dialogue.played import PlayedCase, Spent, read_played
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import Played, play_run
 from loaders.errors import BedsideError, InputError, ModelError, ModelRefused
@@ -122,6 +122,22 @@ def test_usage_counts_by_role_with_costs(tmp_path: Path, server: ChatServer) -> 
     assert usage["host"]["output_tokens"] == 3 * 6  # a token of this server is a word
     assert usage["host"]["cost_usd"] == pytest.approx((usage["host"]["input_tokens"] * 2 + 18 * 10) / 1e6)
     assert usage["guest"]["cost_usd"] is None
+
+
+def test_what_a_run_took_is_known_where_every_answer_was_counted(tmp_path: Path, server: ChatServer) -> None:
+    players = {**models(server), "guest": scripted()["guest"]}
+    prices = {"openai-api/local/host": (2.0, 10.0), "openai-api/local/judge": (1.0, 5.0)}
+    played = play(tmp_path, players, 1, prices=prices)
+    played = replace(
+        played, spent={"guest": Spent(4, uncounted=4), "host": Spent(3, 100, 10), "judge": Spent(1, 50, 4)}
+    )
+    dollars = (100 * 2 + 10 * 10 + 50 + 4 * 5) / 1e6  # a script costs nothing, whatever it says
+    assert played.taken == {"input_tokens": 150, "output_tokens": 14, "cost_usd": pytest.approx(dollars)}
+    uncounted = replace(played, spent={**played.spent, "host": Spent(3, 100, 10, uncounted=1)})
+    assert uncounted.taken == dict.fromkeys(("input_tokens", "output_tokens", "cost_usd"))
+    assert (uncounted.cost("host"), uncounted.cost("guest")) == (None, 0)
+    unpriced = replace(played, prices={"openai-api/local/host": (2.0, 10.0)})
+    assert unpriced.taken == {"input_tokens": 150, "output_tokens": 14, "cost_usd": None}
 
 
 # --- Bad input --------------------------------------------------------------------------------------------------------
@@ -376,3 +392,15 @@ def test_an_error_of_the_judge_does_not_tell_the_hidden_answer(tmp_path: Path, s
         play(tmp_path, models(refusing), 5, concurrency=1)
     assert "[prompt]" in str(caught.value)
     assert not [secret for secret in secrets if secret in str(caught.value)]
+
+
+def test_an_error_that_repeats_only_what_is_hidden_does_not_tell_it_either(tmp_path: Path) -> None:
+    def tells(messages: Any) -> str:
+        raise ModelError("m", found=f"cannot answer: {messages[0].text.partition('.')[0]}")
+
+    hiding = replace(game(), secrets=lambda puzzle: [puzzle.secret])
+    players = {**scripted(), "judge": scripted_model(tells, name="tells")}
+    with pytest.raises(ModelError) as caught:
+        play_run(hiding, puzzles(5), players, tmp_path, bare=True, concurrency=1)
+    assert "repeats what is hidden" in str(caught.value)
+    assert not [puzzle.secret for puzzle in puzzles(5) if puzzle.secret in str(caught.value)]

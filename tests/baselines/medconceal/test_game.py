@@ -101,7 +101,7 @@ def test_how_games_end() -> None:
     early = play(task_game(Rules("confirmation", turns=20, **OFFLINE)), stopping(1))
     assert (len(early.exchanges), early.stopped, early.mode) == (5, "clinician", "adaptive")
     late = play(task_game(Rules("confirmation", turns=20, **OFFLINE)), stopping(12))
-    assert (len(late.exchanges), late.stopped) == (12, "clinician")
+    assert (len(late.exchanges), late.stopped, late.unread_decisions) == (12, "clinician", 0)
     never = play(task_game(Rules("confirmation", turns=20, **OFFLINE)), stopping(1, "hm"))
     assert (len(never.exchanges), never.stopped, never.unread_decisions) == (20, "turn_limit", 15)
     held = play(task_game(Rules("intervention", turns=20, **OFFLINE)), stopping(1))
@@ -232,6 +232,9 @@ def test_relevance_is_rated_in_private_by_anonymous_keys() -> None:
     episode = asyncio.run(task_game(rules).play(profile, playing(scripts)))
     private = [text for role, text in requests if role == "evaluator" and "<topics>" in text]
     others = [text for role, text in requests if (role, text) not in {("evaluator", one) for one in private}]
+    # What the patient said last is in the second and all after it; without it nobody can tell what is taken up.
+    said = ["</patient_said>" in text for text in private]
+    assert said == [False] + [True] * 7 and episode.exchanges[0].patient in private[1]
     assert len(private) == 8 and all(one.evaluation.relevance == "model" for one in episode.exchanges)
     content = [concern.content.get_secret_value() for concern in profile.hidden_concerns]
     assert not [text for text in private if any(one in text for one in content) or "Emotional" in text]

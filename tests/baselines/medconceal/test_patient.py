@@ -247,6 +247,11 @@ def test_the_prompt_holds_the_clinicians_plan_only_once_it_is_accepted(policy, h
     assert not any("stent placed" in repr(view) for view, given in zip(views, handed, strict=True) if not given)
 
 
+def test_who_states_no_openness_is_guarded() -> None:
+    in_play, (view,) = turned(a_profile(), "confirmation", NEVER, ["Hello."])
+    assert view.openness == "guarded" and {concern.openness for concern in in_play.concerns} == {"guarded"}
+
+
 def test_literacy_goes_by_education() -> None:
     assert turned(a_profile(), "confirmation", NEVER, ["Hello."])[1][0].literacy == "plain"
     seen: list[list[Message]] = []

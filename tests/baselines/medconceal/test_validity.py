@@ -18,9 +18,9 @@ from baselines.medconceal.game import Rules, task_game
 from baselines.medconceal.judgement import JudgedEpisode, Judgement
 from baselines.medconceal.metrics import measures
 from baselines.medconceal.policy import BEDSIDE, Logistic
-from baselines.medconceal.record import FEATURES, Episode
+from baselines.medconceal.record import FEATURES, Episode, Features, TurnEvaluation
 from baselines.medconceal.rubric import INTENTS
-from baselines.medconceal.validity import checks, reasons, stated
+from baselines.medconceal.validity import checks, contradicts, reasons, stated
 from builders.samples.medconceal.cases import profiles
 from loaders.models.messages import Answer, Message
 
@@ -124,6 +124,21 @@ def test_a_patient_that_gives_way_is_named(patient: Reply, named: str) -> None:
 def test_an_evaluator_that_gives_way_is_named(evaluator: Reply, named: str) -> None:
     found = reasons(played(evaluator=evaluator))
     assert any(named in reason for reason in found), found
+
+
+def test_a_rating_contradicts_itself_where_its_intent_is_rated_low() -> None:
+    for rated, found in ((0.5, False), (0.25, True)):
+        chances = {"open_elicitation": 1.0}
+        one = TurnEvaluation("open_elicitation", chances, Features(CE=rated), None, 0.0, False, "model", 1)
+        assert contradicts(one) == found
+
+
+def test_a_turn_is_asked_again_only_after_the_same_words_of_the_patient() -> None:
+    episode = played()[0]
+    other = replace(episode.exchanges[0], patient="Something else.")
+    for exchanges, again in ((episode.exchanges, 8), ((other, *episode.exchanges[1:]), 1)):
+        found = {one.name: one for one in checks([episode, replace(episode, exchanges=exchanges)])}
+        assert found["Turns rated otherwise when asked again"].under == again
 
 
 @pytest.mark.parametrize("evaluator", [lambda messages: ALIKE, at_random(sure=True, seed=1)], ids=["alike", "dice"])
