@@ -279,6 +279,10 @@ def test_releases_of_something_else(tmp_path: Path) -> None:
     newer = make_release(tmp_path / "b", {"test": rows}, features=changed)
     with pytest.raises(ReleaseError, match="its schema lacks refiner; adds score; types otherwise draft"):
         load("medlaybench-v", source=newer)
+    retyped = datasets.Features({**FEATURES, "draft": datasets.Value("int32")})
+    rows = [{**row(0, "test"), "draft": 1}]
+    with pytest.raises(ReleaseError, match="its schema types otherwise draft"):
+        load("medlaybench-v", source=make_release(tmp_path / "e", {"test": rows}, features=retyped))
     turned = datasets.Features(dict(reversed(FEATURES.items())))
     with pytest.raises(ReleaseError, match="its schema has its columns in another order"):
         load("medlaybench-v", source=make_release(tmp_path / "d", content, features=turned))

@@ -17,6 +17,7 @@ from tests.parts.papers import states_the_data
 from tests.parts.runs import DIGEST, record, results, write
 
 Capture = pytest.CaptureFixture[str]
+OTHER = DataUsed("medlaybench-v", "test", "v1.0.0", "cd" * 32)
 
 
 @pytest.fixture(autouse=True)
@@ -40,10 +41,17 @@ def _cell(**changes: Any) -> Compared:
         ({"value": 31.07}, "differs", 0.01),
         ({"value": 30.5, "ci95": (29.9, 31.1)}, "published number inside ci95", -0.56),
         ({"value": 30.5, "ci95": (29.9, 30.9)}, "published number outside ci95", -0.56),
+        # The published number may be half a unit of its last decimal away: 31.055 to 31.065.
+        ({"value": 30.5, "ci95": (29.9, 31.056)}, "published number inside ci95", -0.56),
+        ({"value": 30.5, "ci95": (29.9, 31.054)}, "published number outside ci95", -0.56),
+        ({"value": 31.5, "ci95": (31.064, 32.1)}, "published number inside ci95", 0.44),
+        ({"value": 31.5, "ci95": (31.066, 32.1)}, "published number outside ci95", 0.44),
         ({"value": None, "note": "no GPU"}, "not computed", None),
         ({"value": 0.31, "unit": "proportion"}, "other unit: proportion, published in percent", None),
         ({"value": 31.06, "row": "my encoder"}, "not in the paper", None),
         ({"value": 31.06, "record": record()}, "no reproduction", 0.0),
+        ({"value": 31.06, "record": record(stand_in=None, data=OTHER)}, "no reproduction", 0.0),
+        ({"value": 31.06, "record": record(stand_in=None, judged=False)}, "no reproduction", 0.0),
     ],
 )
 def test_what_a_pair_may_be_called(changes: dict[str, Any], verdict: str, difference: float | None) -> None:
@@ -173,7 +181,7 @@ def _message(arguments: list[str], capsys: Capture) -> str:
 @pytest.mark.parametrize(
     ("other", "found"),
     [
-        (DataUsed("medlaybench-v", "test", "v1.0.0", "cd" * 32), "content of split test cdcdcdcdcdcdcdcd…"),
+        (OTHER, "content of split test cdcdcdcdcdcdcdcd…"),
         (DataUsed("medlaybench-v", "test", "v2.0.0", DIGEST), "revision v2.0.0"),
         (DataUsed("medlaybench-v", "train", "v2.0.0", "cd" * 32), "revision v2.0.0"),
         (DataUsed("medconceal", "test", None, DIGEST), "corpus medconceal"),
@@ -190,6 +198,12 @@ def test_runs_over_other_splits_of_one_release_go_together(tmp_path: Path) -> No
     one = write(tmp_path / "one", ["Table 5"])
     other = write(tmp_path / "two", ["Table 5"], data=DataUsed("medlaybench-v", "train", "v1.0.0", "cd" * 32))
     assert len(read_runs([one, other])) == 2
+
+
+def test_a_revision_that_is_not_known_is_no_other_one(tmp_path: Path) -> None:
+    one = write(tmp_path / "one", ["Table 5"])
+    folder = write(tmp_path / "two", ["Table 5"], data=DataUsed("medlaybench-v", "test", None, DIGEST))
+    assert len(read_runs([one, folder])) == 2
 
 
 def test_the_same_run_twice(tmp_path: Path, capsys: Capture) -> None:

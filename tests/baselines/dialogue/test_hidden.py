@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from baselines.dialogue.hidden import HIDDEN, Secrets, differences, put_back
-from baselines.dialogue.played import PlayedCase, read_played, write_played
+from baselines.dialogue.played import PlayedCase, public_part, read_played, write_played
 from loaders.errors import InputError
 
 SECRET = "I’m afraid the bill eats our café savings"
@@ -131,6 +131,23 @@ def test_a_run_is_public_in_one_file_and_whole_with_the_other(tmp_path: Path) ->
     assert [row.case_id for row in alone] == ["a", "b", "c"] and alone[0].record == Talk(
         ("Hello.", f"Well. {HIDDEN}!"), None
     )
+
+
+def test_what_one_case_hides_stands_in_no_other_line(tmp_path: Path) -> None:
+    rows = [ROWS[1], PlayedCase("d", 1, Talk((f"Somebody told me: {SECRET}",), None), None, None, {})]
+    write_played(tmp_path, [*rows, ROWS[0]], lambda talk: replace(talk, kept=None), [["short"], [], [SECRET]])
+    assert not Secrets([SECRET]).stands_in((tmp_path / "dialogues.jsonl").read_text())
+
+
+def test_the_public_part_of_a_run_of_an_early_version_lacks_what_its_records_hide(tmp_path: Path) -> None:
+    """It had no hidden.jsonl: each record held what its case hides."""
+    write_played(tmp_path, ROWS[:2], lambda talk: talk, [[], []])
+    assert SECRET in (tmp_path / "dialogues.jsonl").read_text().encode().decode("unicode_escape")
+    shown, texts = public_part(
+        tmp_path, (PlayedCase[Talk], lambda talk: replace(talk, kept=None), lambda talk: [talk.kept])
+    )
+    assert texts == [SECRET, "short"]
+    assert not Secrets(texts).stands_in(shown.decode()) and shown.decode().count(HIDDEN) == 1
 
 
 def test_parts_of_two_runs_are_one_error(tmp_path: Path) -> None:

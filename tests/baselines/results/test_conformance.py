@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from baselines.results import conformance
+from baselines.results.comparison import conditions
 from baselines.results.conformance import CONDITIONS, judge
 from baselines.results.published import published, same
 from baselines.results.run import PROVIDER, WEIGHTS, DataUsed, ModelUsed, Result, RunRecord, read_run, write_run
@@ -87,6 +88,34 @@ def test_a_number_whose_conditions_all_hold(monkeypatch: pytest.MonkeyPatch) -> 
 def test_one_condition_at_a_time(monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], label: str) -> None:
     states(monkeypatch, PAPER)
     assert cell(replace(RECORD, **changes)).provenance == label
+
+
+@pytest.mark.parametrize(
+    ("stated", "here", "label"),
+    [
+        ("*", "other", "reproduced"),
+        ("*", None, "own (protocol)"),
+        ("null", None, "reproduced"),
+        ("null", "x", "own (protocol)"),
+    ],
+)
+def test_anything_and_nothing_may_be_stated(
+    monkeypatch: pytest.MonkeyPatch, stated: str, here: str | None, label: str
+) -> None:
+    states(monkeypatch, PAPER.replace("options.protocol,plain", f"options.protocol,{stated}"))
+    assert cell(replace(RECORD, **options(protocol=here))).provenance == label
+
+
+def test_two_models_of_one_role_have_no_revision_in_common(monkeypatch: pytest.MonkeyPatch) -> None:
+    states(monkeypatch, PAPER.replace("models.encoder,encoder A", "models.encoder,encoder A + encoder B"))
+    two = replace(RECORD, models=(*RECORD.models, ModelUsed("encoder", "encoder B", "r2")))
+    found = cell(two).conformance
+    assert [entry.state for entry in found.entries if entry.condition == "models"] == ["equal", "unknown"]
+
+
+def test_a_run_that_recorded_no_conditions_has_none_to_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    states(monkeypatch, PAPER)
+    assert conditions([cell()]) and conditions([cell(replace(RECORD, judged=False))]) == []
 
 
 def test_what_the_papers_table_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -259,6 +259,8 @@ def test_neither_caption_can_pose_as_the_other() -> None:
 
 
 _CLAIM = '{"expert": "a", "lay": "a", "same": true}'
+_OTHER = _CLAIM.replace("true", "false")
+_BLANK = '{"expert": " ", "lay": "a", "same": true}'
 
 
 @pytest.mark.parametrize(
@@ -272,14 +274,31 @@ _CLAIM = '{"expert": "a", "lay": "a", "same": true}'
         '{"claims": [], "added": [], "verdict": "kept", "why": ""}',
         '{"claims": ["a"], "added": [], "verdict": "kept", "why": ""}',
         '{"claims": [{"same": true}], "added": [], "verdict": "kept", "why": ""}',
+        f'{{"claims": [{_BLANK}], "added": [], "verdict": "kept", "why": "of nothing"}}',
+        f'{{"claims": [{_CLAIM}, {_OTHER}], "added": [], "verdict": "kept", "why": "but for one"}}',
         f'{{"claims": [{_CLAIM}], "added": [], "verdict": "broken", "why": "nothing is"}}',
         f'{{"claims": [{_CLAIM}], "added": ["a cause"], "verdict": "kept", "why": "though added"}}',
-        f'{{"claims": [{_CLAIM.replace("true", "false")}], "added": [], "verdict": "kept", "why": "though not"}}',
+        f'{{"claims": [{_OTHER}], "added": [], "verdict": "kept", "why": "though not"}}',
     ],
 )
 def test_an_unreadable_or_contradictory_opinion_is_none(text: str) -> None:
     with pytest.raises(Unfit):
         read_opinion(Answer(text, None, None, "stop"))
+
+
+@pytest.mark.parametrize(
+    ("claims", "added", "verdict"),
+    [
+        (_CLAIM, "", "kept"),
+        (_CLAIM, "", "unsure"),
+        (_CLAIM, '"a cause"', "unsure"),
+        (_CLAIM, '"a cause"', "broken"),
+        (f"{_CLAIM}, {_OTHER}", "", "broken"),
+    ],
+)
+def test_an_opinion_that_agrees_with_its_list_is_read(claims: str, added: str, verdict: str) -> None:
+    told = f'{{"claims": [{claims}], "added": [{added}], "verdict": "{verdict}", "why": "so"}}'
+    assert read_opinion(Answer(told, None, None, "stop")) == Opinion(verdict, "so")
 
 
 def test_a_table_of_pairs_is_measured_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

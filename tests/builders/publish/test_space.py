@@ -57,7 +57,7 @@ def theirs(hub: LoopbackHub, api: HfApi, files: Mapping[str, bytes]) -> None:
 
 @pytest.mark.parametrize("other", ["index.html", "app.py"])
 def test_what_others_put_there_is_not_overwritten(other: str, hub: LoopbackHub, api: HfApi, tmp_path: Path) -> None:
-    files = {"README.md": b"---\nsdk: gradio\n---\nmine", other: b"mine"}
+    files = {"README.md": b"---\nsdk: gradio\n---\nmine, with bedside", other: b"mine"}
     theirs(hub, api, files)
     with pytest.raises(HubError, match=f"Bedside did not put there: {other}"):
         publish_page(page(tmp_path), SPACE, api=api)
