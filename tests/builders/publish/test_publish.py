@@ -356,6 +356,18 @@ def test_another_corpus_that_comes_while_the_repository_is_made_is_refused(
     assert list(publisher.tags()) == ["v1.0.0"]
 
 
+def test_a_file_that_comes_while_the_repository_is_made_is_not_deleted(
+    hub: LoopbackHub, publisher: Publisher, release: Path
+) -> None:
+    def theirs() -> None:
+        publisher.api.create_repo(REPO, repo_type="dataset")
+        hub.commit(REPO, {"notes.txt": b"theirs"})
+
+    hub.meanwhile("POST", "/repos/create", theirs)
+    assert "no release of medlaybench-v put there" in publisher.fails(release)
+    assert "notes.txt" in publisher.files() and publisher.tags() == {}
+
+
 def test_a_stand_in_never_follows_real_data(publisher: Publisher, tmp_path: Path) -> None:
     sample = make_release(tmp_path / "sample", text="drawn", stand_in="sample data")
     publisher(sample)
