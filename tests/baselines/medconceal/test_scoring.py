@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baselines.medconceal import judge_rules
+from baselines.medconceal import comparisons, judge_rules
 from baselines.medconceal.comparisons import best_of, compare_cases
 from baselines.medconceal.comparisons import results as compared_results
 from baselines.medconceal.judge import ATTEMPTS, PROMPTS, judge, shown
@@ -523,6 +523,18 @@ def test_the_best_of_several_has_the_fewest_matches_without_a_reveal() -> None:
     best = {one.name: one for one in best_of(run(8), {"blind": run(0), "fair": run(6)})}
     assert (best["MBNR"].other_name, best["MBNR"].other) == ("fair", 2 / 8)
     assert (best["Reveal Rate"].other_name, best["Fine F1"].other_name) == ("fair", "blind")  # of equal ones the first
+
+
+@pytest.mark.parametrize("first", ["people", "model"])
+def test_two_people_are_two_differences_whatever_number_of_cases_they_had(first: str) -> None:
+    cases = tuple(f"c{n}" for n in range(8))
+    persons: tuple[str | None, ...] = (None,) * 8
+    model = Measure("Reveal Rate", "proportion", "up", (0.0,) * 8, (1.0,) * 8, cases=cases, persons=persons)
+    people = replace(model, over=(1.0,) * 8, persons=("P1",) * 4 + ("P2",) * 4)
+    pair = (people, model) if first == "people" else (model, people)
+    found = comparisons._compared(*pair, "confirmation", 0)
+    assert found.test == "sign flips of cases and people" and found.p == pytest.approx(0.5)
+    assert found.ci95[0] < 0 < found.ci95[1]  # of two
 
 
 def test_runs_over_other_cases_are_not_compared() -> None:
