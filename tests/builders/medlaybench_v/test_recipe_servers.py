@@ -198,16 +198,16 @@ def test_rows_that_no_model_answered_are_told_apart_and_can_be_asked_for_again(t
             recipes.build(recipe.RECIPE, chosen, out, workspace=work, overwrite=overwrite, tell=sentences.append)
             return "\n".join(sentences)
 
-        said = told(overwrite=False)
+        said, results = told(overwrite=False), tmp_path / "work" / "results"
         assert said.startswith(
             "Rows without a text of the model: in 1 no text passed the gates; in 1 no answer was in the form that is "
             "asked for (most often: the answer is not one JSON object and nothing else); in 3 there is no answer (most "
             f"often: {MODEL} refused the request or failed: the question does not fit into the model's context). "
-            f"To ask again for those without an answer, delete {tmp_path}/work/results and"
+            f"To ask again for those without an answer, delete {results} and"
         )
         faults.clear()
         server.requests.clear()
-        shutil.rmtree(tmp_path / "work" / "results")
+        shutil.rmtree(results)
         assert "no answer (" not in told(overwrite=True)
         assert server.asked() == {3: 1, 4: 1, 5: 1}
     fallen = {key for key, row in rows_of(tmp_path / "release").items() if row["status"] == "fallback"}
