@@ -35,11 +35,10 @@ from builders.pipeline.rows import Row
 from builders.pipeline.run import Run, run
 from builders.release.cards import render_card, render_croissant
 from builders.release.checkout import own_code
-from builders.release.counted import Measure
+from builders.release.counted import Measure, RowCheck
 from builders.release.croissant import STATED, read_statement, text_digest
 from builders.release.parts import Stored
 from builders.release.preview import Preview, Table
-from builders.release.verify import RowCheck
 from builders.release.write import Facts, occupied, release_at, write_release
 from builders.steps import WITHDRAWN, Chat, Step, first_pictures, stages, withdraw
 from loaders import __version__

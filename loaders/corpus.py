@@ -17,18 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from huggingface_hub import constants, hf_hub_download, snapshot_download
-from huggingface_hub.errors import (
-    GatedRepoError,
-    HfHubHTTPError,
-    HFValidationError,
-    LocalEntryNotFoundError,
-    RemoteEntryNotFoundError,
-    RepositoryNotFoundError,
-    RevisionNotFoundError,
-)
-
-from loaders.errors import BedsideError, HubError, InputError, ReleaseError
+from loaders.errors import BedsideError, InputError, ReleaseError
 from loaders.files.caches import refuse_cache
 from loaders.files.untrusted import is_file, is_folder, is_there, resolved
 from loaders.manifest import NAME, Manifest, order_splits
@@ -41,11 +30,6 @@ if TYPE_CHECKING:
     import datasets
 
 OFFICIAL = "official"
-
-# The common base of all failed requests, whichever HTTP client this version of the library uses.
-HTTP_ERROR: type[Exception] = HfHubHTTPError.__bases__[0]
-HUB_ERRORS = (OSError, HTTP_ERROR, HFValidationError, UnicodeEncodeError)
-"""What a failed read from the Hub may raise; `hub_error` says what it means."""
 
 
 class _Features:
@@ -169,11 +153,13 @@ def load_with_origin(
         return Loaded(*_load_release(known, Path(place), split, place))
     if place in (OFFICIAL, known.official_repo):
         return _load_official(known, split, revision or known.official_revision)
-    folder, at = _fetch_manifest(place, revision)
+    from loaders import hub
+
+    folder, at = hub.fetch_manifest(place, revision)
     manifest = _manifest(known, folder, at)
     wanted = [path for one in _splits(manifest.splits, split, at) for path in manifest.shards(one)]
-    _fetch(place, folder.name, [NAME, *wanted], at)
-    return Loaded(*_load_release(known, folder, split, at), address_of(place), folder.name)
+    hub.fetch(place, folder.name, at, [NAME, *wanted])
+    return Loaded(*_load_release(known, folder, split, at), hub.address_of(place), folder.name)
 
 
 def is_path(name: str) -> bool:
@@ -206,71 +192,7 @@ def no_folder(name: str) -> ReleaseError:
     )
 
 
-def address_of(repo: str) -> str:
-    """The address of a dataset repository on the Hub in use; a mirror's address differs from that of the Hub it
-    mirrors."""
-    return f"{constants.ENDPOINT}/datasets/{repo}"
-
-
 # --- Releases of ours -------------------------------------------------------------------------------------------------
-
-
-def _fetch_manifest(repo: str, revision: str | None) -> tuple[Path, str]:
-    """The snapshot folder of the commit that `revision` names, with its manifest; and what to call it in errors."""
-    at = f"{repo}@{revision or 'main'}"
-    try:
-        path = hf_hub_download(repo, NAME, repo_type="dataset", revision=revision)
-    except RemoteEntryNotFoundError:
-        raise ReleaseError(
-            at,
-            found=f"holds no {NAME}",
-            expected="a release that `bedside publish` made",
-            do='The authors\' release is loaded with source="official"',
-        ) from None
-    except HUB_ERRORS as error:
-        said = hub_error(error, at)
-        if not isinstance(error, GatedRepoError | RevisionNotFoundError):  # otherwise there is such a repository
-            said = HubError(
-                at, found=f"no such folder is here, and the repository {said.found}", expected=said.expected, do=said.do
-            )
-        raise said from error
-    folder = Path(path).parent
-    return folder, f"{at} (commit {folder.name[:12]})"
-
-
-def _fetch(repo: str, commit: str, patterns: list[str] | None, at: str) -> Path:
-    try:
-        return Path(snapshot_download(repo, repo_type="dataset", revision=commit, allow_patterns=patterns))
-    except HUB_ERRORS as error:
-        raise hub_error(error, at) from error
-
-
-def hub_error(error: Exception, at: str) -> HubError:
-    """The error for a failed read from the Hub; `at` names the repository and revision.
-
-    Raises: as `refuse_cache`, if the cache on this machine is what failed.
-    """
-    refuse_cache(error)
-    if isinstance(error, GatedRepoError):
-        do = "Accept its terms on the Hub, then log in with `hf auth login`"
-        return HubError(at, found="is gated and this account has no access", expected="access", do=do)
-    if isinstance(error, RevisionNotFoundError):
-        return HubError(at, found="has no such revision", expected="a tag, branch or commit of the repository")
-    if isinstance(error, RepositoryNotFoundError):
-        do = "Check the name; for a private repository, log in with `hf auth login`"
-        expected = "a dataset repository, or an existing folder"
-        return HubError(at, found="does not exist, or this account may not read it", expected=expected, do=do)
-    if isinstance(error, HFValidationError):
-        return HubError(at, found=str(error), expected="a repository name such as org/medlaybench-v")
-    if isinstance(error, LocalEntryNotFoundError):
-        do = "Connect to the internet, or load this revision once while connected"
-        return HubError(at, found="cannot be reached, and the cache holds no complete copy", expected="the Hub", do=do)
-    if isinstance(error, UnicodeEncodeError):  # of a header, and only the token is the user's
-        do = "Log in with `hf auth login`, or set HF_TOKEN again"
-        found = "cannot be fetched: the token holds characters that HTTP does not allow"
-        return HubError(at, found=found, expected="a valid token", do=do)
-    first = (str(error) or type(error).__name__).splitlines()[0]
-    return HubError(at, found=f"cannot be fetched: {first}", expected="the Hub", do="Try again later")
 
 
 def _manifest(known: Corpus, folder: Path, at: str) -> Manifest:
@@ -356,14 +278,6 @@ def _load_table(
 # --- Data sets of others ----------------------------------------------------------------------------------------------
 
 
-def fetch_repository(repo: str, revision: str | None = None) -> Path:
-    """Download all files of a dataset repository on the Hub into a folder of the cache.
-
-    Raises: HubError when the repository or revision does not exist, or cannot be reached.
-    """
-    return _fetch(repo, revision or "main", None, f"{repo}@{revision or 'main'}")
-
-
 _READERS = {"jsonl": "json", "tsv": "csv", "tar": "webdataset", "zip": "imagefolder"}
 """What `datasets` calls the reader of a file, if that is not the file's extension."""
 
@@ -392,14 +306,16 @@ def load_any(path: Path, name: str) -> datasets.DatasetDict:
 def _load_official(known: Corpus, split: str | None, revision: str | None) -> Loaded:
     import datasets
 
+    from loaders import hub
+
     repo = known.official_repo
     if repo is None:
         raise InputError(
             known.name, found="no location to load it from", expected="source=, a folder or REPO on the Hub"
         )
-    revision = revision or pinned_commit(address_of(repo))
-    folder = _fetch(repo, revision or "main", None, f"{repo}@{revision or 'main'}")
-    at = f"{repo}@{revision or 'main'} (commit {folder.name[:12]})"
+    revision = revision or pinned_commit(hub.address_of(repo)) or "main"
+    folder = hub.fetch(repo, revision)
+    at = f"{repo}@{revision} (commit {folder.name[:12]})"
     with _explained(at, "the authors' release"):
         raw = datasets.load_dataset(str(folder))
     wanted = _splits(raw, split, at)
@@ -417,7 +333,7 @@ def _load_official(known: Corpus, split: str | None, revision: str | None) -> Lo
     with _explained(at, "the authors' release"):
         converted = {one: _mapped(known, raw[one], one, _Convert(known.name, one, code)) for one in wanted}
     data = datasets.DatasetDict(converted) if split is None else converted[split]
-    return Loaded(data, None, address_of(repo), folder.name)
+    return Loaded(data, None, hub.address_of(repo), folder.name)
 
 
 # --- Rows of another schema -------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import json
 
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 
-from loaders.corpus import HTTP_ERROR
+from loaders.hub import HTTP_ERROR
 
 # How the library fails on a reply that is not the Hub's: one without `url`, a list instead of an object, a web page.
 MALFORMED = (LookupError, TypeError, AttributeError, json.JSONDecodeError)

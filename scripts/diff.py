@@ -9,7 +9,7 @@ import typer
 from pydantic import JsonValue
 
 from builders.release.diff import Change, Diff, Keys, diff
-from builders.release.verify import resolve
+from builders.release.resolve import resolve
 from loaders.files.records import to_json
 from loaders.manifest import Manifest
 from scripts.terminal.console import output, table

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from builders.recipe import recipe_of
-from builders.release.verify import resolve
+from builders.release.resolve import resolve
 from loaders.corpus import Corpus, corpus
 from loaders.errors import InputError
 from loaders.manifest import Manifest

@@ -8,7 +8,7 @@ import typer
 
 from builders.recipe import recipe_of
 from builders.release.preview import write_preview
-from builders.release.verify import resolve
+from builders.release.resolve import resolve
 from loaders.manifest import Manifest
 from scripts.terminal.console import output
 from scripts.terminal.options import LAST_SEED, file_outside_releases

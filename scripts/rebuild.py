@@ -13,7 +13,7 @@ from builders.recipe import recipe_of
 from builders.release.checkout import Checkout
 from builders.release.environment import Environment
 from builders.release.rebuilt import compare, told
-from builders.release.verify import resolve
+from builders.release.resolve import resolve
 from loaders.errors import InputError
 from loaders.files.untrusted import is_there
 from loaders.manifest import Code, Manifest, other_versions, versions_in_words

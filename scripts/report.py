@@ -9,7 +9,7 @@ import typer
 from baselines.report.page import write_report
 from baselines.results.comparison import read_runs
 from builders.publish.space import publish_page
-from builders.release.verify import resolve
+from builders.release.resolve import resolve
 from loaders.files.untrusted import resolved
 from loaders.plugins import BASELINES, brought
 from scripts.commands import RUN

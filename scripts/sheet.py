@@ -9,7 +9,7 @@ import typer
 
 from baselines.medlaybench_v.ratings import write_sheets
 from baselines.threemdbench.relevance_sheets import write_relevance_sheets
-from builders.release.verify import resolve
+from builders.release.resolve import resolve
 from loaders.corpus import load
 from loaders.errors import InputError
 from loaders.files.untrusted import is_file

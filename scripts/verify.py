@@ -7,7 +7,8 @@ import json
 import typer
 
 from builders.recipe import recipe_of
-from builders.release.verify import made_by, resolve, verify
+from builders.release.resolve import resolve
+from builders.release.verify import made_by, verify
 from loaders.manifest import Manifest
 from scripts.terminal.console import errors, output, table
 

@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from builders.curation.folders import File, files_of
-from loaders.corpus import OFFICIAL, corpus, fetch_repository, is_path, load, load_any
+from loaders.corpus import OFFICIAL, corpus, is_path, load, load_any
 from loaders.errors import InputError
 from loaders.files.image_files import SUFFIXES
 from loaders.files.images import ImageError, image_bytes
 from loaders.files.tables import open_parquet
 from loaders.files.untrusted import is_file, is_folder, is_inside, resolved
+from loaders.hub import fetch
 from loaders.manifest import NAME, Manifest
 from loaders.registry import corpora
 
@@ -72,7 +73,7 @@ def photo_set(
             name, load(known, source=source, revision=revision or None), label, group, key=corpus(known).key
         )
     if not is_path(name):
-        path = fetch_repository(place, revision or None)
+        path = fetch(place, revision or "main")
     if is_file(path / NAME):
         _refuse_table(table, name)
         known = Manifest.read(path).corpus

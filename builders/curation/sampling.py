@@ -17,8 +17,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scipy.cluster.hierarchy import DisjointSet
-
 from loaders.errors import InputError
 from loaders.files.tables import read_table
 
@@ -211,6 +209,8 @@ def joined(links: Iterable[Iterable[str]]) -> dict[str, str]:
     >>> joined([["b", "c"], ["c", "a"], ["d"]]) == {"a": "a", "b": "a", "c": "a", "d": "d"}
     True
     """
+    from scipy.cluster.hierarchy import DisjointSet  # takes longer to import than the steps of a worker
+
     sets = DisjointSet()
     for first, *others in links:
         sets.add(first)

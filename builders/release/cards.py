@@ -22,19 +22,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import datasets
 import yaml
-from datasets.info import DatasetInfosDict
-from datasets.utils.metadata import MetadataConfigs
-from huggingface_hub import DatasetCardData
 from pydantic import JsonValue
 
 from builders.release.croissant import STATEMENT, croissant, stated
 from loaders import __version__
 from loaders.errors import ReleaseError
 from loaders.manifest import Config, Manifest, order_splits
+
+if TYPE_CHECKING:
+    import datasets
 
 SOFTWARE = f"""@software{{bedside,
   title = {{Bedside: corpora and baselines about explaining medicine to patients}},
@@ -155,6 +154,10 @@ def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> 
 
 def _metadata(fields: dict[str, Any], manifest: Manifest) -> str:
     """The YAML block: the template's fields and what was measured, in the classes of the libraries that read it."""
+    from datasets.info import DatasetInfosDict
+    from datasets.utils.metadata import MetadataConfigs
+    from huggingface_hub import DatasetCardData
+
     for name in _MEASURED:
         if name in fields:
             raise ReleaseError("card", found=f"the template states {name!r}", expected="it to be left to measurement")
@@ -184,6 +187,8 @@ def config_metadata(config: Config, *, first: bool) -> dict[str, Any]:
 
 def config_info(manifest: Manifest, config: Config) -> datasets.DatasetInfo:
     """What is known about a config before it is loaded; a split is counted with all of its columns."""
+    import datasets
+
     features = datasets.Features._from_yaml_list(manifest.features)
     if config.columns is not None:
         features = datasets.Features({name: features[name] for name in config.columns})

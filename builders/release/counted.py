@@ -1,4 +1,5 @@
-"""Statistics of a release that are counted shard by shard, as shards are written, and added up."""
+"""What a corpus says about the rows of its release: statistics, counted shard by shard as shards are written and
+added up, and what is wrong with a row."""
 
 from __future__ import annotations
 
@@ -12,6 +13,8 @@ from builders.pipeline.rows import Row
 
 Measure = Callable[[Iterable[Row]], JsonValue]
 """Statistics of the rows of a release, as read back from it, in split order."""
+RowCheck = Callable[[Row], list[str]]
+"""What is wrong with a row by the rules of its corpus, one sentence each; empty if nothing is."""
 
 
 class Tally(Protocol):

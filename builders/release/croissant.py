@@ -14,12 +14,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-import datasets
-
 from builders.release.naming import CROISSANT as NAME
 from loaders.errors import InputError
 from loaders.files.untrusted import check_text, parse_yaml, read_json, read_text
 from loaders.manifest import Config, Json, Manifest, Problem
+from loaders.schema import features_of
 
 VERSION, RAI = "http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"
 PARQUET = "application/x-parquet"
@@ -188,7 +187,7 @@ def _columns(manifest: Manifest, config: Config) -> list[str]:
 
 
 def _records(manifest: Manifest, config: Config) -> Json:
-    features = datasets.Features._from_yaml_list(manifest.features)
+    features = features_of(manifest, manifest.corpus)
     names = _of(manifest, config)
     files: Json = (
         {"fileObject": {"@id": names[0]}} if len(names) == 1 else {"fileSet": {"@id": f"files-of-{config.name}"}}
@@ -208,6 +207,8 @@ def _records(manifest: Manifest, config: Config) -> Json:
 
 def _field(place: str, name: str, feature: Any, files: Json, column: str, path: tuple[str, ...]) -> Json:
     """A column, or a part of one; `path` leads from the column to it."""
+    import datasets
+
     source: Json = {**files, "extract": {"column": column}}
     steps: list[Any] = [{"jsonPath": step} for step in path]
     several = isinstance(feature, list | datasets.List | datasets.LargeList)

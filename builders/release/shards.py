@@ -11,9 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -25,6 +24,9 @@ from loaders.files.tables import open_parquet, parquet_rows
 from loaders.files.untrusted import BadRow
 from loaders.manifest import Manifest, order_splits
 from loaders.schema import features_of
+
+if TYPE_CHECKING:
+    import datasets
 
 SPLIT_NAME = re.compile(r"\w+", re.ASCII)
 
@@ -72,16 +74,22 @@ def read_parquet(folder: Path, name: str, schema: pa.Schema = EXCLUSIONS, key: s
 
 @dataclass(frozen=True)
 class Shape:
-    """What all shards of a release share: their columns, the key, and the canary in their metadata."""
+    """What all shards of a release share: their columns, those that hold images, the key, and the canary in their
+    metadata."""
 
-    features: datasets.Features
+    schema: pa.Schema
+    images: tuple[str, ...]
     key: str
     canary: str | None = None
 
-    @property
-    def images(self) -> list[str]:
-        """The columns that hold images."""
-        return [name for name, feature in self.features.items() if isinstance(feature, datasets.Image)]
+    @classmethod
+    def of(cls, features: datasets.Features, key: str, canary: str | None = None) -> Shape:
+        """The shape of these features; worked out here, since `datasets` takes longer to import than a shard to
+        write."""
+        from datasets import Image
+
+        images = tuple(name for name, feature in features.items() if isinstance(feature, Image))
+        return cls(features.arrow_schema, images, key, canary)
 
     @property
     def group_rows(self) -> int:
@@ -96,11 +104,11 @@ def write_shard(path: Path, rows: Iterable[Row], shape: Shape, take: Callable[[R
 
     Raises: BuildError when a row does not fit; BedsideError when the disk is full.
     """
-    schema, number, num_bytes = shape.features.arrow_schema, 0, 0
-    shard = Shard(path, schema, shape.canary)
+    number, num_bytes = 0, 0
+    shard = Shard(path, shape.schema, shape.canary)
     try:
         for group in _groups(rows, shape):
-            table = to_table(group, schema, where="release", key=shape.key)
+            table = to_table(group, shape.schema, where="release", key=shape.key)
             for row in table.to_pylist():
                 take(row)
             shard.write(table)

@@ -5,9 +5,8 @@ bedside verify DIR|REPO[@TAG]
 
 from __future__ import annotations
 
-import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,7 @@ import pyarrow as pa
 import yaml
 from datasets.info import DatasetInfosDict
 from datasets.utils.metadata import MetadataConfigs
-from huggingface_hub import DatasetCard, HfApi, constants, snapshot_download
-from huggingface_hub.errors import GatedRepoError, RevisionNotFoundError
+from huggingface_hub import DatasetCard
 from huggingface_hub.repocard import REGEX_YAML_BLOCK
 from pydantic import JsonValue
 
@@ -28,21 +26,16 @@ from builders.pipeline.rows import Row
 from builders.pipeline.run import EXCLUSIONS
 from builders.release import croissant
 from builders.release.cards import config_info, config_metadata, other_tables
-from builders.release.counted import Measure
+from builders.release.counted import Measure, RowCheck
 from builders.release.naming import CROISSANT
 from builders.release.shards import CANARY, read_parquet
 from builders.release.write import CARD, EXCLUSIONS_FILE
-from loaders.corpus import Corpus, hub_error, is_path, no_folder
-from loaders.errors import HubError, InputError, MissingExtra, ReleaseError
-from loaders.files.caches import refuse_cache
+from loaders.corpus import Corpus
+from loaders.errors import InputError, MissingExtra, ReleaseError
 from loaders.files.tables import open_parquet
-from loaders.files.untrusted import is_file, is_folder, parse_yaml, read_json, read_text
-from loaders.hub_errors import in_words
+from loaders.files.untrusted import is_file, parse_yaml, read_json, read_text
 from loaders.manifest import NAME, Config, ContentDigest, Manifest, Problem, canonical_json, order_splits
 from loaders.schema import Upgrade
-
-RowCheck = Callable[[Row], list[str]]
-"""What is wrong with a row by the rules of its corpus, one sentence each; empty if nothing is."""
 
 _MOST_CARD = 4 << 20
 _SHOWN = 20
@@ -105,38 +98,6 @@ def verify(
     elif CARD not in manifest.files:
         problems.append(Problem(CARD, "not listed in the manifest", "a card"))
     return problems
-
-
-def resolve(source: str, *, cache_dir: Path | None = None) -> Path:
-    """The folder of a release: an existing folder, or REPO[@TAG] downloaded into the Hub cache.
-
-    The downloaded commit must be the one that the Hub says the tag names. `HF_HUB_OFFLINE=1` uses only the cache.
-
-    Raises: ReleaseError when it is neither; HubError when the Hub does not answer, has no such data set or tag, or
-    gave another commit.
-    """
-    if is_folder(Path(source)):
-        return Path(source)
-    if is_file(Path(source)):
-        do = "A file of caption pairs is checked by `bedside audit`"
-        raise ReleaseError(source, found="is a file", expected="a release folder, or REPO[@TAG] on the Hub", do=do)
-    repo, _, tag = source.partition("@")
-    if is_path(source) or not re.fullmatch(r"[\w.-]+/[\w.-]+", repo) or source.endswith("@"):
-        raise no_folder(source)
-    revision = tag or "main"
-    try:
-        commit = None if constants.HF_HUB_OFFLINE else HfApi().dataset_info(repo, revision=revision).sha
-        path = Path(snapshot_download(repo, repo_type="dataset", revision=revision, cache_dir=cache_dir))
-    except Exception as error:  # the library does not check the replies it gets
-        refuse_cache(error)
-        if isinstance(error, GatedRepoError | RevisionNotFoundError):  # there is such a repository
-            raise hub_error(error, source) from error
-        expected = "a folder, or a dataset and tag that you can read"
-        raise HubError(source, found=f"no such folder, and {in_words(error)}", expected=expected) from error
-    if commit is not None and path.name != commit:
-        found, expected = f"commit {path.name} was downloaded", f"{commit}, which {revision} names on the Hub"
-        raise HubError(source, found=found, expected=expected, do="Try again: the Hub may have changed or not answered")
-    return path
 
 
 def _check_names(manifest: Manifest) -> list[Problem]:

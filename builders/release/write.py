@@ -16,8 +16,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import datasets
 import filelock
 from pydantic import JsonValue
 
@@ -47,6 +47,9 @@ from loaders.manifest import (
     file_digest,
     order_splits,
 )
+
+if TYPE_CHECKING:
+    import datasets
 
 CARD = "README.md"
 EXCLUSIONS_FILE = "exclusions.parquet"
@@ -103,7 +106,7 @@ def write_release(
         written = write_shards(
             made,
             parts,
-            Shape(facts.features, facts.key, facts.canary),
+            Shape.of(facts.features, facts.key, facts.canary),
             engine=engine,
             shard_bytes=shard_bytes,
             tally=measure.tally if isinstance(measure, Counted) else None,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from builders.pipeline.rows import Row
-from builders.release.verify import resolve
+from builders.release.resolve import resolve
 from loaders.errors import InputError, ReleaseError
 from loaders.files.tables import parquet_rows
 from loaders.files.untrusted import BadRow

@@ -125,7 +125,7 @@ def test_photos_that_a_node_does_not_see_are_not_unreadable(photos: Path, tmp_pa
 
 
 def test_a_shard_is_not_written_to_a_folder_that_the_driver_cannot_see(tmp_path: Path) -> None:
-    task = Sharding(Held([], "image_id"), Shape(FEATURES, "image_id"), tmp_path / ".release.shards", None)
+    task = Sharding(Held([], "image_id"), Shape.of(FEATURES, "image_id"), tmp_path / ".release.shards", None)
     with pytest.raises(InputError, match=r"node .*: does not see .*\.release\.shards"):
         task("train-00000.parquet", [])
     assert not any(tmp_path.iterdir())

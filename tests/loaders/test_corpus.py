@@ -21,8 +21,9 @@ from huggingface_hub.errors import RepositoryNotFoundError
 from PIL import Image
 
 from loaders import medlaybench_v
-from loaders.corpus import Corpus, corpus, hub_error, is_path, load
+from loaders.corpus import Corpus, corpus, is_path, load
 from loaders.errors import BedsideError, HubError, InputError, ReleaseError
+from loaders.hub import hub_error
 from loaders.manifest import ContentDigest, ExclusionFacts, FileFacts, Manifest, SplitFacts, content_digest, file_digest
 from loaders.medlaybench_v import FEATURES, from_official
 from loaders.registry import corpora
@@ -199,7 +200,7 @@ def test_a_path_that_leads_nowhere_is_one_line_and_the_hub_is_not_asked(
 ) -> None:
     (tmp_path / "releases" / "other").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("loaders.corpus.hf_hub_download", None)
+    monkeypatch.setattr("loaders.hub.hf_hub_download", None)
     with pytest.raises(ReleaseError, match=rf"^{re.escape(source)}: no such folder") as error:
         load("medlaybench-v", source=source)
     assert ("name its tag" in error.value.do) == (source == "releases/small")
@@ -530,12 +531,10 @@ def test_a_name_that_nothing_has_may_have_been_meant_as_a_folder() -> None:
 
 
 def test_a_token_that_no_header_can_hold_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    import loaders.corpus
-
     def asked(*_: object, **__: object) -> str:
         "Bearer hf_wr\u00f6ng".encode("ascii")
         raise AssertionError("not reached")
 
-    monkeypatch.setattr(loaders.corpus, "hf_hub_download", asked)
+    monkeypatch.setattr("loaders.hub.hf_hub_download", asked)
     with pytest.raises(HubError, match="the token holds characters that HTTP does not allow"):
         load("medlaybench-v", source="org/medlaybench-v")

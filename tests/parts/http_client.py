@@ -3,6 +3,6 @@
 from importlib import import_module
 from typing import Any
 
-from loaders.corpus import HTTP_ERROR
+from loaders.hub import HTTP_ERROR
 
 httpx: Any = import_module(HTTP_ERROR.__module__.partition(".")[0])

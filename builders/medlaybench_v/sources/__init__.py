@@ -18,8 +18,8 @@ from functools import cache, cached_property, partial
 from itertools import islice
 from pathlib import Path
 
-from builders.medlaybench_v.sources import roco
 from builders.medlaybench_v.sources.files import Columns, Row, caption_rows
+from builders.medlaybench_v.sources.roco import ROCOV2, roco_digest, roco_folders, roco_rows
 from builders.samples.medlaybench_v import CAPTIONS, IMAGES
 from loaders.errors import InputError
 from loaders.files.image_files import AMBIGUOUS, ImageIndex
@@ -132,18 +132,20 @@ def open_source(source: str | Path, *, images: Path | None = None, default_split
         bundled = read_records(CAPTIONS)
         each = partial(caption_rows, bundled, "train")
         return CaptionSource("bundled sample", None, "per row", WRITTEN, each, bundled.digest, _images(IMAGES))
-    if name in (roco.ROCOV2, "rocov2"):
-        commit = roco.rocov2_commit()
-        digest = hashlib.sha256(f"{roco.ROCOV2}@{commit}".encode()).hexdigest()
-        url = f"https://huggingface.co/datasets/{roco.ROCOV2}/tree/{commit}"
-        return CaptionSource(roco.ROCOV2, url, roco.ROCOV2_LICENCE, ARTICLES, lambda: roco.rocov2_rows(commit), digest)
+    if name in (ROCOV2, "rocov2"):
+        from builders.medlaybench_v.sources import rocov2
+
+        commit = rocov2.commit_now()
+        digest = hashlib.sha256(f"{ROCOV2}@{commit}".encode()).hexdigest()
+        url = f"https://huggingface.co/datasets/{ROCOV2}/tree/{commit}"
+        return CaptionSource(ROCOV2, url, rocov2.LICENCE, ARTICLES, partial(rocov2.rows_at, commit), digest)
     path = Path(source)
     if is_folder(path):
-        folders = roco.roco_folders(path, default_split)
+        folders = roco_folders(path, default_split)
         fetched = [one.folder / "images" for one in folders if is_folder(one.folder / "images")]
         own = folder or (_images(*fetched) if fetched else None)
-        each = partial(roco.roco_rows, folders)
-        return CaptionSource("ROCO", None, "per row", ARTICLES, each, roco.roco_digest(folders), own)
+        each = partial(roco_rows, folders)
+        return CaptionSource("ROCO", None, "per row", ARTICLES, each, roco_digest(folders), own)
     records = read_records(path)
     lay = Columns(records).lay
     each = partial(caption_rows, records, default_split)

@@ -1,4 +1,4 @@
-"""The two public sources of radiology captions: ROCO in the layout of its repository, ROCOv2 from the Hub."""
+"""ROCO in the layout of its repository."""
 
 from __future__ import annotations
 
@@ -7,28 +7,18 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import datasets
-import pyarrow as pa
-from huggingface_hub import HfApi
-
-from builders.medlaybench_v.sources.files import ARTICLE, NO_IDENTIFIER, OTHER_TYPE, Row, article_link, text_cell
-from loaders.corpus import HTTP_ERROR, HUB_ERRORS, hub_error
-from loaders.errors import HubError, InputError
-from loaders.files.untrusted import BadRow, digest_of, is_file, is_there, line_text, lines_of, read_file, unusual
+from builders.medlaybench_v.sources.files import ARTICLE, Row, article_link
+from loaders.errors import InputError
+from loaders.files.untrusted import BadRow, digest_of, is_file, is_there, line_text, lines_of, read_file
 from loaders.medlaybench_v import SPLITS, parse_cuis
 
 ROCOV2 = "eltorio/ROCOv2-radiology"
-ROCOV2_LICENCE = "cc-by-nc-sa-4.0"
-_ROCOV2_COLUMNS = ("image", "image_id", "caption", "cui")
+"""Its successor, which `rocov2` streams from the Hub."""
 
 _SUBSET = "radiology"
 _CAPTIONS = "captions.txt"
 _CUIS, _LICENCES = "cuis.txt", "licences.txt"
-
-
-# --- ROCO -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -161,76 +151,3 @@ def _lines(path: Path, place: str) -> Iterator[_Line | BadRow]:
             expected="3: ROCO_ID, PMC_ID, CC" if commas else "an identifier, a tab, then text",
             do="If this is the last line, the file was truncated: download it again",
         )
-
-
-# --- ROCOv2 -----------------------------------------------------------------------------------------------------------
-
-
-def rocov2_commit() -> str:
-    """The commit of ROCOv2 that will be read.
-
-    Raises:
-        HubError: the Hub cannot be reached or does not hold it.
-    """
-    try:
-        return str(HfApi().dataset_info(ROCOV2).sha)
-    except HUB_ERRORS as error:
-        raise _unreachable(error, f"{ROCOV2}@main") from error
-
-
-def rocov2_rows(commit: str) -> Iterator[Row | BadRow]:
-    """Rows of ROCOv2, streamed: nothing is downloaded before it is needed, and no image is decoded.
-
-    Raises:
-        HubError: the Hub cannot be reached.
-        InputError: the columns are not those of ROCOv2, or its files cannot be read.
-    """
-    at = f"{ROCOV2}@{commit[:12]}"
-    try:
-        splits = datasets.load_dataset(ROCOV2, revision=commit, streaming=True)
-        for split in sorted(splits, key=lambda name: list(SPLITS).index(name) if name in SPLITS else len(SPLITS)):
-            stream = splits[split].cast_column("image", datasets.Image(decode=False))
-            for number, row in enumerate(stream, start=1):
-                yield _rocov2_row(row, SPLITS.get(split, split), f"{at}, {split} row {number}")
-    except (OSError, HTTP_ERROR, datasets.exceptions.DatasetsError) as error:
-        raise _unreachable(error, at) from error
-    except (pa.ArrowException, ValueError, TypeError, LookupError) as error:
-        found = f"cannot be read ({type(error).__name__})"
-        raise InputError(at, found=found, expected="columns " + ", ".join(_ROCOV2_COLUMNS)) from error
-
-
-def _rocov2_row(row: dict[str, Any], split: str, where: str) -> Row | BadRow:
-    missing = [name for name in _ROCOV2_COLUMNS if name not in row]
-    if missing:
-        raise InputError(
-            where, found=f"no column {', '.join(missing)}", expected="columns " + ", ".join(_ROCOV2_COLUMNS)
-        )
-    try:
-        if wrong := unusual(row):
-            raise BadRow(where, reason=OTHER_TYPE, found=wrong, expected="text in UTF-8")
-        name = text_cell(row["image_id"], where, "image_id")
-        if not name:
-            raise BadRow(where, reason=NO_IDENTIFIER, expected="an image_id in every row")
-        return {
-            "image_id": name,
-            "split": split,
-            "expert_caption": text_cell(row["caption"], where, "caption"),
-            "cuis": parse_cuis(row["cui"], where),
-            "licence": ROCOV2_LICENCE,
-            "licence_asserted_by": f"card of {ROCOV2}",
-            "attribution": f"ROCOv2 (Rückert et al. 2024), {name}",
-            "article_id": None,
-            "image_bytes": (row["image"] or {}).get("bytes"),
-            "files": (),
-            "where": where,
-        }
-    except InputError as error:
-        return BadRow.of(error)
-
-
-def _unreachable(error: Exception, at: str) -> HubError:
-    found = hub_error(error, at)
-    do = found.do or "Connect to the internet"
-    return HubError(
-        found.where, found=found.found, expected=found.expected, do=f"{do}, or build from a local file of captions"
-    )

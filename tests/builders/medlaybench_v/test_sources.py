@@ -456,7 +456,7 @@ class FakeApi:
 
 
 def test_rocov2_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(roco, "HfApi", FakeApi)
+    monkeypatch.setattr("builders.medlaybench_v.sources.rocov2.HfApi", FakeApi)
     request = httpx.Request("GET", "https://huggingface.co")
     for answer in (
         httpx.ConnectError("no route"),

@@ -19,7 +19,8 @@ from huggingface_hub import HfApi, constants
 from builders.medlaybench_v.recipe import RECIPE, Options
 from builders.pipeline.rows import Row
 from builders.recipe import build
-from builders.release.verify import made_by, resolve, verify
+from builders.release.resolve import resolve
+from builders.release.verify import made_by, verify
 from loaders.corpus import Corpus
 from loaders.errors import InputError, MissingExtra, ReleaseError
 from loaders.manifest import Manifest, file_digest
@@ -420,7 +421,8 @@ def test_neither_a_folder_nor_a_repository(source: str) -> None:
 RESOLVE = """
 import sys
 from pathlib import Path
-from builders.release.verify import resolve, verify
+from builders.release.resolve import resolve
+from builders.release.verify import verify
 from loaders.errors import BedsideError
 from tests.parts.small_release import measure
 cache, *sources = sys.argv[1:]
@@ -463,12 +465,10 @@ def test_a_tag_on_the_hub(published: tuple[LoopbackHub, list[str]], tmp_path: Pa
 
 
 def test_a_cache_that_may_not_be_written_is_no_missing_release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from builders.release import verify
-
     def refused(*_: object, **__: object) -> str:
         raise PermissionError(errno.EACCES, "Permission denied", str(Path(constants.HF_HUB_CACHE, "datasets--org--x")))
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(verify, "snapshot_download", refused)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", refused)
     with pytest.raises(InputError, match=r"may not be written.*HF_HOME"):
         resolve("org/x@v1.0.0")

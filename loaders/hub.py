@@ -1,0 +1,96 @@
+"""Reads files of a dataset repository on the Hub, and says what went wrong when one cannot be read.
+
+Imports the Hub's library with its HTTP client, which nothing needs that reads from a folder.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from huggingface_hub import constants, hf_hub_download, snapshot_download
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    LocalEntryNotFoundError,
+    RemoteEntryNotFoundError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+
+from loaders.errors import HubError, ReleaseError
+from loaders.files.caches import refuse_cache
+from loaders.manifest import NAME
+
+# The common base of all failed requests, whichever HTTP client this version of the library uses.
+HTTP_ERROR: type[Exception] = HfHubHTTPError.__bases__[0]
+HUB_ERRORS = (OSError, HTTP_ERROR, HFValidationError, UnicodeEncodeError)
+"""What a failed read from the Hub may raise; `hub_error` says what it means."""
+
+
+def address_of(repo: str) -> str:
+    """The address of a dataset repository on the Hub in use; a mirror's address differs from that of the Hub it
+    mirrors."""
+    return f"{constants.ENDPOINT}/datasets/{repo}"
+
+
+def fetch_manifest(repo: str, revision: str | None) -> tuple[Path, str]:
+    """The snapshot folder of the commit that `revision` names, with its manifest; and what to call it in errors."""
+    at = f"{repo}@{revision or 'main'}"
+    try:
+        path = hf_hub_download(repo, NAME, repo_type="dataset", revision=revision)
+    except RemoteEntryNotFoundError:
+        raise ReleaseError(
+            at,
+            found=f"holds no {NAME}",
+            expected="a release that `bedside publish` made",
+            do='The authors\' release is loaded with source="official"',
+        ) from None
+    except HUB_ERRORS as error:
+        said = hub_error(error, at)
+        if not isinstance(error, GatedRepoError | RevisionNotFoundError):  # otherwise there is such a repository
+            said = HubError(
+                at, found=f"no such folder is here, and the repository {said.found}", expected=said.expected, do=said.do
+            )
+        raise said from error
+    folder = Path(path).parent
+    return folder, f"{at} (commit {folder.name[:12]})"
+
+
+def fetch(repo: str, revision: str = "main", at: str = "", patterns: list[str] | None = None) -> Path:
+    """Download a dataset repository, or its files of these `patterns`, into a folder of the cache named by its commit.
+
+    `at` is what errors call it. Raises: HubError when it does not exist, or cannot be reached and is not in the cache.
+    """
+    try:
+        return Path(snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=patterns))
+    except HUB_ERRORS as error:
+        raise hub_error(error, at or f"{repo}@{revision}") from error
+
+
+def hub_error(error: Exception, at: str) -> HubError:
+    """The error for a failed read from the Hub; `at` names the repository and revision.
+
+    Raises: as `refuse_cache`, if the cache on this machine is what failed.
+    """
+    refuse_cache(error)
+    if isinstance(error, GatedRepoError):
+        do = "Accept its terms on the Hub, then log in with `hf auth login`"
+        return HubError(at, found="is gated and this account has no access", expected="access", do=do)
+    if isinstance(error, RevisionNotFoundError):
+        return HubError(at, found="has no such revision", expected="a tag, branch or commit of the repository")
+    if isinstance(error, RepositoryNotFoundError):
+        do = "Check the name; for a private repository, log in with `hf auth login`"
+        expected = "a dataset repository, or an existing folder"
+        return HubError(at, found="does not exist, or this account may not read it", expected=expected, do=do)
+    if isinstance(error, HFValidationError):
+        return HubError(at, found=str(error), expected="a repository name such as org/medlaybench-v")
+    if isinstance(error, LocalEntryNotFoundError):
+        do = "Connect to the internet, or load this revision once while connected"
+        return HubError(at, found="cannot be reached, and the cache holds no complete copy", expected="the Hub", do=do)
+    if isinstance(error, UnicodeEncodeError):  # of a header, and only the token is the user's
+        do = "Log in with `hf auth login`, or set HF_TOKEN again"
+        found = "cannot be fetched: the token holds characters that HTTP does not allow"
+        return HubError(at, found=found, expected="a valid token", do=do)
+    first = (str(error) or type(error).__name__).splitlines()[0]
+    return HubError(at, found=f"cannot be fetched: {first}", expected="the Hub", do="Try again later")
