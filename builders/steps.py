@@ -17,7 +17,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import update_wrapper
 from inspect import signature
 from itertools import repeat
@@ -33,6 +33,7 @@ from builders.pipeline.overlap import Overlap, Turns, under_way
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.run import Run
 from builders.pipeline.stage import BatchFunction, Excluded, Stage
+from builders.pipeline.work import resumed
 from loaders.engines.sight import check_same
 from loaders.errors import ModelError, ModelRefused, first_of
 from loaders.files.images import ImageError, clean_bytes, image_bytes
@@ -102,8 +103,10 @@ class Step:
         if missing := [column for column in reads if column not in before.names]:
             raise BuildError(f"step {name}: reads {missing}, which no step before it writes")
         settings = {each: _identity(value, f"step {name}: {each}") for each, value in self.given.items()}
-        work = _Opened(self.declared, self.given)
-        chats = [value for value in self.given.values() if isinstance(value, Chat)]
+        # A model may answer the requests of one step and none of another's, which hold a photo or are longer.
+        given = {each: value.of_a_step() if isinstance(value, Chat) else value for each, value in self.given.items()}
+        work = _Opened(self.declared, given)
+        chats = [value for value in given.values() if isinstance(value, Chat)]
         return Stage(
             schema_in=before,
             schema_out=after,
@@ -332,20 +335,23 @@ REFUSED_AT_FIRST = 64
 
 @dataclass
 class _Failures:
-    """The rows that a model has failed since its last answer, the first of them, and whether it ever answered."""
+    """The rows that a model has failed since its last answer, the first of them, whether it refused them all, and
+    whether it ever answered."""
 
     rows: int = 0
     first: tuple[str, ModelError] | None = None
+    only_refused: bool = True
     answered: bool = False
 
     def success(self) -> None:
-        self.rows, self.first, self.answered = 0, None, True
+        self.rows, self.first, self.only_refused, self.answered = 0, None, True, True
 
     def failure(self, row: str, error: ModelError) -> None:
         refused = error.found.startswith(REFUSED)
         if refused and self.answered:
             return  # the row is at fault: refusals come fast, and from stored answers all of them one after the other
         self.rows += 1
+        self.only_refused &= refused
         self.first = self.first or (row, error)
         if self.rows >= (REFUSED_AT_FIRST if refused else IN_A_ROW):
             raise self.unusable()
@@ -373,6 +379,10 @@ class Chat:
     @property
     def identity(self) -> JsonValue:
         return {"model": dict[str, JsonValue](self.model.identity), "prompts": dict(self.prompts.digests)}
+
+    def of_a_step(self) -> Chat:
+        """The same model, with failures that are counted by themselves."""
+        return replace(self, failures=_Failures())
 
     @property
     def record(self) -> dict[str, JsonValue]:
@@ -424,7 +434,8 @@ class Chat:
         result.
 
         Raises: ModelError when the model refuses all requests (key, name), fails IN_A_ROW rows one after the other, or
-        answered nothing at all, in none of the batches that are under way; it names the first row.
+        answered nothing at all, in none of the batches that are under way; it names the first row. Refused rows that an
+        interrupted build left over are no sign of that, since it finished others.
         """
 
         async def one(key: str, store: Answers) -> Said | ModelError:
@@ -440,7 +451,8 @@ class Chat:
             return said
 
         results = dict(zip(items, self.each(one, list(items)), strict=True))
-        if self.failures.first is not None and not self.failures.answered:
+        failed = any(isinstance(result, ModelError) for result in results.values())
+        if failed and not self.failures.answered and not (resumed() and self.failures.only_refused):
             if (overlap := under_way()) is not None:
                 overlap.run(lambda: overlap.others(lambda: self.failures.answered))
             if not self.failures.answered:

@@ -231,6 +231,7 @@ def _run_stage(
         else:
             meter.advance(sum(batch.rows for batch in unit), resumed=True)
     todo = list(missing.items())
+    work.resumed = len(todo) < len(units)
     if len(todo) > 1 and not stage.parallel:
         asked_by(engine, work, todo, meter.advance)
     elif len(todo) > 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +13,13 @@ from builders.pipeline.rows import BuildError, Row, batched, to_table
 from builders.pipeline.stage import BatchFunction, Excluded, Stage
 from builders.pipeline.workspace import Batch, ExcludedRow, Result, Workspace
 from loaders.errors import BedsideError
+
+_resumed: ContextVar[bool] = ContextVar("resumed", default=False)
+
+
+def resumed() -> bool:
+    """Within a batch: whether an earlier build had finished other batches of the same stage."""
+    return _resumed.get()
 
 
 class Work:
@@ -24,6 +32,7 @@ class Work:
         self.key = key
         self.store = store
         self.batch_rows = batch_rows
+        self.resumed = False
         self._function: BatchFunction | None = None
 
     @property
@@ -55,6 +64,7 @@ class Work:
 
         A process that was thought lost may do the same work: whichever records first determines the result.
         """
+        _resumed.set(self.resumed)
         excluded: list[ExcludedRow] = []
         if self.stage.whole:
             answers = self._call(self.store.rows(unit, (self.key, *self.stage.reads)), "all rows")

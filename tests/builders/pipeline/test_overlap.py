@@ -192,6 +192,29 @@ def test_a_model_that_answers_none_of_the_batches_under_way_ends_the_build(
         built(tmp_path, say_or_tell, Model(refuses(*range(rows))), rows=rows)
 
 
+def test_a_refused_row_that_is_left_over_ends_no_build(tmp_path: Path) -> None:
+    """The batches that an earlier build finished show that the model answers; not that its server is up today."""
+
+    async def ends_late(text: str) -> None:
+        if text == "r04":
+            await asyncio.sleep(0.5)  # the others are done
+            raise ModelRefused("local/slow", found="refused the API key")
+
+    async def down(text: str) -> None:
+        raise ModelError("local/slow", found="gave no answer in 6 tries")
+
+    async def refused(text: str) -> None:
+        raise ModelError("local/slow", found=f"{REFUSED}: HTTP 400")
+
+    with pytest.raises(ModelRefused):
+        built(tmp_path, say_or_tell, Model(ends_late), rows=5)
+    with pytest.raises(ModelError, match="answered none of 1 rows, the first of them r04: gave no answer"):
+        built(tmp_path, say_or_tell, Model(down), rows=5)
+    last = Model(refused)
+    done = built(tmp_path, say_or_tell, last, rows=5)
+    assert last.asked == ["r04"] and [row["said"] for row in done.rows()][-2:] == ["said r03", "refused"]
+
+
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
 def test_a_build_that_is_stopped_asks_again_only_what_was_in_flight(stop: signal.Signals, tmp_path: Path) -> None:
     """Run as a script, this module builds 40 rows in batches of 5, ten requests at a time, each noted in `asked`."""
