@@ -34,10 +34,10 @@ from builders.medlaybench_v.steps import MAX_TOKENS, SOURCE, admit, concepts, dr
 from builders.medlaybench_v.vocabulary import Vocabulary, combine, read_vocabulary
 from builders.pipeline.rows import Row
 from builders.pipeline.run import Run
-from builders.pipeline.workspace import RESULTS
 from builders.recipe import Build, ModelOptions, Plan, Recipe
 from builders.release.preview import Table, by_split
 from builders.steps import Chat, Step, images, unique
+from builders.unanswered import ask_again, counted
 from loaders.errors import InputError
 from loaders.files.stores import Store
 from loaders.files.untrusted import BadRow
@@ -226,17 +226,12 @@ def _without_model(finished: Run, store: Store) -> str:
         (formless, "no answer was in the form that is asked for"),
         (unanswered, "there is no answer"),
     ):
-        for why, _ in rows.most_common(1):
-            parts.append(f"in {rows.total():,} {what} (most often: {why})")
+        if rows:
+            parts.append(f"in {counted(rows, what)}")
     if not parts:
         return ""
     told = f"Rows without a text of the model: {'; '.join(parts)}."
-    if unanswered:
-        told += (
-            f" To ask again for those without an answer, delete {store}/{RESULTS} and run the same command with "
-            "--overwrite: no stored answer is paid for twice."
-        )
-    return told
+    return f"{told} {ask_again(store)}" if unanswered else told
 
 
 def _steps(

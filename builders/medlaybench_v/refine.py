@@ -31,11 +31,10 @@ from builders.medlaybench_v.writing.glosses import inside_brackets
 from builders.medlaybench_v.writing.grammar import polish, tidy
 from builders.medlaybench_v.writing.matches import Match
 from builders.medlaybench_v.writing.sentences import in_sentences
-from loaders.errors import ModelError
-from loaders.models.asking import NO_ROOM, Ask, Unfit, ask_until, read_object
+from builders.unanswered import ask_for_row
+from loaders.models.asking import Ask, Unfit, read_object
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts
-from loaders.models.tries import REFUSED
 
 RETRIES = 2
 NONE_PASSED = "no text of the model passed: "
@@ -97,7 +96,7 @@ async def by_model(
     A `judge` gives an opinion of every text that passes the gates of style. Where it decides, its opinion counts and
     not the gates of facts; its reason is named in the retry.
 
-    Raises: ModelError if the question does not fit into the model's context, and what `ask` and `judge` raise.
+    Raises: ModelError if the question is turned away (`ask_for_row`), and what `ask` and `judge` raise.
     """
     draft = drafter.draft(caption.expert, caption.matches)
     question = user_prompt(prompts, condition, _values(caption, _text_of(draft)))
@@ -119,7 +118,8 @@ async def by_model(
         _refuse(v for v in _failed(verdicts) if not decided or v.gate == JUDGE)
         return text, verdicts
 
-    asked = await ask_until(
+    asked = await ask_for_row(
+        name,
         ask,
         [Message("system", prompts.fill("system")), Message("user", question)],
         accepted,
@@ -134,8 +134,6 @@ async def by_model(
             return Refined(text, "ungated" if ablation else "judged", name, verdicts, failures(verdicts))
         again = f"accepted at attempt {asked.attempts}" if asked.attempts > 1 else None
         return Refined(text, status, name, verdicts, again)
-    if asked.failure == NO_ROOM:  # no row may have room, so it counts as a request that is refused
-        raise ModelError(name, found=f"{REFUSED}: {NO_ROOM}", do="Serve it with a longer context, then run again")
     why = " ".join((asked.failure or "").replace("\n- ", "; ").removeprefix("- ").split())
     return without_model(caption, drafter, f"{NONE_PASSED}{why}", draft)
 

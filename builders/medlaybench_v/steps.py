@@ -20,6 +20,7 @@ from builders.medlaybench_v.writing.draft import Draft
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
 from builders.steps import PLACED, WHY, Chat, step
+from builders.unanswered import why
 from loaders.errors import ModelError
 from loaders.imaging import method_of
 from loaders.medlaybench_v import MODALITIES
@@ -175,7 +176,7 @@ def refine_by_model(
     for key, refined in chat.each_or_error(refine_one, by_key).items():
         if isinstance(refined, ModelError):
             caption = caption_of(by_key[key], lexicon)
-            refined = without_model(caption, lexicon.drafter, f"{refined.where} {refined.found}")
+            refined = without_model(caption, lexicon.drafter, why(refined))
         yield _refined(refined)
 
 

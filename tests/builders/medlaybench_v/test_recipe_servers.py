@@ -18,7 +18,8 @@ from builders.medlaybench_v import recipe
 from builders.release.verify import verify
 from loaders.errors import ModelError
 from tests.builders.medlaybench_v.test_recipe import answer, build, captions_file, rows_of, without_waiting
-from tests.parts.chat_server import ChatServer, Fault, Reply, Request, status
+from tests.parts.chat_server import Fault, Request, status
+from tests.parts.failing_server import TOO_LONG, Clock, FailingServer
 
 MODEL = "openai-api/local/m"
 ROWS = 200
@@ -35,16 +36,11 @@ def lumps(count: int, refused: Iterable[int] = ()) -> list[tuple[str, str, str, 
     return [(f"r{n:03}", f"CT shows a {'forbidden ' * (n in refused)}nodule {n}.", "CC BY", "") for n in range(count)]
 
 
-class Server(ChatServer):
+class Server(FailingServer):
     """Calls every nodule a lump; `turns_away` may give a fault first."""
 
     def __init__(self, turns_away: Callable[[Request], Fault | None] = lambda request: None) -> None:
-        super().__init__(self._lump)
-        self.turns_away = turns_away
-
-    def receive(self, request: Request) -> Fault | Reply:
-        outcome = super().receive(request)
-        return self.turns_away(request) or outcome
+        super().__init__(self._lump, turns_away)
 
     @staticmethod
     def _lump(body: Any) -> str:
@@ -106,20 +102,13 @@ def test_a_server_that_dies_half_way_stops_the_build_and_names_the_row(
 @pytest.mark.parametrize("told", [None, 20])
 def test_a_minute_of_429_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: float | None) -> None:
     """On a clock that only waiting moves, and whether or not the server says how long; no row is lost."""
-    now = 0.0
-
-    async def wait(seconds: float) -> None:
-        nonlocal now
-        now += seconds
-
-    opened = recipes.open_model
-    monkeypatch.setattr(recipes, "open_model", lambda name, **more: opened(name, sleep=wait, **more))
-    with Server(lambda request: status(429, retry_after=told) if now < 60 else None) as server:
+    clock = Clock(monkeypatch)
+    with Server(lambda request: status(429, retry_after=told) if clock.now < 60 else None) as server:
         captions = captions_file(tmp_path, lumps(12))
         build(tmp_path, captions, model=MODEL, base_url=server.base_url, concurrency=1)
     rows = rows_of(tmp_path / "release")
     fallen = [str(row["status_reason"]) for row in rows.values() if row["status"] != "accepted"]
-    assert len(rows) == 12 and 60 <= now < 130
+    assert len(rows) == 12 and 60 <= clock.now < 130
     assert fallen == []
     late = set(range(1, 12))  # rows that came after the minute are asked for once
     assert {row: times for row, times in server.asked().items() if row in late} == dict.fromkeys(late, 1)
@@ -170,9 +159,6 @@ def test_credit_that_is_used_up_is_no_fault_of_the_rows(tmp_path: Path) -> None:
     assert server.asked() - Counter(range(40)) == {9: 1}
 
 
-TOO_LONG = status(400, message="maximum context length is 512 tokens", error="context_length_exceeded")
-
-
 def test_a_context_with_room_for_no_row_stops_the_build(tmp_path: Path) -> None:
     """Once the model is served with a longer one, the same command asks it."""
     captions = captions_file(tmp_path, lumps(70))
@@ -188,6 +174,7 @@ def test_a_context_with_room_for_no_row_stops_the_build(tmp_path: Path) -> None:
 def test_rows_that_no_model_answered_are_told_apart_and_can_be_asked_for_again(tmp_path: Path) -> None:
     captions = captions_file(tmp_path, lumps(20))
     faults: dict[int, Fault] = {3: TOO_LONG, 4: status(400, message="unwanted"), 5: TOO_LONG}
+    faults[6] = status(400, error="content_filter")
     with Server(lambda request: faults.get(_row(request.body))) as server:
         server.reply = lambda body: {7: "Sorry, no.", 8: answer("A dog.")}.get(_row(body)) or Server._lump(body)
 
@@ -201,7 +188,7 @@ def test_rows_that_no_model_answered_are_told_apart_and_can_be_asked_for_again(t
         said, results = told(overwrite=False), tmp_path / "work" / "results"
         assert said.startswith(
             "Rows without a text of the model: in 1 no text passed the gates; in 1 no answer was in the form that is "
-            "asked for (most often: the answer is not one JSON object and nothing else); in 3 there is no answer (most "
+            "asked for (most often: the answer is not one JSON object and nothing else); in 4 there is no answer (most "
             f"often: {MODEL} refused the request or failed: the question does not fit into the model's context). "
             f"To ask again for those without an answer, delete {results} and"
         )
@@ -209,6 +196,6 @@ def test_rows_that_no_model_answered_are_told_apart_and_can_be_asked_for_again(t
         server.requests.clear()
         shutil.rmtree(results)
         assert "no answer (" not in told(overwrite=True)
-        assert server.asked() == {3: 1, 4: 1, 5: 1}
+        assert server.asked() == {3: 1, 4: 1, 5: 1, 6: 1}
     fallen = {key for key, row in rows_of(tmp_path / "release").items() if row["status"] == "fallback"}
     assert fallen == {"r007", "r008"}

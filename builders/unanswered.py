@@ -1,0 +1,66 @@
+"""Rows for which a model gives no answer: its provider refuses the request, or fails for good.
+
+Such a row is treated as its corpus says, with the reason, and counted; a model that answers no row ends the build
+(`builders.steps.Chat.each_or_error`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from builders.pipeline.workspace import RESULTS
+from loaders.errors import ModelError
+from loaders.files.stores import Store
+from loaders.models.asking import NO_ROOM, Ask, Asked, ask_until
+from loaders.models.messages import Answer, Message
+from loaders.models.tries import REFUSED
+
+UNANSWERED = "unanswered"
+"""A column of the workspace that no release holds: which requests for a row have no answer, and why."""
+FILTERED = "the provider's filter stopped it"
+
+Value = TypeVar("Value")
+
+
+async def ask_for_row(
+    name: str, ask: Ask, messages: Sequence[Message], read: Callable[[Answer], Value], **how: Any
+) -> Asked[Value]:
+    """As `ask_until` with these arguments, of a model called `name`.
+
+    Raises: ModelError if the question does not fit into the model's context or a filter stops it, as for any other
+    request that is refused, since it may be so for every row; and what `ask` raises.
+    """
+
+    def heard(answer: Answer) -> Value:
+        if answer.turned_away and answer.stop == "content_filter":
+            raise ModelError(name, found=f"{REFUSED}: {FILTERED}")
+        return read(answer)
+
+    asked = await ask_until(ask, messages, heard, **how)
+    if asked.failure == NO_ROOM:
+        raise ModelError(name, found=f"{REFUSED}: {NO_ROOM}", do="Serve it with a longer context, then run again")
+    return asked
+
+
+def why(error: ModelError) -> str:
+    """The reason of a row that a model failed: which one, and what its provider said."""
+    return f"{error.where} {error.found}"
+
+
+def counted(reasons: Counter[str], what: str = "") -> str:
+    """How many there are, and the most frequent reason.
+
+    >>> counted(Counter(["HTTP 400", "HTTP 400", "HTTP 500"]), "there is no answer")
+    '3 there is no answer (most often: HTTP 400)'
+    """
+    return " ".join(filter(None, (f"{reasons.total():,}", what, f"(most often: {reasons.most_common(1)[0][0]})")))
+
+
+def ask_again(store: Store) -> str:
+    """How the rows without an answer are asked for again."""
+    return (
+        f"To ask again for those without an answer, delete {store}/{RESULTS} and run the same command with "
+        "--overwrite: no stored answer is paid for twice."
+    )

@@ -1,0 +1,43 @@
+"""A chat server that turns requests away before it answers them, and what to turn away: for tests of builds."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from builders import recipe as recipes
+from tests.parts.chat_server import Answerer, ChatServer, Fault, Reply, Request, status
+
+TOO_LONG = status(400, message="maximum context length is 512 tokens", error="context_length_exceeded")
+
+
+class FailingServer(ChatServer):
+    """Replies; `turns_away` may give a fault first."""
+
+    def __init__(self, reply: Answerer, turns_away: Callable[[Request], Fault | None] = lambda request: None) -> None:
+        super().__init__(reply)
+        self.turns_away = turns_away
+
+    def receive(self, request: Request) -> Fault | Reply:
+        outcome = super().receive(request)
+        return self.turns_away(request) or outcome
+
+    def sent(self) -> Counter[str]:
+        """How often each request was sent."""
+        return Counter(json.dumps(request.body["messages"]) for request in self.requests)
+
+
+class Clock:
+    """A clock that only the waiting for a model moves."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        opened: Any = recipes.open_model
+        monkeypatch.setattr(recipes, "open_model", lambda name, **more: opened(name, sleep=self.wait, **more))
+
+    async def wait(self, seconds: float) -> None:
+        self.now += seconds
