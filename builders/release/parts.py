@@ -25,6 +25,7 @@ from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.workspace import Batch, Workspace
 from builders.release.counted import Tally
 from builders.release.shards import GROUP_BYTES, SPLIT_NAME, Shape, write_shard
+from builders.unanswered import UNANSWERED
 from loaders.engines.choice import opened
 from loaders.engines.engine import Engine
 from loaders.engines.local import Local
@@ -118,7 +119,7 @@ class Stored:
         return {**row, "image": {"bytes": self.images.get(digest), "path": f"{row[self.key]}.{ending}"}}
 
     def _table(self, part: Batch) -> pa.Table:
-        return self.store.read(part, [column for column in self.columns if column != FRAMES])
+        return self.store.read(part, [column for column in self.columns if column not in (FRAMES, UNANSWERED)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,5 +138,6 @@ def _by_model(model: ChatModel) -> str:
     return (
         f"`{model.name}` wrote one basic complaint per diagnosis, and the additional complaints of each photo with "
         "the photo before it. An answer that failed a check was sent back with the failed checks named, twice at most; "
-        "then complaints written by hand stood in, which were not written from the photo."
+        "then, or where the model gave no answer, complaints written by hand stood in, which were not "
+        "written from the photo."
     )

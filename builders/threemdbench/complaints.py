@@ -5,8 +5,10 @@ then the authored complaints are used instead. Every case ends with complaints a
 
     accepted  the model's first answer passed
     repaired  it passed after the failed checks were named
-    fallback  no answer of the model passed: authored complaints
+    fallback  no answer of the model passed, or there is none: authored complaints
     authored  no model was asked
+
+A request that is refused, or fails for good, is told apart by its error (`builders.unanswered`).
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from typing import Any, TypeVar
 
 from builders.threemdbench.authored import SOURCE, authored_basic, authored_facts
 from builders.threemdbench.validators import Failure, check_basic, check_facts
-from loaders.models.asking import Ask, Asked, Unfit, ask_until, object_schema, read_object
+from builders.unanswered import ask_for_row
+from loaders.models.asking import Ask, Asked, Unfit, object_schema, read_object
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts
 from loaders.threemdbench import Diagnosis, others_of_domain
@@ -62,8 +65,21 @@ def facts_by_hand(diagnosis: Diagnosis, *, key: str, seed: int) -> Facts:
     return Facts(tuple(authored_facts(diagnosis.name, key=key, seed=seed)), "authored", SOURCE)
 
 
+def basic_without_model(diagnosis: Diagnosis) -> Basic:
+    """The authored basic complaint, in place of a model's."""
+    return Basic(authored_basic(diagnosis.name), "fallback", SOURCE)
+
+
+def facts_without_model(diagnosis: Diagnosis, basic: str, *, key: str, seed: int) -> Facts:
+    """Authored complaints in place of a model's, of which none repeats the basic one."""
+    return Facts(tuple(authored_facts(diagnosis.name, key=key, seed=seed, basic=basic)), "fallback", SOURCE)
+
+
 async def basic_by_model(diagnosis: Diagnosis, ask: Ask, *, name: str, prompts: Prompts) -> Basic:
-    """Ask a model for the basic complaint of a diagnosis; its answer follows `BASIC_SCHEMA`."""
+    """Ask a model for the basic complaint of a diagnosis; its answer follows `BASIC_SCHEMA`.
+
+    Raises: what `ask_for_row` raises.
+    """
     question = Message("user", prompts.fill("basic", {"diagnosis": diagnosis.name}))
 
     def complaint(field: object) -> str:
@@ -73,16 +89,19 @@ async def basic_by_model(diagnosis: Diagnosis, ask: Ask, *, name: str, prompts: 
         _passed(check_basic(text))
         return text
 
-    asked = await _asked(question, ask, "complaint", complaint, prompts)
+    asked = await _asked(name, question, ask, "complaint", complaint, prompts)
     if asked.value is not None:
         return Basic(asked.value, _status(asked), name)
-    return Basic(authored_basic(diagnosis.name), "fallback", SOURCE)
+    return basic_without_model(diagnosis)
 
 
 async def facts_by_model(
     diagnosis: Diagnosis, basic: str, image: bytes, ask: Ask, *, name: str, prompts: Prompts, key: str, seed: int
 ) -> Facts:
-    """Ask a model that sees the photo for the additional complaints of a case; its answer follows `FACTS_SCHEMA`."""
+    """Ask a model that sees the photo for the additional complaints of a case; its answer follows `FACTS_SCHEMA`.
+
+    Raises: what `ask_for_row` raises.
+    """
     others = ", ".join(others_of_domain(diagnosis))
     text = prompts.fill("facts", {"diagnosis": diagnosis.name, "basic": basic, "others": others})
 
@@ -93,14 +112,14 @@ async def facts_by_model(
         _passed(check_facts(basic, texts))
         return texts
 
-    asked = await _asked(Message("user", text, (image,)), ask, "complaints", complaints, prompts)
+    asked = await _asked(name, Message("user", text, (image,)), ask, "complaints", complaints, prompts)
     if asked.value is not None:
         return Facts(asked.value, _status(asked), name)
-    return Facts(tuple(authored_facts(diagnosis.name, key=key, seed=seed, basic=basic)), "fallback", SOURCE)
+    return facts_without_model(diagnosis, basic, key=key, seed=seed)
 
 
 async def _asked(
-    question: Message, ask: Ask, field: str, read: Callable[[object], Value], prompts: Prompts
+    name: str, question: Message, ask: Ask, field: str, read: Callable[[object], Value], prompts: Prompts
 ) -> Asked[Value]:
     def read_field(answer: Answer) -> Value:
         try:
@@ -109,7 +128,8 @@ async def _asked(
             raise Unfit(f"- format: {unfit}") from None
         return read(value)
 
-    return await ask_until(
+    return await ask_for_row(
+        name,
         ask,
         [Message("system", prompts.fill("system")), question],
         read_field,

@@ -1,6 +1,7 @@
 """The recipe of 3MDBench (`bedside build 3mdbench`).
 
-photos of all sources -> admit -> unique ids -> images -> curate -> draw -> split -> temperament -> complaints
+photos of all sources -> admit -> unique ids -> images -> curate -> draw -> split -> temperament
+                      -> (by a model: basics ->) complaints
                       -> shards, exclusions, card, manifest
 """
 
@@ -40,8 +41,11 @@ from builders.threemdbench.prompts import read_prompts
 from builders.threemdbench.sources import KINDS, SAMPLE, PhotoSource, open_source, origin_of
 from builders.threemdbench.sources.table import SOURCE_COLUMNS
 from builders.threemdbench.steps import (
+    BASIC,
+    FACTS,
     SOURCE,
     Queue,
+    basics_by_model,
     complaints,
     complaints_by_model,
     curate,
@@ -49,15 +53,18 @@ from builders.threemdbench.steps import (
     split,
     temperament,
 )
+from builders.unanswered import UNANSWERED, ask_again, counted
 from loaders.engines.choice import in_threads
-from loaders.errors import BedsideError, InputError, MissingExtra
+from loaders.errors import BedsideError, InputError, MissingExtra, first_of
 from loaders.files.disk import write_whole
+from loaders.files.stores import Store
 from loaders.files.untrusted import is_file, read_file
 from loaders.manifest import Manifest, Source, order_splits
 from loaders.threemdbench import CONFIGS, CORPUS, DOMAINS, NAMES
 
 PAPER_PREVALENCE = "paper"
 LEFT_OUT = "left-out.jsonl"  # in the workspace: which files were left out, by name
+NO_ANSWER = "unanswered.jsonl"  # in the workspace: for which photos the model gave no answer, and why
 """Names the bundled table: a curve that fits all counts that the paper states. Which class is which is not published;
 the order is that of the paper's list (3M-G2)."""
 # 2,396 : 596 : 2,996 of the paper (3M-G6).
@@ -210,6 +217,7 @@ def plan(build: Build[Options]) -> Plan:
                 *([] if SAMPLE in options.sources else _left_out(rows, workspace, finished)),
                 *_leave_queue(queue.path, workspace, finished),
                 *_followed(earlier, finished),
+                *(_unanswered(workspace, build.store, finished) if chat else []),
             ]
         ),
     )
@@ -233,6 +241,7 @@ def _steps(
     yield split(RATIOS, options.wanted_splits, options.seed)
     yield temperament(options.seed, earlier)
     if chat:
+        yield basics_by_model(authored, chat)
         yield complaints_by_model(options.seed, authored, chat, build.images)
     else:
         yield complaints(options.seed, authored)
@@ -272,6 +281,33 @@ def _followed(earlier: Earlier, finished: Run) -> Iterator[str]:
             f"Of {len(earlier.splits):,} photos of the previous release, {here:,} are in this one under the same key "
             "and keep their splits; so do copies of them, and other photos of their patients"
         )
+
+
+def _unanswered(workspace: Path, store: Store, finished: Run) -> Iterator[str]:
+    """Say for how many photos and diagnoses the model gave no answer, and leave the reasons beside the build: a release
+    has no column for them."""
+    reasons: dict[str, Counter[str]] = {BASIC: Counter(), FACTS: Counter()}
+    diagnoses: list[str] = []
+    lines = []
+    for row in finished.workspace.rows(finished.batches, (CORPUS.key, "diagnosis", UNANSWERED)):
+        for told in row[UNANSWERED]:
+            what, _, reason = told.partition(": ")
+            if what == BASIC and row["diagnosis"] in diagnoses:
+                continue  # one request, however many cases the diagnosis has
+            diagnoses += [row["diagnosis"]] * (what == BASIC)
+            reasons[what][reason] += 1
+            line = {"key": row[CORPUS.key], "diagnosis": row["diagnosis"], "unanswered": what, "reason": reason}
+            lines.append(json.dumps(line, ensure_ascii=False) + "\n")
+    if not lines:
+        (workspace / NO_ANSWER).unlink(missing_ok=True)
+        return
+    write_whole(workspace / NO_ANSWER, "".join(lines).encode())
+    if photos := reasons[FACTS]:
+        yield f"Photos without an answer of the model, with authored complaints: {counted(photos)}."
+    if basics := reasons[BASIC]:
+        names = first_of(sorted(diagnoses))
+        yield f"Diagnoses without an answer, with an authored basic complaint: {names}: {counted(basics)}."
+    yield f"Each with its reason: {workspace / NO_ANSWER}. {ask_again(store)}"
 
 
 def _left_out(rows: Iterable[Row], workspace: Path, finished: Run) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The steps of 3MDBench: curate, draw, split, temperament, complaints by hand or by a model.
+"""The steps of 3MDBench: curate, draw, split, temperament, complaints by hand, or basics and complaints by a model.
 
 Steps that weigh photos against each other are given all rows at once.
 """
@@ -29,13 +29,17 @@ from builders.threemdbench.complaints import (
     Facts,
     basic_by_hand,
     basic_by_model,
+    basic_without_model,
     facts_by_hand,
     facts_by_model,
+    facts_without_model,
 )
 from builders.threemdbench.curate import FullCuration
 from builders.threemdbench.earlier import NONE, Earlier
 from builders.threemdbench.findings import Candidate, Finding
 from builders.threemdbench.mixed import class_items, class_of
+from builders.unanswered import UNANSWERED, why
+from loaders.errors import ModelError
 from loaders.manifest import order_splits
 from loaders.models.answers import Answers
 from loaders.models.asking import Ask
@@ -43,6 +47,8 @@ from loaders.models.messages import Answer, Message
 from loaders.threemdbench import DIAGNOSES, NAMES, PERSONALITIES
 
 TEST = "test"
+BASIC, FACTS = "basic complaint", "complaints"
+"""What a model is asked for, as the column `UNANSWERED` calls it."""
 _BY_NAME = {diagnosis.name: diagnosis for diagnosis in DIAGNOSES}
 
 # A row as it leaves its source: `content` is the SHA-256 of the file, so that another file with the same name is never
@@ -239,38 +245,70 @@ def complaints(row: Row, seed: int, authored: str) -> Row:
     """Authored complaints for each photo of the test split; `authored` is the digest of their texts."""
     diagnosis = _BY_NAME[row["diagnosis"]]
     facts = facts_by_hand(diagnosis, key=row["image_id"], seed=seed) if row["split"] == TEST else None
-    return _patient_columns(row, basic_by_hand(diagnosis), facts)
+    basic = basic_by_hand(diagnosis)
+    return _patient_columns(row, basic.text, basic.source, facts)
 
 
-@step(name="complaints", takes="batch", adds=_COMPLAINTS, drops=("kin",), parallel=False)
-def complaints_by_model(rows: list[Row], seed: int, authored: str, chat: Chat, store: ImageStore) -> Iterable[Row]:
-    """Complaints by a chat model that sees the photo; if it fails, the authored ones are used."""
-    names = sorted({row["diagnosis"] for row in rows if row["split"] == TEST})
+_BASIC = pa.schema(
+    [
+        *((name, pa.string()) for name in ("general_complaint", "general_complaint_source")),
+        (UNANSWERED, pa.list_(pa.string())),
+    ]
+)
+
+
+@step(name="basics", takes="all", reads=("diagnosis", "split"), adds=_BASIC)
+def basics_by_model(rows: Collection[Row], authored: str, chat: Chat) -> Iterable[Row]:
+    """The basic complaint of each diagnosis by a chat model; the authored one if it fails on it for good.
+
+    It is asked for once in a build, so that all cases of a diagnosis say the same even if the model fails in between.
+    """
+    first: dict[str, str] = {}
+    for row in rows:
+        if row["split"] == TEST:
+            first.setdefault(row["diagnosis"], row["image_id"])
+    name_of = {first[name]: name for name in sorted(first)}
 
     async def begin(name: str, answers: Answers) -> Basic:
         ask = _asking(chat, answers, f"basic {name}", BASIC_SCHEMA)
         return await basic_by_model(_BY_NAME[name], ask, name=chat.model.name, prompts=chat.prompts)
 
-    basics = dict(zip(names, chat.each(begin, names), strict=True))
+    asked = chat.each_or_error(begin, name_of)
+    of_others: Row = {"general_complaint": None, "general_complaint_source": None, UNANSWERED: []}
+    told = {name_of[key]: _basic_columns(name_of[key], said) for key, said in asked.items()}
+    return [told[row["diagnosis"]] if row["split"] == TEST else of_others for row in rows]
 
-    async def go_on(row: Row, answers: Answers) -> Row:
-        diagnosis, key = _BY_NAME[row["diagnosis"]], row["image_id"]
-        if row["split"] != TEST:
-            return _patient_columns(row, basic_by_hand(diagnosis), None)
-        basic = basics[diagnosis.name]
-        facts = await facts_by_model(
-            diagnosis,
-            basic.text,
+
+def _basic_columns(name: str, said: Basic | ModelError) -> Row:
+    failed = [f"{BASIC}: {why(said)}"] if isinstance(said, ModelError) else []
+    basic = basic_without_model(_BY_NAME[name]) if isinstance(said, ModelError) else said
+    return {"general_complaint": basic.text, "general_complaint_source": basic.source, UNANSWERED: failed}
+
+
+@step(name="complaints", takes="batch", adds=_COMPLAINTS, drops=("kin",), parallel=False)
+def complaints_by_model(rows: list[Row], seed: int, authored: str, chat: Chat, store: ImageStore) -> Iterable[Row]:
+    """Complaints by a chat model that sees the photo; the authored ones if it fails on it for good."""
+
+    async def go_on(row: Row, answers: Answers) -> Facts:
+        return await facts_by_model(
+            _BY_NAME[row["diagnosis"]],
+            row["general_complaint"],
             store.get(row["image"].split(".")[0]),
-            _asking(chat, answers, f"facts {key}", FACTS_SCHEMA),
+            _asking(chat, answers, f"facts {row['image_id']}", FACTS_SCHEMA),
             name=chat.model.name,
             prompts=chat.prompts,
-            key=key,
+            key=row["image_id"],
             seed=seed,
         )
-        return _patient_columns(row, basic, facts)
 
-    return chat.each(go_on, rows)
+    # Only what asks the model counts as answered or not.
+    asked = chat.each_or_error(go_on, {row["image_id"]: row for row in rows if row["split"] == TEST})
+    for row in rows:
+        said, basic, unanswered = asked.get(row["image_id"]), row["general_complaint"], row[UNANSWERED]
+        if isinstance(said, ModelError):
+            unanswered = [*unanswered, f"{FACTS}: {why(said)}"]
+            said = facts_without_model(_BY_NAME[row["diagnosis"]], basic, key=row["image_id"], seed=seed)
+        yield {**_patient_columns(row, basic, row["general_complaint_source"], said), UNANSWERED: unanswered}
 
 
 def _asking(chat: Chat, answers: Answers, namespace: str, schema: Mapping[str, Any]) -> Ask:
@@ -288,13 +326,13 @@ def _asking(chat: Chat, answers: Answers, namespace: str, schema: Mapping[str, A
     return ask
 
 
-def _patient_columns(row: Row, basic: Basic, facts: Facts | None) -> Row:
+def _patient_columns(row: Row, basic: str, source: str, facts: Facts | None) -> Row:
     """What the row's patient says; nothing outside the test split."""
     return {
         "label": NAMES.index(row["diagnosis"]),
         "domain": _BY_NAME[row["diagnosis"]].domain,
-        "general_complaint": basic.text if facts else None,
-        "general_complaint_source": basic.source if facts else None,
+        "general_complaint": basic if facts else None,
+        "general_complaint_source": source if facts else None,
         "complaints": list(facts.texts) if facts else [],
         "complaints_source": facts.source if facts else None,
         "complaints_status": facts.status if facts else None,
