@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from builders.pipeline.rows import Row
+from builders.unanswered import ask_for_row
 from loaders.models.answers import Answers
-from loaders.models.asking import Unfit, ask_until, read_object
+from loaders.models.asking import Unfit, read_object
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.prompts import Prompts
 
@@ -47,7 +48,7 @@ class Asker:
 
         Raises:
             Unfit: no answer passed; the text is about the last one.
-            ModelError: the model cannot be reached.
+            ModelError: there is no answer, as the request is turned away or fails for good.
         """
         question = self.prompts.fill(prompt, {"thread": as_data(row), **values})
         messages = [Message("system", self.prompts.fill("system")), Message("user", question)]
@@ -63,7 +64,8 @@ class Asker:
                 namespace=f"{prompt} {row['case_id']}",
             )
 
-        asked = await ask_until(
+        asked = await ask_for_row(
+            self.model.name,
             ask,
             messages,
             lambda answer: read(read_object(answer.text)),

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
@@ -42,6 +43,7 @@ from builders.medconceal.sources import (
 )
 from builders.medconceal.steps import (
     FINISHED,
+    NO_ANSWER,
     SOURCE,
     author,
     clean,
@@ -60,8 +62,10 @@ from builders.pipeline.run import Run
 from builders.recipe import Build, ModelOptions, Plan, Recipe
 from builders.release.preview import Table, by_split
 from builders.steps import PLACED, WHY, Chat, Step, admit, unique
+from builders.unanswered import ask_again, counted
 from loaders.errors import InputError, MissingExtra
 from loaders.files.disk import private_folder, write_whole
+from loaders.files.stores import Store
 from loaders.files.untrusted import is_there, name_of, read_file
 from loaders.manifest import KEPT, Config, Manifest, Source
 from loaders.medconceal import CHARTS, CORPUS, SPLIT
@@ -201,7 +205,8 @@ def from_source(build: Build[Options]) -> Plan:
     def leave_sheet(finished: Run) -> str:
         page = workspace / REVIEW
         write_sheet(finished.rows(), decisions, page)
-        return f"For the clinician's review (shows hidden concerns): {page}"
+        sheet = f"For the clinician's review (shows hidden concerns): {page}"
+        return "\n".join(filter(None, (_unanswered(finished, build.store), sheet)))
 
     return replace(
         made,
@@ -209,6 +214,13 @@ def from_source(build: Build[Options]) -> Plan:
         settings={**made.settings, "decisions": decisions.digest if decisions.by_key else None},
         review=leave_sheet,
     )
+
+
+def _unanswered(finished: Run, store: Store) -> str:
+    """How many threads are left out as the model gave no answer, with the most frequent reason; "" for none."""
+    excluded = (row for row in finished.exclusions() if row["reason"].endswith(NO_ANSWER))
+    reasons = Counter(row["detail"] for row in excluded)
+    return f"Threads left out without an answer of the model: {counted(reasons)}. {ask_again(store)}" if reasons else ""
 
 
 def _from_cases(source: Written) -> Plan:
@@ -347,7 +359,8 @@ _RETOLD: dict[str, JsonValue] = {
     "checked by rules.",
     "left_out": "Left out by rule: posts and comments that were deleted, removed or written by a bot; cross-posts; "
     "posters under 18 by their own words; threads without a chain of eight alternating turns. Of an edited post, what "
-    'stands behind an "EDIT:" mark is cut off. Of each poster one thread is kept.',
+    'stands behind an "EDIT:" mark is cut off. Of each poster one thread is kept. Threads '
+    "about which the model gave no answer, or none that passed the checks, are left out as well.",
 }
 _INVENTED: dict[str, JsonValue] = {
     "biases": "Written examples: they show what their authors thought of, not who asks for care.",

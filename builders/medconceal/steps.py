@@ -1,11 +1,12 @@
 """The steps of MedConceal: from threads (one per poster, clean, ask the model, finish) to the clinician's review.
 
-An excluded row is recorded under the pseudonym of its thread, with a detail that contains none of its words.
+An excluded row is recorded under the pseudonym of its thread, with a detail that quotes nothing of it.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from functools import update_wrapper
@@ -26,9 +27,12 @@ from builders.medconceal.wording import texts_of
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
 from builders.steps import PLACED, WHY, Chat, StepFunction, step
+from builders.unanswered import why
+from loaders.errors import ModelError
 from loaders.medconceal import FEATURES, leaks, parse_profile, row_of
 from loaders.models.answers import Answers
 from loaders.models.asking import Unfit
+from loaders.spans import shares_span
 
 _TEXTS = pa.list_(pa.string())
 # A thread as it leaves the dumps.
@@ -83,11 +87,17 @@ def clean(row: Row, packages: Mapping[str, str]) -> Row:
 
 
 Question = Callable[[Row, Asker], Awaitable[Row]]
+NO_ANSWER = "the model gave no answer"
+_QUOTED = re.compile(r"""(?<!\w)(["'“‘«`]).*?["'”’»`](?!\w)""")
+_REPEATED = 3
+"""Consecutive words of a thread in a provider's message, which are taken for a quotation."""
 
 
 def _asked(reason: str, **columns: pa.DataType) -> Callable[[Question], StepFunction[[Chat]]]:
-    """Declares a question to the model about each thread, whose answer fills `columns`; without
-    one, the row is excluded for `reason`."""
+    """Declares a question to the model about each thread, whose answer fills `columns`; without a usable one, the row
+    is excluded for `reason`; if there is none at all, as its request is refused or fails for good, so it is, and the
+    reason says that: nothing can stand in for what a model reads in a thread.
+    """
 
     def declare(question: Question) -> StepFunction[[Chat]]:
         def ask(rows: list[Row], chat: Chat) -> Iterable[Row | Excluded]:
@@ -97,7 +107,12 @@ def _asked(reason: str, **columns: pa.DataType) -> Callable[[Question], StepFunc
                 except Unfit as unfit:
                     return Excluded(reason, str(unfit))
 
-            return chat.each(ask_one, rows)
+            asked = chat.each_or_error(ask_one, {row["case_id"]: row for row in rows})
+            for row in rows:
+                said = asked[row["case_id"]]
+                if isinstance(said, ModelError):
+                    said = Excluded(f"{reason}: {NO_ANSWER}", _publishable(said, row))
+                yield said
 
         # Requests to a model already run in parallel within a batch.
         declared = step(name=question.__name__, takes="batch", adds=pa.schema(columns.items()), parallel=False)(ask)
@@ -105,6 +120,15 @@ def _asked(reason: str, **columns: pa.DataType) -> Callable[[Question], StepFunc
         return declared
 
     return declare
+
+
+def _publishable(error: ModelError, row: Row) -> str:
+    """What the provider said of a request about a thread, without what it quotes: exclusions are published."""
+    told = _QUOTED.sub("[quotation]", why(error))
+    if not shares_span(told, [*thread_texts(row), *row["raw"]], _REPEATED):
+        return told
+    status = re.search(r"HTTP \d{3}", error.found)
+    return f"{error.where}: {status[0] if status else 'no answer'}; its message repeats the thread and is left out"
 
 
 @_asked("no commonness score", rarity=pa.float64())
