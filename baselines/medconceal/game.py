@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 from baselines.dialogue.game import Ask, Game
 from baselines.medconceal import clinician, rubric
@@ -69,6 +69,14 @@ TIME_UP, FINISHED = "time", "finished"
 Evaluator = Literal["model", "rules"]
 Allowed = tuple[frozenset[str], frozenset[str]]  # of `Guard.so_far`
 Patient = Literal["model", "template"]
+
+
+@runtime_checkable
+class Watching(Protocol):
+    """An `Ask` that is told of each exchange once it is over, before anybody is asked for the next turn."""
+
+    def watch(self, exchange: Exchange) -> None:
+        """The exchange, with how its reply came about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +328,8 @@ async def _play(rules: Rules, profile: PatientProfile, ask: Ask) -> Episode:
         )
         update = in_play.settle(update, spoken, allowed)
         in_play.keep(turn, evaluation, update, spoken)
+        if isinstance(ask, Watching):
+            ask.watch(in_play.exchanges[-1])
         if rules.task == "intervention" and in_play.state.concerns[primary].state == ADDRESSED:
             stopped = "addressed"
             break

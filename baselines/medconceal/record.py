@@ -143,6 +143,16 @@ class Exchange:
     unsaid: Annotated[tuple[int, ...], GROWN] = ()
     faults: Annotated[tuple[str, ...], GROWN] = ()
 
+    @property
+    def drafted(self) -> bool:
+        """Whether a model was asked for the reply: none is for a turn without words, or if a template speaks."""
+        return bool(self.clinician.strip()) and (self.source == "model" or bool(self.faults))
+
+    @property
+    def replaced(self) -> str:
+        """Why a fixed sentence stands in place of a model's reply, by what was wrong with the last draft; or ""."""
+        return self.faults[-1] if self.drafted and self.source != "model" else ""
+
 
 @dataclass(frozen=True, slots=True)
 class SubmittedFinding:

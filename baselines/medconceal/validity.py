@@ -16,6 +16,8 @@ from typing import Any
 
 from baselines.medconceal.record import Episode, Exchange, TurnEvaluation
 
+MOST_REPLACED = 0.10
+"""Maximum share of a model's replies that fixed sentences may replace."""
 FEWEST_TURNS = 16  # different turns; with fewer, nothing is said about an evaluator that rates all alike
 # The feature that defines an intent (Table 13). The other intents have none.
 _CORE = {
@@ -60,8 +62,7 @@ def checks(episodes: Sequence[Episode]) -> list[Check]:
     """Every validity check of a run."""
     exchanges = [exchange for episode in episodes for exchange in episode.exchanges]
     rated = [one for one in exchanges if one.evaluation.obtained in ("model", "rules_after_failure")]
-    # A turn without words is answered without the model; so is every turn if the patient is a template.
-    worded = [one for one in exchanges if one.clinician.strip() and (one.source == "model" or one.faults)]
+    worded = [one for one in exchanges if one.drafted]
     due = [one for one in exchanges if one.revealed or one.unsaid]
     by_model = [one for one in due if one.source == "model" or one.faults]
     alike, different = _alike(exchanges)
@@ -76,7 +77,7 @@ def checks(episodes: Sequence[Episode]) -> list[Check]:
               len(by_evaluator), 0.25, "the evaluator names one intent and rates another, as by chance"),
         Check("Turns rated otherwise when asked again", apart, again, 0.25,
               "the evaluator rates the same turn, after the same words, otherwise", by_case=False),
-        Check("Replies replaced", _count(worded, lambda one: one.source != "model"), len(worded), 0.10,
+        Check("Replies replaced", _count(worded, lambda one: bool(one.replaced)), len(worded), MOST_REPLACED,
               "the patient's drafts could not be used and fixed sentences were said in their place"),
         Check("Reveals never voiced", sum(len(one.unsaid) for one in due),
               sum(len(one.revealed) + len(one.unsaid) for one in due), 0.05,

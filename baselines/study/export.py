@@ -6,7 +6,8 @@
     RUN/items.csv                                 a row an item: who, when, how long, why it ended, the short survey
     RUN/study.json                                the design without Prolific's codes, the digest of all of it, the
                                                   models, the last digest of the journal; `asked_again`: requests to
-                                                  models sent again after a stop
+                                                  models sent again after a stop; `replies`: how many of the
+                                                  patient's replies a fixed sentence replaced, and why
 
 People appear under their pseudonyms. Those whose texts were erased, and practice items, appear only in counts.
 """
@@ -25,7 +26,7 @@ from sqlalchemy import select
 from baselines.medconceal.record import Encounter, Episode
 from baselines.medconceal.transcripts import line_of
 from baselines.results.sheets import table_bytes
-from baselines.study import journal, requests
+from baselines.study import journal, replaced, requests
 from baselines.study import people as who
 from baselines.study import slots as at
 from baselines.study.design import Study
@@ -78,6 +79,7 @@ def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
         persons = [_person(connection, keys, study, person, flags.get(person.id, [])) for person in kept]
         times = list(_times(connection, keys, kept))
         again = requests.sent_again(connection)
+        fixed = replaced.counted(connection)
     written: list[Path] = []
     for name, answered in responses.items():
         if answered:
@@ -96,6 +98,7 @@ def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
         "left_out": dict(sorted(left_out.items())),
         "people_erased": len(everybody) - len(kept),
         "asked_again": again,
+        "replies": {"counted": fixed.of, "replaced": fixed.replaced, "by": dict(sorted(fixed.by.items()))},
     }
     write_whole(out / "study.json", (json.dumps(told, indent=2, sort_keys=True) + "\n").encode())
     return Exported((*written, out / "study.json"), sum(map(len, responses.values())), dict(left_out), stand_in)
@@ -192,6 +195,7 @@ def _person(
 def _times(connection: Connection, keys: Keys, people: Iterable[who.Person]) -> Iterable[dict[str, Any]]:
     for person in people:
         for slot in at.slots_of(connection, person.id):
+            fixed = replaced.counted(connection, slot.id)
             try:
                 after = keys.open_json(person.id, at.sealed_of(connection, slot)["after"]) or {}
             except Erased:
@@ -207,6 +211,7 @@ def _times(connection: Connection, keys: Keys, people: Iterable[who.Person]) -> 
                 "seconds": round(slot.used, 1),
                 "allowed_seconds": round(slot.allowed, 1),
                 "turns": slot.turns if slot.talks else "",
+                "replaced": fixed.replaced if fixed.of else "",
                 **{name: after.get(name, "") for name in ("difficulty", "realism", "tools")},
             }
 

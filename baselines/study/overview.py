@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 from sqlalchemy import func, select
 
-from baselines.study import journal, requests, schedule
+from baselines.study import journal, replaced, requests, schedule
 from baselines.study import people as who
 from baselines.study import slots as at
 from baselines.study.access import Session
@@ -43,6 +43,7 @@ class Overview:
     left: Sequence[Row]
     people: Sequence[Mapping[str, str]]
     head: str
+    warning: str
 
 
 def page(connection: Connection, site: Site, session: Session, *, told: str = "") -> Markup:
@@ -82,6 +83,7 @@ def overview(connection: Connection, site: Site) -> Overview:
         _left(connection),
         [_person(connection, person, flags.get(person.id, []), site.clock()) for person in everybody],
         journal.head(connection),
+        replaced.counted(connection).warning(),
     )
 
 
@@ -135,6 +137,8 @@ def _models(connection: Connection, site: Site) -> list[Row]:
     drafts, turns = leaks.one()
     if turns:
         rows.append(("First drafts that gave a concern away", f"{drafts or 0:,} of {turns:,}; none was shown"))
+    if (fixed := replaced.counted(connection)).of:
+        rows.append(("Fixed sentences in place of a reply", fixed.told()))
     rows.append(("Cost so far", _cost(connection, site)))
     return rows
 

@@ -21,6 +21,7 @@ from sqlalchemy import update
 from baselines.medconceal import clinician
 from baselines.medconceal.game import FINISHED, TIME_UP
 from baselines.medconceal.record import Episode, Findings
+from baselines.study import replaced
 from baselines.study import slots as at
 from baselines.study.journal import note
 from baselines.study.keys import Erased
@@ -142,6 +143,7 @@ class Replies:
             if not slot.preparing or len(played.replies) != slot.turns:
                 return
             at.reply(connection, site.keys, slot, played.replies[-1], now)
+            replaced.keep(connection, slot.id, played.exchanges)
             if episode is not None:  # the patient was convinced, or that was the last turn
                 at.end_talk(connection, at.slot_of(connection, slot.id), episode.stopped, now)
 
@@ -159,3 +161,4 @@ class Replies:
         with site.store.writing() as connection:
             sealed = site.keys.seal_json(slot.person, to_json(public))
             connection.execute(update(slots).where(slots.c.id == slot.id).values(episode=sealed, leaks=leaks))
+            replaced.keep(connection, slot.id, played.exchanges)

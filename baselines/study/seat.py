@@ -23,7 +23,7 @@ from types import coroutine
 from typing import Any, Unpack
 
 from baselines.dialogue.game import Ask, Asking, Game
-from baselines.medconceal.record import Episode
+from baselines.medconceal.record import Episode, Exchange
 from loaders.medconceal import PatientProfile
 from loaders.models.messages import Answer, Message
 
@@ -51,14 +51,14 @@ class Seat:
     """The `Ask` of a game with one person in it.
 
     `words` are the person's turns. `ended` is why no further one will come (the game's `TIME_UP`, `FINISHED`), or None.
-    `heard` is the talk as the person sees it, while their next words are awaited.
+    `exchanges` are those that are over.
     """
 
     words: list[str]
     others: Ask
     ended: str | None = None
     findings: Sequence[Finding] = ()
-    heard: tuple[Message, ...] = field(default=(), init=False)
+    exchanges: list[Exchange] = field(default_factory=list, init=False)
 
     async def __call__(self, role: str, messages: Sequence[Message], **how: Unpack[Asking]) -> Answer:
         if role != ROLE:
@@ -70,17 +70,25 @@ class Seat:
         while said >= len(self.words):
             if self.ended is not None:
                 return Answer("", None, None, self.ended)
-            self.heard = tuple(messages)
             await _waiting()
         return Answer(self.words[said], None, None, "stop")
+
+    def watch(self, exchange: Exchange) -> None:
+        """Takes down an exchange that is over."""
+        self.exchanges.append(exchange)
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """The state of a talk: the patient's replies so far, and the episode if it has ended."""
+    """The state of a talk: the exchanges so far, and the episode if it has ended."""
 
-    replies: tuple[str, ...]
+    exchanges: tuple[Exchange, ...]
     episode: Episode | None
+
+    @property
+    def replies(self) -> tuple[str, ...]:
+        """What the patient has said."""
+        return tuple(exchange.patient for exchange in self.exchanges)
 
 
 class Talk:
@@ -93,11 +101,7 @@ class Talk:
     async def go_on(self) -> Replayed:
         """Plays as far as the person has come, once an ended talk. Raises what `seat.others` raises, which ends it."""
         episode = await _Played(self._steps)
-        if episode is not None:
-            return Replayed(tuple(exchange.patient for exchange in episode.exchanges), episode)
-        # The first message of the other side is the opening, which is ours.
-        heard = [message.text for message in self.seat.heard if message.role == "user"]
-        return Replayed(tuple(heard[1:]), None)
+        return Replayed(tuple(self.seat.exchanges), episode)
 
     def close(self) -> None:
         """Stop the game here."""

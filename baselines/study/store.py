@@ -129,6 +129,7 @@ slots = Table(  # an item given to a person
     Column("failing", Float),  # models have failed since then
     Column("failures", Integer, nullable=False, default=0),
     Column("leaks", Integer, nullable=False, default=0),
+    Column("replies", Text),  # JSON: the patient's replies by how they came about (`replaced`)
     Column("sealed", LargeBinary),  # JSON: the answer, or findings
     Column("after", LargeBinary),  # JSON, sealed: the short survey
     Column("episode", LargeBinary),  # JSON, sealed: what was played
@@ -192,7 +193,7 @@ journal = Table(
     Column("digest", String(64), nullable=False),
 )
 
-_LATER = (("slots", "stood", "FLOAT"), ("answers", "estimated", "BOOLEAN"))
+_LATER = (("slots", "stood", "FLOAT"), ("slots", "replies", "TEXT"), ("answers", "estimated", "BOOLEAN"))
 """Columns that tables of earlier versions do not have: table, name, type."""
 
 

@@ -11,7 +11,7 @@ import typer
 from baselines.medconceal.agents import scripted_agent
 from baselines.medconceal.game import Rules, task_game
 from baselines.results.power import ALPHA, POWER
-from baselines.study import journal, people, planned
+from baselines.study import journal, people, planned, replaced
 from baselines.study.begun import open_places
 from baselines.study.design import TALKS, Study, read_study
 from baselines.study.schedule import Offer, fewest_people, rounds
@@ -128,4 +128,7 @@ def _journal(study: Study, database: str | None) -> None:
         rows, head = journal.checked(connection)
         check_tables(connection)
         people.check_keys(connection, keys)
+        fixed = replaced.counted(connection)
     _line("journal", f"{rows:,} rows, unchanged since written; the last is {head[:16]}")
+    if fixed.of:
+        _line("patient", f"fixed sentences in place of a reply: {fixed.told()}", bad=bool(fixed.warning()))

@@ -114,7 +114,7 @@ def test_no_clock_is_stopped_while_another_server_runs(tmp_path: Path) -> None:
             assert last.alone()
 
 
-@pytest.mark.parametrize(("table", "name"), [("slots", "stood"), ("answers", "estimated")])
+@pytest.mark.parametrize(("table", "name"), [("slots", "stood"), ("slots", "replies"), ("answers", "estimated")])
 def test_a_study_of_an_earlier_version_still_opens(table: str, name: str, tmp_path: Path) -> None:
     for _ in range(2):
         with open_store(tmp_path / "study.sqlite") as store:
