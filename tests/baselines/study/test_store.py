@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, select, update
 
+from baselines.medconceal.transcripts import read_transcripts
 from baselines.study import journal
 from baselines.study import people as who
 from baselines.study.export import export
@@ -20,6 +21,7 @@ from baselines.study.keys import Erased
 from baselines.study.site import Cost, Site, cost, open_database
 from baselines.study.store import answers, fact_in, items, open_store, set_fact, slots
 from baselines.study.store import journal as rows
+from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError
 from scripts.bench.study_players import ROLES
 from tests.parts.postgres import postgres
@@ -68,6 +70,20 @@ def test_a_talk_is_kept_exported_and_erased(database: str | None, tmp_path: Path
         store.tidy()
     places = [path for folder in ("s", "out") for path in (tmp_path / folder).rglob("*") if path.is_file()]
     assert len(places) >= 5 and not [path for path in places if marked.encode() in path.read_bytes()]
+
+
+def test_a_nul_that_somebody_sends_spoils_no_export(database: str | None, tmp_path: Path) -> None:
+    """One in one message made the whole export unreadable; on Postgres, one in a hidden field stopped the page."""
+    site = talking(tmp_path / "s", database=database, per_person=1)
+    with visiting(site) as client:
+        person = at_work(client, links(site)[0])
+        assert person.do("say", form={**person.form("say"), "client": "a\0b", "c\0d": ""}, text="He\0llo.").is_success
+        person.wait()
+        person.do("leave", form=person.form("stop"), answer="keep")
+        export(site.study, site.store, site.keys, tmp_path / "out")
+    file = tmp_path / "out" / "confirmation.jsonl"
+    read_transcripts(file, profiles())
+    assert json.loads(file.read_text())["turns"][0]["clinician"] == "Hello."
 
 
 def test_who_reads_sees_one_moment(database: str | None, tmp_path: Path) -> None:
