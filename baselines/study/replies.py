@@ -57,19 +57,25 @@ class Replies:
 
     def _once(self, key: int, work: Callable[[int], Coroutine[Any, Any, None]]) -> None:
         if key not in self._going:
-            self._going[key] = asyncio.create_task(work(abs(key)))
+            self._going[key] = asyncio.create_task(self._tell(key, work))
             self._going[key].add_done_callback(lambda _: self._going.pop(key, None))
+
+    async def _tell(self, key: int, work: Callable[[int], Coroutine[Any, Any, None]]) -> None:
+        """Does the work. Whatever stops it is logged: the server's next look finds what is still due."""
+        try:
+            await work(abs(key))
+        except Exception as error:
+            # Nothing of a talk may be logged, and an error may quote what it was about.
+            what = "talk" if key > 0 else "episode of talk"
+            _log.error("%s %d: %s", what, abs(key), type(error).__name__)
 
     async def _write(self, number: int) -> None:
         site = self._site
-        try:
-            with site.store.reading() as connection:
-                slot = at.slot_of(connection, number)
-                given = site.keys.open_json(slot.person, at.sealed_of(connection, slot)["sealed"]) or {}
-            found = [Finding(**one) for one in given.get("findings", ())]
-            await self._write_episode(slot, found)
-        except (BedsideError, Erased) as error:  # it will be written after the next start
-            _log.error("episode of talk %d: %s", number, type(error).__name__)
+        with site.store.reading() as connection:
+            slot = at.slot_of(connection, number)
+            given = site.keys.open_json(slot.person, at.sealed_of(connection, slot)["sealed"]) or {}
+        found = [Finding(**one) for one in given.get("findings", ())]
+        await self._write_episode(slot, found)
 
     async def stop(self) -> None:
         """Stops everything in progress; it resumes after a restart."""
@@ -96,9 +102,6 @@ class Replies:
                 wait = min(2 * wait, LONGEST_WAIT)
         except Erased:
             pass  # the person has left, and everything of theirs is gone
-        except Exception as error:
-            # Nothing of a talk may be logged, and an error may quote what it was about.
-            _log.error("talk %d: %s", number, type(error).__name__)
         finally:
             holding.cancel()
             with site.store.writing() as connection:
@@ -107,8 +110,11 @@ class Replies:
     async def _hold(self, number: int) -> None:
         while True:
             await asyncio.sleep(RENEW)
-            with self._site.store.writing() as connection:
-                at.renew(connection, number, self._site.clock() + CLAIM)
+            try:
+                with self._site.store.writing() as connection:
+                    at.renew(connection, number, self._site.clock() + CLAIM)
+            except Exception as error:
+                _log.error("claim of talk %d: %s", number, type(error).__name__)
 
     async def _tried(self, number: int) -> bool:
         """One try; returns whether nothing is left to do."""

@@ -26,7 +26,7 @@ from baselines.study import slots as at
 from baselines.study.actions import ACTIONS, NOTHING, Did, act, leave, sender
 from baselines.study.flow import ENDED
 from baselines.study.keys import Erased
-from baselines.study.replies import Replies
+from baselines.study.replies import LONGEST_WAIT, Replies
 from baselines.study.site import Site
 from baselines.study.store import fact_in, people, set_fact
 from baselines.study.tasks.task import FormError
@@ -130,6 +130,8 @@ class _Server:
     requests: access.Limit = field(init=False)
     addresses: access.Limit = field(init=False)
     awake: float = field(default=0.0, init=False)
+    wrote: float = field(default=0.0, init=False)
+    """When episodes that nobody had written were looked for last."""
     untidy: bool = field(default=True, init=False)
     """Whether what was deleted may still be in the file beside the database: one that was killed leaves it there."""
     beside: BlockingPortal = field(init=False)
@@ -248,7 +250,8 @@ class _Server:
         """At the start: clocks stop until their people are back, and what was in progress resumes."""
         self._beside = asyncio.get_running_loop()
         site, now = self.site, self.site.clock()
-        self.awake, alone = now, site.store.alone()
+        self.awake = self.wrote = now
+        alone = site.store.alone()
         with site.store.writing() as connection:
             beat = fact_in(connection, "beat")
             if beat is not None and (alone or now - float(beat) > clock.SILENT):
@@ -281,6 +284,9 @@ class _Server:
                 at.end_talk(connection, slot, "time", now)
             unwritten = [at.leave(connection, site.keys, slot, "lease", now) for slot in left]
             waiting, going = at.unanswered(connection), at.going(connection)
+            if now - self.wrote > LONGEST_WAIT:  # that failed, or that another process left
+                self.wrote = now
+                unwritten += [slot.id for slot in at.without_episode(connection)]
         self.replies.talks.keep_only(going)
         for slot in waiting:
             self.replies.due(slot.id)

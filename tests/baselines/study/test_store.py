@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sqlite3
 from collections.abc import Iterator
@@ -12,10 +13,12 @@ from typing import Any
 
 import pytest
 from sqlalchemy import delete, select, update
+from sqlalchemy.exc import OperationalError
 
 from baselines.medconceal.transcripts import read_transcripts
 from baselines.study import journal
 from baselines.study import people as who
+from baselines.study import slots as at
 from baselines.study.export import export
 from baselines.study.keys import Erased
 from baselines.study.site import Cost, Site, cost, open_database
@@ -26,7 +29,7 @@ from loaders.errors import InputError
 from scripts.bench.study_players import ROLES
 from tests.parts.postgres import postgres
 from tests.parts.processes import started
-from tests.parts.study_talks import TURNS, Visitor, at_work, beside, links, talking, visiting
+from tests.parts.study_talks import TURNS, Clock, Visitor, at_work, beside, links, talking, visiting
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -281,6 +284,55 @@ def test_a_talk_whose_end_is_not_written_is_left_out_and_reported(tmp_path: Path
         assert not left or "serve the study for a moment" in next(iter(exported.left_out))
         with visiting(talking(tmp_path / "s", per_person=1)) as client:
             beside(client).call(client.app.state.server.replies.settled)
+
+
+def test_what_could_not_be_written_is_written_while_the_server_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """On a full disk for a moment, or by another process that died: only the next start wrote it, though the export
+    said to serve the study for a moment. And the log held tracebacks."""
+    clock = Clock()
+    site = talking(tmp_path / "s", per_person=1, clock=clock)
+    with visiting(site) as client:
+        person = at_work(client, links(site)[0])
+        for words in TURNS[:5]:
+            person.say(words)
+        person.do("finish")
+        with monkeypatch.context() as full:
+            full.setattr("baselines.study.replies.to_json", refusing)
+            person.do("findings", none="yes")
+            beside(client).call(client.app.state.server.replies.settled)
+        person.do("after", difficulty="2", realism="3", tools="None")
+        left = export(site.study, site.store, site.keys, tmp_path / "out0").left_out
+        assert "serve the study for a moment" in next(iter(left))
+        clock.now += 30
+        beside(client).call(client.app.state.server.look)
+        beside(client).call(client.app.state.server.replies.settled)
+        assert export(site.study, site.store, site.keys, tmp_path / "out1").items == 1
+    gc.collect()
+    assert "OperationalError" in caplog.text and "Traceback" not in caplog.text and "secret" not in caplog.text
+
+
+@pytest.mark.parametrize("step", ["claim", "renew", "reply"])
+def test_a_reply_that_could_not_be_stored_comes_with_the_next_look(
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    site = talking(tmp_path, models=True, per_person=1)
+    with visiting(site) as client:
+        person = at_work(client, links(site)[0])
+        with monkeypatch.context() as full:
+            full.setattr(at, step, refusing)
+            person.do("say", text="Hello.")
+            beside(client).call(client.app.state.server.replies.settled)
+        person.wait()
+        assert len(person.replies) == 1
+        assert [one.asked for one in site.players.values()] == [1, 1]
+    gc.collect()
+    assert "OperationalError" in caplog.text and "Traceback" not in caplog.text and "secret" not in caplog.text
+
+
+def refusing(*_: object) -> None:
+    raise OperationalError("secret", {}, sqlite3.OperationalError("database or disk is full"))
 
 
 def stages(site: Site) -> list[str]:
