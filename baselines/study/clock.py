@@ -13,6 +13,8 @@ the end (`SILENT`).
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sqlalchemy import update
@@ -27,6 +29,16 @@ if TYPE_CHECKING:
 
 SILENT = 10.0
 """Seconds without a heartbeat after which no server was running, whatever a lock of a lost machine says."""
+
+
+def steady() -> Callable[[], float]:
+    """The seconds since 1970, counted from now on by a clock that nobody sets and that stands while the machine sleeps.
+
+    The machine's own clock may be set during a talk: back, and replies come before their messages; forward, and all
+    talks are over.
+    """
+    ahead = time.time() - time.monotonic()
+    return lambda: ahead + time.monotonic()
 
 
 def shown(slot: Slot, now: float) -> str:

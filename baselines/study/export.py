@@ -18,6 +18,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -160,6 +161,8 @@ def _line(connection: Connection, keys: Keys, slot: at.Slot, models: Mapping[str
         if sealed is None:
             raise _Unwritten
         episode = from_json(Episode, keys.open(slot.person, sealed).encode(), f"slot {slot.id}")
+        if any(later.at < sooner.at for sooner, later in pairwise(said)):  # the machine's clock was set back
+            sent = shown = ()
         return line_of(episode, Encounter(slot.person, f"E{slot.id}", sent, shown), models)
     replies = [one.text for one in said if one.who == at.PATIENT]
     words = [one.text for one in said if one.who == at.CLINICIAN]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from baselines.dialogue.playing import Player, Scripted
 from baselines.medconceal.game import Rules, task_game
 from baselines.medconceal.record import Episode
 from baselines.results.run import because
+from baselines.study.clock import steady
 from baselines.study.design import Study, TaskName
 from baselines.study.journal import note
 from baselines.study.keys import Keys
@@ -60,7 +60,7 @@ class Site:
     prices: Prices = field(default_factory=dict)
     rehearsal: bool = False
     stand_in: str | None = None
-    clock: Callable[[], float] = time.time
+    clock: Callable[[], float] = field(default_factory=steady)
 
     def close(self) -> None:
         """Closes both files."""
@@ -137,7 +137,7 @@ def open_site(
     database: str | None = None,
     prices: Prices | None = None,
     rehearsal: bool = False,
-    clock: Callable[[], float] = time.time,
+    clock: Callable[[], float] | None = None,
 ) -> Site:
     """A study, ready to be served; the first time, its items are stored.
 
@@ -170,7 +170,7 @@ def open_site(
         prices=prices or {},
         rehearsal=rehearsal,
         stand_in=stand_in,
-        clock=clock,
+        clock=clock or steady(),
     )
     try:
         with store.explained():

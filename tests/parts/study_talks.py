@@ -72,7 +72,7 @@ def talking(
         models={"patient": named, "evaluator": named},
         database=database,
         rehearsal=True,
-        clock=clock or time.time,
+        clock=clock,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,14 +11,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, select
 
+from baselines.medconceal.transcripts import read_transcripts
 from baselines.study import clock
 from baselines.study import slots as at
 from baselines.study.design import Design
+from baselines.study.export import export
 from baselines.study.site import Site
 from baselines.study.store import journal, open_store, slots
+from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError
 from tests.parts.postgres import postgres
-from tests.parts.study_talks import at_work, links, talking, visiting
+from tests.parts.study_talks import TURNS, Clock, at_work, beside, links, talking, visiting
 
 BEGAN, SHOWN, BEAT, BACK = 1_000.0, 1_020.25, 1_021.5, 9_000.0
 
@@ -145,6 +149,45 @@ def test_a_talk_that_ends_while_its_clock_is_stopped_has_no_clock_any_more(site:
         clock.stand(connection, BEAT)
         at.end_talk(connection, at.slot_of(connection, 1), "time", BACK)
         assert at.slot_of(connection, 1).stood is None
+
+
+@pytest.mark.parametrize("step", [-3_600.0, 3_600.0])
+def test_a_machine_whose_clock_is_set_changes_no_talk(
+    step: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Set forward, it ended all talks; set back, it gave an hour more, and made everybody's exports unreadable."""
+    shift = 0.0
+    monkeypatch.setattr(time, "time", lambda real=time.time: real() + shift)
+    site = talking(tmp_path / "s", per_person=1)
+    with visiting(site) as client:
+        person = at_work(client, links(site)[0])
+        person.say(TURNS[0])
+        begun, shift = site.clock(), step
+        client.app.state.server.look()
+        assert person.look("/status").json()["state"] == "yours"
+        for words in TURNS[1:5]:
+            person.say(words)
+        with site.store.reading() as connection:
+            assert at.slot_of(connection, 1).used < 60 and abs(site.clock() - begun) < 60
+
+
+def test_times_that_decrease_are_not_exported(tmp_path: Path) -> None:
+    """One conversation with them, of a machine whose clock had been set back, made the file of all unreadable."""
+    told = Clock()
+    site = talking(tmp_path / "s", per_person=1, clock=told)
+    with visiting(site) as client:
+        for back, token in enumerate(links(site, 2)):
+            person = at_work(client, token)
+            for number, words in enumerate(TURNS[:5]):
+                told.now += -100 if back and number == 2 else 5
+                person.say(words)
+            person.do("finish")
+            person.do("findings", none="yes")
+            person.do("after", difficulty="2", realism="3", tools="None")
+        beside(client).call(client.app.state.server.replies.settled)
+        export(site.study, site.store, site.keys, tmp_path / "out")
+    read = read_transcripts(tmp_path / "out" / "confirmation.jsonl", profiles()).dialogues
+    assert [len(one.who.sent) for one in read if one.who] == [5, 0]
 
 
 def test_the_cookie_goes_with_its_talk(tmp_path: Path) -> None:
