@@ -228,7 +228,7 @@ class Store:
             # The rest of an address of Postgres contains a password.
             where = str(self.engine.url.database) if self.sqlite else f"{self.engine.url.drivername}://…"
             found = " ".join(str(getattr(error, "orig", None) or error).split())[:300]
-            do = "If it is damaged, restore its backup" if self.sqlite else ""
+            do = _mend(getattr(error, "orig", None)) if self.sqlite else ""
             raise InputError(where, found=found, expected="a usable database of a study", do=do) from None
 
     @property
@@ -298,6 +298,18 @@ class Store:
         except sqlite3.OperationalError:
             return False
         return not busy
+
+
+def _mend(error: BaseException | None) -> str:
+    """What to do about an error of SQLite. A backup is older: it is restored only where nothing else helps."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the low byte is the primary code
+    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+        return "Free some space there and run again: everything already stored is kept"
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return "Another process holds it: end that one and run again"
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return "Check that the file and its folder can be written to"
+    return "If it is damaged, restore its backup"
 
 
 def fact_in(connection: Connection, name: str) -> str | None:

@@ -120,7 +120,7 @@ def _serve(options: Serving, origins: list[str], listener: socket.socket) -> Non
     study = read_study(options.study)
     site = _site(options, study)
     try:
-        with site.store.writing() as connection:
+        with site.store.explained(), site.store.writing() as connection:
             now = site.clock()
             login = make_link(connection, None, now)
             set_fact(connection, "address", origins[0])

@@ -222,6 +222,22 @@ def test_a_study_without_its_keys_is_refused_not_taken_for_erased(tmp_path: Path
         talking(tmp_path / "s")
 
 
+@pytest.mark.parametrize("why", ["full", "held", "read-only"])
+def test_a_backup_is_not_restored_where_the_file_is_whole(why: str, tmp_path: Path) -> None:
+    """On a full disk it was advised, and would have cost what was stored since."""
+    place = tmp_path / "study.sqlite"
+    with open_store(place) as store, closing(sqlite3.connect(place)) as other:
+        if why == "held":
+            other.execute("BEGIN IMMEDIATE")
+        told = {"full": "max_page_count = 1", "held": "busy_timeout = 0", "read-only": "query_only = ON"}[why]
+        with store.engine.connect() as connection:  # the pool gives it out again
+            connection.execution_options(bedside_reads=True).exec_driver_sql(f"PRAGMA {told}")
+        with pytest.raises(InputError) as refused, store.explained(), store.writing() as writing:
+            set_fact(writing, "x", "y" * 100_000)
+        do = {"full": "Free some space", "held": "Another process holds it", "read-only": "can be written to"}[why]
+        assert do in refused.value.do
+
+
 def test_a_damaged_database_is_one_error(tmp_path: Path) -> None:
     site = talking(tmp_path / "s")
     links(site)
