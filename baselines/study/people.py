@@ -170,6 +170,8 @@ def read_survey(questions: Sequence[Question], form: Form) -> dict[str, str]:
             raise FormError(question.name, f"“{question.shown}”: choose one of the answers.")
         if question.kind == "number" and text and not re.fullmatch(r"\d{1,6}", text):
             raise FormError(question.name, f"“{question.shown}”: a whole number, please.")
+        if question.kind == "number" and text:
+            text = str(int(text))  # in digits that whoever reads an export knows, whatever script they were typed in
         if question.required and not text:
             raise FormError(question.name, f"“{question.shown}” has no answer yet.")
         found[question.name] = text

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -530,7 +531,7 @@ def _posts(app: FastAPI, server: _Server) -> None:
             if slot is not None:
                 slot = clock.go_on(connection, slot, request.cookies.get(CLOCK), site.clock())
             pasted = next(iter(form.pop("pasted", [])), "0")
-            if pasted.isdigit() and 0 < int(pasted) < 1000:
+            if re.fullmatch("[0-9]{1,3}", pasted):  # `isdigit` also takes what `int` does not
                 counted = people.c.paste + int(pasted)
                 connection.execute(people.update().where(people.c.id == name).values(paste=counted))
             if slot is not None and [slot.here] == form.get("here"):

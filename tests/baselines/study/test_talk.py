@@ -18,8 +18,9 @@ from baselines.medconceal.game import FINISHED, TIME_UP, Rules, task_game
 from baselines.medconceal.record import Episode
 from baselines.medconceal.transcripts import read_transcripts
 from baselines.study import pay, talks
+from baselines.study import people as who
 from baselines.study import slots as at
-from baselines.study.design import Design, Limits, Prolific, TaskName
+from baselines.study.design import Design, Limits, Prolific, Question, TaskName
 from baselines.study.export import export
 from baselines.study.keys import Keys
 from baselines.study.seat import Finding, Seat, Talk
@@ -117,6 +118,19 @@ def test_a_kept_talk_equals_a_replayed_one(tmp_path: Path, monkeypatch: pytest.M
             ends = [beside(client).call(partial(one.play, ended=why), slot).episode for one in (own, Talks(site))]
             assert ends[0] is not None and to_json(ends[0]) == to_json(ends[1]) and len(ends[0].exchanges) == 5
         assert [one.asked for one in acting.values()] == asked
+
+
+def test_digits_of_any_script_are_a_number_and_no_error(tmp_path: Path) -> None:
+    site = talking(tmp_path, survey=(Question("age", "Your age?", kind="number"),))
+    with visiting(site) as client:
+        person = Visitor(client, links(site)[0])
+        person.do("consent", answer="agree")
+        for pasted in ("²", "9" * 5_000, "2"):  # the first two were an error page
+            assert client.post("/draft", data={**person.form("survey"), "pasted": pasted}).status_code == 204
+        person.do("survey", age="٣٥")
+        with site.store.reading() as connection:
+            assert who.known_of(connection, site.keys, "P001")["survey"] == {"age": "35"}
+            assert who.person_of(connection, "P001").paste == 2
 
 
 def test_two_people_on_one_case_share_no_reply(tmp_path: Path) -> None:
