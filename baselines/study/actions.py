@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -177,6 +178,15 @@ def after(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
     questions = (*(AFTER_TALK if slot.talks else ()), TOOLS)
     at.close(connection, site.keys, slot, who.read_survey(questions, form), site.clock())
     return Did(episode=slot.id if slot.task == "intervention" else None)
+
+
+def after_late(connection: Connection, site: Site, person: str, form: Form) -> None:
+    """The short survey of an item that was closed without it, since nobody had come back in time."""
+    late = at.without_survey(connection, person, _one(form, "here"))
+    if late is not None:
+        with suppress(FormError):  # there is no page any more on which it could be mended
+            questions = (*(AFTER_TALK if late.talks else ()), TOOLS)
+            at.keep_survey(connection, site.keys, late, who.read_survey(questions, form), site.clock())
 
 
 STAGES: dict[str, Action] = {

@@ -24,7 +24,7 @@ from urllib.parse import parse_qs
 from baselines.study import access, clock, overview, views
 from baselines.study import people as who
 from baselines.study import slots as at
-from baselines.study.actions import ACTIONS, NOTHING, Did, act, leave, sender
+from baselines.study.actions import ACTIONS, NOTHING, Did, act, after_late, leave, sender
 from baselines.study.flow import ENDED
 from baselines.study.keys import Erased
 from baselines.study.replies import LONGEST_WAIT, Replies
@@ -591,6 +591,8 @@ def _did(connection: Connection, site: Site, place: views.Place, name: str, form
         late = name == "say" and slot is not None and slot.step == "talk" and text
         if late and slot is not None and not at.is_said(connection, slot, sender(form)):
             at.keep_draft(connection, site.keys, slot, {"text": [text]}, site.clock())
+        if name == "after" and place.person.stage not in ENDED:
+            after_late(connection, site, place.person.id, form)
         return NOTHING
     return act(connection, site, place, name, form)
 

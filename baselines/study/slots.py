@@ -302,6 +302,20 @@ def close(connection: Connection, keys: Keys, slot: Slot, survey: Mapping[str, A
     note(connection, now, "done", person=slot.person, slot=slot.id)
 
 
+def without_survey(connection: Connection, person: str, here: str) -> Slot | None:
+    """The item that a person has done without the short survey, by the name of that survey's page."""
+    for slot in slots_of(connection, person):
+        if slot.step == "done" and here == f"{slot.id}.after.{slot.turns}":
+            return slot if sealed_of(connection, slot)["after"] is None else None
+    return None
+
+
+def keep_survey(connection: Connection, keys: Keys, slot: Slot, survey: Mapping[str, Any], now: float) -> None:
+    """Stores the short survey of an item that is done without it."""
+    _change(connection, slot, after=keys.seal_json(slot.person, dict(survey)))
+    note(connection, now, "survey late", person=slot.person, slot=slot.id)
+
+
 def lose(connection: Connection, slot: Slot, why: Lost, now: float) -> None:
     """The item is given up; the schedule gives it to somebody else. The time of a talk counts, as it is paid, including
     the time of the words that were being written."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import json
 import re
 import time
@@ -253,6 +254,30 @@ def test_a_talk_counts_whose_person_left_at_the_last_survey(way: str, task: Task
             (row,) = pay.table(connection, site.study.design)
     assert (exported.items, dict(exported.left_out)) == ((0, {"erased": 1}) if way == "delete" else (1, {}))
     assert (row["done"], row["amount"]) == ("1", "7.00")
+
+
+def test_a_survey_that_comes_after_the_lease_is_kept(tmp_path: Path) -> None:
+    """The next case came, as if it had been taken."""
+    clock = Clock()
+    site = talking(tmp_path / "s", clock=clock)
+    with visiting(site) as client:
+        person = at_work(client, links(site)[0])
+        for text in TURNS[:5]:
+            person.say(text)
+        person.do("finish")
+        person.do("findings", none="yes")
+        survey = person.form("after")
+        clock.now += 60 * site.study.design.lease + 1
+        client.app.state.server.look()
+        for realism in ("none of these", "3", "4"):  # what is sent again changes nothing
+            person.do("after", form=survey, difficulty="2", realism=realism, tools="None")
+        assert person.title == "The chart"
+        export(site.study, site.store, site.keys, tmp_path / "out")
+        with site.store.reading() as connection:
+            (row,) = pay.table(connection, site.study.design)
+    with (tmp_path / "out" / "items.csv").open() as file:
+        first, _ = csv.DictReader(file)
+    assert (first["state"], first["difficulty"], first["realism"], row["done"]) == ("done", "2", "3", "1")
 
 
 @pytest.mark.parametrize("task", ["intervention", "confirmation"])
