@@ -69,14 +69,20 @@ class Keys(SqliteStore):
             self.connection.execute("INSERT INTO keys VALUES (?, ?) ON CONFLICT DO NOTHING", row)
 
     def erase(self, person: str) -> bool:
-        """Delete the key forever; returns whether there was one."""
+        """Delete the key forever; returns whether there was one. That it was erased, and is not lost, stays known."""
         with self._alone():
-            return self.connection.execute("DELETE FROM keys WHERE person = ?", (person,)).rowcount > 0
+            told = "UPDATE keys SET key = x'' WHERE person = ? AND key != x''"
+            return self.connection.execute(told, (person,)).rowcount > 0
 
     def holders(self) -> set[str]:
         """Everybody who has a key."""
         with self._alone():
-            return {person for (person,) in self.connection.execute("SELECT person FROM keys")}
+            return {person for (person,) in self.connection.execute("SELECT person FROM keys WHERE key != x''")}
+
+    def erased(self) -> set[str]:
+        """Everybody whose key was erased; earlier versions did not record it."""
+        with self._alone():
+            return {person for (person,) in self.connection.execute("SELECT person FROM keys WHERE key = x''")}
 
     def seal(self, person: str, text: str) -> bytes:
         """The text, encrypted. Raises Erased."""
@@ -114,7 +120,7 @@ class Keys(SqliteStore):
     def _key(self, person: str) -> bytes:
         with self._alone():
             row = self.connection.execute("SELECT key FROM keys WHERE person = ?", (person,)).fetchone()
-        if row is None:
+        if row is None or not row[0]:
             raise Erased(person)
         return bytes(row[0])
 

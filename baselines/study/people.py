@@ -84,12 +84,24 @@ def check_keys(connection: Connection, keys: Keys) -> None:
     there = keys.holders()
     missing = [person.id for person in everybody(connection) if person.stage != "erased" and person.id not in there]
     if missing:
+        half = [name for name in missing if name in keys.erased()]
         raise InputError(
             keys.path or "keys",
             found=f"no key of {', '.join(missing[:3])}{' …' if missing[3:] else ''}",
             expected="a key of everybody who was not erased",
-            do="Restore its backup; if `bedside study erase` was interrupted, repeat it",
+            do=f"Their deletion was interrupted: complete it by `bedside study erase STUDY {' '.join(half)}`"
+            if half == missing
+            else "Restore its backup; if `bedside study erase` was interrupted, repeat it",
         )
+
+
+def end_erasing(connection: Connection, keys: Keys, now: float) -> bool:
+    """Completes deletions that were interrupted once the key was erased; returns whether there were any."""
+    gone = keys.erased()
+    half = [person for person in everybody(connection) if person.stage != "erased" and person.id in gone]
+    for person in half:
+        erase(connection, keys, person.id, now)
+    return bool(half)
 
 
 def invite(connection: Connection, keys: Keys, count: int, now: float) -> list[tuple[str, str]]:

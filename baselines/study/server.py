@@ -132,7 +132,7 @@ class _Server:
     addresses: access.Limit = field(init=False)
     awake: float = field(default=0.0, init=False)
     wrote: float = field(default=0.0, init=False)
-    """When episodes that nobody had written were looked for last."""
+    """When it was looked last for episodes that nobody had written, and for deletions that were not completed."""
     untidy: bool = field(default=True, init=False)
     """Whether what was deleted may still be in the file beside the database: one that was killed leaves it there."""
     beside: BlockingPortal = field(init=False)
@@ -288,6 +288,7 @@ class _Server:
             if now - self.wrote > LONGEST_WAIT:  # that failed, or that another process left
                 self.wrote = now
                 unwritten += [slot.id for slot in at.without_episode(connection)]
+                self.untidy |= who.end_erasing(connection, site.keys, now)
         self.replies.talks.keep_only(going)
         for slot in waiting:
             self.replies.due(slot.id)

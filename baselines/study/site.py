@@ -20,7 +20,7 @@ from baselines.study.clock import steady
 from baselines.study.design import Study, TaskName
 from baselines.study.journal import note
 from baselines.study.keys import Keys
-from baselines.study.people import check_keys
+from baselines.study.people import check_keys, end_erasing
 from baselines.study.schedule import Offer, items_a_person
 from baselines.study.slots import OVER, item_in
 from baselines.study.store import Store, answers, facts, items, journal, open_store, slots
@@ -176,6 +176,7 @@ def open_site(
         with store.explained():
             store.hold()  # first: a server that is refused writes nothing
             with store.writing() as connection:
+                end_erasing(connection, keys, site.clock())
                 check_keys(connection, keys)
                 _write_down(connection, site, found)
     except BaseException:

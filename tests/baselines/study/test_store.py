@@ -22,7 +22,7 @@ from baselines.study import slots as at
 from baselines.study.export import export
 from baselines.study.keys import Erased
 from baselines.study.site import Cost, Site, cost, open_database
-from baselines.study.store import answers, fact_in, items, open_store, set_fact, slots
+from baselines.study.store import answers, fact_in, items, messages, open_store, set_fact, slots
 from baselines.study.store import journal as rows
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError
@@ -220,6 +220,35 @@ def test_a_study_without_its_keys_is_refused_not_taken_for_erased(tmp_path: Path
         export(site.study, store, keys, tmp_path / "out")
     with pytest.raises(InputError, match="no key of P001, P002"):
         talking(tmp_path / "s")
+
+
+@pytest.mark.parametrize("then", ["goes on", "killed"])
+def test_a_deletion_that_is_interrupted_is_completed(
+    then: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The key was erased, and nothing else; the next start was refused, and advised to restore the keys."""
+    clock = Clock()
+    site = talking(tmp_path / "s", clock=clock)
+    with visiting(site) as client:
+        person = at_work(client, links(site)[0])
+        person.say("Hello.")
+        form = person.form("stop")
+        with monkeypatch.context() as full:
+            full.setattr("baselines.study.views.page_of", refusing)  # after the key, before the commit
+            assert person.do("leave", form=form, answer="delete").status_code == 500
+        store, keys = open_database(site.study)
+        with store, keys, store.reading() as connection, pytest.raises(InputError, match="erase STUDY P001"):
+            who.check_keys(connection, keys)
+        if then == "goes on":
+            clock.now += 30
+            client.app.state.server.look()
+    if then == "killed":
+        talking(tmp_path / "s", clock=clock).close()
+    store, keys = open_database(site.study)
+    with store, keys, store.reading() as connection:
+        who.check_keys(connection, keys)
+        assert who.person_of(connection, "P001").stage == "erased"
+        assert not connection.execute(select(messages)).all()
 
 
 @pytest.mark.parametrize("why", ["full", "held", "read-only"])
