@@ -128,14 +128,20 @@ class Visitor:
         """What the patient has said."""
         return re.findall(r'<li class="patient">.*?<p[^>]*>(.*?)</p>', self.page, re.DOTALL)
 
-    def enter(self) -> None:
-        """Go from consent to the first chart."""
-        self.do("consent", answer="agree")
-        self.do("survey", years="More")
-        self.do("instructions")
-        self.do("practice", text="Hello.")
-        self.do("feedback")
-        self.do("comprehension", check0="0")
+    def enter(self, before: str | None = None) -> None:
+        """Go from consent to the first chart, or as far as the page of that name."""
+        filled: dict[str, dict[str, Any]] = {
+            "consent": {"answer": "agree"},
+            "survey": {"years": "More"},
+            "instructions": {},
+            "practice": {"text": "Hello."},
+            "feedback": {},
+            "comprehension": {"check0": "0"},
+        }
+        for page, fields in filled.items():
+            if page == before:
+                return
+            self.do(page, **fields)
 
     def say(self, text: str) -> None:
         """Send a message, and wait for its reply."""

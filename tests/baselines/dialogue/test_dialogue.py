@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import Played, play_run
 from loaders.errors import BedsideError, InputError, ModelError, ModelRefused
 from loaders.models.chat import open_model
+from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.scripted_chat import scripted as scripted_model
 from scripts.run.play import _tell
 from tests.parts.chat_server import ChatServer, Fault, Reply, cut, raw, status
@@ -122,6 +124,35 @@ def test_usage_counts_by_role_with_costs(tmp_path: Path, server: ChatServer) -> 
     assert usage["host"]["output_tokens"] == 3 * 6  # a token of this server is a word
     assert usage["host"]["cost_usd"] == pytest.approx((usage["host"]["input_tokens"] * 2 + 18 * 10) / 1e6)
     assert usage["guest"]["cost_usd"] is None
+
+
+@pytest.mark.parametrize(("read", "written"), [(7, None), (None, 3)])
+def test_a_provider_that_counts_only_one_side_has_not_counted(
+    read: int | None, written: int | None, tmp_path: Path
+) -> None:
+    """The other side would be taken for no tokens at all, and the cost for half of what it was."""
+
+    class Half(ChatModel):
+        stand_in = False
+
+        def __init__(self, role: str) -> None:
+            self.name = f"made/{role}"
+
+        @property
+        def identity(self) -> dict[str, str]:
+            return {"name": self.name}
+
+        async def ask(self, messages: Sequence[Message], **how: Any) -> Answer:
+            return Answer('{"mark": 1}', read, written, "stop")
+
+    prices = {f"made/{role}": (1e6, 1e6) for role in ROLES}
+    played = play(tmp_path, {role: Half(role) for role in ROLES}, 1, prices=prices, max_cost=1e9)
+    assert played.taken == dict.fromkeys(("input_tokens", "output_tokens", "cost_usd"))
+    assert all(spent.uncounted == spent.requests for spent in played.spent.values())
+    told = sum(spent.input_tokens + spent.output_tokens for spent in played.spent.values())
+    assert played.charged >= told + 8, "the other side is estimated where a limit is kept"
+    again = play(tmp_path, {role: Half(role) for role in ROLES}, 1, prices=prices, max_cost=1e9)
+    assert (again.usage.asked, again.charged) == (0, pytest.approx(played.charged))
 
 
 def test_what_a_run_took_is_known_where_every_answer_was_counted(tmp_path: Path, server: ChatServer) -> None:

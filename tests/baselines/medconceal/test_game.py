@@ -109,6 +109,10 @@ def test_how_games_end() -> None:
     won = play(task_game(Rules("intervention", turns=20, policy=PAPER, **OFFLINE)), CLINICIANS["expert"])
     assert (won.stopped, won.success) == ("addressed", True) and 5 <= len(won.exchanges) < 20
     assert scores(won)["success"] == 1 and scores(held)["success"] == 0
+    # An intervention is about one concern; what comes out about another is no reveal of it.
+    aside = replace(held, primary=1, states=(1, 0, *held.states[2:]))
+    assert (scores(aside)["revealed"], scores(replace(aside, primary=0))["revealed"]) == (0, 1)
+    assert scores(replace(aside, task="confirmation"))["revealed"] == 1 / len(aside.states)
     with pytest.raises(ValueError, match="expected 8 or 20"):
         task_game(Rules("confirmation", turns=9))
 

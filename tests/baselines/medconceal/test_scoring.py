@@ -525,6 +525,20 @@ def test_the_best_of_several_has_the_fewest_matches_without_a_reveal() -> None:
     assert (best["Reveal Rate"].other_name, best["Fine F1"].other_name) == ("fair", "blind")  # of equal ones the first
 
 
+def test_the_best_of_several_is_corrected_over_the_metrics_as_chosen_and_not_within_each_run() -> None:
+    def run(revealed: int, *, finds: bool = True) -> list[JudgedEpisode]:
+        found = [SubmittedFinding(FEAR, "needles")] if finds else []
+        pairs = [Pair(0, 0, True, True, "q", 1)] if finds else []
+        return [judged(episode(f"c{n}", states=(int(n < revealed), 0), findings=found), *pairs) for n in range(12)]
+
+    reference, others = run(12), {"blind": run(0), "mute": run(4, finds=False)}
+    best = best_of(reference, others)
+    assert {one.name: one.other_name for one in best}.items() >= {"Reveal Rate": "mute", "Fine F1": "blind"}.items()
+    assert [one.holm for one in best] == holm([one.p for one in best]).tolist()
+    within = {name: {one.name: one.holm for one in compare_cases(reference, other)} for name, other in others.items()}
+    assert any(one.holm != within[one.other_name][one.name] for one in best)
+
+
 @pytest.mark.parametrize("first", ["people", "model"])
 def test_two_people_are_two_differences_whatever_number_of_cases_they_had(first: str) -> None:
     cases = tuple(f"c{n}" for n in range(8))

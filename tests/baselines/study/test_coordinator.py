@@ -140,3 +140,19 @@ def test_who_stops_is_paid_to_the_second(tmp_path: Path) -> None:
             (row,) = pay.table(connection, site.study.design)
             assert at.slots_of(connection, "P001")[0].used == 300.0
     assert row["part"] == "2.50" and row["amount"] == "4.50"
+
+
+@pytest.mark.parametrize(("page", "welcome"), [("feedback", "0"), ("comprehension", "1")])
+def test_who_stops_at_the_questions_has_done_what_the_welcome_is_paid_for(
+    page: str, welcome: str, tmp_path: Path
+) -> None:
+    """It is for consent, survey, instructions and practice, and all of them lie before the questions."""
+    site = talking(tmp_path)
+    with visiting(site) as client:
+        person = Visitor(client, links(site)[0])
+        person.enter(before=page)
+        person.do("leave", form=person.form("stop"), answer="keep")
+        with site.store.reading() as connection:
+            (row,) = pay.table(connection, site.study.design)
+    assert (row["stage"], row["welcome"]) == ("withdrawn", welcome)
+    assert row["amount"] == ("2.00" if welcome == "1" else "0.00")
