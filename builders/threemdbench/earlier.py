@@ -23,16 +23,19 @@ from loaders.threemdbench import CORPUS, PERSONALITIES
 @dataclass(frozen=True)
 class Earlier:
     """The split of each photo by its key, those of each patient and each picture (`image` is its SHA-256), the
-    temperament of those that have one, and the content of the releases.
+    temperament of those that have one, the picture and the diagnosis of each in every release, and the content of the
+    releases.
 
     A key is made from the names of source and file: a renamed photo, a better copy or another photo of the same patient
-    has another one.
+    has another one. A file that was replaced keeps its key, as does a photo whose diagnosis was corrected.
     """
 
     splits: Mapping[str, str] = field(default_factory=dict)
     of_patients: Mapping[str, frozenset[str]] = field(default_factory=dict)
     of_pictures: Mapping[str, frozenset[str]] = field(default_factory=dict)
     temperaments: Mapping[str, str] = field(default_factory=dict)
+    pictures: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    diagnoses: Mapping[str, frozenset[str]] = field(default_factory=dict)
     contents: tuple[str, ...] = ()
 
     @property
@@ -48,11 +51,21 @@ class Earlier:
         return (
             frozenset([named] if named else ())
             | self.of_patients.get(row["group_id"] or "", frozenset())
-            | self.of_pictures.get(row["image"].split(".")[0], frozenset())
+            | self.of_pictures.get(_picture(row), frozenset())
         )
+
+    def changed(self, row: Row) -> tuple[bool, bool]:
+        """Whether a photo under a known key has another picture, and another diagnosis, than in every release."""
+        key = row[CORPUS.key]
+        return _picture(row) not in self.pictures[key], row["diagnosis"] not in self.diagnoses[key]
+
+
+def _picture(row: Row) -> str:
+    return str(row["image"].split(".")[0])
 
 
 NONE = Earlier()
+_COLUMNS = ("personality", "group_id", "image", "diagnosis")
 
 
 def read_earlier(releases: Iterable[str]) -> Earlier:
@@ -65,6 +78,8 @@ def read_earlier(releases: Iterable[str]) -> Earlier:
     temperaments: dict[str, str] = {}
     of_patients: dict[str, set[str]] = defaultdict(set)
     of_pictures: dict[str, set[str]] = defaultdict(set)
+    pictures: dict[str, set[str]] = defaultdict(set)
+    diagnoses: dict[str, set[str]] = defaultdict(set)
     contents = []
     for release in releases:
         folder = resolve(release)
@@ -75,7 +90,7 @@ def read_earlier(releases: Iterable[str]) -> Earlier:
         contents.append(manifest.content_digest)
         for split in manifest.splits:
             for shard in manifest.shards(split):
-                for placed in parquet_rows(folder / shard, (CORPUS.key, "personality", "group_id", "image")):
+                for placed in parquet_rows(folder / shard, (CORPUS.key, *_COLUMNS)):
                     if isinstance(placed, BadRow):
                         raise placed
                     where, (key, personality) = placed[0], (placed[1][CORPUS.key], placed[1]["personality"])
@@ -84,8 +99,22 @@ def read_earlier(releases: Iterable[str]) -> Earlier:
                         raise InputError(f"--follows {release}: {where}", found=found, expected="one split in all")
                     if placed[1]["group_id"]:
                         of_patients[placed[1]["group_id"]].add(split)
-                    of_pictures[hashlib.sha256((placed[1]["image"] or {}).get("bytes") or b"").hexdigest()].add(split)
+                    picture = hashlib.sha256((placed[1]["image"] or {}).get("bytes") or b"").hexdigest()
+                    of_pictures[picture].add(split)
+                    pictures[key].add(picture)
+                    diagnoses[key].add(placed[1]["diagnosis"])
                     if personality in PERSONALITIES:
                         temperaments[key] = personality
-    patients, pictures = ({name: frozenset(found) for name, found in of.items()} for of in (of_patients, of_pictures))
-    return Earlier(splits, patients, pictures, temperaments, tuple(contents))
+    return Earlier(
+        splits,
+        _frozen(of_patients),
+        _frozen(of_pictures),
+        temperaments,
+        _frozen(pictures),
+        _frozen(diagnoses),
+        tuple(contents),
+    )
+
+
+def _frozen(of: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
+    return {name: frozenset(found) for name, found in of.items()}

@@ -273,14 +273,23 @@ def _leave_queue(queue: Path, workspace: Path, finished: Run) -> Iterator[str]:
 
 
 def _followed(earlier: Earlier, finished: Run) -> Iterator[str]:
-    """How many photos of the releases that this one follows are here; if a source was renamed, all keys differ."""
+    """How many photos of the releases that this one follows are here; if a source was renamed, all keys differ.
+
+    A file that was replaced, or a diagnosis that was corrected, keeps split and temperament: that is told, not refused.
+    """
     if earlier.splits:
-        rows = finished.workspace.rows(finished.batches, (CORPUS.key,))
-        here = sum(row[CORPUS.key] in earlier.splits for row in rows)
+        rows = finished.workspace.rows(finished.batches, (CORPUS.key, "image", "diagnosis"))
+        changed = [earlier.changed(row) for row in rows if row[CORPUS.key] in earlier.splits]
         yield (
-            f"Of {len(earlier.splits):,} photos of the previous release, {here:,} are in this one under the same key "
-            "and keep their splits; so do copies of them, and other photos of their patients"
+            f"Of {len(earlier.splits):,} photos of the previous release, {len(changed):,} are in this one under the "
+            "same key and keep their splits; so do copies of them, and other photos of their patients"
         )
+        pictures, diagnoses = (sum(one[place] for one in changed) for place in (0, 1))
+        if pictures or diagnoses:
+            yield (
+                f"Under the same key, {pictures:,} have another picture than there, and {diagnoses:,} another "
+                "diagnosis: they keep split and temperament all the same"
+            )
 
 
 def _unanswered(workspace: Path, store: Store, finished: Run) -> Iterator[str]:
