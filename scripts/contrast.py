@@ -31,9 +31,6 @@ from scripts.terminal.finish import finish
 from scripts.terminal.options import LAST_SEED, All, outside_releases
 from scripts.terminal.tables import short_digests
 
-_SYSTEM = ("clinician", "writer", "doctor", "setting")
-"""What is compared, in the words of the records; two sets of captions differ in their data."""
-
 
 def command(
     runs: list[Path] = typer.Argument(..., metavar="RUN RUN…", help="Folders of finished runs of one kind."),
@@ -76,7 +73,7 @@ def command(
     if kinds & {"language", "consultation"} and out is not None:
         raise InputError("--out", found=str(out), expected="none: the paper has no table of these differences")
     # Also a reader of JSON has to know it, hence not on the standard output.
-    also = also_differing([run.record for run in read], system=_SYSTEM)
+    also = also_differing([run.record for run in read])
     if also:
         text = f"differs also in: {short_digests(also)}"
         errors.print(text, style="yellow", highlight=False, markup=False)

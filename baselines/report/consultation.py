@@ -14,6 +14,7 @@ from baselines.report.dialogues import PlayedRun, played
 from baselines.report.matrix import Matrix, most_frequent
 from baselines.report.rows import Explored, Row, Said, Told
 from baselines.report.sections import Numbered, Section
+from baselines.results.confounds import also_differing
 from baselines.results.differences import ALPHA, Difference
 from baselines.results.published import meaning, named
 from baselines.threemdbench.consultation.cases import PICTURES, picture_path
@@ -50,10 +51,12 @@ def sections(runs: Sequence[Numbered], *, public: bool = False) -> list[Section]
     pictures = _Pictures(0 if public else _PICTURES)
     rows = [_row(played_run, row, pictures) for played_run in read for row in played_run.rows]
     names = {played_run.number: f"run {played_run.number}: {_title(played_run)}" for played_run in read}
+    found, also = _differences([(played_run.number, played_run.run) for played_run in read])
     html = render(
         "baselines/report/consultation.html",
         views=[_view(played_run, public=public) for played_run in read],
-        differences=_differences([(played_run.number, played_run.run) for played_run in read]),
+        differences=found,
+        also=also,
         alpha=ALPHA,
         named=named,
     )
@@ -61,11 +64,16 @@ def sections(runs: Sequence[Numbered], *, public: bool = False) -> list[Section]
     return [Section("consultations", "Consultations", html, explored)]
 
 
-def _differences(runs: Sequence[Numbered]) -> list[Difference]:
-    """Every two runs that share cases; others are not compared."""
-    systems = [(number, system) for number, run in runs if (system := system_of(run)) is not None]
-    named = told_apart([system for _, system in systems], [f"run {number}" for number, _ in systems])
-    return differences(named, sharing_cases=True) if len(named) > 1 else []
+def _differences(runs: Sequence[Numbered]) -> tuple[list[Difference], list[tuple[str, str, str]]]:
+    """Every two runs that share cases, others are not compared; and what else two of them differ in, if anything:
+    first, second, what `bedside contrast` says of them."""
+    systems = [(number, run.record, system) for number, run in runs if (system := system_of(run)) is not None]
+    named = told_apart([system for *_, system in systems], [f"run {number}" for number, *_ in systems])
+    found = differences(named, sharing_cases=True) if len(named) > 1 else []
+    record_of = {system.label: record for system, (_, record, _) in zip(named, systems, strict=True)}
+    pairs = dict.fromkeys((one.first, one.second) for one in found)
+    told = [(*pair, also_differing([record_of[name] for name in pair])) for pair in pairs]
+    return found, [one for one in told if one[2]]
 
 
 def _title(played_run: PlayedRun[Consultation]) -> str:

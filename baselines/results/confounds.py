@@ -1,6 +1,6 @@
 """What runs differ in besides the systems that they compare: a difference of their numbers may come from there.
 
-also_differing([run.record for run in read], system=("clinician",))   # "judge (rules / gpt), turns (8 / 20)"
+also_differing([run.record for run in read])   # "judge (rules / gpt), turns (8 / 20)"
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import Any
 
 from baselines.results.run import ELSEWHERE, ModelUsed, RunRecord
 
+SYSTEM = ("clinician", "writer", "doctor", "setting")
+"""What is compared, in the words of the records; two sets of captions differ in their data."""
 # Options that say what came out or which dialogues people had, that follow from other facts (the cues from the model of
 # that role), or that a comparison does not use.
 _NO_SETTINGS = (
@@ -21,7 +23,7 @@ _UNASKED = ("rules", "template")
 """Who takes a role without a model; an option with the name of the role says so."""
 
 
-def also_differing(records: Sequence[RunRecord], *, system: Collection[str]) -> str:
+def also_differing(records: Sequence[RunRecord], *, system: Collection[str] = SYSTEM) -> str:
     """The roles and settings in which runs differ, each with its value in every run: "judge (rules / gpt)"; or empty.
 
     `system` names the roles and options that make the system that is measured. A fact that only one run states does not

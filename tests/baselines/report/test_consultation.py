@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from markupsafe import escape
 from PIL import Image
 
 from baselines.report.consultation import FACETS, matrices, sections
@@ -17,6 +18,7 @@ from baselines.report.page import write_report
 from baselines.report.rows import FIXED, Explored, Row
 from baselines.report.tables import tables
 from baselines.results.comparison import read_runs
+from baselines.results.confounds import also_differing
 from baselines.results.run import DataUsed, ModelUsed, write_run
 from baselines.threemdbench.consultation.cases import keep_pictures, picture_path
 from baselines.threemdbench.consultation.diagnosis import extracted
@@ -133,6 +135,23 @@ def test_runs_of_one_case_are_found_beside_each_other(tmp_path: Path) -> None:
     assert section.html.count("<h3>") == 4
     assert "Differences between runs, case by case" in section.html
     assert section.html.count('<th scope="row">scripted/made-up, dialogue + image<span') >= 10
+
+
+def test_what_else_two_runs_differ_in_stands_beside_their_difference(tmp_path: Path) -> None:
+    """As `bedside contrast` says it: another assessor moves every mark, and nobody would look for it elsewhere."""
+    made, one = many(20), {"options": {"setting": "dialogue", "judge": "experts"}}
+    folders = [
+        run(tmp_path / "a", made, **one, prompts={"patient": "1" * 64}),
+        run(tmp_path / "b", made, **one, prompts={"patient": "1" * 64}, seeds={"bootstrap": 1}),
+        run(tmp_path / "c", made, options={"setting": "dialogue", "judge": "<b>"}, prompts={"patient": "2" * 64}),
+    ]
+    read = read_runs(folders)
+    (section,) = sections(list(enumerate(read, start=1)))
+    told = re.findall(r"<li>[^<]*\((run \d)\) less [^<]*\((run \d)\): differs also in ([^\n]*)</li>", section.html)
+    also = also_differing([run.record for run in read[1:]])
+    assert "judge (experts / <b>)" in also and "prompts (patient)" in also
+    assert told == [(first, "run 3", escape(also)) for first in ("run 1", "run 2")]
+    assert "differs also in" not in sections(list(enumerate(read[:2], start=1)))[0].html
 
 
 def test_a_page_holds_so_many_rows_and_says_of_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
