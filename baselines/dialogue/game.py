@@ -78,6 +78,17 @@ ScriptedAgent = Callable[[Any], Script]
 at more of the case than the messages show; a doctor or clinician that does (the oracle) says so in its name."""
 
 
+@dataclass(frozen=True)
+class Drawing:
+    """A scripted agent that draws what it says, by a seed: a run draws anew in every epoch, by 0, 1 and so on."""
+
+    seeded: Callable[[int], ScriptedAgent]
+
+    def __call__(self, case: Any) -> Script:
+        """The script of the first epoch."""
+        return self.seeded(0)(case)
+
+
 def agent_named(by_role: Mapping[str, Mapping[str, ScriptedAgent]], role: str, name: str) -> ScriptedAgent:
     """The scripted agent `scripted/<name>` for a role. Raises ModelError for a name that cannot play the role."""
     agents = by_role[role]

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Generic, Unpack
 
 from baselines.dialogue.budget import Budget
-from baselines.dialogue.game import Asking, Case, Game, Record, Script, ScriptedAgent, parted
+from baselines.dialogue.game import Asking, Case, Drawing, Game, Record, Script, ScriptedAgent, parted
 from baselines.dialogue.hidden import Secrets
 from baselines.dialogue.played import PlayedCase, Spent
 from loaders.errors import InputError, ModelError, ModelRefused
@@ -40,6 +40,11 @@ class Scripted:
 
     name: str
     agent: ScriptedAgent
+
+    @property
+    def draws(self) -> bool:
+        """Whether it may say something else in another epoch."""
+        return isinstance(self.agent, Drawing)
 
 
 Player = ChatModel | Scripted
@@ -136,7 +141,9 @@ class _Asking:
         player = playing.players[role]
         if isinstance(player, Scripted):
             if role not in self._scripts:
-                self._scripts[role] = player.agent(self._case)
+                agent = player.agent
+                agent = agent.seeded(self._epoch - 1) if isinstance(agent, Drawing) else agent
+                self._scripts[role] = agent(self._case)
             answer = Answer(self._scripts[role](messages), None, None, "stop")
         else:
             json_schema, attempt, drawn = parted(how)

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from baselines.dialogue.game import Script, ScriptedAgent
+from baselines.dialogue.game import Drawing, Script, ScriptedAgent
 from baselines.dialogue.lines import lines_of
 from baselines.medconceal.clinician import DECIDE, SUBMIT
 from loaders.models.messages import Message
@@ -151,6 +151,6 @@ CLINICIANS: dict[str, ScriptedAgent] = {
     "meta-prober": agent(cycle(_META), _guessed_findings),
     "plan-repeater": agent(cycle(_PLAN)),
     "silent": _silent,
-    "random": random_clinician(0),
+    "random": Drawing(random_clinician),
 }
 """Name -> scripted clinician."""

@@ -301,6 +301,9 @@ def play(
     if _PLANNING.get():
         raise Planned(game, cases, roles, options)
     folder = out or options.out
+    if options.epochs > 1 and all(isinstance(one, Scripted) and not one.draws for one in roles.players.values()):
+        text = f"No role draws what it says: all {options.epochs:,} epochs play each case in the same way"
+        output.print(text, style="yellow", highlight=False)
     with Bars() as bars:
         played = play_run(
             with_decoding(game, roles.decoding),

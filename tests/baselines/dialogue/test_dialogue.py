@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from baselines.dialogue.game import Drawing
 from baselines.dialogue.played import PlayedCase, Spent, read_played
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import Played, play_run
@@ -23,7 +24,8 @@ from loaders.errors import BedsideError, InputError, ModelError, ModelRefused
 from loaders.models.chat import open_model
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.scripted_chat import scripted as scripted_model
-from scripts.run.play import _tell
+from scripts.run.play import Play, Roles, _tell
+from scripts.run.play import play as play_command
 from tests.parts.chat_server import ChatServer, Fault, Reply, cut, raw, status
 from tests.parts.processes import started
 from tests.parts.puzzles import ROLES, Crowd, Round, game, models, puzzles, scripted
@@ -279,6 +281,21 @@ def test_empty_answers_are_told_with_their_reason(
     _tell(played, tmp_path)
     said = " ".join(capsys.readouterr().err.split())
     assert f"guest: {asked} of {asked} answers are empty, because the question does not fit" in said
+
+
+@pytest.mark.parametrize(("epochs", "draws", "told"), [(3, False, True), (3, True, False), (1, False, False)])
+def test_epochs_that_repeat_each_other_are_told(
+    epochs: int, draws: bool, told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    players: dict[str, Player] = dict(scripted())
+    if draws:
+        words = players["guest"]
+        assert isinstance(words, Scripted)
+        players["guest"] = Scripted(words.name, Drawing(lambda seed: words.agent))
+    play_options = Play(out=tmp_path, epochs=epochs, bare=True)
+    play_command(game(), puzzles(2), Roles(players, {}, {}), play_options, title="Talks")
+    said = " ".join(capsys.readouterr().out.split())
+    assert ("all 3 epochs play each case in the same way" in said) is told
 
 
 def test_a_share_that_is_just_reached_is_no_failure_however_it_rounds(tmp_path: Path, server: ChatServer) -> None:

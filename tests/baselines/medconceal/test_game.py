@@ -8,9 +8,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from baselines.dialogue.playing import Scripted
+from baselines.dialogue.run import play_run
 from baselines.medconceal import clinician, labelling, rubric
 from baselines.medconceal.acceptance import play_scripted
 from baselines.medconceal.agents import plain_patient, rules_evaluator
@@ -115,6 +118,29 @@ def test_how_games_end() -> None:
     assert scores(replace(aside, task="confirmation"))["revealed"] == 1 / len(aside.states)
     with pytest.raises(ValueError, match="expected 8 or 20"):
         task_game(Rules("confirmation", turns=9))
+
+
+def test_a_clinician_at_random_draws_anew_in_every_epoch(tmp_path: Path) -> None:
+    """Three epochs were one dialogue three times: no spread at all, and three times the cost of a judge."""
+
+    def said(out: str, name: str = "random") -> dict[tuple[str, int], list[str]]:
+        players = {"clinician": Scripted(f"scripted/{name}", CLINICIANS[name])}
+        game = task_game(Rules("confirmation", **OFFLINE))
+        played = play_run(game, CASES[:2], players, tmp_path / out, epochs=3, bare=True)
+        return {
+            (one.case_id, one.epoch): [exchange.clinician for exchange in one.record.exchanges]
+            for one in played.outcomes
+            if one.record is not None
+        }
+
+    once = said("a")
+    for case in CASES[:2]:
+        of_case = [once[case.case_id, epoch] for epoch in (1, 2, 3)]
+        assert len({tuple(lines) for lines in of_case}) == 3
+        first = play_scripted(task_game(Rules("confirmation", **OFFLINE)), [case], CLINICIANS["random"])[0]
+        assert of_case[0] == [exchange.clinician for exchange in first.exchanges]
+    assert said("b") == once
+    assert len({tuple(lines) for lines in said("c", "expert").values()}) <= 2
 
 
 def test_only_the_roles_that_play_are_asked() -> None:
