@@ -142,7 +142,8 @@ def open_site(
     """A study, ready to be served; the first time, its items are stored.
 
     Raises InputError for a source that gives other items than those that the study began with, for other models than
-    those that people have talked with, and as `open_database`, `Store.hold` and `Task.items` do.
+    those that people have talked with or that another server asks, and as `open_database`, `Store.hold` and
+    `Task.items` do.
     """
     tasks = {name: task_named(name) for name in study.design.tasks}
     found = [item for task in tasks.values() for item in task.items(source)]
@@ -175,6 +176,7 @@ def open_site(
     try:
         with store.explained():
             store.hold()  # first: a server that is refused writes nothing
+            store.alone()  # from now on, others see this one
             with store.writing() as connection:
                 end_erasing(connection, keys, site.clock())
                 check_keys(connection, keys)
@@ -200,8 +202,9 @@ def _write_down(connection: Connection, site: Site, found: list[Item]) -> None:
     }
     known = {row.name: row.value for row in connection.execute(select(facts))}
     fixed = {"items": "other cases", "rehearsal": "as a rehearsal, or not"}
-    if connection.execute(select(slots.c.id).where(slots.c.turns > 0)).first():
-        # An export says of each conversation who played it.
+    talked = connection.execute(select(slots.c.id).where(slots.c.turns > 0)).first() is not None
+    if talked or not site.store.alone():
+        # An export says of each conversation who played it; another server goes on with the models that it began with.
         models = json.loads(known.get("models", "{}"))
         fixed["models"] = "other models: " + ", ".join(f"{role} {name}" for role, name in sorted(models.items()))
     for name, what in fixed.items():

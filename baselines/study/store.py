@@ -203,6 +203,7 @@ class Store:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self._serving: Connection | None = None
+        self._alone: bool | None = None
         self._lock: filelock.FileLock | None = None
 
     def __enter__(self) -> Store:
@@ -274,10 +275,13 @@ class Store:
         self._lock = lock
 
     def alone(self) -> bool:
-        """Whether no other process serves this database at the moment this one starts
-        to; others see this one until it ends."""
-        if self.sqlite:
-            return True
+        """Whether no other process served this database when this one was asked first; others see this one from then
+        until it ends."""
+        if self._alone is None:
+            self._alone = self.sqlite or self._begin()
+        return self._alone
+
+    def _begin(self) -> bool:
         # A connection's lock ends with its process, however that dies.
         self._serving = self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         alone = bool(self._serving.exec_driver_sql("SELECT pg_try_advisory_lock(4274)").scalar())

@@ -199,6 +199,18 @@ def test_other_models_are_refused_once_somebody_has_talked(tmp_path: Path) -> No
     talking(tmp_path, named="second").close()
 
 
+def test_two_servers_of_one_study_ask_the_same_models(tmp_path: Path) -> None:
+    """Before anybody had talked, the second gave its models to the exports, and the first went on with its own."""
+    with postgres() as url:
+        first = talking(tmp_path, named="first", database=url)
+        with pytest.raises(InputError, match="was started with other models: evaluator first, patient first"):
+            talking(tmp_path, named="second", database=url)
+        assert json.loads(first.store.fact("models") or "") == {"evaluator": "first", "patient": "first"}
+        talking(tmp_path, named="first", database=url).close()
+        first.close()
+        talking(tmp_path, named="second", database=url).close()
+
+
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "study.sqlite").write_bytes(b"no database, but long enough to be one" * 100)
     with pytest.raises(InputError, match="not a database"):
