@@ -344,7 +344,7 @@ def _validity(episodes: Sequence[Episode]) -> list[Measure]:
     """The checks of `validity` that can be counted case by case."""
     by_case = [checks([episode]) for episode in episodes]
     return [
-        _rate(first.name, [one[at].over for one in by_case], [one[at].under for one in by_case], "down", empty=0.0,
+        _rate(first.name, [one[at].over for one in by_case], [one[at].under for one in by_case], "down",
               note=f"limit {first.limit:.0%}")
         for at, first in enumerate(by_case[0])
         if first.by_case

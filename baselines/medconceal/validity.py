@@ -49,13 +49,13 @@ class Check:
     by_case: bool = True
 
     @property
-    def value(self) -> float:
-        """The share; 0 if `under` is 0."""
-        return self.over / self.under if self.under else 0.0
+    def value(self) -> float | None:
+        """The share; None if there was nothing to count it of."""
+        return self.over / self.under if self.under else None
 
     @property
     def passed(self) -> bool:
-        return self.value <= self.limit
+        return self.value is None or self.value <= self.limit
 
 
 def checks(episodes: Sequence[Episode]) -> list[Check]:
@@ -101,12 +101,12 @@ def reasons(episodes: Sequence[Episode]) -> list[str]:
 
 
 def stated(episodes: Sequence[Episode]) -> dict[str, Any]:
-    """What a run's record says about its validity: whether it is valid, why not, and every share."""
+    """What a run's record says about its validity: whether it is valid, why not, and every share that was measured."""
     found = reasons(episodes)
     return {
         "valid": not found,
         "reasons": found,
-        "shares": {check.name: round(check.value, 6) for check in checks(episodes)},
+        "shares": {check.name: None if check.value is None else round(check.value, 6) for check in checks(episodes)},
     }
 
 

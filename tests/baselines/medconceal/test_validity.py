@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from baselines.medconceal.acceptance import play_scripted
 from baselines.medconceal.agents import rules_evaluator
 from baselines.medconceal.clinician import DECIDE, SUBMIT
 from baselines.medconceal.clinician_scripted import CLINICIANS
@@ -131,6 +132,17 @@ def test_a_rating_contradicts_itself_where_its_intent_is_rated_low() -> None:
         chances = {"open_elicitation": 1.0}
         one = TurnEvaluation("open_elicitation", chances, Features(CE=rated), None, 0.0, False, "model", 1)
         assert contradicts(one) == found
+
+
+def test_a_share_of_nothing_is_not_measured() -> None:
+    """A run by rules and template printed 0.0 for what its evaluator and its patient's model never did."""
+    game = task_game(Rules("confirmation", evaluator="rules", patient="template"))
+    episodes = play_scripted(game, profiles()[:2], CLINICIANS["silent"])
+    unread = Judgement((), None, None, None, None, {}, by_rules=True)
+    numbers = {one.name: one for one in measures([JudgedEpisode(episode, unread) for episode in episodes])}
+    told = stated(episodes)
+    assert told["valid"] and set(told["shares"].values()) == {None}
+    assert {numbers[check.name].value for check in checks(episodes) if check.by_case} == {None}
 
 
 def test_a_turn_is_asked_again_only_after_the_same_words_of_the_patient() -> None:
