@@ -158,6 +158,12 @@ LEAK_WORDS, SHORTEST_LEAK = 6, 3
 
 # An age as people write it: whole years, and nothing else beside them. "6 months" is no age of 6.
 _AGE = re.compile(r"(\d{1,3})(?:\.0+)?[\s-]*(?:years?|yrs?\.?|y\.?|y/?o|y\.o\.)?(?:[\s-]*old)?", re.IGNORECASE)
+# Ages over 89 as HIPAA has them told. The corpus has no older age either: those of its own threads are 90 at most.
+_OVER = 90
+_OVER_89 = re.compile(
+    r"(?:90\s*(?:\+|(?:and|or)\s+(?:over|older|above|more))|(?:over|above|>)\s*89|(?:>=|≥)\s*90)(?:\s*years?)?",
+    re.IGNORECASE,
+)
 _YES, _NO = frozenset("yes y true t on 1 1.0".split()), frozenset(("", *"no n false f off 0 0.0".split()))
 _NO_CONCERN = "hidden_concerns with an object for each concern"
 _NO_AGE = ("unknown", "not known", "not stated")
@@ -200,7 +206,7 @@ class Demographics(_Block):
     @classmethod
     def _whole_years(cls, value: object) -> object:
         if isinstance(value, str | bool):
-            raise ValueError("whole years from 0 to 120, such as 34 or 34 years")
+            raise ValueError("whole years from 0 to 120, such as 34 or 34 years, or 90+")
         return value
 
 
@@ -692,12 +698,14 @@ def _yes_or_no(told: Any, where: str) -> bool:
 
 
 def _age(told: Any) -> Any:
-    """Years, None if they are not stated; anything else stays as it is, and is refused."""
+    """Years, 90 for all over 89, None if they are not stated; anything else stays as it is, and is refused."""
     text = cell_text(told) if isinstance(told, str) else told
     if not isinstance(text, str):
         return text
     if not text or text.casefold() in _NO_AGE:
         return None
+    if _OVER_89.fullmatch(text):
+        return _OVER
     years = _AGE.fullmatch(text)
     return int(years[1]) if years else text
 

@@ -31,7 +31,8 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     The group is the patient, even if only another photo of the same lesion says who that is, else the lesion.
 
     Raises:
-        InputError: no such table, no column for images, or neither a diagnosis column nor classes of 0 and 1.
+        InputError: no such table, no column for images, neither a diagnosis column nor classes of 0 and 1, or a lesion
+            of two patients.
     """
     path = table_in(place, "*.csv")
     table, records = read_records(path)
@@ -48,7 +49,7 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
             expected="a column diagnosis, dx or diagnosis_1, or classes of 0 and 1",
         )
     images = ImageIndex(path.parent)
-    patient_of = {record[lesions]: record[patients] for record in records if record[patients]}
+    patient_of = _patients(path, records, lesions, patients)
 
     def each() -> Iterator[Photo | BadRow]:
         yield from table.bad
@@ -73,6 +74,21 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
             )
 
     return PhotoSource(facts, labels, each)
+
+
+def _patients(path: Path, records: Sequence[Record], lesions: str | None, patients: str | None) -> dict[str, str]:
+    """Lesion -> its patient, where a photo of it says who that is. Raises InputError for a lesion of two."""
+    found: dict[str, str] = {}
+    for record in records:
+        lesion, patient = record[lesions], record[patients]
+        if lesion and patient and (other := found.setdefault(lesion, patient)) != patient:
+            raise InputError(
+                path,
+                found=f"lesion {lesion} of two patients, {other} and {patient} ({record.where})",
+                expected="each lesion with one patient, so that nobody is in two splits",
+                do="Correct lesion_id or patient_id, or leave the cell empty where it is not known",
+            )
+    return found
 
 
 def _classes(columns: Sequence[str], records: Sequence[Record], known: Collection[str | None]) -> list[str]:

@@ -36,7 +36,7 @@ SOURCE_COLUMNS = (
     (_MD5_DIGESTS, "expected MD5 of the downloaded file"),
     (_SKIN, "skin type: 3, III or type III (Fitzpatrick), Monk 7 or MST 7; anything else says nothing"),
     (_SAID_BY, "who determined the skin type"),
-    (_AGE, "age in years, or age group"),
+    (_AGE, "age in years (also 90+), or age group"),
     (_SEX, "sex"),
 )
 """What a table may hold: the accepted names of each column, of which the first present counts, and its meaning."""

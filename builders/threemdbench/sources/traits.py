@@ -12,7 +12,13 @@ _NAMED = {
 }
 _ROMAN = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6}
 _AGES = ((0, "0-17"), (18, "18-29"), (30, "30-39"), (40, "40-49"), (50, "50-59"), (60, "60-69"), (70, "70-79"))
-_OLDEST = "80+"
+_OLDEST_FROM, _MOST = 80, 130
+_OLDEST = f"{_OLDEST_FROM}+"
+# "90+", "90 or older", "over 89", ">= 90".
+_OPEN = re.compile(
+    r"(?:over|above|older than|>=?|≥)\s*([0-9]{2,3})(?:\s*years?)?"
+    r"|([0-9]{2,3})\s*(?:years?\s*)?(?:\+|(?:and|or)\s+(?:over|older|above|more))"
+)
 AGE_GROUPS = (*(name for _, name in _AGES), _OLDEST)
 _SEXES = {"f": "female", "female": "female", "m": "male", "male": "male", "intersex": "intersex"}
 
@@ -58,14 +64,22 @@ def _type(scale: str, cell: str) -> int:
 
 
 def age_group_of(cell: str) -> str | None:
-    """The group of an age in years, or of the name of a group as SCIN writes it; None for neither."""
+    """The group of an age in years, or of the name of a group as SCIN writes it; None for neither.
+
+    An age without an upper end ("90+", as HIPAA has all ages over 89) has a group if it begins at 80 or later.
+
+    >>> age_group_of("90+"), age_group_of("over 89"), age_group_of("60+")
+    ('80+', '80+', None)
+    """
     text = cell.strip().casefold()
+    if found := _OPEN.fullmatch(text):
+        return _OLDEST if _OLDEST_FROM <= int(found[1] or found[2]) <= _MOST else None
     if re.fullmatch(r"[0-9]{1,3}(\.[0-9]+)?", text):
         years = float(text)
     elif found := re.fullmatch(r"age_([0-9]{1,3})_(?:to_[0-9]{1,3}|or_.*|plus)", text):
         years = float(found[1])
     else:
         return None
-    if years >= 80:
-        return _OLDEST if years <= 130 else None
+    if years >= _OLDEST_FROM:
+        return _OLDEST if years <= _MOST else None
     return next(name for least, name in reversed(_AGES) if years >= least)

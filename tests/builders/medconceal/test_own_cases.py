@@ -197,7 +197,8 @@ def test_mistakes(arguments: list[str], found: str, tmp_path: Path, capsys: pyte
 @pytest.mark.parametrize(
     ("told", "years"),
     [(34, 34), ("34", 34), ("34.0", 34), ("34 years", 34), ("34 yo", 34), ("34-year-old", 34), ("0", 0), ("", None),
-     ("unknown", None), ("6 months", "no"), ("6 weeks", "no"), ("-3", "no"), ("1000", "no"), (45.9, "no"), ("3x", "no"),
+     ("unknown", None), ("90+", 90), ("90 or older", 90), (">89", 90), ("Over 89", 90), ("80+", "no"),
+     ("6 months", "no"), ("6 weeks", "no"), ("-3", "no"), ("1000", "no"), (45.9, "no"), ("3x", "no"),
      ("born 1980", "no"), ("121", "no"), (True, "no"), ("30-40", "no"), ([34, 35], "no")],
 )  # fmt: skip
 def test_an_age_is_whole_years_or_refused(told: Any, years: Any) -> None:

@@ -179,6 +179,16 @@ def test_the_tables_of_the_isic_archive(tmp_path: Path) -> None:
     ]
 
 
+def test_a_lesion_of_two_patients_is_refused(tmp_path: Path) -> None:
+    """Its photos without a patient went to the one who was listed last, and its others to either: into two splits."""
+    rows = "isic_id,diagnosis,lesion_id,patient_id\na,nevus,L1,P1\nb,nevus,L1,\nc,nevus,L1,P2\nd,nevus,,P2\n"
+    path = table(tmp_path, "metadata.csv", rows)
+    with pytest.raises(InputError, match=r"lesion L1 of two patients, P1 and P2 \(metadata.csv:4\)"):
+        photos(f"isic={path}")
+    table(tmp_path, "metadata.csv", rows.replace("P2\nd", "P1\nd"))
+    assert [photo.group for photo in photos(f"isic={path}")] == ["P1", "P1", "P1", "P2"]
+
+
 def test_ground_truth_of_an_isic_challenge(tmp_path: Path) -> None:
     text = "image,MEL,AK,BKL\nISIC_1,0.0,1.0,0.0\nISIC_2,0.0,0.0,1.0\nISIC_3,1.0,0.0,0.0\nISIC_4,0.0,0.0,0.0\n"
     assert verdicts(f"isic={table(tmp_path, 'truth.csv', text)}") == {
@@ -376,7 +386,8 @@ def test_the_skin_type_of_a_table_is_on_one_of_two_scales(tmp_path: Path, cell: 
     [
         *(("0", "0-17"), ("17.9", "0-17"), ("18", "18-29"), ("79", "70-79"), ("80", "80+"), ("130", "80+")),
         *(("AGE_80_OR_ABOVE", "80+"), ("AGE_18_TO_29", "18-29"), ("70-79", "70-79"), ("80+", "80+")),
-        *(("131", None), ("-3", None), ("adult", None), ("", None)),
+        *(("90+", "80+"), (">89", "80+"), ("over 89", "80+"), ("85 and over", "80+"), ("≥ 90 years", "80+")),
+        *(("60+", None), ("over 60", None), ("131+", None), ("131", None), ("-3", None), ("adult", None), ("", None)),
     ],
 )
 def test_the_age_of_a_table_is_in_years_or_a_group(tmp_path: Path, cell: str, expected: str | None) -> None:
