@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import signal
 import sys
@@ -34,6 +35,8 @@ _STYLE: dict[str, Any] = {
     "pretty_exceptions_enable": False,
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
+# What the loader of the system says of a shared library for which there is no room.
+_NO_ROOM = re.compile(r"failed to map segment|[Cc]annot allocate memory|cannot map zero-fill pages")
 _BOXES = 100  # minimum columns to show help in boxes; with fewer, boxes cut the names of options
 _BARS = 80  # minimum columns for a progress bar of `datasets`; with fewer its words are cut
 
@@ -188,12 +191,20 @@ def _failed(error: Exception) -> int:
         _misused(error)
     elif isinstance(error, BedsideError):
         _tell(error)
+    elif _NO_ROOM.search(said := _why(error)):
+        do = "Give the process more (ulimit -v, or the limit of the job or container), and run the same command again"
+        _tell(InputError("memory of this process", found=said, expected="room for the libraries it uses", do=do))
     elif isinstance(error, OSError):  # one that no reader or writer has turned into an error of ours
         found = error.strerror or str(error) or type(error).__name__
         _tell(InputError(error.filename or "this machine", found=found, expected="a path that can be used"))
     else:
         raise error
     return 2
+
+
+def _why(error: Exception) -> str:
+    """What a native library said that could not be imported; "" for every other error."""
+    return str(error).splitlines()[-1] if isinstance(error, ImportError) and str(error) else ""
 
 
 def _misused(error: Any) -> None:

@@ -8,6 +8,7 @@ import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -327,3 +328,23 @@ def test_a_mistyped_command_is_reported_in_60_columns(
     assert execute(["build", "medlaybench_v"]) == 2
     told = capsys.readouterr().err
     assert "'medlaybench-v'" in told and max(map(len, told.splitlines())) <= 60
+
+
+def test_no_room_for_a_native_library_is_one_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `ulimit -v` has it; any other failed import is a bug of ours."""
+
+    def importing(text: str) -> None:
+        def fail() -> Any:
+            raise ImportError(text)
+
+        monkeypatch.setattr("scripts.cli.root", fail)
+
+    importing("/lib/_compute.so: failed to map segment from shared object")
+    assert execute(["info", "x"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("Error memory of this process") and "_compute.so" in told and "ulimit -v" in told
+    importing("cannot import name 'corpora'")
+    with pytest.raises(ImportError, match="corpora"):
+        execute(["info", "x"])
