@@ -45,3 +45,9 @@ def command(
     if packed.placed:
         text = f"a path of this machine appears in: {', '.join(packed.placed)}"
         output.print(text, style="yellow", highlight=False, soft_wrap=True)
+    if packed.half_known:
+        text = (
+            f"{packed.half_known:,} cases were played by an early version, which kept no cues: what repeats only a cue "
+            "is not masked. Read what was said before you publish it"
+        )
+        output.print(text, style="yellow", highlight=False)

@@ -143,6 +143,16 @@ def public_part(run: Path, concealed: Concealed) -> tuple[bytes, list[str]]:
     return b"".join(lines), [text for own in texts for text in own]
 
 
+def kept_in_records(run: Path, concealed: Concealed) -> int:
+    """How many cases of a run of an early version, which had no hidden.jsonl, hold what they hide in their records: the
+    fields of a record, and nothing else that the case hides."""
+    kind, _, hidden = concealed
+    if is_there(run / HIDDEN_PART):
+        return 0
+    rows: list[PlayedCase[Any]] = read_played(run, kind)
+    return sum(row.record is not None and bool(hidden(row.record)) for row in rows)
+
+
 def public_lines(
     outcomes: Iterable[PlayedCase[Record]], public: Callable[[Record], Record], secrets: Secrets
 ) -> list[bytes]:

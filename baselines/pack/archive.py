@@ -18,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from baselines.dialogue.hidden import Secrets
-from baselines.dialogue.played import DIALOGUES, HIDDEN_PART, Concealed, public_part, read_hidden
+from baselines.dialogue.played import DIALOGUES, HIDDEN_PART, Concealed, kept_in_records, public_part, read_hidden
 from baselines.pack.contents import MOST_BYTES, Unreadable, texts_of
 from baselines.results.run import read_run
 from baselines.threemdbench.consultation.cases import ORIGINALS, PICTURES
@@ -45,11 +45,13 @@ _BLOCK, _LOOKED_AT = 1 << 20, 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """What went into an archive, what of the run did not, and which of its files name a path on this machine."""
+    """What went into an archive, what of the run did not, which of its files name a path on this machine, and of how
+    many cases only the hidden fields of the record were known (`kept_in_records`)."""
 
     files: tuple[str, ...]
     left_out: tuple[str, ...]
     placed: tuple[str, ...]
+    half_known: int = 0
 
 
 def pack(run: Path, archive: Path, *, opened: Concealed | None = None, without: Sequence[str] = ()) -> Packed:
@@ -68,8 +70,10 @@ def pack(run: Path, archive: Path, *, opened: Concealed | None = None, without: 
     without = [_name_in(run, name) for name in without]
     made: dict[str, bytes] = {}
     texts: list[str] = []
+    half_known = 0
     if opened is not None and is_there(run / DIALOGUES):
         made[DIALOGUES], texts = public_part(run, opened)
+        half_known = kept_in_records(run, opened)
     made["run.json"] = _run_json(run, made)
     texts += [text for part in read_hidden(run) for text in part.texts]
     sweep(run)
@@ -81,7 +85,7 @@ def pack(run: Path, archive: Path, *, opened: Concealed | None = None, without: 
     with writing(archive), replacing(archive) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as target:
         for name in kept:
             _add(target, f"{root}/{name}", made.get(name), run / name)
-    return Packed(tuple(kept), tuple(left_out), tuple(_placed(run, kept, made)))
+    return Packed(tuple(kept), tuple(left_out), tuple(_placed(run, kept, made)), half_known)
 
 
 def _name_in(run: Path, given: str) -> str:
