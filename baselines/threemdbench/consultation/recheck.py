@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from baselines.threemdbench.consultation.protocol import BEDSIDE, Protocol
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Assessment, Case, Consultation, Turn
 from baselines.threemdbench.consultation.rubric import assess
 from loaders.errors import InputError
+from loaders.files.records import GROWN
 from loaders.models.prompts import Prompts
 
 TABLE = "Checks of the assessor"
@@ -32,12 +34,16 @@ KINDS = ("shuffled", "padded")
 
 @dataclass(frozen=True, slots=True)
 class Rechecked:
-    """A consultation's assessments: as it was played, with the items shuffled, and with the replies padded."""
+    """A consultation's assessments: as it was played, with the items shuffled, and with the replies padded.
+
+    `group` is that of the consultation; rechecks of versions that did not store it have none.
+    """
 
     case_id: str
     before: Assessment | None
     shuffled: Assessment
     padded: Assessment
+    group: Annotated[str, GROWN] = ""
 
 
 def recheck_game(
@@ -56,7 +62,7 @@ def recheck_game(
         order = shuffled_items(case.case_id, seed)
         shuffled = await assess(case, before.turns, ask, prompts, protocol=protocol, order=order)
         longer = await assess(case, padded(before.turns, prompts), ask, prompts, protocol=protocol)
-        return Rechecked(case.case_id, before.assessment, shuffled, longer)
+        return Rechecked(case.case_id, before.assessment, shuffled, longer, before.group)
 
     def invalid(record: Rechecked) -> str | None:
         failure = record.shuffled.failure or record.padded.failure
@@ -108,20 +114,28 @@ def padded(turns: Sequence[Turn], prompts: Prompts) -> tuple[Turn, ...]:
 def results(
     rechecked: Sequence[Rechecked], record: RunRecord, *, row: str, setting: str, seed: int = 0
 ) -> list[Result]:
-    """By kind and item, the mean change of the score and the share of cases in which it changed at all.
+    """By kind and item, the mean change of the score and the share of cases in which it changed at all. Intervals draw
+    patients, lesions or near copies, as those of the consultations do.
 
     Raises InputError if no case has all three assessments.
     """
     cells = []
     for kind in KINDS:
-        changes = [change for case in rechecked if (change := moved(case.before, getattr(case, kind))) is not None]
+        both = [
+            (case.group or case.case_id, change)
+            for case in rechecked
+            if (change := moved(case.before, getattr(case, kind))) is not None
+        ]
+        changes = [change for _, change in both]
+        clusters = [cluster for cluster, _ in both]
         if not changes:
             raise InputError("assessments", found="no case that was assessed both times", expected="one or more")
         note = f"{len(rechecked) - len(changes)} of {len(rechecked)} cases without both assessments"
         for item in ITEMS:
             steps = np.array([change[item] for change in changes], dtype=np.float64)
             ends = (-HIGHEST[item], HIGHEST[item]), (0, 100)
-            spread = bootstrap_means(np.column_stack([steps, 100.0 * (steps != 0)]), seed=seed, within=ends)
+            moves = np.column_stack([steps, 100.0 * (steps != 0)])
+            spread = bootstrap_means(moves, seed=seed, within=ends, clusters=clusters)
             for at, (what, unit) in enumerate((("mean change", "points"), ("changed", "percent"))):
                 value, ci95 = spread.estimate(at)
                 cells.append(

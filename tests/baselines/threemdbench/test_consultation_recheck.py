@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from baselines.dialogue.game import Script, ScriptedAgent
 from baselines.dialogue.playing import Playing, Scripted, play_bare
 from baselines.results.run import DataUsed, RunRecord, read_run
+from baselines.statistics.resampling import bootstrap_means
 from baselines.threemdbench import consultation
 from baselines.threemdbench.consultation.agents import scripted_agent
 from baselines.threemdbench.consultation.recheck import Rechecked, recheck_game, results
@@ -56,6 +58,27 @@ def test_an_assessor_that_pays_for_length_is_found_out() -> None:
     assert numbers["dialogue, shuffled", "Criterion 4.1, changed"].value == 0
     assert numbers["dialogue, padded", "Criterion 2.1, changed"].value == 0
     assert len(numbers) == 2 * len(ITEMS) * 2
+
+
+def test_intervals_draw_patients_as_those_of_the_run_do() -> None:
+    """Four photos of one patient counted as four patients: twice as sure as there was reason to be."""
+    cases, records = consultations(12)
+    records = {name: replace(one, group=f"p{at // 4}") for at, (name, one) in enumerate(records.items())}
+
+    def moved_for(one: Case) -> Script:
+        return lambda messages: as_items(STEADY | {"4.1": 2 if records[one.case_id].group == "p0" else 1})
+
+    found = rechecked(cases, records, moved_for)
+    assert [one.group for one in found] == [one.group for one in records.values()]
+    column = "Criterion 4.1, mean change"
+    grouped, apart = (
+        next(one for one in results(each, RECORD, row="x", setting="d") if one.column == column)
+        for each in (found, [replace(one, group="") for one in found])
+    )
+    by_patient = bootstrap_means(np.array([1.0, 0.0, 0.0]), seed=0)
+    assert grouped.value == apart.value == 1 / 3 and grouped.ci95 is not None and apart.ci95 is not None
+    assert grouped.ci95 == pytest.approx(by_patient.estimate(0)[1])
+    assert grouped.ci95[1] > apart.ci95[1]
 
 
 def test_a_failed_assessment_is_left_out_and_counted() -> None:
