@@ -33,12 +33,21 @@ _LONG_WORDS = tuple(
     (re.compile(long), short)
     for long, short in (
         ("ATTRIBUTION", "BY"),
-        ("NO[NT]?[- ]?COMMERCIAL(?: USE)?", "NC"),
+        ("NO[NT]?[- ]?(?:FOR )?COMMERCIAL(?: USE)?", "NC"),
         ("NON?[- ]?DERIV(?:ATIVE)?S?(?: WORKS?)?", "ND"),
         ("SHARE[- ]?ALIKE", "SA"),
     )
 )
 _SILENT = frozenset({"", "NONE", "NAN", "NULL", "N/A", "NA", "?", "UNKNOWN", "UNSPECIFIED", "OTHER", "NO-CC CODE"})
+# Words that take back or narrow what a name says: "not CC BY", "CC BY except Figure 2", "CC0 metadata only". A field
+# that holds one is for a person to read, unless it only says that no rights are kept, or repeats a name's own terms.
+_NARROWED = re.compile(
+    r"\b(?:NOT|NO(?!\. ?\d)|NEVER|NEITHER|NOR|EXCEPT\w*|EXCLUDING|UNLESS|WITHOUT|CANNOT|ONLY|FORMERLY|PREVIOUSLY)\b"
+)
+_TAKES_NOTHING_BACK = re.compile(
+    r"\bNO (?:COPYRIGHT|(?:KNOWN )?(?:COPYRIGHT )?RESTRICTIONS|(?:COPY)?RIGHTS? RESERVED)\b|\bNC\W+ONLY\b"
+)
+_ALL_RESERVED = re.compile(r"\bALL[ -]RIGHTS[ -](?:ARE )?RESERVED\b")
 _PUBLIC_DOMAIN = re.compile(r"PUBLIC[ -]?DOMAIN|PDM|PDDC|U\.?S\.?[ -]GOV")
 
 
@@ -86,15 +95,19 @@ def read_licence(text: str | None) -> Licence:
     unread = Licence(" ".join((text or "").split()), UNKNOWN, False, False)
     addresses = [_of_address(*url.groups()) for url in _CC_URL.finditer(plain)]
     plain = _CC_URL.sub(" ", plain)
-    if re.match("ALL[ -]RIGHTS[ -]RESERVED", plain):
+    if _ALL_RESERVED.search(plain):
         return Licence("all-rights-reserved", "no", False, False)
     for long, short in _LONG_WORDS:
         plain = long.sub(short, plain)
+    narrowed = bool(_NARROWED.search(_TAKES_NOTHING_BACK.sub(" ", plain)))
     named = [_creative_commons(_ELEMENT.findall(code), version) for code, version in _CC_NAME.findall(plain)]
     if found := [*addresses, *named]:
         # Where a field names several, the one that asks for most holds.
         read = [licence for licence in found if licence is not None]
-        return max(read, key=_strictness) if len(read) == len(found) else unread
+        strict = max(read, key=_strictness) if len(read) == len(found) else unread
+        return unread if narrowed and strict.derivatives == "yes" else strict
+    if narrowed:
+        return unread
     if re.search(r"\bCC[ -]?(?:0|ZERO)\b", plain):
         return _free("CC0-1.0")
     if _PUBLIC_DOMAIN.search(plain):

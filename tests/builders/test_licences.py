@@ -87,6 +87,40 @@ def test_reads_what_sources_write(
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "not in the public domain",
+        "This image is NOT CC BY licensed",
+        "CC-BY except figures 2 and 3",
+        "CC BY 4.0 unless otherwise stated",
+        "Creative Commons Attribution - no adaptations",
+        "CC0 does not apply to this image",
+        "personal use only (CC0 metadata)",
+        "https://creativecommons.org/licenses/by/4.0/ without the photographs",
+    ],
+)
+def test_a_licence_that_is_taken_back_or_narrowed_is_for_a_person_to_read(text: str) -> None:
+    assert allows_rewriting(text) == (False, f"licence unknown: {text}")
+    assert allows_rewriting(text, frozenset({text})) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("CC0 1.0 (no rights reserved)", "CC0-1.0"),
+        ("public domain, no known copyright restrictions", "public-domain"),
+        ("CC BY 4.0, not for commercial use", "CC-BY-NC"),
+        ("CC BY 4.0, grant no. 12", "CC-BY-4.0"),
+        ("CC BY-NC 4.0, non-commercial use only", "CC-BY-NC"),
+        ("CC BY-NC-ND 4.0, provided that no modifications are made", "CC-BY-NC-ND-4.0"),
+        ("CC BY 4.0 for the text; photos: all rights reserved", "all-rights-reserved"),
+    ],
+)
+def test_words_that_take_nothing_back_or_forbid_more(text: str, name: str) -> None:
+    assert read_licence(text).id == name
+
+
+@pytest.mark.parametrize(
     ("licence", "others", "together"),
     [
         ("CC BY", [], "CC BY"),
