@@ -67,6 +67,7 @@ _ORDER = re.compile(
     re.IGNORECASE,
 )
 _QUOTE = re.compile(r"[\"“‘]([^\"”’]{2,60})[\"”’]|(?<!\w)'([^']{2,60})'(?!\w)")
+_QUOTATION = re.compile(r"[\"“][^\"”]*[\"”]")
 _TOLD = re.compile(r"\b(?:i|we|let|you|your|me|us)\b|^(?:i|we)'", re.IGNORECASE)
 
 # Sentences that would shut a patient down if they were not negated, or said about the clinician: "You don't have to be
@@ -85,6 +86,9 @@ _DISCLAIMED = re.compile(
 )
 _CLOSES = frozenset({"judge", "brush", "push", "blame", "threat", "calm"})
 _ASKS_WHAT = re.compile(r"^(?:what|how|which|who|where)\b(?! on earth\b)", re.IGNORECASE)
+
+MIRROR = 12
+"""Words up to which giving the patient's own back asks for more; from there on it is copying."""
 
 # Signs that a patient's sentence is more than a fact: a fear, a loss, a refusal, a burden.
 _CUE = re.compile(
@@ -213,6 +217,29 @@ def acts(turn: str, heard: str = "") -> dict[str, float]:
     found["names"] = float(len(_NAME.findall(_OWN_NAME.sub("", text))))
     found["items"] = float(len(re.findall(r"\b(?:one|two|three|four|five)[,:]|\([a-e]\)|;", text)))
     return found
+
+
+def own_words(turn: str, heard: str) -> str:
+    """The turn without the sentences that it copies from `heard`, the patient's last words; a short mirror stays.
+
+    A copied question is the patient's: it invites to nothing, and answers nothing. Words that are quoted beside the
+    clinician's own are taken up, not copied.
+
+    >>> own_words("I see. I would rather not. I came for the cough. How can you be so sure of it?",
+    ...           "I would rather not. I came for the cough. How can you be so sure of it?")
+    'I see.'
+    """
+    told = {tuple(words(sentence)) for sentence in _SENTENCE.split(heard)}
+    quotations = [found.span() for found in _QUOTATION.finditer(turn)] if words(_QUOTATION.sub(" ", turn)) else []
+    ends = [*(gap.end() for gap in _SENTENCE.finditer(turn)), len(turn)]
+    kept, copied = [], 0
+    for begin, end in zip([0, *ends], ends, strict=False):
+        said = tuple(words(turn[begin:end]))
+        if said in told and not any(start <= begin < stop for start, stop in quotations):
+            copied += len(said)
+        else:
+            kept.append(turn[begin:end])
+    return "".join(kept).strip() if copied > MIRROR else turn
 
 
 def _taken_up(turn: str, heard: str) -> dict[str, float]:

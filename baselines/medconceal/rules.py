@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from statistics import fmean
 
-from baselines.medconceal.acts import acts
+from baselines.medconceal.acts import MIRROR, acts, own_words
 from baselines.medconceal.manner import manner
 from baselines.medconceal.policy import PolicyConfig, newness
 from baselines.medconceal.probes import label_probe
@@ -100,6 +100,7 @@ def evaluate(
         features = Features(PQC=0.5 if pending is None else 0.0)
         return TurnEvaluation("other", {"other": 1.0}, features, covered, 0.0, False, "silence", attempts)
     probe = label_probe(turn)
+    turn = own_words(turn, heard)
     found = acts(turn, heard)
     scores = _practice(turn, found, heard, earlier)
     scores["MR"] = 1.0 if probe else 0.5 if found["fact"] >= _LIST else 0.0
@@ -134,8 +135,9 @@ def turn_quality(
     features, scaled by how new the turn is after the clinician's `earlier` ones; a turn of an intervention is assumed
     to touch the concern halfway. `manners` are weights to use instead of those in `manner.csv`.
     """
-    found = acts(turn, heard)
-    practice = _practice(turn, found, heard, earlier, manners)
+    own = own_words(turn, heard)
+    found = acts(own, heard)
+    practice = _practice(own, found, heard, earlier, manners)
     features = [{**practice, "MR": 0.0, "PQC": 0.5}[key] for key in FEATURES]
     new = newness(policy, earlier, turn)
     if task == "confirmation":
@@ -188,7 +190,7 @@ def _shares(found: Mapping[str, float], heard: str) -> dict[str, float]:
     done["told"] = min(1.0, found["told"] / 25)
     done["long"] = min(1.0, max(0.0, found["words"] - _LONG) / (_LONGEST - _LONG))
     # A few words that only give the patient's own back ask for more.
-    done["bare"] = float(found["echo"] > 0 and found["words"] <= 12 and found["fact"] <= 1)
+    done["bare"] = float(found["echo"] > 0 and found["words"] <= MIRROR and found["fact"] <= 1)
     done["unasked"] = float(asked == 0)
     # Phrases of sympathy that take up nothing are mere politeness.
     if heard and not found["echo"]:

@@ -180,3 +180,18 @@ def test_a_turn_is_heard_in_the_light_of_the_turns_before_it(task: Task) -> None
     assert after_lecture < alone - 0.05 and after_lecture < after_kind - 0.05
     found, other = (evaluate(turn, None, heard, earlier).features for earlier in (kind, lecture))
     assert sum(found.vector) > sum(other.vector) and evaluate(turn, None, heard, []) == evaluate(turn, None, heard)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_who_repeats_what_the_patient_said_has_asked_nothing(task: Task) -> None:
+    heard = "That may be, but I would rather stay on tablets. What would you do about the thing that bothers me?"
+    said, asked = heard[: heard.index("What")], heard[heard.index("What") :]
+    for parrot in (heard, f"{said}Hm. {asked}", f'"{heard}"'):
+        features = evaluate(parrot, asked, heard).features
+        assert features.CE <= 0.25 and features.PQC == 0.0, parrot
+        assert turn_quality(BEDSIDE, parrot, heard, task) < 0.2
+    for listens in (
+        f'"{heard}" The tablets, then. What would staying on them mean for you?',
+        "Rather stay on tablets?",
+    ):
+        assert turn_quality(BEDSIDE, listens, heard, task) > 0.3
