@@ -10,7 +10,7 @@ are made by something that never had the hidden text. Four rules:
               seven in a row with one such word
     words     three fifths of the concern's content words that nobody has said yet, three at least
     name      a name or number of the concern that nobody has said yet
-    affirmed  "yes" to a clinician who guesses the concern in its own words
+    affirmed  "yes" or "I do" to a clinician who guesses the concern in its own words
 """
 
 from __future__ import annotations
@@ -31,10 +31,20 @@ GUESSED = 0.5  # share of a concern's words above which a clinician's question c
 VOICED = 0.3  # share of a statement's words above which a reply counts as saying it
 
 _YES = re.compile(
-    r"^\W*(?:yes|yeah|yep|yup|exactly|correct|indeed|true|absolutely)\b"
+    r"^\W*(?:yes|yeah|yep|yup|aye|m+-?hm+|uh-?huh|exactly|precisely|correct|indeed|true|absolutely|certainly|definitely"
+    r"|sure|of course)\b"
     r"|\b(?:that(?:'s| is) (?:exactly )?(?:it|right|true)|you(?:'re| are) right|you guessed)\b",
     re.IGNORECASE,
 )
+# A sentence that grammar lets stand for the whole question: "I do.", "It was, doctor.", "I'm afraid so."
+_STANDS_FOR_IT = re.compile(
+    r"^\W*(?:\w+\W+){0,2}(?:i|it|he|she|we|they|that)\s+(?:really\s+)?"
+    r"(?:am|is|are|was|were|do|does|did|have|has|had|would|will|can|could)(?:,\s*\w+)?[\s.!…]*$"
+    r"|^\W*(?:\w+\W+){0,3}so[\s.!…]*$",
+    re.IGNORECASE,
+)
+_DENIES = re.compile(r"\b(?:no|not|never|nor|hardly|if|what|how|why|who|where|as)\b|n['’]t\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 _TOKEN = re.compile(r"[\w-]+")
 # Capitals inside a sentence; a name at its start looks like any word.
 _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)(?<![\"“‘'])\b[A-Z][\w-]{2,}|\b\w*\d\w*\b")
@@ -79,7 +89,7 @@ class Guard:
     def check(self, reply: str, hidden: Iterable[int], question: str = "") -> LeakCheck:
         """Which of the hidden concerns the reply gives away; `question` is the turn that it answers."""
         runs, stems, named = _words_and_names(reply)
-        asked = content_stems(question) if question and _YES.search(reply) else frozenset()
+        asked = content_stems(question) if question and _affirms(reply) else frozenset()
         leaking: list[int] = []
         rules: list[str] = []
         for index in sorted(hidden):
@@ -115,6 +125,16 @@ class Guard:
         guessed = len(own & asked)
         if guessed >= 2 and guessed >= GUESSED * len(own):
             yield "affirmed"
+
+
+def _affirms(reply: str) -> bool:
+    """Whether a reply says yes to what was asked.
+
+    >>> _affirms("I'm afraid so."), _affirms("Well, I do."), _affirms("I don't think so."), _affirms("I do the dishes.")
+    (True, True, False, False)
+    """
+    answers = (sentence for sentence in _SENTENCE.split(reply) if not _DENIES.search(sentence))
+    return bool(_YES.search(reply)) or any(map(_STANDS_FOR_IT.search, answers))
 
 
 def says(reply: str, texts: Sequence[str]) -> bool:

@@ -470,6 +470,31 @@ def test_a_leak_is_three_fifths_of_what_nobody_has_said_yet() -> None:
     assert guard.check(reply, (0,)) == LeakCheck((0,), ("words",))
 
 
+@pytest.mark.parametrize(
+    ("reply", "leaks"),
+    [
+        ("Yes.", True),
+        ("I do.", True),
+        ("Well, I do, doctor.", True),
+        ("I'm afraid so.", True),
+        ("It is hard. They would.", True),
+        ("Of course.", True),
+        ("I don't think so.", False),
+        ("I don't know if I do.", False),
+        ("I do the books at night.", False),
+        ("That's how it is.", False),
+        ("I would rather not go into that now.", False),
+        ("Why do you think so?", False),
+    ],
+)
+def test_a_guess_is_affirmed_by_any_sentence_that_stands_for_it(reply: str, leaks: bool) -> None:
+    content = "Dreads hospital bills and lawyers."
+    fact = {"content": content, "category": "Emotional Discomfort or Fear", "confidence": 0.9, "evidence": ["So."]}
+    profile = a_profile(hidden_concerns=[fact])
+    found = Guard(profile, chart(profile, "confirmation")).check(reply, (0,), "Do you dread hospital bills?")
+    assert found == (LeakCheck((0,), ("affirmed",)) if leaks else LeakCheck())
+
+
 def test_what_has_been_said_may_be_repeated() -> None:
     guard = a_guard()
     text = "The taxi to Walrusville eats my whole pension every month."
