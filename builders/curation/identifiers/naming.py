@@ -93,8 +93,16 @@ CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
     ),
     (
         _cased(
-            rf"\b(?i:{_OWNER})\s(?:[a-z-]+\s){{0,2}}?(?i:{_KIN})(?:,|\s[-–—(]|:)\s?NAME(?=\s?[,;.)–—-]"
-            rf"|\s(?i:and)\b)"
+            rf"\b(?i:{_OWNER})\s(?:[a-z-]+\s){{0,2}}?(?i:{_KIN})(?:,|\s[-–—(]|:)\s?NAME(?=\s?[,;.()\[\]!/–—-]"
+            rf"|\s(?i:and)\b|\s*$)"
+        ),
+        lambda w: by_position(w) and not is_medical(w),
+    ),
+    # One name found, the next of a row: "my boys, [name] (4) and Lucian (2)".
+    (
+        _cased(
+            r"\[name\](?:\s?[(\[][^()\[\]\n]{1,12}[)\]])?(?:,\s(?:and\s)?|\s(?:and|&)\s)NAME"
+            r"(?=\s?[(\[]\d{1,2}\b)"
         ),
         lambda w: by_position(w) and not is_medical(w),
     ),
