@@ -77,10 +77,18 @@ CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
         ),
         _named,
     ),
+    # Before the next rule, which would leave the first name: "Philippa J. Threlkeld".
     (
         _cased(
-            rf"(?<=[a-zß-ÿ,] )(?<!vitamin )(?<!epatitis )(?<![Tt]ype )(?<!factor )(?<!protein )(?<!grade )("
-            rf"?<!group )(?<!stage )(?P<name>(?:[{UPPER}]\.\s?){{1,2}}{CAPITAL})"
+            rf"(?<=[a-zß-ÿ,] )(?P<name>{_NO_TITLE}(?!Factor |Grade |Group |Stage |Protein )"
+            rf"{CAPITAL} [{UPPER}]\.\s?{CAPITAL})"
+        ),
+        lambda w: by_position(w) and not is_medical(w),
+    ),
+    (
+        _cased(
+            rf"(?<=[a-zß-ÿ,] )(?<![Vv]itamin )(?<!epatitis )(?<![Tt]ype )(?<![Ff]actor )(?<![Pp]rotein )(?<![Gg]rade )"
+            rf"(?<![Gg]roup )(?<![Ss]tage )(?P<name>(?:[{UPPER}]\.\s?){{1,2}}{CAPITAL})"
         ),
         lambda w: by_position(w) and w.casefold() not in listed("species"),
     ),

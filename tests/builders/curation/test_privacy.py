@@ -41,6 +41,8 @@ from tests.parts.planted import Post, medical, posts
         ("our little boy, Caspian (4), coughs", "our little boy, [name] (4), coughs", {"name": 1}),
         ("my twins, Torin (3) and Elspeth (3)", "my twins, [name] (3) and [name] (3)", {"name": 2}),
         ("my girls, Ottilie [6], Isolde [4] & Maren [1]", "my girls, [name] [6], [name] [4] & [name] [1]", {"name": 3}),
+        ("signed, Philippa J. Threlkeld", "signed, [name]", {"name": 1}),
+        ("as told to Isolde M. Quennell in May", "as told to [name] in May", {"name": 1}),
         ("a sophomore at Ohio State so no car", "a sophomore at [institution] so no car", {"institution": 1}),
         ("my gran is 94 years old", "my gran is over 89 years old", {"age": 1}),
         ("record 12345678", "record [number]", {"number": 1}),
