@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.results.run import DataUsed, Result, RunRecord, because
-from baselines.results.sheets import check_complete, rater_sheets, read_sheet, sheet_bytes, write_new
+from baselines.results.sheets import UNFILLED, check_complete, rater_sheets, read_sheet, sheet_bytes, write_new
 from baselines.statistics.agreement import cohen_kappa
 from baselines.statistics.printed import grimmer
 from baselines.statistics.resampling import bootstrap_means
@@ -121,7 +121,7 @@ def questions() -> dict[str, tuple[str, dict[int, str]]]:
 def read_sheets(paths: Sequence[Path]) -> Ratings:
     """The ratings of all sheets, which may hold one rater each or several.
 
-    Raises InputError, with file and line, on a sheet that lacks a column or is no text, a row without rater or pair, a
+    Raises InputError, with file and row, on a sheet that lacks a column or is no text, a row without rater or pair, a
     rating that is no integer from 1 to 5, a pair rated twice by a rater, other captions under the same pair; and where
     a rater has not rated a pair that another has.
     """
@@ -157,7 +157,7 @@ def read_sheets(paths: Sequence[Path]) -> Ratings:
 def _rating(text: str, where: str) -> int:
     if text not in map(str, range(LOW, HIGH + 1)):
         expected = f"an integer from {LOW} to {HIGH}"
-        raise InputError(where, found=repr(text) if text else "no rating", expected=expected)
+        raise InputError(where, found=repr(text) if text else "no rating", expected=expected, do=UNFILLED)
     return int(text)
 
 

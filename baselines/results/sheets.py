@@ -16,13 +16,15 @@ from loaders.files.untrusted import decode, is_there, read_file, separator_of
 
 Item = TypeVar("Item")
 
+UNFILLED = "Have the rater complete or correct this cell"
+
 # What a spreadsheet takes for a formula, also in full width, and whatever blanks precede it; a tab or a line end may
 # begin another cell.
 _FORMULA = re.compile(r"'*(?:[\s\ufeff\u200b]*[=+\-@＝＋－＠]|[\t\r\n])")
 
 
 def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
-    """The filled rows of a sheet, each with its place and its cells by column, stripped of surrounding spaces.
+    """The filled rows of a sheet, each with its place (the row of a spreadsheet) and its cells by column, stripped.
 
     The separator is found as by `separator_of`; columns are matched by their names in lower case. Raises
     InputError for a file that is missing or not text, lacks a `wanted` column or has it twice, or has no filled row,
@@ -32,22 +34,43 @@ def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, s
     before, separator = separator_of(text)
     reader = csv.reader(text, delimiter=separator)
     try:
-        lines = [(before + reader.line_num, [_text(cell) for cell in row]) for row in reader]
+        # rows as a spreadsheet numbers them: a dialogue in a cell has many lines, and "sep=;" is not shown
+        lines = [(number, [_text(cell) for cell in row]) for number, row in enumerate(reader, start=1)]
     except csv.Error as error:
         raise InputError(
-            f"{path}, line {before + reader.line_num}", found=f"not CSV ({error})", expected="a filled-in sheet"
+            f"{path}, line {before + reader.line_num}",
+            found=f"not CSV ({error})",
+            expected="a filled-in sheet",
+            do="Save the sheet again as CSV",
         ) from None
     columns = [name.casefold().replace(" ", "_") for name in lines[0][1]] if lines else []
     if lacking := [name for name in wanted if name not in columns]:
-        raise InputError(path, found=f"no column {', '.join(lacking)}", expected="a sheet's columns")
+        raise InputError(
+            path,
+            found=f"no column {', '.join(lacking)}",
+            expected=f"the columns {', '.join(wanted)}",
+            do="Pass a sheet that Bedside wrote for this command, with its header row unchanged",
+        )
     if twice := [name for name in wanted if columns.count(name) > 1]:
-        raise InputError(path, found=f"column {', '.join(twice)} twice", expected="each column once")
-    rows = [(f"{path}, line {number}", row) for number, row in lines[1:] if any(row)]
+        raise InputError(
+            path,
+            found=f"column {', '.join(twice)} twice",
+            expected="each column once",
+            do="Delete or rename one of them",
+        )
+    rows = [(f"{path}, row {number}", row) for number, row in lines[1:] if any(row)]
     if not rows:  # a rater would be left out unnoticed
-        raise InputError(path, found="no filled row", expected="a filled-in sheet")
+        raise InputError(
+            path, found="no filled row", expected="a filled-in sheet", do="Fill it in, or leave it out of the command"
+        )
     for where, row in rows:
         if any(row[len(columns) :]):  # of which cell the comma stands unquoted, nobody knows
-            raise InputError(where, found=f"{len(row)} cells", expected=f"{len(columns)}, one for each column")
+            raise InputError(
+                where,
+                found=f"{len(row)} cells",
+                expected=f"{len(columns)}, one for each column",
+                do="Put quotes around a cell that holds the separator",
+            )
     # Spreadsheet programs leave empty lines and cells at the end.
     blank = [""] * len(columns)
     return [(where, dict(zip(columns, [*row, *blank], strict=False))) for where, row in rows]

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from baselines.medlaybench_v.ratings import krippendorff_alpha
 from baselines.results.run import DataUsed, Result, RunRecord, because
-from baselines.results.sheets import check_complete, read_sheet, sheet_bytes, write_new
+from baselines.results.sheets import UNFILLED, check_complete, read_sheet, sheet_bytes, write_new
 from baselines.statistics.agreement import cohen_kappa
 from baselines.statistics.resampling import bootstrap_means
 from baselines.statistics.significance import wilson_interval
@@ -163,14 +163,18 @@ def read_relevance_sheets(paths: Sequence[Path]) -> Relevance:
             if not mark:
                 blank.setdefault((rater, task), where)
             elif mark not in ("0", "1"):
-                raise InputError(f"{where}, {MARK}", found=repr(mark), expected="1 (relevant) or 0 (not relevant)")
+                raise InputError(
+                    f"{where}, {MARK}", found=repr(mark), expected="1 (relevant) or 0 (not relevant)", do=UNFILLED
+                )
             elif item in given[task].setdefault(rater, {}):
                 raise InputError(where, found=f"item {item} of rater {rater} again", expected="each item once a rater")
             else:
                 given[task][rater][item] = int(mark)
     for (rater, task), where in blank.items():
         if rater in given[task]:
-            raise InputError(f"{where}, {MARK}", found="no mark", expected=f"1 or 0 in every row of task {task}")
+            raise InputError(
+                f"{where}, {MARK}", found="no mark", expected=f"1 or 0 in every row of task {task}", do=UNFILLED
+            )
     complete = {task: _complete(task, by_rater, shown) for task, by_rater in given.items() if by_rater}
     if not complete:
         raise InputError(", ".join(map(str, paths)) or "sheets", found="no mark", expected="filled sheets")

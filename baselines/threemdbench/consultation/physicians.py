@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from baselines.results.run import Result, RunRecord, because
-from baselines.results.sheets import check_complete, rater_sheets, read_sheet, write_new
+from baselines.results.sheets import UNFILLED, check_complete, rater_sheets, read_sheet, write_new
 from baselines.statistics.significance import mcnemar_exact, unpaired_t, wilson_interval
 from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.diagnosis import extracted, first_name
@@ -123,7 +123,7 @@ def read_sheets(paths: Sequence[Path]) -> Physicians:
                     where, found="another setting", expected="the sheets of one setting", do="Score each alone"
                 )
             if not named:
-                raise InputError(f"{where}, diagnosis", found="nothing", expected="a diagnosis, or none")
+                raise InputError(f"{where}, diagnosis", found="nothing", expected="a diagnosis, or none", do=UNFILLED)
             if case in given.setdefault(rater, {}):
                 raise InputError(
                     where, found=f"case {case} of rater {rater} again", expected="each case once per rater"

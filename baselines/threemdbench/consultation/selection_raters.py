@@ -23,7 +23,7 @@ import numpy as np
 from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.comparison import FinishedRun
 from baselines.results.run import because
-from baselines.results.sheets import check_complete, rater_sheets, read_sheet, write_new
+from baselines.results.sheets import UNFILLED, check_complete, rater_sheets, read_sheet, write_new
 from baselines.statistics.agreement import bootstrap_kappas
 from baselines.statistics.arrays import Floats, Ints
 from baselines.statistics.resampling import Interval, percentile_interval
@@ -81,7 +81,12 @@ class Annotations:
 def dialogues_of(run: FinishedRun) -> list[Dialogue]:
     """The consultations of a run. Raises InputError for a run without any."""
     if run.record.baseline != "consultation":
-        raise InputError(run.folder, found=f"a run of {run.record.baseline}", expected="one with consultations")
+        raise InputError(
+            run.folder,
+            found=f"a run of {run.record.baseline}",
+            expected="one with consultations",
+            do="Pass the folder of a finished `bedside run consultation`",
+        )
     dialogues = [
         Dialogue(run.record.run_id, one.epoch, one.record, run.record.stand_in)
         for one in read_played(run.folder, PlayedCase[Consultation])
@@ -179,7 +184,7 @@ def read_sheets(paths: Sequence[Path]) -> Annotations:
             scores = [_score(row.get(item, ""), item, where) for item in ITEMS]
             diagnosis = row.get("diagnosis", "")
             if not diagnosis:
-                raise InputError(f"{where}, diagnosis", found="nothing", expected="a diagnosis, or none")
+                raise InputError(f"{where}, diagnosis", found="nothing", expected="a diagnosis, or none", do=UNFILLED)
             if key in given.setdefault(rater, {}):
                 raise InputError(where, found=f"case {key[1]} of rater {rater} again", expected="each dialogue once")
             given[rater][key] = scores, "none" if is_none(diagnosis) else diagnosis
@@ -202,7 +207,7 @@ def read_sheets(paths: Sequence[Path]) -> Annotations:
 def _score(text: str, item: str, where: str) -> int:
     if text not in {str(score) for score in range(HIGHEST[item] + 1)}:
         found = repr(text) if text else "no score"
-        raise InputError(f"{where}, {item}", found=found, expected=f"an integer from 0 to {HIGHEST[item]}")
+        raise InputError(f"{where}, {item}", found=found, expected=f"an integer from 0 to {HIGHEST[item]}", do=UNFILLED)
     return int(text)
 
 

@@ -194,13 +194,13 @@ GOOD = (5, 4, 3, 2)
 @pytest.mark.parametrize(
     ("ratings", "message"),
     [
-        ([("R1", "P1", (5, 6, 3, 2))], r"line 2, completeness: '6' \(expected an integer from 1 to 5\)"),
-        ([("R1", "P1", (5, 4, 3, 0))], "line 2, fluency: '0'"),
+        ([("R1", "P1", (5, 6, 3, 2))], r"row 2, completeness: '6' \(expected an integer from 1 to 5\)"),
+        ([("R1", "P1", (5, 4, 3, 0))], "row 2, fluency: '0'"),
         ([("R1", "P1", ("4.5", 4, 3, 2))], r"factual_correctness: '4\.5'"),
         ([("R1", "P1", (5, 4, "", 2))], "simplicity: no rating"),
-        ([("", "P1", GOOD), ("R1", "P2", GOOD)], "line 2: no rater"),
-        ([("R1", "", GOOD)], "line 2: no pair"),
-        ([("R1", "P1", GOOD), ("R1", "P1", GOOD)], "line 3: pair P1 of rater R1 again"),
+        ([("", "P1", GOOD), ("R1", "P2", GOOD)], "row 2: no rater"),
+        ([("R1", "", GOOD)], "row 2: no pair"),
+        ([("R1", "P1", GOOD), ("R1", "P1", GOOD)], "row 3: pair P1 of rater R1 again"),
         ([("R1", "P1", GOOD), ("R1", "P2", GOOD), ("R2", "P2", GOOD)], "rater R2: no rating of 1 pairs, the first P1"),
         ([("R1", "P1", GOOD), ("R2", "P1", GOOD)], "1 pair"),
         ([], "no filled row"),

@@ -379,15 +379,13 @@ def test_filled_sheets_are_read_as_spreadsheets_of_any_country_save_them(tmp_pat
         ({"rater": ""}, "no rater"),
     ],
 )
-def test_a_sheet_that_is_not_filled_in_is_named_with_its_line(
-    tmp_path: Path, new: dict[str, str], message: str
-) -> None:
+def test_a_sheet_that_is_not_filled_in_is_named_with_its_row(tmp_path: Path, new: dict[str, str], message: str) -> None:
     annotated(tmp_path, [1.0], count=4)
     path = tmp_path / "sheet-R1.csv"
     rows = read_sheet(path)
     rows[2].update(new)
     write_sheet(path, rows)
-    with pytest.raises(InputError, match="line") as raised:
+    with pytest.raises(InputError, match="row 4") as raised:
         read_sheets([path])
     assert message in str(raised.value)
 
