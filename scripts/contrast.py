@@ -64,9 +64,10 @@ def command(
     kinds = {run.record.baseline for run in read}
     if len(read) < 2 or len(kinds) != 1 or not kinds <= {"language", "consultation", "confirmation", "intervention"}:
         raise InputError(
-            "runs that can be compared",
-            found=f"{len(read)} of {', '.join(sorted(kinds))}",
+            ", ".join(map(str, runs)),
+            found=f"runs of {', '.join(run.record.baseline for run in read)}" if len(read) > 1 else "one run",
             expected="two or more, all of language, of consultation, of confirmation or of intervention",
+            do="Pass runs of one of these kinds; `bedside table` shows runs of any kind",
         )
     if kinds != {"language"}:
         check_same_data(read, do="Compare runs over the same data")
@@ -282,7 +283,12 @@ def _over_the_same_cases(played: Mapping[str, Sequence[JudgedEpisode]]) -> dict[
     cases = [frozenset(one.episode.case_id for one in judged) for judged in played.values()]
     shared = frozenset.intersection(*cases)
     if not shared:
-        raise InputError("runs to compare", found="no case that all of them have", expected="runs over the same cases")
+        raise InputError(
+            "runs to compare",
+            found="no case that all of them have",
+            expected="runs over the same cases",
+            do="Repeat one of them over the data of the other",
+        )
     if len(set(cases)) > 1:
         counts = ", ".join(f"{len(one):,}" for one in cases)
         text = f"The runs have different cases ({counts}): they are compared on the {len(shared):,} that all have"

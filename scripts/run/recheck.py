@@ -60,7 +60,12 @@ def command(options: Recheck) -> None:
     started = time.monotonic()
     (finished,) = read_runs([options.run])
     if finished.record.baseline != "consultation":
-        raise InputError(options.run, found=f"a run of {finished.record.baseline}", expected="one of consultation")
+        raise InputError(
+            options.run,
+            found=f"a run of {finished.record.baseline}",
+            expected="one of consultation",
+            do="Pass the folder of a finished `bedside run consultation`",
+        )
     before = finished.record
     stored = read_played(options.run, PlayedCase[Consultation])
     assessed = {

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
 from baselines.medconceal.comparisons import Comparison
 from baselines.results.differences import Difference
 from scripts import contrast
+from scripts.cli import execute
+from tests.parts.runs import write
 
 
 @pytest.fixture(autouse=True)
@@ -74,3 +77,13 @@ def test_comparisons_of_clinicians_fit_a_screen(capsys: pytest.CaptureFixture[st
     assert "p by sign flips, of MBNR exact McNemar; before Holm: --all, --json" in told
     contrast.print_cases("expert", "the best of the others", found, everything=True)
     assert "0.0123" in capsys.readouterr().out
+
+
+def test_runs_of_two_kinds_are_named_with_their_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = (str(write(tmp_path / kind, ["Table 1"], baseline=kind)) for kind in ("language", "retrieval"))
+    assert execute(["contrast", one, two]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "found runs of language, retrieval" in told and "do Pass runs of one of these kinds" in told
+    assert one in told.replace(" ", "") and two in told.replace(" ", "")
+    assert execute(["contrast", one]) == 2
+    assert "found one run" in " ".join(capsys.readouterr().err.split())

@@ -75,7 +75,12 @@ def _read(run: Path) -> tuple[RunRecord, About, Network]:
     """A finished run and its network, with the weights that the record names. Raises InputError."""
     record, _ = read_run(run)
     if record.baseline != "classifier":
-        raise InputError(run, found=f"a run of {record.baseline}", expected="one of classifier")
+        raise InputError(
+            run,
+            found=f"a run of {record.baseline}",
+            expected="one of classifier",
+            do="Pass the folder of a finished training",
+        )
     about, network = read_weights(run)
     if state_digest(network.module) != record.options.get("trained weights"):
         found = "weights that do not match its record"

@@ -306,7 +306,7 @@ def test_no_cell_of_a_table_is_a_formula_and_every_text_comes_back(text: str, tm
 def test_a_sheet_may_say_what_separates_its_cells(tmp_path: Path) -> None:
     path = tmp_path / "sheet.csv"
     path.write_text("sep=;\r\nRater;Note\r\nR1;a, b\r\n")
-    assert read_sheet(path, ["note"]) == [(f"{path}, line 3", {"rater": "R1", "note": "a, b"})]
+    assert read_sheet(path, ["note"]) == [(f"{path}, row 2", {"rater": "R1", "note": "a, b"})]
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def test_a_sheet_may_say_what_separates_its_cells(tmp_path: Path) -> None:
     [
         ("rater,note\n\n,\n", "no filled row"),
         ("rater,note,Note\nR1,a,b\n", "column note twice"),
-        ("rater,note\nR1,a\nR1,a, b\n", "line 3: 3 cells"),
+        ("rater,note\nR1,a\nR1,a, b\n", "row 3: 3 cells"),
     ],
 )
 def test_a_sheet_that_would_be_read_otherwise_than_it_was_filled_in(text: str, found: str, tmp_path: Path) -> None:
@@ -337,3 +337,25 @@ def test_each_reason_is_stated_once() -> None:
         "the patients were made up; a rehearsal; scripted a, b; rules"
     )
     assert because(None, "") is None
+
+
+def test_what_is_no_run_is_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for name, found in (("", "no run.json"), ("file", "is a file"), ("none", "does not exist")):
+        with pytest.raises(InputError, match=found) as raised:
+            read_run(tmp_path / name)
+        assert "repeat its command" in raised.value.do
+
+
+def test_a_row_of_a_sheet_is_that_of_the_spreadsheet_whatever_lines_its_cells_have(tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_text('rater,note\nR1,"one\ntwo\nthree"\nR1,b\n')
+    assert [where for where, _ in read_sheet(path, ["note"])] == [f"{path}, row 2", f"{path}, row 3"]
+
+
+@pytest.mark.parametrize("text", ["a,b\n1,2\n", "note,note\n1,2\n", "note\n", "note\n1,2\n"])
+def test_a_sheet_that_cannot_be_read_says_what_to_do(text: str, tmp_path: Path) -> None:
+    (tmp_path / "sheet.csv").write_text(text)
+    with pytest.raises(InputError) as raised:
+        read_sheet(tmp_path / "sheet.csv", ["note"])
+    assert raised.value.expected and raised.value.do
