@@ -19,6 +19,7 @@ from scripts.terminal.planning import LATENCY, SPEED, showing, spending
 _PLAYED = ("confirmation", "intervention", "consultation", "recheck", "findings")
 """The runs that play cases. Any other would begin in earnest, and ask its models."""
 _CAN = f"run {', run '.join(_PLAYED[:-1])} or run {_PLAYED[-1]}, with arguments"
+_NO_PLAN = "Only these play cases. Run any other as it is; `--max-cost` limits what `run captioning` spends"
 
 
 def command(
@@ -73,7 +74,7 @@ def command(
 def _planned(words: Sequence[str]) -> Planned:
     """The run as its command would begin it. Raises InputError for a command that plays nothing, and what it raises."""
     if list(words[:1]) != ["run"] or len(words) < 2 or words[1] not in _PLAYED:
-        raise InputError("plan", found=" ".join(words[:2]), expected=_CAN)
+        raise InputError("plan", found=" ".join(words[:2]), expected=_CAN, do=_NO_PLAN)
     with tempfile.TemporaryDirectory() as scratch, planning():
         given = list(words[2:])
         if not {"-o", "--out"} & set(given):
@@ -84,4 +85,4 @@ def _planned(words: Sequence[str]) -> Planned:
                 known.invoke(context)
         except Planned as planned:
             return planned
-    raise InputError("plan", found=" ".join(words[:2]), expected=_CAN)
+    raise InputError("plan", found=" ".join(words[:2]), expected=_CAN, do=_NO_PLAN)

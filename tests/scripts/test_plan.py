@@ -266,3 +266,11 @@ def test_a_model_without_a_price_has_no_budget(tmp_path: Path) -> None:
 def test_a_difference_larger_than_any_score_is_none() -> None:
     shown = [row["smallest difference"] for row in showing(4, 0.05).as_json()["rows"]]
     assert shown == [pytest.approx(smallest_difference(4, 0.3)), None, None]
+
+
+def test_a_run_that_plays_no_cases_has_no_plan_and_the_error_says_what_to_do(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert execute(["plan", "run", "retrieval", "sample"]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "found run retrieval" in told and "do Only these play cases. Run any other as it is" in told
