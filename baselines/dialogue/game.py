@@ -93,7 +93,10 @@ def agent_named(by_role: Mapping[str, Mapping[str, ScriptedAgent]], role: str, n
     """The scripted agent `scripted/<name>` for a role. Raises ModelError for a name that cannot play the role."""
     agents = by_role[role]
     if name not in agents:
-        found = f"is no {role}" if any(name in others for others in by_role.values()) else "is not a scripted agent"
+        # a name unknown here may be an agent of another command
+        other = any(name in others for others in by_role.values())
+        found = f"is no {role}" if other else f"is no scripted {role} of this command"
         known = "one of " + ", ".join(f"scripted/{known}" for known in agents) if agents else "a model"
-        raise ModelError(f"scripted/{name}", found=found, expected=known)
+        do = "Pass one of these, or the name of a model" if agents else ""
+        raise ModelError(f"scripted/{name}", found=found, expected=known, do=do)
     return agents[name]

@@ -250,7 +250,7 @@ def test_every_agent_has_one_name_and_one_role() -> None:
     assert scripted_agent("doctor", "keyword") is AGENTS["keyword"]
     with pytest.raises(ModelError, match="is no doctor"):
         scripted_agent("doctor", "patient")
-    with pytest.raises(ModelError, match="is not a scripted agent"):
+    with pytest.raises(ModelError, match="is no scripted doctor of this command .*Pass one of these"):
         scripted_agent("doctor", "nobody")
 
 
