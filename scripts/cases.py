@@ -42,7 +42,7 @@ def command(
             expected="a terminal, or --from with a filled-in template (--template writes one)",
         )
     cases = read_filled(filled) if filled else [asked(_ask)]
-    add(file, *cases)
+    add(file, *cases, template=filled)
     output.print(f"{len(cases):,} added to {file}. Next:", markup=False, highlight=False)
     output.print(f"  bedside build medconceal --source cases={file} --out runs/ours", markup=False, highlight=False)
 

@@ -17,7 +17,7 @@ import yaml
 
 from builders.medconceal.measure import check_row
 from builders.medconceal.profiles import MIN_CONCERNS
-from loaders.errors import InputError
+from loaders.errors import InputError, first_of
 from loaders.files.disk import write_whole
 from loaders.files.foreign import ForeignRow
 from loaders.files.tables import read_records, read_table
@@ -140,21 +140,33 @@ def _meant(value: Any, field: str = "") -> Any:
 
 def problems(case: Mapping[str, Any], where: str) -> list[str]:
     """What keeps a case out of a release, without quoting it: missing or unknown fields, and rules that it breaks."""
-    lacking = [] if _id_of(case) else ["lacks case_id"]
+    lacking = [] if _id_of(case) else ["case_id"]
     try:
         row, unread = read_foreign(case, {}, where=where, case_id="case", author="own", attribution="own")
     except InputError as error:
-        return [*lacking, error.found]
+        found = error.found.partition("; it holds ")[0]  # what it holds helps those who name the columns of a table
+        if found.startswith("lacks "):
+            lacking += found.removeprefix("lacks ").split(", ")
+            return [f"lacks {first_of(lacking, _MOST)}"]
+        return [*_said(lacking), found]
     unknown = [f"unknown: {', '.join(map(meant, unread))}"] if unread else []
-    return [*lacking, *unknown, *check_row(row)]
+    return [*_said(lacking), *unknown, *check_row(row)]
+
+
+_MOST = 9  # a template that was not filled in lacks far more
+
+
+def _said(lacking: list[str]) -> list[str]:
+    return [f"lacks {first_of(lacking, _MOST)}"] if lacking else []
 
 
 def _id_of(case: Mapping[str, Any]) -> str:
     return str(ForeignRow(case, {}).find("case_id", needed=False)).strip()
 
 
-def add(path: Path, *cases: Mapping[str, Any]) -> None:
+def add(path: Path, *cases: Mapping[str, Any], template: Path | None = None) -> None:
     """Append cases to a file, which is created if missing, readable only by its owner since patients hide things.
+    `template` is the file they come from, for errors.
 
     Raises:
         InputError: a case is incomplete or breaks a rule, or its id is already in the file; nothing is written then.
@@ -163,9 +175,14 @@ def add(path: Path, *cases: Mapping[str, Any]) -> None:
     ids = set(map(_id_of, before))
     for number, case in enumerate(cases, start=1):
         name = _id_of(case)
-        where = f"case {name or f'number {number}'}"
+        where = f"{template}: " * bool(template) + f"case {name or f'number {number}'}"
         if wrong := problems(case, where):
-            raise InputError(where, found="; ".join(wrong), expected="a complete case whose chart gives nothing away")
+            raise InputError(
+                where,
+                found="; ".join(wrong),
+                expected="a complete case whose chart gives nothing away",
+                do=f"Correct it in {template}, and repeat the command" if template else "Answer the questions again",
+            )
         if name in ids:
             raise InputError(path, found=f"case {name} twice", expected="a distinct id for each case")
         ids.add(name)

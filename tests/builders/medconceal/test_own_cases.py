@@ -370,7 +370,9 @@ def test_a_template_is_filled_in_and_its_release_is_kept(tmp_path: Path, capsys:
     blank, ours, out = tmp_path / "blank.yaml", tmp_path / "ours.yaml", tmp_path / "out"
     assert execute(["cases", "new", str(blank), "--template"]) == 0 and blank.read_text() == template()
     assert execute(["cases", "new", str(ours), "--from", str(blank)]) == 2
-    assert "lacks demographics.name" in " ".join(capsys.readouterr().err.split())
+    told = " ".join(capsys.readouterr().err.split())
+    assert f"{blank}: case number 1" in told and "it lacks case_id, demographics.name," in told
+    assert told.count("lacks") == 1 and "and 19 more" in told and "do Correct it in" in told
     filled, case = yaml.safe_load(blank.read_text()), asked(person())
     assert set(filled[0]) == set(case)
     flat = {
