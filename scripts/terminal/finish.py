@@ -112,7 +112,8 @@ def headline_table(title: str, numbers: Sequence[tuple[str, Result]]) -> Table:
 
 
 def tables_of(results: Sequence[Result]) -> list[Table]:
-    """A table for each table of the paper and group of rows: models and registers down, columns across."""
+    """A table for each table of the paper and group of rows: models and registers down, columns across; one number per
+    line if most of its cells would be empty."""
     groups: dict[tuple[str, str], list[Result]] = {}
     for result in results:
         groups.setdefault((result.table, result.split_or_group), []).append(result)
@@ -121,6 +122,11 @@ def tables_of(results: Sequence[Result]) -> list[Table]:
         columns = list(dict.fromkeys(cell.column for cell in cells))
         rows = list(dict.fromkeys((cell.row, cell.setting) for cell in cells))
         values = {(cell.row, cell.setting, cell.column): cell for cell in cells}
+        if len(cells) < len(columns) * len(rows) / 2:  # mostly gaps, which no screen is wide enough for
+            title = f"{name}, {group}" if group else name
+            named_cells = [(f"{cell.row}, {cell.setting}" if cell.setting else cell.row, cell) for cell in cells]
+            made.append(headline_table(title, named_cells))
+            continue
         heads = [named(column) for column in columns]
         shown = table(f"{name}, {group}" if group else name, "of", "setting", *heads, right=heads)
         for row, setting in rows:
