@@ -53,7 +53,10 @@ def read_own(given: str, captions: Mapping[str, Sequence[str]], *, images: bool)
     name, equals, text = given.partition("=")
     if not (name and equals and text):
         raise InputError(
-            "--embeddings", found=repr(given), expected="NAME=PLACE, a folder, a .npy or a .safetensors file"
+            "--embeddings",
+            found=repr(given),
+            expected="NAME=PLACE, whose PLACE is a folder, a .npy or a .safetensors file",
+            do="Name the encoder for the tables, such as ours=vectors/",
         )
     place, rows = Path(text), len(next(iter(captions.values())))
     digest = hashlib.sha256()

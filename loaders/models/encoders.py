@@ -110,12 +110,15 @@ def read_embeddings(
         if values.ndim != 3 or len(values) != layers:
             found = f"holds {values.dtype} values of shape {values.shape}"
             raise InputError(
-                path, found=found, expected=f"floating-point numbers of shape ({layers}, rows, dimensions)"
+                path,
+                found=found,
+                expected=f"floating-point numbers of shape ({layers}, rows, dimensions)",
+                do=_SAVE,
             )
         values = values[which]
     if values.ndim != 2 or values.dtype.kind != "f":
         found = f"holds {values.dtype} values of shape {values.shape}"
-        raise InputError(path, found=found, expected="floating-point numbers of shape (rows, dimensions)")
+        raise InputError(path, found=found, expected="floating-point numbers of shape (rows, dimensions)", do=_SAVE)
     if len(values) != rows or (dim is not None and values.shape[1] != dim) or not values.shape[1]:
         expected = f"{rows:,} rows" + (f" of {dim:,} dimensions" if dim is not None else "")
         found = f"holds {len(values):,} rows of {values.shape[1]:,} dimensions"
@@ -129,21 +132,37 @@ def read_embeddings(
     return vectors
 
 
+_SAVE = "Save the embeddings as float32, a row for each row of the split"
 _AGAIN = "Embed these rows again: each needs a nonzero, finite vector"
 
 
 def _read_array(path: Path, tensor: str | None) -> NDArray[Any]:
     if not is_file(path):
-        raise InputError(path, found="does not exist", expected="a .npy or .safetensors file")
+        raise InputError(
+            path,
+            found="does not exist",
+            expected="a .npy or .safetensors file",
+            do="Check the path, or write this file",
+        )
     if path.suffix == ".npy":
         try:
             return np.asarray(
                 np.load(path, mmap_mode="r", allow_pickle=False)
             )  # nothing is read before its shape is known
         except Exception as problem:  # the header is evaluated as Python, and may be anything
-            raise InputError(path, found=f"cannot be read as .npy ({problem})") from None
+            raise InputError(
+                path,
+                found=f"cannot be read as .npy ({problem})",
+                expected="a complete array of floating-point numbers",
+                do="Save it again with numpy.save, as float32",
+            ) from None
     if path.suffix != ".safetensors":
-        raise InputError(path, found=f"is a {path.suffix or 'nameless'} file", expected="a .npy or .safetensors file")
+        raise InputError(
+            path,
+            found=f"is a {path.suffix or 'nameless'} file",
+            expected="a .npy or .safetensors file",
+            do="Save the array with numpy.save or safetensors",
+        )
     with MissingExtra.needed("models", purpose=f"reading {path.name}"):
         from safetensors import SafetensorError, safe_open
     try:
@@ -155,7 +174,12 @@ def _read_array(path: Path, tensor: str | None) -> NDArray[Any]:
                 raise InputError(path, found=found, expected=tensor or "one tensor, or the name of one of these")
             return np.asarray(file.get_tensor(wanted))
     except (SafetensorError, TypeError, OSError) as problem:  # TypeError: a type that numpy lacks, such as bfloat16
-        raise InputError(path, found=f"cannot be read as .safetensors ({problem})", do="Save it as float32") from None
+        raise InputError(
+            path,
+            found=f"cannot be read as .safetensors ({problem})",
+            expected="complete tensors of floating-point numbers",
+            do="Save it again with safetensors, as float32",
+        ) from None
 
 
 def _unknown(name: str) -> ModelError:

@@ -54,7 +54,12 @@ def command(options: Retrieval) -> None:
         raise InputError("--k", found=" ".join(map(str, options.k)), expected="each number once: one table row each")
     if max(options.k) > len(rows.expert_caption):
         found = f"{max(options.k)}, and a split of {len(rows.expert_caption):,} rows"
-        raise InputError("--k", found=found, expected="at most the number of rows")
+        raise InputError(
+            "--k",
+            found=found,
+            expected="at most the number of rows",
+            do=f"Name smaller ones, such as --k {min(5, len(rows.expert_caption))}",
+        )
     embedded = embed_all(options, {"expert": rows.expert_caption, "layman": rows.layman_caption}, opened)
     method = options.method or method_of(opened)
     facts = {"k": list(options.k), "method": method, "resamples": options.resamples}

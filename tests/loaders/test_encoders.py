@@ -629,7 +629,7 @@ def test_bfloat16_is_refused_with_advice(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     save_file = pytest.importorskip("safetensors.torch").save_file
     save_file({"images": torch.ones(2, 4, dtype=torch.bfloat16)}, tmp_path / "low.safetensors")
-    with pytest.raises(InputError, match="Save it as float32"):
+    with pytest.raises(InputError, match="Save it again with safetensors, as float32"):
         read_embeddings(tmp_path / "low.safetensors", rows=2)
 
 

@@ -44,8 +44,9 @@ def test_rows_are_read_as_unit_vectors_one_a_distinct_caption(tmp_path: Path) ->
     ],
 )
 def test_what_does_not_fit_is_an_error(tmp_path: Path, changed: dict[str, object], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=said) as raised:
         read_own(folder(tmp_path, **changed), CAPTIONS, images=True)
+    assert raised.value.do
 
 
 @pytest.mark.parametrize("given", ["mine", "=folder", "mine="])
