@@ -54,10 +54,13 @@ def command(
         return
     read = read_runs(runs, different_data=different_data)
     pairs = [pair for pair in compare(read) if _wanted(pair.own.table, only)]
+    if only and not pairs:
+        known = ", ".join(dict.fromkeys(result.table for run in read for result in run.results))
+        raise InputError("--table", found=", ".join(only), expected=f"one of the runs' tables: {known}")
     joined = [pair for pair in pairs if pair.paper]
     alone = [pair for pair in pairs if not joined and published(pair.own.paper, pair.own.table)]
     if not joined and not alone:
-        tables = ", ".join(sorted({pair.own.table for pair in pairs})) or f"none in {', '.join(only)}"
+        tables = ", ".join(sorted({pair.own.table for pair in pairs}))
         raise InputError(
             ", ".join(map(str, runs)),
             found=f"no number with a published counterpart (tables: {tables})",
