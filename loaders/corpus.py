@@ -180,15 +180,20 @@ def _is_below_here(name: str) -> bool:
     return is_folder(Path(name.partition("/")[0]))
 
 
+_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+
+
 def no_folder(name: str) -> ReleaseError:
     """The error for a name that is a path (`is_path`) but leads to no folder."""
+    do = "Check the path"
+    if _may_be_repository(name) and _is_below_here(name):
+        do += "; for a repository on the Hub, also name its tag or branch"
+    missing = "no such file" if Path(name).suffix.casefold() in _TABLES else "no such folder"
     return ReleaseError(
         name,
-        found="is a file" if is_file(Path(name)) else "no such folder",
+        found="is a file" if is_file(Path(name)) else missing,
         expected="a release folder, or REPO[@TAG] on the Hub",
-        do="For a repository on the Hub, also name its tag or branch"
-        if _may_be_repository(name) and _is_below_here(name)
-        else "",
+        do=do,
     )
 
 

@@ -53,7 +53,8 @@ def writing(path: Path) -> Iterator[None]:
         if error.errno in FORBIDDEN:
             raise InputError(path, found="may not be written", expected="a place you can write to") from error
         if error.errno in (errno.ENOTDIR, errno.EEXIST):
-            raise InputError(path, found="is a file, not a folder", expected="a folder") from error
+            file = next((one for one in path.parents if one.is_file()), path)
+            raise InputError(file, found="is a file, not a folder", expected="a folder", do="Name another") from error
         if error.filename is None and error.errno not in (errno.EFBIG, errno.EIO):  # not about the disk
             raise
         found = f"cannot be written ({error.strerror or error})"
