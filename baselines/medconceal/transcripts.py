@@ -295,7 +295,12 @@ def _each(path: Path) -> list[tuple[str, object]]:
             if line.strip()
         ]
     if not values:
-        raise InputError(path, found="not a list of dialogues", expected="at least one dialogue")
+        raise InputError(
+            path,
+            found="holds no dialogue",
+            expected="at least one",
+            do="Pass dialogues as `bedside study export` writes them",
+        )
     return values
 
 

@@ -84,7 +84,7 @@ class Scored(Play):
     ] = None
     transcripts: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Score these human dialogues (JSON Lines) instead of playing any."),
+        typer.Option(metavar="FILE", help="Human dialogues to score (JSON Lines); with them, none is played."),
     ] = None
 
     @property

@@ -29,7 +29,12 @@ class Summaries(Scored):
     def check(self) -> None:
         """Raises InputError without dialogues."""
         if self.transcripts is None:
-            raise InputError("--transcripts", found="no file", expected="dialogues of people")
+            raise InputError(
+                "--transcripts",
+                found="no file",
+                expected="dialogues of people",
+                do="Pass --transcripts FILE, such as the confirmation.jsonl that `bedside study export` writes",
+            )
 
 
 @options_of(Summaries)
