@@ -124,6 +124,20 @@ def test_verify_finds_what_is_wrong(tmp_path: Path, name: str, change: Callable[
     assert problems and any(found in problem for problem in problems), problems
 
 
+@pytest.mark.parametrize("mark", [None, "another canary"])
+def test_verify_finds_a_shard_without_the_canary(tmp_path: Path, mark: str | None) -> None:
+    """With the same rows, and listed as whoever took the canary out would have listed it."""
+    folder, other = build(tmp_path / "small"), build(tmp_path / "other", mark)
+    manifest = Manifest.read(folder)
+    changed = manifest.shards("test")[0]
+    (folder / changed).write_bytes((other / changed).read_bytes())
+    facts = {changed: Manifest.read(other).files[changed]}
+    manifest.model_copy(update={"files": {**manifest.files, **facts}}).write(folder)
+    said = [str(problem) for problem in verify(folder)]
+    assert f"{changed}: no canary, or another one (expected {CANARY})" in said
+    assert not any(problem.startswith(("split", "manifest.json")) for problem in said), said
+
+
 @pytest.mark.parametrize("content", [b"{", b"[]", b'"url"', b"\xff{}"])
 def test_a_file_that_is_no_croissant_is_reported_and_never_published(tmp_path: Path, content: bytes) -> None:
     """With a digest that fits, as whoever changed it would have listed it."""

@@ -474,6 +474,16 @@ def test_a_tag_on_the_hub(published: tuple[LoopbackHub, list[str]], tmp_path: Pa
     assert known == [f"{first} 4 []"] and missing.startswith("HubError ")
 
 
+def test_another_commit_than_the_hub_named_is_refused(published: tuple[LoopbackHub, list[str]], tmp_path: Path) -> None:
+    """Somebody commits after the Hub said what main names, and before it is downloaded."""
+    hub, (repo, _, second) = published
+    asked, moved = "/revision/main", {"README.md": b"# Mended by hand"}
+    hub.meanwhile("GET", asked, lambda: hub.meanwhile("GET", asked, lambda: hub.commit(repo, moved)))
+    [said] = ask(hub, tmp_path / "cache", repo)
+    third = hub.repo(repo).branches["main"]
+    assert said.startswith(f"HubError {repo}: commit {third} was downloaded (expected {second}, which main names"), said
+
+
 def test_a_cache_that_may_not_be_written_is_no_missing_release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def refused(*_: object, **__: object) -> str:
         raise PermissionError(errno.EACCES, "Permission denied", str(Path(constants.HF_HUB_CACHE, "datasets--org--x")))
