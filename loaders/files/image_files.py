@@ -77,6 +77,22 @@ def _file(path: Path, relative: str, folder: Path) -> ImageFile:
     return ImageFile(unicodedata.normalize("NFC", relative), path, problem)
 
 
+def linked_folders(folder: Path) -> list[ImageFile]:
+    """Links below a folder, by name, that lead to folders outside it: `image_files` does not enter them.
+
+    Hidden ones, and links to folders inside, whose images are listed anyway, are none of them.
+    """
+    found = []
+    for here, folders, _ in os.walk(folder):
+        for name in folders:
+            path = Path(here, name)
+            relative = path.relative_to(folder).as_posix()
+            if path.is_symlink() and not is_hidden(relative) and (problem := _of_link(path, folder)):
+                shown = os.fsencode(relative).decode("utf-8", "backslashreplace")
+                found.append(ImageFile(unicodedata.normalize("NFC", shown), path, problem))
+    return sorted(found, key=lambda file: file.name)
+
+
 def _of_link(path: Path, folder: Path) -> str:
     with suppress(InputError):  # the system does not say: it leads to where nobody may look
         if not is_there(path):

@@ -18,7 +18,7 @@ from PIL import Image
 
 from baselines.results.run import DataUsed
 from loaders.errors import InputError
-from loaders.files.image_files import image_files
+from loaders.files.image_files import image_files, linked_folders
 from loaders.files.images import image_bytes, open_image
 from loaders.files.untrusted import digest_of, is_folder, is_text, is_there
 from loaders.opened import Opened
@@ -171,8 +171,12 @@ def class_folders(folder: Path) -> list[tuple[str, Path]]:
     """(class, file) of every picture in the class folders of a folder but hidden ones, sorted; links may lead to files
     elsewhere.
 
-    Raises InputError for a link that leads nowhere, and for a name that is not UTF-8.
+    Raises InputError for a link that leads nowhere, or to a folder elsewhere, which is not entered, and for a name that
+    is not UTF-8.
     """
+    for link in linked_folders(folder):
+        found, do = "is a link to a folder outside, whose photos are not read", "Copy or move that folder here"
+        raise InputError(link.path, found=found, expected="a folder", do=do)
     files = [file for file in image_files(folder) if file.path.parent != folder and not file.hidden]
     for file in files:
         if file.problem and not (is_text(str(file.path)) and is_there(file.path)):

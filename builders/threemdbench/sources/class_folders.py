@@ -8,25 +8,27 @@ from pathlib import Path
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource, opaque_id
 from loaders.errors import InputError
-from loaders.files.image_files import image_files
+from loaders.files.image_files import image_files, linked_folders
 
 
 def open_class_folders(folder: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     """The images below `folder`; a photo's label is the outermost folder on its path that the label table knows.
 
     Publishers nest their classes (`train/Caries/…`, `Data caries/caries augmented/…`). If the table knows none of
-    the folders, the innermost one is the label, so that it can be counted as unknown. Hidden files are left out.
+    the folders, the innermost one is the label, so that it can be counted as unknown. Hidden files are left out. Links
+    to folders elsewhere are not entered; each is counted like one photo that cannot be used.
 
     Raises:
         InputError: the folder is missing, cannot be read, or holds no image in any class folder.
     """
-    files = [file for file in image_files(folder) if not file.hidden]
+    files, linked = [file for file in image_files(folder) if not file.hidden], linked_folders(folder)
     if not any("/" in file.name for file in files):
-        found = "holds no image" if not files else "holds images but no class folders"
+        found = "holds images but no class folders" if files else "holds no image"
+        found += f", and {linked[0].name} is a link to a folder outside it, which is not entered" if linked else ""
         raise InputError(folder, found=found, expected="folders of images, each named after a class")
 
     def each() -> Iterator[Photo]:
-        for file in files:
+        for file in (*files, *linked):
             label = _label(file.name, labels)
             yield Photo(
                 image_id=opaque_id(facts.name, file.name),

@@ -293,6 +293,17 @@ def test_a_photo_that_cannot_be_used_is_told_and_links_elsewhere_are_followed(
         from_folder(tmp_path / "sets")
 
 
+def test_a_link_to_a_folder_elsewhere_is_told(tmp_path: Path) -> None:
+    (tmp_path / "moved").mkdir()
+    (tmp_path / "moved" / "0.jpg").write_bytes(jpeg(drawn(9)))
+    for split in ("train", "validation", "test"):
+        (tmp_path / "sets" / split / "stye").mkdir(parents=True)
+        (tmp_path / "sets" / split / "stye" / f"{split}.jpg").write_bytes(jpeg(drawn(len(split))))
+    (tmp_path / "sets/train/warts").symlink_to(tmp_path / "moved")
+    with pytest.raises(InputError, match="train/warts: is a link to a folder outside, whose photos are not read"):
+        from_folder(tmp_path / "sets")
+
+
 def test_one_folder_is_split_by_its_clusters(tmp_path: Path) -> None:
     rows = []
     for number in range(60):

@@ -137,6 +137,25 @@ def test_files_with_unreadable_names_and_strange_endings_are_counted(tmp_path: P
     assert len({photo.image_id for photo in found}) == 4
 
 
+def test_a_link_to_a_folder_elsewhere_is_counted(tmp_path: Path) -> None:
+    folder = place(tmp_path / "photos", "acne/a.jpg", "acne/.hidden/b.jpg")
+    place(tmp_path / "elsewhere", "c.jpg")
+    (folder / "warts").symlink_to(tmp_path / "elsewhere")
+    (folder / "acne" / "more").symlink_to(tmp_path / "elsewhere")
+    (folder / "acne" / "round").symlink_to(folder)  # whose photos are there anyway
+    (folder / ".hidden").symlink_to(tmp_path / "elsewhere")
+    outside = "image outside its folder: a link leads there"
+    assert {photo.file: photo.problem for photo in photos(f"folder={folder}")} == {
+        "acne/a.jpg": "",
+        "acne/more": outside,
+        "warts": outside,
+    }
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "warts").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="holds no image, and warts is a link to a folder outside it"):
+        photos(f"folder={tmp_path / 'links'}")
+
+
 @pytest.mark.parametrize("names", [(), ("a.jpg", "b.png"), ("acne/notes.txt",)])
 def test_a_folder_without_class_folders(tmp_path: Path, names: tuple[str, ...]) -> None:
     with pytest.raises(InputError, match="each named after a class"):
