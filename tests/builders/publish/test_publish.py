@@ -27,6 +27,7 @@ from builders.publish import watch
 from builders.publish.hub_state import PATIENCE
 from builders.publish.plan import Published
 from builders.publish.run import publish
+from builders.release.naming import REPOSITORY, SAME_TAG
 from loaders.errors import HubError, InputError, ReleaseError
 from loaders.manifest import ContentDigest, ExclusionFacts, FileFacts, Manifest, SplitFacts, content_digest
 from scripts.loopback_hub import routes as hub_routes
@@ -213,6 +214,29 @@ def test_the_same_content_under_a_new_tag_is_only_tagged(hub: LoopbackHub, publi
     assert (second.uploaded, second.unchanged) == ([], False)
 
 
+def test_a_version_that_was_published_with_its_placeholders_is_the_same(
+    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+) -> None:
+    """As a version of Bedside did that named neither repository nor tag."""
+    release = make_release(tmp_path / "release", card=f'{CARD}\nload_dataset("{REPOSITORY}", revision="{SAME_TAG}")\n')
+    publisher.api.create_repo(REPO, repo_type="dataset")
+    publisher.api.upload_folder(repo_id=REPO, folder_path=release, repo_type="dataset")
+    publisher.api.create_tag(REPO, tag="v1.0.0", repo_type="dataset")
+    assert publisher(release).unchanged
+    publisher(release, tag="v1.0.1")
+    card = publisher.api.hf_hub_download(REPO, "README.md", repo_type="dataset", revision="v1.0.1", cache_dir=tmp_path)
+    assert f'load_dataset("{REPO}", revision="v1.0.1")' in Path(card).read_text("utf-8")
+
+
+def test_a_release_without_placeholders_is_published_as_it_stands(
+    publisher: Publisher, release: Path, tmp_path: Path
+) -> None:
+    _of_manifest(lambda manifest: None)(release)  # in another layout than that of this version
+    publisher(release)
+    there = publisher.api.hf_hub_download(REPO, "manifest.json", repo_type="dataset", cache_dir=tmp_path)
+    assert Path(there).read_bytes() == (release / "manifest.json").read_bytes()
+
+
 def test_a_tag_with_other_content_is_refused(hub: LoopbackHub, publisher: Publisher, tmp_path: Path) -> None:
     publisher(make_release(tmp_path / "1"))
     before, tags = len(hub.writes()), publisher.tags()
@@ -265,6 +289,7 @@ def test_a_run_that_stopped_before_the_tag_is_continued_by_tagging(
     hub.refuse("POST", "/tag/", 403)
     message = publisher.fails(release)
     assert f"main is at {publisher.head()[:8]} (the files of this release); v1.0.0 is not set" in message
+    assert "tagging: the Hub answered 403" in message and "hf auth login" in message
     before = len(hub.writes())
     done = publisher(release)
     assert [request.path for request in hub.writes()[before:]] == [f"/api/datasets/{REPO}/tag/{done.commit}"]
@@ -289,6 +314,29 @@ def test_a_dry_run_sends_no_write(hub: LoopbackHub, publisher: Publisher, tmp_pa
     assert publisher.said[-1] == "tag v1.0.1"
     assert publisher(release, dry_run=True).unchanged
     assert len(hub.writes()) == before
+
+
+def test_a_dry_run_needs_no_token_and_changes_no_setting(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+    anybody = HfApi(endpoint=hub.url, token=False)
+    assert publisher(release, dry_run=True, gated="manual", api=anybody).plan.upload == tuple(FILES)
+    assert "readers must request access (manual)" in publisher.said
+    publisher(release, gated="auto")
+    before = len(hub.writes())
+    for tag in ("v1.0.0", "v1.0.1"):
+        publisher(release, tag=tag, dry_run=True, gated="manual")
+    assert (hub.repo(REPO).gated, len(hub.writes())) == ("auto", before)
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_what_its_owners_keep_is_published_only_when_asked_to(
+    hub: LoopbackHub, publisher: Publisher, release: Path, dry_run: bool
+) -> None:
+    _of_manifest(lambda manifest: manifest["settings"].update(kept="patients of a team of its own"))(release)
+    with pytest.raises(InputError, match=r"patients of a team of its own.*a release meant for others.*--own"):
+        publisher(release, dry_run=dry_run)
+    assert hub.requests == []
+    publisher(release, own=True, dry_run=dry_run)
+    assert bool(hub.writes()) is not dry_run
 
 
 def test_private_is_made_so_and_never_lands_in_public(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
@@ -373,6 +421,47 @@ def test_a_stand_in_never_follows_real_data(publisher: Publisher, tmp_path: Path
     publisher(sample)
     publisher(make_release(tmp_path / "real"), tag="v1.0.1")
     assert "main holds real data" in publisher.fails(make_release(tmp_path / "2", stand_in="sample data"), tag="v1.0.2")
+
+
+def test_real_data_that_only_a_version_holds_is_not_followed_by_a_stand_in(
+    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+) -> None:
+    publisher(make_release(tmp_path / "real"))
+    empty_main(hub)
+    message = publisher.fails(make_release(tmp_path / "sample", stand_in="sample data"), tag="v1.0.1")
+    assert "v1.0.0 holds real data, but this release is a stand-in" in message
+
+
+def test_files_of_another_corpus_that_main_has_lost_the_manifest_of_are_not_ours(
+    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+) -> None:
+    """It was committed as a release and never tagged, so that nothing but its commit says whose its files are."""
+    hub.refuse("POST", "/tag/", 403)
+    publisher.fails(make_release(tmp_path / "theirs", corpus="3mdbench", notes="theirs"))
+    head = hub.commit(REPO, {"manifest.json": None})
+    assert "no release of medlaybench-v put there" in publisher.fails(make_release(tmp_path / "ours", text="sore"))
+    assert publisher.head() == head
+
+
+@pytest.mark.parametrize("title", ["Upload", "Release notes"])
+def test_what_was_committed_by_hand_is_not_replaced_unasked(publisher: Publisher, tmp_path: Path, title: str) -> None:
+    """A folder with a manifest of this corpus, but in a commit that publishing did not make."""
+    publisher.api.create_repo(REPO, repo_type="dataset")
+    theirs = make_release(tmp_path / "theirs", notes="theirs")
+    publisher.api.upload_folder(repo_id=REPO, folder_path=theirs, repo_type="dataset", commit_message=title)
+    message = publisher.fails(make_release(tmp_path / "ours", text="sore"))
+    assert "--replace notes.txt" in message and f"--replace {SHARDS[0]}" in message
+
+
+def test_a_shard_that_somebody_exchanged_is_not_overwritten_unasked(publisher: Publisher, tmp_path: Path) -> None:
+    publisher(make_release(tmp_path / "1"))
+    other = make_release(tmp_path / "other", text="mended") / SHARDS[0]
+    in_our_words = "Release v1.0.1"
+    publisher.api.upload_file(
+        path_or_fileobj=other, path_in_repo=SHARDS[0], repo_id=REPO, repo_type="dataset", commit_message=in_our_words
+    )
+    message = publisher.fails(make_release(tmp_path / "2", text="sore"), tag="v1.1.0")
+    assert f"delete or overwrite {SHARDS[0]}, which" in message
 
 
 @pytest.mark.parametrize("named", [["notes.txt", "old/a.csv", "old/b.csv"], ["notes.txt", "old/"]])
@@ -530,6 +619,22 @@ def test_an_endpoint_that_is_no_web_address(publisher: Publisher, release: Path,
         publisher(release, api=HfApi(endpoint=endpoint, token="hf_any"))
 
 
+def test_a_token_that_may_not_create_a_repository(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+    hub.refuse("POST", "/repos/create", 403)
+    message = publisher.fails(release)
+    assert "creating the repository: the Hub answered 403" in message and "hf auth login" in message
+    assert hub.store.repos == {}
+
+
+def test_a_repository_without_a_branch_main(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+    publisher.api.create_repo(REPO, repo_type="dataset")
+    hub.repo(REPO).branches["other"] = hub.repo(REPO).branches.pop("main")
+    before = len(hub.writes())
+    for dry_run in (True, False):
+        assert "the repository has no branch main" in publisher.fails(release, dry_run=dry_run)
+    assert len(hub.writes()) == before
+
+
 def test_a_token_without_rights_on_this_repository(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
     publisher.api.create_repo(REPO, repo_type="dataset")
     hub.refuse("POST", "/preupload/", 403)
@@ -644,6 +749,18 @@ def test_retry_after_is_obeyed_and_reported(hub: LoopbackHub, publisher: Publish
     assert any("committing: the Hub answered 429" in line and "waiting 17 s" in line for line in publisher.said)
 
 
+@pytest.mark.parametrize(("left", "waits"), [(0, [17.0]), (5, [1.0])])
+def test_the_hubs_own_limit_is_obeyed_once_it_is_used_up(
+    hub: LoopbackHub, publisher: Publisher, release: Path, left: int, waits: list[float]
+) -> None:
+    """A request that was refused for its number was not carried out: nobody asks whether it was."""
+    hub.refuse("POST", "/commit/", 429).headers = {"RateLimit": f'"api";r={left};t=17'}
+    done = publisher(release)
+    assert publisher.waits == waits
+    assert not any("/commits/" in request.path for request in hub.requests)
+    assert_published_once(publisher, done)
+
+
 def test_a_wait_beyond_reason_is_an_error_that_says_how_long(
     hub: LoopbackHub, publisher: Publisher, release: Path
 ) -> None:
@@ -747,6 +864,24 @@ def test_a_conflict_without_another_commit_is_tried_once_more(
     assert_published_once(publisher, publisher(release))
 
 
+def test_somebody_who_always_comes_first_is_given_way_once(
+    hub: LoopbackHub, publisher: Publisher, release: Path
+) -> None:
+    turns = iter(range(99))
+    fault = hub.meanwhile(
+        "POST",
+        "/commit/",
+        lambda: hub.commit(REPO, {".gitattributes": f"# {next(turns)}".encode()}, "Theirs"),
+        times=99,
+    )
+    publisher.api.create_repo(REPO, repo_type="dataset")
+    assert "to main meanwhile, changing .gitattributes" in publisher.fails(release)
+    assert fault.hits == 2 and publisher.tags() == {}
+    fault.left = 0
+    publisher(release)
+    assert publisher.files("v1.0.0") == [".gitattributes", *FILES]
+
+
 @pytest.mark.parametrize("path", ["README.md", "notes.txt", SHARDS[0]])
 def test_a_concurrent_commit_to_the_release_stops_it(
     hub: LoopbackHub, publisher: Publisher, release: Path, path: str
@@ -836,6 +971,7 @@ def test_uploads_that_are_always_acknowledged_falsely_end_in_one_error(
     message = publisher.fails(release)
     assert fault.hits == 2 * 3
     assert "acknowledged an upload twice but does not have it" in message
+    assert "this run uploaded 3 Parquet files" in message  # each once, however often it was sent
     assert publisher.commits() == ["initial commit"]
     assert publisher.tags() == {}
 
@@ -881,6 +1017,19 @@ def test_a_shard_that_the_hub_keeps_losing_is_never_tagged(
     assert f"{SHARDS[1]} of commit {publisher.head()[:8]} cannot be downloaded" in message
     assert "delete it" in message
     assert publisher.tags() == {}
+
+
+@pytest.mark.usefixtures("no_waiting")
+def test_a_hub_that_does_not_answer_when_read_back_has_damaged_nothing(
+    hub: LoopbackHub, publisher: Publisher, release: Path
+) -> None:
+    fault = hub.refuse("HEAD", "/resolve/", 503, times=999)
+    message = publisher.fails(release)
+    assert f"reading back {SHARDS[0]}" in message and "Run the same command again" in message
+    assert "delete it" not in message and not any("uploading it again" in line for line in publisher.said)
+    assert publisher.tags() == {}
+    fault.left = 0
+    assert_published_once(publisher, publisher(release))
 
 
 def test_a_download_damaged_on_the_way_is_repeated(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
