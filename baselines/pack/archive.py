@@ -29,6 +29,7 @@ from loaders.files.untrusted import (
     TooLong,
     is_folder,
     is_inside,
+    is_text,
     is_there,
     open_file,
     read_file,
@@ -124,6 +125,9 @@ def _sorted_out(run: Path, without: Sequence[str]) -> tuple[list[str], list[str]
         if apart:
             left_out.append(apart[-1].as_posix())
         elif path.is_symlink() or not is_folder(path):
+            if not is_text(name.as_posix()):
+                found, expected = "has a name that is not UTF-8", "a name that an archive can hold"
+                raise InputError(path, found=found, expected=expected, do="Rename it, or take it away")
             if found := _astray(path, run):
                 do = f"Take it away, or leave it out: --without {name}"
                 raise InputError(path, found=found, expected="files of the run", do=do)

@@ -7,6 +7,7 @@ import gzip
 import html
 import io
 import json
+import os
 import shutil
 import sqlite3
 import stat
@@ -371,6 +372,21 @@ def test_a_link_out_of_the_run_or_to_a_folder_is_refused_or_left_out(
     assert "--without link.txt" in " ".join(capsys.readouterr().err.split())
     assert execute(["pack", str(run), "-o", str(tmp_path / "run.zip"), "--without", "link.txt"]) == 0
     assert "link.txt" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such a name")
+def test_a_name_that_no_archive_can_hold_is_named(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was said of the archive, whose own name is fine."""
+    odd = run / os.fsdecode(b"odd\xff")
+    odd.mkdir()
+    (odd / "notes.txt").write_text("mine")
+    assert execute(["pack", str(run), "-o", str(tmp_path / "run.zip")]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert (
+        "notes.txt" in said and "has a name that is not UTF-8" in said and "Rename it" in said and "run.zip" not in said
+    )
 
 
 def test_what_is_left_out_may_be_named_with_the_path_of_the_run(
