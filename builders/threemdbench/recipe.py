@@ -8,6 +8,7 @@ photos of all sources -> admit -> unique ids -> images -> curate -> draw -> spli
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -95,7 +96,8 @@ class Options(ModelOptions):
             "--source",
             metavar="KIND=PATH|KIND:NAME=PATH|sample",
             help=f"Photos as published; KIND is one of {', '.join(KINDS)}; or `sample` (bundled). A table needs "
-            "the columns `label` and `file` or `url`. May be repeated; a NAME distinguishes two of one kind.",
+            "the columns `label` and `file` or `url`; photos with one `group_id` (a patient) stay in one split. May be "
+            "repeated; a NAME distinguishes two of one kind.",
         ),
     ]
     labels: Annotated[
@@ -215,6 +217,7 @@ def plan(build: Build[Options]) -> Plan:
         review=lambda finished: "\n".join(
             [
                 *([] if SAMPLE in options.sources else _left_out(rows, workspace, finished)),
+                *_apart(options, rows),
                 *_leave_queue(queue.path, workspace, finished),
                 *_followed(earlier, finished),
                 *(_unanswered(workspace, build.store, finished) if chat else []),
@@ -336,6 +339,24 @@ def _left_out(rows: Iterable[Row], workspace: Path, finished: Run) -> Iterator[s
         yield (f"Labels missing from every label table: {most}{more}. Map each to a diagnosis with --labels NAME=FILE")
     if lines:
         yield f"Files left out, and why: {workspace / LEFT_OUT}"
+
+
+def _apart(options: Options, rows: Iterable[Row]) -> Iterator[str]:
+    """Of folders of one's own with further folders in those of the labels: that their photos are not kept together.
+
+    What such a folder holds, only its owner knows: one patient, or all photos of one camera.
+    """
+    own = [_name(text) for text in options.sources if re.match(r"folder[:=]", text)]
+    for name in own:
+        of_labels = [row for row in rows if row["source"] == name and row["refused"] is None]
+        placed = [(row["source_file"].rpartition("/")[0], row["source_label"]) for row in of_labels]
+        deeper = Counter(place for place, label in placed if place.rpartition("/")[2] != label)
+        if deeper:
+            do = "list the photos in a table with the column group_id (--source table:NAME=FILE)"
+            yield (
+                f"{name}: {deeper.total():,} photos lie in folders within that of their label, such as "
+                f"{min(deeper)}, which can be divided between splits. If each is one patient, {do}"
+            )
 
 
 def _targets(options: Options) -> dict[str, int] | None:

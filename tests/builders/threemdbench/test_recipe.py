@@ -94,6 +94,27 @@ def test_left_out_photos_are_listed_by_file_for_their_owner_only(tmp_path: Path)
     assert not any(b"4.png" in data for data in files_of(tmp_path / "release").values())
 
 
+def test_folders_within_that_of_a_label_are_said_to_be_no_groups(tmp_path: Path) -> None:
+    names = ("Acne/patient 1/a.jpg", "Acne/patient 2/b.jpg", "Acne/c.jpg", "train/acne/d.jpg", "other/e/f.jpg")
+    for number, name in enumerate(names):
+        path = tmp_path / "photos" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(photo("acne", number))
+    table = photo_table(tmp_path / "table", [{"file": "x/1.png", "label": "acne"}], {"x/1.png": photo("acne", 7)})
+
+    def told(*sources: str) -> str:
+        options = recipe.Options(sources=sources, licences=("mine=CC0-1.0",))
+        said: list[str] = []
+        out, work = tmp_path / str(len(sources)), tmp_path / "work"
+        recipes.build(recipe.RECIPE, options, out, workspace=work, tell=said.append)
+        return "\n".join(said)
+
+    said = told(f"folder:mine={tmp_path / 'photos'}", f"table:listed={table}")
+    assert "mine: 2 photos lie in folders within that of their label, such as Acne/patient 1, which can be" in said
+    assert "column group_id (--source table:NAME=FILE)" in said and said.count("lie in folders") == 1
+    assert "lie in folders" not in told(f"table:mine={table}")
+
+
 # --- The sample -------------------------------------------------------------------------------------------------------
 
 
