@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import BinaryIO
 
 from baselines.dialogue.hidden import Secrets
 from baselines.dialogue.played import DIALOGUES, HIDDEN_PART, Concealed, kept_in_records, public_part, read_hidden
@@ -67,7 +68,7 @@ def pack(run: Path, archive: Path, *, opened: Concealed | None = None, without: 
     record, _ = read_run(run)
     if is_inside(archive, run):
         raise InputError(archive, found="lies in the run itself", expected="a place outside")
-    refuse_other(archive, (b"PK",), what="archive")
+    refuse_other(archive, (b"PK",), what="archive", is_one=_holds_a_run)
     without = [_name_in(run, name) for name in without]
     made: dict[str, bytes] = {}
     texts: list[str] = []
@@ -87,6 +88,15 @@ def pack(run: Path, archive: Path, *, opened: Concealed | None = None, without: 
         for name in kept:
             _add(target, f"{root}/{name}", made.get(name), run / name)
     return Packed(tuple(kept), tuple(left_out), tuple(_placed(run, kept, made)), half_known)
+
+
+def _holds_a_run(file: BinaryIO) -> bool:
+    """Whether this is an archive of one run: documents and arrays of many programs are zip files too."""
+    try:
+        names = zipfile.ZipFile(file).namelist()
+    except (zipfile.BadZipFile, ValueError, OSError):
+        return False
+    return len({name.partition("/")[0] for name in names}) == 1 and any(name.endswith("/run.json") for name in names)
 
 
 def _name_in(run: Path, given: str) -> str:

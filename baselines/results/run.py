@@ -30,7 +30,7 @@ from baselines.results.sheets import table_bytes
 from loaders.errors import BedsideError, InputError
 from loaders.files.disk import make_folder, write_whole
 from loaders.files.records import from_json, to_json
-from loaders.files.untrusted import digest_of, is_folder, is_there, lines_of, read_file, read_json
+from loaders.files.untrusted import digest_of, is_file, is_folder, is_there, lines_of, read_file, read_json
 
 if TYPE_CHECKING:
     from loaders.opened import Opened
@@ -328,11 +328,14 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
     """
     path = folder / "run.json"
     if not is_there(path):
+        packed = folder.suffix == ".zip" and is_file(folder)
         raise InputError(
             folder,
             found="no run.json" if is_folder(folder) else "is a file" if is_there(folder) else "does not exist",
             expected="the folder of a finished run",
-            do="Pass the folder that `bedside run … -o` named; if that run was interrupted, repeat its command",
+            do="Unpack it, and pass the folder inside"
+            if packed
+            else "Pass the folder that `bedside run … -o` named; if that run was interrupted, repeat its command",
         )
     run = read_json(path, expected="a file written by a run")
     if not isinstance(run, dict) or run.get("format") != _FORMAT:

@@ -23,11 +23,11 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, BinaryIO, NoReturn, TextIO
 
 import yaml
 
@@ -286,9 +286,11 @@ def resolved(path: Path) -> Path:
         raise InputError(path, found=found, expected="a place") from None
 
 
-def refuse_other(path: Path, begins: Sequence[bytes], *, what: str) -> None:
+def refuse_other(
+    path: Path, begins: Sequence[bytes], *, what: str, is_one: Callable[[BinaryIO], bool] = lambda _: True
+) -> None:
     """Check before writing that an existing file is an earlier `what`, which begins in one of these ways (ignoring
-    case), or empty: a mistyped `-o` would destroy anything else.
+    case) and `is_one`, or empty: a mistyped `-o` would destroy anything else.
 
     Raises: InputError for such a file, and as `open_file`.
     """
@@ -296,7 +298,8 @@ def refuse_other(path: Path, begins: Sequence[bytes], *, what: str) -> None:
         return
     with open_file(path) as file:
         head = file.read(max(map(len, begins)) + 64).lstrip().lower()
-    if head and not head.startswith(tuple(first.lower() for first in begins)):
+        other = head and not (head.startswith(tuple(first.lower() for first in begins)) and is_one(file))
+    if other:
         do = "Choose another name, or delete that file yourself"
         raise InputError(
             path, found="exists and holds something else", expected=f"a new file, or an earlier {what}", do=do

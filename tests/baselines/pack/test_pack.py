@@ -359,6 +359,28 @@ def test_mistakes(arguments: list[str], said: str, run: Path, capsys: pytest.Cap
     assert said in " ".join(capsys.readouterr().err.split())
 
 
+def test_no_zip_file_but_an_earlier_pack_is_replaced(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = tmp_path / "thesis.docx"
+    mine.write_bytes(zipped(b"chapter 1"))
+    before = mine.read_bytes()
+    assert execute(["pack", str(run), "-o", str(mine)]) == 2
+    assert "holds something else" in " ".join(capsys.readouterr().err.split())
+    assert mine.read_bytes() == before
+    for _ in range(2):
+        assert execute(["pack", str(run), "-o", str(tmp_path / "run.zip")]) == 0
+
+
+def test_a_pack_is_to_be_unpacked_before_it_is_shown(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert execute(["pack", str(run), "-o", str(tmp_path / "run.zip")]) == 0
+    capsys.readouterr()
+    assert execute(["table", str(tmp_path / "run.zip")]) == 2
+    assert "Unpack it" in " ".join(capsys.readouterr().err.split())
+
+
 @pytest.mark.parametrize("target", ["secret.txt", "nowhere", "folder", "run/inside"])
 def test_a_link_out_of_the_run_or_to_a_folder_is_refused_or_left_out(
     target: str, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
