@@ -22,6 +22,7 @@ import logging
 import math
 import os
 import re
+import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Self, Unpack
@@ -80,6 +81,7 @@ def open_model(
     if provider in ("mockllm", "none"):
         # If they were not marked as stand-ins, their answers would pass for a model's.
         raise ModelError(name, found="is a provider for inspect_ai's own tests", do="Use scripted/... instead")
+    _check_certificates(name)
     with MissingExtra.needed("dialogue", purpose=f"the chat model {name}"):
         from inspect_ai import model as models
     # In one process, hf/ answers one prompt at a time: its batches depend on timing, and padding changes answers.
@@ -103,6 +105,19 @@ def open_model(
     return found.opened_by(
         partial(open_model, name, timeout=timeout, max_retries=max_retries, base_url=base_url, sleep=sleep)
     )
+
+
+def _check_certificates(name: str) -> None:
+    """Raises ModelError if SSL_CERT_FILE names no certificates: each request would fail without saying why."""
+    if file := os.environ.get("SSL_CERT_FILE"):
+        try:
+            ssl.create_default_context(cafile=file)
+        except OSError as error:  # ssl.SSLError too
+            found = "no certificates" if isinstance(error, ssl.SSLError) else error.strerror or str(error)
+            do = "Correct the variable, or unset it to use the certificates that come with Python's packages"
+            raise ModelError(
+                name, found=f"SSL_CERT_FILE={file}: {found}", expected="a file of certificates (PEM)", do=do
+            ) from None
 
 
 def _parted(name: str) -> tuple[str, str]:

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import logging
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -724,3 +725,15 @@ def test_a_key_that_one_server_refuses_ends_it(server: ChatServer, calm: Calm) -
             one.faults += [status(401)]
         assert "refused the API key" in refused(model)
         assert len(server.requests) + len(second.requests) == 1
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no certificate"])
+def test_a_file_of_certificates_that_holds_none_is_named(
+    content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "ca.pem"
+    if content is not None:
+        file.write_bytes(content)
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    with pytest.raises(ModelError, match=rf"SSL_CERT_FILE={re.escape(str(file))}: .*expected a file of certificates"):
+        open_model("openai-api/local/x", base_url="http://localhost:1/v1")
