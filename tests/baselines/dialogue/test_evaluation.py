@@ -379,7 +379,7 @@ def test_a_home_where_nothing_can_be_written_is_named(tmp_path: Path, monkeypatc
     monkeypatch.setenv("XDG_DATA_HOME", str(home))
     with pytest.raises(InputError) as caught:
         play(tmp_path / "run", dict(scripted()))
-    assert caught.value.where == str(home / "inspect_ai" / "traces")
+    assert caught.value.where == str(home)
     assert "XDG_DATA_HOME=DIR" in caught.value.do and "(--bare)" in caught.value.do
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "elsewhere"))
     assert len(play(tmp_path / "run", dict(scripted()))[0].records) == 3

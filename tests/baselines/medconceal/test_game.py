@@ -420,7 +420,7 @@ def test_wrong_files_of_transcripts(tmp_path) -> None:
     episode = play_scripted(task_game(Rules("confirmation", **OFFLINE)), CASES[:1], CLINICIANS["silent"])[0]
     with pytest.raises(InputError, match="twice"):
         read_transcripts(a_file(tmp_path, a_dialogue(episode), a_dialogue(episode)), CASES)
-    with pytest.raises(InputError, match="not a list"):
+    with pytest.raises(InputError, match="holds no dialogue"):
         read_transcripts(a_file(tmp_path), CASES)
     with pytest.raises(InputError, match="does not exist"):
         read_transcripts(tmp_path / "none.json", CASES)
