@@ -13,6 +13,17 @@ from builders import recipe as recipes
 from tests.parts.chat_server import Answerer, ChatServer, Fault, Reply, Request, status
 
 TOO_LONG = status(400, message="maximum context length is 512 tokens", error="context_length_exceeded")
+REFUSED_FOR_EVER = pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (status(400, message="not with us"), "refused the request or failed: HTTP 400: not with us"),
+        (status(400, error="content_filter"), "refused the request or failed: the provider's filter stopped it"),
+        (status(500, message="no idea"), "gave no answer in 6 tries; the last error: HTTP 500: no idea"),
+        (TOO_LONG, "refused the request or failed: the question does not fit into the model's context"),
+    ],
+    ids=["policy", "filter", "500", "too long"],
+)
+"""What a server may always say to one row, and how a build gives the reason."""
 
 
 class FailingServer(ChatServer):

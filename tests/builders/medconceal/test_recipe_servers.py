@@ -21,7 +21,7 @@ from loaders.errors import ModelError
 from loaders.manifest import Manifest
 from loaders.spans import words
 from tests.parts.chat_server import Fault, Request, hang, status
-from tests.parts.failing_server import TOO_LONG, Clock, FailingServer
+from tests.parts.failing_server import REFUSED_FOR_EVER, TOO_LONG, Clock, FailingServer
 from tests.parts.processes import kill
 from tests.parts.thread_reader import asked_for, careful, prompt_of
 
@@ -81,16 +81,7 @@ def thrice(folder: Path) -> str:
     return f"threads={folder}"
 
 
-@pytest.mark.parametrize(
-    ("fault", "reason"),
-    [
-        (status(400, message="not with us"), "refused the request or failed: HTTP 400: not with us"),
-        (status(400, error="content_filter"), "refused the request or failed: the provider's filter stopped it"),
-        (status(500, message="no idea"), "gave no answer in 6 tries; the last error: HTTP 500: no idea"),
-        (TOO_LONG, "refused the request or failed: the question does not fit into the model's context"),
-    ],
-    ids=["policy", "filter", "500", "too long"],
-)
+@REFUSED_FOR_EVER
 @pytest.mark.parametrize(("question", "stage"), [("rarity", "commonness"), ("profile", "profile")])
 def test_threads_that_a_model_always_refuses_are_left_out_with_the_reason(
     question: str, stage: str, fault: Fault, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

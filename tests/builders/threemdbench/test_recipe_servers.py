@@ -16,7 +16,7 @@ from builders.threemdbench.authored import SOURCE, authored_basic
 from loaders.errors import ModelError
 from tests.builders.threemdbench.test_recipe import GOOD, drawn, question, rows_of
 from tests.parts.chat_server import Fault, Request, hang, status
-from tests.parts.failing_server import TOO_LONG, Clock, FailingServer
+from tests.parts.failing_server import REFUSED_FOR_EVER, TOO_LONG, Clock, FailingServer
 from tests.parts.processes import kill
 
 MODEL = "openai-api/local/vision"
@@ -51,16 +51,7 @@ def told_of(folder: Path, table: Path, server: FailingServer, **options: Any) ->
     return [row for row in rows_of(out) if row["split"] == "test"], "\n".join(sentences)
 
 
-@pytest.mark.parametrize(
-    ("fault", "reason"),
-    [
-        (status(400, message="not with us"), "refused the request or failed: HTTP 400: not with us"),
-        (status(400, error="content_filter"), "refused the request or failed: the provider's filter stopped it"),
-        (status(500, message="no idea"), "gave no answer in 6 tries; the last error: HTTP 500: no idea"),
-        (TOO_LONG, "refused the request or failed: the question does not fit into the model's context"),
-    ],
-    ids=["policy", "filter", "500", "too long"],
-)
+@REFUSED_FOR_EVER
 def test_photos_that_a_model_always_refuses_stop_nothing(
     fault: Fault, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
