@@ -36,9 +36,8 @@ def command(
         None,
         "--table",
         metavar="FILE",
-        help="For a folder of images: CSV or TSV with the columns file, split, label, group, source. [names of "
-        "folders: train, test, … give the split, the innermost other one the label, the outermost the source, none a "
-        "group]",
+        help="For a folder of images: CSV or TSV with the columns file, split, label, group, source. [folder names: "
+        "train, test, … are splits, the innermost other the label, the outermost the source, none a group]",
     ),
     label: str | None = typer.Option(None, metavar="COLUMN", help="Label column. [the only class column]"),
     group: str | None = typer.Option(

@@ -64,10 +64,10 @@ from loaders.manifest import Manifest, Source, order_splits
 from loaders.threemdbench import CONFIGS, CORPUS, DOMAINS, NAMES
 
 PAPER_PREVALENCE = "paper"
-LEFT_OUT = "left-out.jsonl"  # in the workspace: which files were left out, by name
-NO_ANSWER = "unanswered.jsonl"  # in the workspace: for which photos the model gave no answer, and why
 """Names the bundled table: a curve that fits all counts that the paper states. Which class is which is not published;
 the order is that of the paper's list (3M-G2)."""
+LEFT_OUT = "left-out.jsonl"  # in the workspace: which files were left out, by name
+NO_ANSWER = "unanswered.jsonl"  # in the workspace: for which photos the model gave no answer, and why
 # 2,396 : 596 : 2,996 of the paper (3M-G6).
 RATIOS = {"train": 0.4, "validation": 0.1, "test": 0.5}
 

@@ -58,15 +58,7 @@ def command(options: Recheck) -> None:
     Example: `bedside run recheck runs/3mdbench --run runs/keyword --assessor scripted/assessor -o runs/recheck`
     """
     started = time.monotonic()
-    (finished,) = read_runs([options.run])
-    if finished.record.baseline != "consultation":
-        raise InputError(
-            options.run,
-            found=f"a run of {finished.record.baseline}",
-            expected="one of consultation",
-            do="Pass the folder of a finished `bedside run consultation`",
-        )
-    before = finished.record
+    before = _consultations(options.run)
     stored = read_played(options.run, PlayedCase[Consultation])
     assessed = {
         one.case_id: one.record
@@ -110,6 +102,19 @@ def command(options: Recheck) -> None:
     setting = setting_name(next(iter(assessed.values())).setting)
     row = model_name(options.assessor)
     finish(options.out, results(played.records, record, row=row, setting=setting, seed=options.seed), started)
+
+
+def _consultations(folder: Path) -> RunRecord:
+    """The record of the run that is assessed again. Raises InputError for a run of another baseline."""
+    (finished,) = read_runs([folder])
+    if finished.record.baseline != "consultation":
+        raise InputError(
+            folder,
+            found=f"a run of {finished.record.baseline}",
+            expected="one of consultation",
+            do="Pass the folder of a finished `bedside run consultation`",
+        )
+    return finished.record
 
 
 def _check_unchanged(options: Recheck, before: RunRecord, decoding: Decoding, texts: Prompts) -> None:
