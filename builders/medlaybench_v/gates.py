@@ -33,6 +33,7 @@ from builders.medlaybench_v.facts import (
     polarity,
     read,
     sides,
+    slots,
 )
 from builders.medlaybench_v.facts.binding import CLOSE, share_kept
 from builders.medlaybench_v.facts.outcome import Outcome
@@ -99,6 +100,7 @@ class _Known:
     """The context, with its lay phrases joined into one text."""
 
     allowed: Reading
+    glosses: tuple[tuple[str, str], ...]
     modalities: frozenset[str]
     simplifiable: bool
 
@@ -119,7 +121,7 @@ def verdict_of(gate: str, expert: Reading, lay: Reading, context: Context) -> Ve
 def _known(context: Context) -> _Known:
     """The context of a caption, computed once for several candidate texts."""
     allowed = read("; ".join(lay for _, lay in context.glosses))
-    return _Known(allowed, context.modalities, context.simplifiable)
+    return _Known(allowed, context.glosses, context.modalities, context.simplifiable)
 
 
 def _verdict(name: str, expert: Reading, lay: Reading, known: _Known) -> Verdict:
@@ -144,6 +146,12 @@ def _laterality(expert: Reading, lay: Reading, known: _Known) -> Outcome:
 
 def _modality(expert: Reading, lay: Reading, known: _Known) -> Outcome:
     return imaging.compare(expert, lay, known.allowed, known.modalities)
+
+
+def _invention(expert: Reading, lay: Reading, known: _Known) -> Outcome:
+    outcome = inventions.compare(expert, lay, known.allowed)
+    slots.compare(expert, lay, known.glosses, outcome)
+    return outcome
 
 
 _SECOND_PERSON = frozenset("you your yours yourself yourselves".split())
@@ -198,7 +206,7 @@ GATES: dict[str, Gate] = {
     "comparison": _facts(comparison.compare),
     "modality": _modality,
     "markers": _facts(markers.compare),
-    "invention": _facts(inventions.compare),
+    "invention": _invention,
     "person": _person,
     "length": _length,
     "unchanged": _unchanged,

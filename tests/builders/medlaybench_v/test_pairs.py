@@ -58,12 +58,15 @@ MEASURED = {
     # Nobody has read these.
     "tamarack": {"all": (46, 19, 8, 15)},
     "willow": {"all": (46, 19, 13, 27)},
+    # Light edits, which keep most words; played once before they were read (42, 29, 6, 5 without `facts/slots.py`).
+    "rosehip": {"all": (45, 24, 7, 9)},
 }
 
 
 @cache
 def found(name: str) -> dict[str, Score]:
-    pairs = read([] if name == "development" else [DEVELOPMENT / "unseen" / f"{name}.jsonl"])
+    folder = DEVELOPMENT / ("light" if name == "rosehip" else "unseen")
+    pairs = read([] if name == "development" else [folder / f"{name}.jsonl"])
     assert len({pair["id"] for pair in pairs}) == len(pairs) == (600 if name == "development" else 160)
     return scores(pairs, judge(pairs))
 
