@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from loaders.errors import BedsideError, InputError, ReleaseError
 from loaders.files.caches import refuse_cache
+from loaders.files.disk import refuse_disk
 from loaders.files.untrusted import is_file, is_folder, is_there, resolved
 from loaders.manifest import NAME, Manifest, order_splits
 from loaders.pins import pinned_commit
@@ -257,6 +258,7 @@ def _explained(at: str, expected: str) -> Iterator[None]:
         raise
     except Exception as error:
         refuse_cache(error)
+        refuse_disk(error, Path(at))
         cause = error.__cause__ or error
         first = (str(cause) or type(cause).__name__).splitlines()[0]
         raise ReleaseError(at, found=f"cannot be read ({first})", expected=expected) from error

@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loaders.errors import InputError
+from loaders.files.disk import NO_ROOM, refuse_disk
 from loaders.files.untrusted import (
     LONGEST_ROW,
     MOST_BYTES,
@@ -506,6 +507,9 @@ def open_parquet(path: Path, data: bytes | None = None) -> Iterator[pq.ParquetFi
                 raise InputError(path, found=f"columns {', '.join(names)}", expected="each name once")
             yield file
     except _PARQUET as error:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            raise  # of what is done with the rows: reading takes no room
+        refuse_disk(error, path)
         first = (str(error) or type(error).__name__).splitlines()[0]
         found = f"is not a complete Parquet file ({first})"
         raise InputError(path, found=found, expected="Parquet", do="Download the file again") from None
