@@ -321,7 +321,8 @@ def _judged(run: FinishedRun) -> list[JudgedEpisode]:
     command shows either."""
     found = [one.record for one in read_played(run.folder, PlayedCase[JudgedEpisode]) if one.record is not None]
     if not found:
-        raise InputError(run.folder, found="no dialogues", expected="dialogues.jsonl, as the run wrote it")
+        do = "Copy the folder of the run again, with this file, or repeat the run"
+        raise InputError(run.folder, found="no dialogues", expected="dialogues.jsonl, as the run wrote it", do=do)
     validity = run.record.options.get("validity")  # runs of earlier versions do not say
     invalid = reasons([one.episode for one in found]) if validity is None else validity["reasons"]
     if invalid:

@@ -164,6 +164,7 @@ def open_by_number(path: Path, *, expected: str = "a file", do: str = "") -> Ite
 
 
 def _unreadable(path: Path, error: OSError, expected: str = "", do: str = "") -> InputError:
+    do = do or ("Ask for permission to read it" if error.errno in (errno.EACCES, errno.EPERM) else "")
     return InputError(path, found=f"cannot be read ({error.strerror or error})", expected=expected, do=do)
 
 
