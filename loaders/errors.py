@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import copyreg
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import ClassVar
 
 from loaders.installed import advice, missing
 
@@ -48,8 +49,10 @@ _ADVICE = {
 class BedsideError(Exception):
     """A problem that the user can act on: where it is, what was found, what was expected, what to do."""
 
+    general: ClassVar[Mapping[str, str]] = _ADVICE
+
     def __init__(self, where: object, *, found: str, expected: str = "", do: str = "") -> None:
-        told = (str(where), found, expected, do or _ADVICE.get(found, ""))
+        told = (str(where), found, expected, do or self.general.get(found, ""))
         self.where, self.found, self.expected, self.do = map(printable, told)
         super().__init__(str(self))
 
