@@ -185,6 +185,7 @@ class Recipe(Generic[Chosen]):
     and what it holds. `extras` are the extras of setup.cfg that a build needs. `rules` is the version of what
     `check_row` and `measure` require: raise it when a row that was valid may no longer be, so that `verify` recognises
     earlier releases. `folder_only` is the reason why the workspace must be a folder, "" if a bucket works as well.
+    `check_licence` is the part of `check_row` about licences, which holds for releases of other `rules` too.
     """
 
     corpus: Corpus
@@ -202,6 +203,7 @@ class Recipe(Generic[Chosen]):
     extras: Sequence[str] = ()
     rules: int = 1
     folder_only: str = "it opens workspace files by path"
+    check_licence: RowCheck | None = None
 
 
 def recipe_of(name: str) -> Recipe[Any]:
