@@ -349,6 +349,16 @@ def test_a_file_with_a_hidden_text_is_refused_or_left_out(
     assert "left out: hidden.jsonl, notes, paper.pdf, private, shared.eval" in " ".join(capsys.readouterr().out.split())
 
 
+def test_a_run_that_lost_its_hidden_texts_is_not_packed_unsearched(
+    home: Path, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run / "notes.txt").write_text(secrets_of(home)[0])
+    (run / "hidden.jsonl").unlink()
+    archive = tmp_path / "run.zip"
+    assert execute(["pack", str(run), "-o", str(archive)]) == 2
+    assert "hidden.jsonl found no such file" in " ".join(capsys.readouterr().err.split()) and not archive.exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
