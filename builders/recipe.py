@@ -185,6 +185,7 @@ class Recipe(Generic[Chosen]):
     and what it holds. `extras` are the extras of setup.cfg that a build needs. `rules` is the version of what
     `check_row` and `measure` require: raise it when a row that was valid may no longer be, so that `verify` recognises
     earlier releases. `folder_only` is the reason why the workspace must be a folder, "" if a bucket works as well.
+    `check_licence` is the part of `check_row` about licences, which holds for releases of other `rules` too.
     """
 
     corpus: Corpus
@@ -202,6 +203,7 @@ class Recipe(Generic[Chosen]):
     extras: Sequence[str] = ()
     rules: int = 1
     folder_only: str = "it opens workspace files by path"
+    check_licence: RowCheck | None = None
 
 
 def recipe_of(name: str) -> Recipe[Any]:
@@ -398,20 +400,30 @@ def _versions(plan: Plan) -> dict[str, str]:
 def _other_versions(versions: Mapping[str, str], out: Path, store: Store) -> Iterator[str]:
     """Warnings when other versions made the release that is replaced, or the stored results that are reused.
 
-    The workspace keeps the versions of its first build, since any later one may reuse what that build stored.
+    The workspace keeps the first version of each package, since any later build may reuse what that version stored.
+    A package that only one of two builds needs (a model's, another corpus's) is no other version: it stored nothing
+    that the other build reuses.
     """
     store.create(VERSIONS, json.dumps(versions).encode())
     where, expected = f"{store}/{VERSIONS}", "versions by package, as written by a build"
     first = parse_json(store.read(VERSIONS) or b"", where, expected=expected, do="Delete it")
-    if isinstance(first, dict) and (other := other_versions(first, versions)):
-        yield (
-            f"{store} may hold results from other library versions ({versions_in_words(other)}), which are not "
-            "recomputed; delete it to recompute everything"
-        )
+    if isinstance(first, dict):
+        if other := _of_both(first, versions):
+            yield (
+                f"{store} may hold results from other library versions ({versions_in_words(other)}), which are not "
+                "recomputed; delete it to recompute everything"
+            )
+        if not versions.keys() <= first.keys():
+            store.put(VERSIONS, json.dumps({**versions, **first}).encode())
     with suppress(ReleaseError):
-        if other := other_versions(Manifest.read(out).versions, versions):
+        if other := _of_both(Manifest.read(out).versions, versions):
             made = f"was made with other library versions ({versions_in_words(other)})"
             yield f"The release at {out} {made}: expect different files"
+
+
+def _of_both(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
+    """Other versions of the packages that both builds needed."""
+    return {name: pair for name, pair in other_versions(before, now).items() if name in before and name in now}
 
 
 def canary(corpus: str) -> str:

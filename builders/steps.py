@@ -40,7 +40,7 @@ from loaders.files.images import ImageError, clean_bytes, image_bytes
 from loaders.files.stores import Store
 from loaders.models.answer_objects import AnswerObjects
 from loaders.models.answer_parts import AnswerPart
-from loaders.models.answers import Answers, AnswerStore, gather_bounded
+from loaders.models.answers import Answers, AnswerStore, Unstored, gather_bounded
 from loaders.models.messages import ChatModel
 from loaders.models.prompts import Prompts
 from loaders.models.tries import REFUSED
@@ -336,18 +336,18 @@ REFUSED_AT_FIRST = 64
 @dataclass
 class _Failures:
     """The rows that a model has failed since its last answer, the first of them, whether it refused them all, and
-    whether it ever answered."""
+    how to ask for the last row that it answered, if any."""
 
     rows: int = 0
     first: tuple[str, ModelError] | None = None
     only_refused: bool = True
-    answered: bool = False
+    answered: Callable[[Answers], Awaitable[object]] | None = None
 
-    def success(self) -> None:
-        self.rows, self.first, self.only_refused, self.answered = 0, None, True, True
+    def success(self, ask: Callable[[Answers], Awaitable[object]]) -> None:
+        self.rows, self.first, self.only_refused, self.answered = 0, None, True, ask
 
     def failure(self, row: str, error: ModelError) -> None:
-        refused = error.found.startswith(REFUSED)
+        refused = _refused(error)
         if refused and self.answered:
             return  # the row is at fault: refusals come fast, and from stored answers all of them one after the other
         self.rows += 1
@@ -361,8 +361,22 @@ class _Failures:
         assert self.first is not None
         row, error = self.first
         so_far = f"failed {self.rows} rows in a row" if self.answered else f"answered none of {self.rows} rows"
-        do = error.do or "Check the model, then run the same command again: answers are kept"
-        return type(error)(error.where, found=f"{so_far}, the first of them {row}: {error.found}", do=do)
+        return _ended(error, f"{so_far}, the first of them {row}")
+
+
+def _refused(error: ModelError) -> bool:
+    """Whether the model turned a request away, which is an answer about this request."""
+    return error.found.startswith(REFUSED)
+
+
+def _lost(results: Mapping[str, object]) -> list[str]:
+    """The rows for which there is no answer, not even a refusal."""
+    return [key for key, said in results.items() if isinstance(said, ModelError) and not _refused(said)]
+
+
+def _ended(error: ModelError, so_far: str) -> ModelError:
+    do = error.do or "Check the model, then run the same command again: answers are kept"
+    return type(error)(error.where, found=f"{so_far}: {error.found}", do=do)
 
 
 @dataclass(frozen=True)
@@ -433,9 +447,14 @@ class Chat:
         """Like `each`, by the rows' keys; a row whose request is refused, or fails for good, gets that error as its
         result.
 
-        Raises: ModelError when the model refuses all requests (key, name), fails IN_A_ROW rows one after the other, or
-        answered nothing at all, in none of the batches that are under way; it names the first row. Refused rows that an
-        interrupted build left over are no sign of that, since it finished others.
+        A row fails for good only if it fails twice while the model answers: before the second time, and after it, a row
+        that was answered before is asked for anew. Otherwise the last rows of a build, or a few in a short outage,
+        would be blamed for a server that is away.
+
+        Raises: ModelError when the model refuses all requests (key, name), fails IN_A_ROW rows one after the other,
+        fails some and then one that it had answered, or answered nothing at all, in none of the batches that are under
+        way; it names the first row. Refused rows that an interrupted build left over are no sign of that, since it
+        finished others.
         """
 
         async def one(key: str, store: Answers) -> Said | ModelError:
@@ -447,17 +466,44 @@ class Chat:
             except ModelError as error:
                 self.failures.failure(key, error)
                 return error
-            self.failures.success()
+            self.failures.success(lambda store: ask(items[key], store))
             return said
+
+        async def again(key: str, store: Answers) -> Said | ModelError:
+            try:
+                return await ask(items[key], store)
+            except ModelRefused:
+                raise
+            except ModelError as error:
+                return error
 
         results = dict(zip(items, self.each(one, list(items)), strict=True))
         failed = any(isinstance(result, ModelError) for result in results.values())
         if failed and not self.failures.answered and not (resumed() and self.failures.only_refused):
             if (overlap := under_way()) is not None:
-                overlap.run(lambda: overlap.others(lambda: self.failures.answered))
+                overlap.run(lambda: overlap.others(lambda: self.failures.answered is not None))
             if not self.failures.answered:
                 raise self.failures.unusable()
+        if lost := _lost(results):
+            self._check_answers(lost)
+            results.update(zip(lost, self.each(again, lost), strict=True))
+            self._check_answers(_lost(results))
         return results
+
+    def _check_answers(self, lost: Sequence[str]) -> None:
+        """Raise ModelError, which names the first of the `lost` rows, unless there are none, or the model answers, or
+        refuses, one that it answered before."""
+
+        async def anew(ask: Callable[[Answers], Awaitable[object]], store: Answers) -> None:
+            try:
+                await ask(Unstored(store.turns))
+            except ModelError as error:
+                if isinstance(error, ModelRefused) or not _refused(error):
+                    so_far = f"failed {first_of(lost, 1)}, and then a row that it had answered before"
+                    raise _ended(error, so_far) from None
+
+        assert self.failures.answered is not None  # else the model is unusable
+        self.each(anew, [self.failures.answered] if lost else [])
 
     def stand_in(self, written: str) -> list[str]:
         """Why what the model wrote is a stand-in: it is not a language model. Empty if it is one."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from loaders.errors import BedsideError, InputError, ReleaseError
 from loaders.files.caches import refuse_cache
+from loaders.files.disk import refuse_disk
 from loaders.files.untrusted import is_file, is_folder, is_there, resolved
 from loaders.manifest import NAME, Manifest, order_splits
 from loaders.pins import pinned_commit
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     import datasets
 
 OFFICIAL = "official"
+_AGAIN = "Copy or fetch it again"
 
 
 class _Features:
@@ -203,7 +205,8 @@ def no_folder(name: str) -> ReleaseError:
 def _manifest(known: Corpus, folder: Path, at: str) -> Manifest:
     manifest = Manifest.read(folder)
     if manifest.corpus != known.name:
-        raise ReleaseError(at, found=f"is a release of {manifest.corpus!r}", expected=known.name)
+        do = f"Load it as {manifest.corpus!r}"
+        raise ReleaseError(at, found=f"is a release of {manifest.corpus!r}", expected=known.name, do=do)
     if problems := manifest.check_counts():
         raise ReleaseError(f"{at}: {problems[0].where}", found=problems[0].found, expected=problems[0].expected)
     return manifest
@@ -257,14 +260,15 @@ def _explained(at: str, expected: str) -> Iterator[None]:
         raise
     except Exception as error:
         refuse_cache(error)
+        refuse_disk(error, Path(at))
         cause = error.__cause__ or error
         first = (str(cause) or type(cause).__name__).splitlines()[0]
-        raise ReleaseError(at, found=f"cannot be read ({first})", expected=expected) from error
+        raise ReleaseError(at, found=f"cannot be read ({first})", expected=expected, do=_AGAIN) from error
 
 
 def _check_rows(where: str, found: int, expected: int) -> None:
     if found != expected:
-        raise ReleaseError(where, found=f"has {found:,} rows", expected=f"{expected:,} rows")
+        raise ReleaseError(where, found=f"has {found:,} rows", expected=f"{expected:,} rows", do=_AGAIN)
 
 
 def _load_table(

@@ -186,9 +186,9 @@ class Manifest(_Part):
         except InputError as error:
             if error.found == "does not exist":
                 found = f"holds no {NAME}" if is_folder(folder) else "no such folder"
-                raise ReleaseError(
-                    folder, found=found, expected="a release folder, as written by `bedside build`"
-                ) from None
+                do = "Name the folder of --out; a build that was interrupted has none until its command is run again"
+                expected = "a release folder, as written by `bedside build`"
+                raise ReleaseError(folder, found=found, expected=expected, do=do) from None
             found = f"cannot be read: {error.found}"
             raise ReleaseError(error.where, found=found, expected=error.expected, do=_AGAIN) from error
         number = facts.get("format") if isinstance(facts, dict) else None

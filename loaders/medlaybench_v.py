@@ -226,7 +226,8 @@ def pairs_of(path: Path) -> Iterator[dict[str, Any]]:
     Images are read only from a Parquet file with their bytes in `image`.
 
     Raises:
-        InputError: the file cannot be read or lacks a column, or a row has no caption or an unknown split.
+        InputError: the file cannot be read or lacks a column, a row has no caption or an unknown split, or two rows
+            have one identifier.
     """
     records = read_records(path)
     own = {plain_name(column): column for column in records.columns}
@@ -236,13 +237,20 @@ def pairs_of(path: Path) -> Iterator[dict[str, Any]]:
             found, do = f"columns {', '.join(records.columns)}", "Rename the column that holds this caption"
             raise InputError(path, found=found, expected=f"one of {', '.join(names)}", do=do)
     empty: list[tuple[str, str]] = []  # where, and what was found
+    first: dict[str, str] = {}  # where each identifier is
     for placed in records.each(None):
         if isinstance(placed, BadRow):
             raise placed
         if found := _missing(placed[1], columns[:2]):
             empty.append((placed[0], found))
-        else:
-            yield _pair(*placed, columns)
+            continue
+        pair = _pair(*placed, columns)
+        if (before := first.setdefault(pair["image_id"], placed[0])) != placed[0]:
+            # It would count twice, and which of the two a comparison or a sheet means would be anybody's guess.
+            do = "Delete one of the two rows, or give each pair its own; a table without identifiers will do as well"
+            found = f"{columns[2]} {pair['image_id']!r}, as in {before}"
+            raise InputError(placed[0], found=found, expected="each id once", do=do)
+        yield pair
     if empty:
         (where, found), *others = empty
         if others:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations, groupby
+from math import isclose
 from pathlib import Path
 
 import typer
@@ -169,7 +170,8 @@ def print_differences(found: Sequence[Difference], *, everything: bool, unit: st
     output.print(
         "p: Wilcoxon's signed-rank test; adjusted by Benjamini and Hochberg over all pairs of a table, * below "
         f"{ALPHA}. Intervals: a paired bootstrap over {drawn or unit}."
-        + (" F1 has no value per case, hence no test." if any(one.p is None for one in found) else ""),
+        + (" F1 has no value per case, hence no test." if any(one.p is None for one in found) else "")
+        + _without(found, unit),
         style="dim",
         highlight=False,
     )
@@ -182,10 +184,15 @@ def _differs(one: Difference) -> bool:
     return one.significant if one.p is not None else not one.ci95[0] <= 0 <= one.ci95[1]
 
 
-def _interval(one: Difference) -> str:
-    """Nothing where all cases differ alike and the measure has no bounds: no interval is that sure."""
+def _interval(one: Difference | Comparison, decimals: int = 2) -> str:
+    """Nothing where all cases differ alike and the measure has no bounds: no interval is that sure (as in `Result`)."""
     low, high = one.ci95
-    return "" if low == high else f"{low:+.2f} to {high:+.2f}"
+    return "" if isclose(low, high, rel_tol=1e-12, abs_tol=1e-15) else f"{low:+.{decimals}f} to {high:+.{decimals}f}"
+
+
+def _without(found: Sequence[Difference | Comparison], unit: str) -> str:
+    """Why intervals are missing, if some are."""
+    return "" if all(map(_interval, found)) else f" No interval: all {unit} differ alike."
 
 
 def _print_differing(rows: list[Difference], unit: str) -> None:
@@ -314,7 +321,8 @@ def _judged(run: FinishedRun) -> list[JudgedEpisode]:
     command shows either."""
     found = [one.record for one in read_played(run.folder, PlayedCase[JudgedEpisode]) if one.record is not None]
     if not found:
-        raise InputError(run.folder, found="no dialogues", expected="dialogues.jsonl, as the run wrote it")
+        do = "Copy the folder of the run again, with this file, or repeat the run"
+        raise InputError(run.folder, found="no dialogues", expected="dialogues.jsonl, as the run wrote it", do=do)
     validity = run.record.options.get("validity")  # runs of earlier versions do not say
     invalid = reasons([one.episode for one in found]) if validity is None else validity["reasons"]
     if invalid:
@@ -335,33 +343,32 @@ def print_cases(reference: str, other: str, found: Sequence[Comparison], *, ever
     right = ("reference", "other", "difference", "95 % interval", "p", "Holm")
     shown = table(f"{reference}\nagainst {other}, {found[0].n:,} cases", "mean over cases", *right, "test", right=right)
     for one in found:
-        low, high = one.ci95
         shown.add_row(
             one.name,
             f"{one.reference:.3f}",
             f"{one.other:.3f}" + (f" ({one.other_name})" if one.other_name else ""),
             f"{one.difference:+.3f}",
-            f"{low:+.3f} to {high:+.3f}",
+            _interval(one, 3),
             f"{one.p:.3g}",
             f"{one.holm:.3g}",
             one.test,
         )
     output.print(shown, markup=False, highlight=False)
-    output.print()
+    output.print(_without(found, "cases").strip(), style="dim", highlight=False)
 
 
 def _print_briefly(reference: str, other: str, found: Sequence[Comparison]) -> None:
     right = ("reference", "other", "difference", "95 % interval", "Holm p")
     shown = table(f"{reference}\nagainst {other}, {found[0].n:,} cases", "mean over cases", *right, right=right)
     for one in found:
-        low, high = one.ci95
-        numbers = (f"{one.reference:.3f}", f"{one.other:.3f}", f"{one.difference:+.3f}", f"{low:+.3f} to {high:+.3f}")
+        numbers = (f"{one.reference:.3f}", f"{one.other:.3f}", f"{one.difference:+.3f}", _interval(one, 3))
         shown.add_row(one.name, *numbers, f"{one.holm:.2g}")
     output.print(shown, markup=False, highlight=False)
     best = _mostly((one.other_name, one.name) for one in found)
     said = f"The best of the others: {best}. " if best else ""
     tests = _mostly((one.test, one.name) for one in found)
-    output.print(f"{said}p by {tests}; before Holm: --all, --json", style="dim", highlight=False)
+    text = f"{said}p by {tests}; before Holm: --all, --json.{_without(found, 'cases')}"
+    output.print(text, style="dim", highlight=False)
 
 
 def _mostly(pairs: Iterable[tuple[str, str]]) -> str:

@@ -11,7 +11,7 @@ from baselines.pack.archive import pack
 from baselines.results.run import read_run
 from loaders.files.untrusted import resolved
 from scripts.terminal.console import output
-from scripts.terminal.finish import tell_absent
+from scripts.terminal.finish import tell_absent, tell_half_known
 from scripts.terminal.options import file_outside_releases
 
 
@@ -45,9 +45,4 @@ def command(
     if packed.placed:
         text = f"a path of this machine appears in: {', '.join(packed.placed)}"
         output.print(text, style="yellow", highlight=False, soft_wrap=True)
-    if packed.half_known:
-        text = (
-            f"{packed.half_known:,} cases were played by an early version, which kept no cues: what repeats only a cue "
-            "is not masked. Read what was said before you publish it"
-        )
-        output.print(text, style="yellow", highlight=False)
+    tell_half_known(packed.half_known)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import typer
 
+from baselines.dialogue.played import kept_in_records
+from baselines.medconceal.shared import CONCEALED
 from baselines.report.page import write_report
 from baselines.results.comparison import read_runs
 from builders.publish.space import publish_page
@@ -14,7 +16,7 @@ from loaders.files.untrusted import resolved
 from loaders.plugins import BASELINES, brought
 from scripts.commands import RUN
 from scripts.terminal.console import output
-from scripts.terminal.finish import tell_absent
+from scripts.terminal.finish import tell_absent, tell_half_known
 from scripts.terminal.options import LAST_SEED, file_outside_releases
 
 
@@ -53,6 +55,10 @@ def command(
     read = read_runs(runs, different_data=different_data)
     for run in runs:
         tell_absent(run)
+    if public or space:
+        # First: a Space is published in the same breath.
+        kinds = [(run.folder, CONCEALED.get(run.record.baseline)) for run in read]
+        tell_half_known(sum(kept_in_records(place, kind) for place, kind in kinds if kind is not None))
     plugins = {plugin.name: plugin for plugin in brought(BASELINES, RUN)[0]}
     page = write_report(
         read, out, release=folder, pairs=pairs, seed=seed, drawn=figures, plugins=plugins, public=public or bool(space)

@@ -28,7 +28,12 @@ def command(
     manifest = Manifest.read(folder)
     recipe = recipe_of(manifest.corpus)
     problems = verify(
-        folder, corpus=recipe.corpus, row_check=recipe.check_row, measure=recipe.measure, rules=recipe.rules
+        folder,
+        corpus=recipe.corpus,
+        row_check=recipe.check_row,
+        measure=recipe.measure,
+        rules=recipe.rules,
+        licence_check=recipe.check_licence,
     )
     if older := made_by(manifest, recipe.rules):
         errors.print(f"{source}: {older}", style="yellow", highlight=False, markup=False, soft_wrap=True)

@@ -111,14 +111,16 @@ def read_labels(path: Path) -> list[Label]:
     labels = []
     for at, placed in enumerate(read_records(path).each(None), start=1):
         if isinstance(placed, BadRow):
-            raise InputError(f"{path}: row {at}", found=placed.found, expected="a labelled turn") from None
+            where = f"{path}: row {at}"
+            raise InputError(where, found=placed.found, expected="a labelled turn", do=placed.do) from None
         labels.append(_label(placed[1], f"{path}: row {at}"))
     return labels
 
 
 def _label(row: Mapping[str, Any], where: str) -> Label:
     if missing := [key for key in FEATURES if key not in row]:
-        raise InputError(where, found=f"no feature {missing[0]}", expected="a labelled turn")
+        do = "Pass labels as `bedside fit-policy` writes them, beside its --out"
+        raise InputError(where, found=f"no feature {missing[0]}", expected="a labelled turn", do=do)
     own = {name: row[name] for name in Label.__dataclass_fields__ if name in row}
     return from_json(Label, own | {"features": {key: row[key] for key in FEATURES}}, where)
 

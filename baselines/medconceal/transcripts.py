@@ -50,7 +50,7 @@ from baselines.medconceal.record import Encounter, Episode, Findings, LeakCheck,
 from baselines.medconceal.untrusted import heard
 from loaders.errors import InputError
 from loaders.files.records import from_json, to_json
-from loaders.files.untrusted import parse_json, read_file
+from loaders.files.untrusted import decode, parse_json, read_file
 from loaders.medconceal import CATEGORIES, TASKS, PatientProfile, Task
 from loaders.models.prompts import Prompts
 
@@ -209,6 +209,8 @@ async def _computed(
 
 # --- Files ------------------------------------------------------------------------------------------------------------
 
+_DO = "Pass dialogues as `bedside study export` writes them"
+
 
 def read_transcripts(path: Path, profiles: Sequence[PatientProfile]) -> Transcripts:
     """The dialogues of a file, with the profiles that their cases name.
@@ -284,23 +286,18 @@ def line_of(episode: Episode, who: Encounter, models: Mapping[str, str] | None =
 def _each(path: Path) -> list[tuple[str, object]]:
     """The place of each dialogue, and its JSON: the items of a list, or the lines."""
     expected = "dialogues as JSON Lines, or as a JSON list"
-    raw = read_file(path, expected=expected)
-    if raw.lstrip().startswith(b"["):
-        read = parse_json(raw, path, expected=expected)
+    text = decode(read_file(path, expected=expected, do=_DO), path)
+    if text.lstrip().startswith("["):
+        read = parse_json(text, path, expected=expected, do=_DO)
         values = [(f"{path}: dialogue {at}", value) for at, value in enumerate(read, start=1)]
     else:
         values = [
-            (f"{path}, line {at}", parse_json(line, f"{path}, line {at}", expected=expected))
-            for at, line in enumerate(raw.split(b"\n"), start=1)
+            (f"{path}, line {at}", parse_json(line, f"{path}, line {at}", expected=expected, do=_DO))
+            for at, line in enumerate(text.split("\n"), start=1)
             if line.strip()
         ]
     if not values:
-        raise InputError(
-            path,
-            found="holds no dialogue",
-            expected="at least one",
-            do="Pass dialogues as `bedside study export` writes them",
-        )
+        raise InputError(path, found="holds no dialogue", expected="at least one", do=_DO)
     return values
 
 
@@ -308,11 +305,11 @@ def _transcript(value: object, where: str, profiles: Mapping[str, PatientProfile
     """A dialogue, and why it is left out, if it is."""
     if isinstance(value, dict) and "case_id" in value:
         _check_names(value, where, task=TASKS)
-        old = from_json(_Told, value, where)
+        old = from_json(_Told, value, where, do=_DO)
         told = _Line(old.case_id.strip(), "", old.id.strip(), old.task, old.turns, None, old.findings)
     else:
         _check_names(value, where, task=TASKS, stopped=get_args(Stopped))
-        told = from_json(_Line, value, where)
+        told = from_json(_Line, value, where, do=_DO)
         # A blank around an id makes no other person of it.
         ids = {name: getattr(told, name).strip() for name in ("case", "participant", "encounter")}
         if empty := [name for name, text in ids.items() if not text]:

@@ -17,7 +17,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from baselines.medlaybench_v.retrieval import EXPERT, METHODS, model_means
+from baselines.medlaybench_v.retrieval import EXPERT, METHODS, average_recall, model_means
 from baselines.results.comparison import FinishedRun
 from baselines.results.published import MODELS
 from baselines.results.run import DataUsed, ModelUsed, Result, RunRecord, because
@@ -29,7 +29,7 @@ CONDITIONS = {"llm": LLM, "llm+cui": LLM_CUI, "scgr": SCGR, "expert": EXPERT}
 """A condition's name in a build -> its name in the tables, in their order; others follow, under their own names."""
 
 _TEXT = "Text Sec 4.4"
-_R1 = "Average R@1 (I2T and T2I)"
+_R1 = average_recall(1)
 _Place = tuple[str, str]  # model, column
 
 

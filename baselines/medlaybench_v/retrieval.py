@@ -243,7 +243,7 @@ class _Run:
                 raise
         hits: _Hits = {}
         for at, k in enumerate(self.ks):
-            i2t, t2i, average = f"I2T Recall@{k}", f"T2I Recall@{k}", _average(k)
+            i2t, t2i, average = f"I2T Recall@{k}", f"T2I Recall@{k}", average_recall(k)
             for setting, recall in recalls.items():
                 hits[setting, i2t] = recall.i2t[at]
                 hits[setting, t2i] = recall.t2i[at]
@@ -275,7 +275,8 @@ class _Run:
         )  # fmt: skip
 
 
-def _average(k: int) -> str:
+def average_recall(k: int) -> str:
+    """What the mean of both directions is called, as in Table A4."""
     return f"Average R@{k} (I2T and T2I)"
 
 
@@ -331,12 +332,12 @@ def _global(run: _Run, hits: _Hits) -> list[Result]:
     where = f"overall {run.split}"
     for k in run.ks:
         for setting, label in ((EXPERT, EXPERT), (LAYMAN, run.method)):
-            cell = by_key.pop((setting, _average(k)))
+            cell = by_key.pop((setting, average_recall(k)))
             results.append(replace(cell, table="Table A4", setting=label, split_or_group=run.split))
-        column, delta = f"R@{k} p-value", (DELTA, f"{_average(k)} delta")
+        column, delta = f"R@{k} p-value", (DELTA, f"{average_recall(k)} delta")
         cell = by_key.pop(delta)
         results.append(replace(cell, table="Table A3", column=f"R@{k} delta", split_or_group=where))
-        cell = by_key.pop((run.p_setting, f"{_average(k)} p-value"))
+        cell = by_key.pop((run.p_setting, f"{average_recall(k)} p-value"))
         results.append(replace(cell, table="Table A3", column=column, split_or_group=where))
         if (parity := _p_setting(_PARITY_RESAMPLES)) != run.p_setting:
             p = bootstrap_means(hits[delta], resamples=_PARITY_RESAMPLES, seed=run.seed).p_values().item()

@@ -21,7 +21,7 @@ from typing import BinaryIO
 from baselines.dialogue.hidden import Secrets
 from baselines.dialogue.played import DIALOGUES, HIDDEN_PART, Concealed, kept_in_records, public_part, read_hidden
 from baselines.pack.contents import MOST_BYTES, Unreadable, texts_of
-from baselines.results.run import read_run
+from baselines.results.run import absent_files, read_run
 from baselines.threemdbench.consultation.cases import ORIGINALS, PICTURES
 from loaders.errors import InputError
 from loaders.files.disk import replacing, sweep, writing
@@ -61,11 +61,15 @@ def pack(run: Path, archive: Path, *, opened: Concealed | None = None, without: 
 
     `opened` reads the dialogues of a run whose cases hide something.
 
-    Raises: InputError for a folder without a finished run, a name in `without` that does not exist, another file in
-    the archive's place, an archive inside the run, a link to a folder or out of the run, and every file that contains a
-    hidden text or cannot be searched.
+    Raises: InputError for a folder without a finished run, or without the hidden texts that it stored, a name in
+    `without` that does not exist, another file in the archive's place, an archive inside the run, a link to a folder or
+    out of the run, and every file that contains a hidden text or cannot be searched.
     """
     record, _ = read_run(run)
+    if HIDDEN_PART in absent_files(run):  # an archive does not name it: it was searched when it was made
+        expected = "the file by which all others are searched for hidden texts"
+        do = "Copy it back, or play the run again"
+        raise InputError(run / HIDDEN_PART, found="no such file", expected=expected, do=do)
     if is_inside(archive, run):
         raise InputError(archive, found="lies in the run itself", expected="a place outside")
     refuse_other(archive, (b"PK",), what="archive", is_one=_holds_a_run)

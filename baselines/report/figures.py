@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from baselines.medlaybench_v.retrieval import average_recall
 from baselines.report.drawing import STYLES, Place, Point, Series, dot_plot, graph, limits_of, scatter
 from baselines.report.tables import Cell, Row, TableView
 from baselines.results.comparison import FinishedRun
@@ -202,7 +203,7 @@ def _by_condition(view: TableView) -> Iterator[_Panel | Figure | None]:
     columns = [(name, (name,)) for name in (_CONDITIONS[0], *named, *_CONDITIONS[1:])]
     for start in range(0, len(columns), STYLES):
         some = dict(columns[start : start + STYLES])
-        yield _columns(view, view.rows, some, "Mean R@1 by source of the captions", "percent")
+        yield _columns(view, view.rows, some, f"{average_recall(1)} by source of the captions", "percent")
 
 
 _PROMPTS = {name: ("FKGL", name) for name in ("Expert prompt", "Layman prompt")}

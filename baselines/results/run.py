@@ -339,7 +339,8 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
         )
     run = read_json(path, expected="a file written by a run")
     if not isinstance(run, dict) or run.get("format") != _FORMAT:
-        raise InputError(path, found="another format", expected=f"format {_FORMAT}")
+        do = "Name the folder of a run; what a later version wrote, that version reads"
+        raise InputError(path, found="another format", expected=f"format {_FORMAT}", do=do)
     about = ("format", "run_id", "results", "files", "conformance", "judged")
     record = from_json(RunRecord, {name: value for name, value in run.items() if name not in about}, path)
     record = replace(record, judged="conformance" in run)

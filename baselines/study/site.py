@@ -176,8 +176,10 @@ def open_site(
     try:
         with store.explained():
             store.hold()  # first: a server that is refused writes nothing
-            store.alone()  # from now on, others see this one
             with store.writing() as connection:
+                # From now on, others see this one. Only one is here at a time: of two that start at once, the second
+                # finds the models of the first written down.
+                store.alone()
                 end_erasing(connection, keys, site.clock())
                 check_keys(connection, keys)
                 _write_down(connection, site, found)

@@ -86,13 +86,12 @@ def judge_pairs(
 
     Raises: ModelError for a model that is unusable (`Chat.each_or_error`).
     """
-    done = 0
+    done = set[int]()  # one may be asked about again, to see whether the model is still there
 
     async def one(audited: Audited, store: Answers) -> Opinion:
-        nonlocal done
         opinion = await judge.opinion(audited.expert_caption, audited.layman_caption, store)
-        done += 1
-        progress(done, len(pairs))
+        done.add(id(audited))
+        progress(len(done), len(pairs))
         return opinion
 
     keyed = {f"{audited.image_id} ({number})": audited for number, audited in enumerate(pairs, 1)}  # ids may repeat

@@ -23,7 +23,7 @@ from builders.medlaybench_v.concepts import Recognizer
 from builders.medlaybench_v.gates import JUDGE
 from builders.medlaybench_v.judge import Judge, judge_of
 from builders.medlaybench_v.lexicon import ALL, ONTOLOGY, Lexicon
-from builders.medlaybench_v.measure import RULES, check_row, measure
+from builders.medlaybench_v.measure import RULES, check_licence, check_row, measure
 from builders.medlaybench_v.preview import PREVIEW
 from builders.medlaybench_v.prompts import CONDITIONS, read_prompts
 from builders.medlaybench_v.recognizers import MedcatRecognizer, SpacyRecognizer
@@ -351,4 +351,5 @@ RECIPE = Recipe(
     source_columns=SOURCE_COLUMNS,
     rules=RULES,
     folder_only="",
+    check_licence=check_licence,
 )

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
@@ -20,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from builders.medlaybench_v.concepts import Mention, cui_or_none
-from loaders.errors import MissingExtra, ModelError
-from loaders.files.disk import scratch
+from loaders.errors import BedsideError, MissingExtra, ModelError
+from loaders.files.disk import refuse_disk, scratch
 from loaders.files.untrusted import entries, files_below, is_file, is_folder
 from loaders.manifest import file_digest
 
@@ -76,7 +77,10 @@ class MedcatRecognizer:
                     with zipfile.ZipFile(path) as archive:
                         archive.extractall(folder)
                     digest, self._cat = folder_digest(folder), CAT.load_model_pack(str(folder))
+        except BedsideError:
+            raise
         except Exception as error:  # a damaged pickle may raise anything
+            refuse_disk(error, Path(tempfile.gettempdir()) if is_file(path) else path)
             raise ModelError(
                 path,
                 found=f"it cannot be opened: {_first_line(error)}",
@@ -130,6 +134,7 @@ class SpacyRecognizer:
         try:
             self._nlp = spacy.load(name if packaged else Path(name))
         except Exception as error:  # spaCy passes on errors of JSON, msgpack, numpy and its own
+            refuse_disk(error, Path(name))
             raise ModelError(
                 name,
                 found=f"it cannot be opened: {_first_line(error)}",
@@ -185,6 +190,7 @@ def _check_is_pack(path: Path) -> None:
             with zipfile.ZipFile(path) as archive:
                 names = {name.partition("/")[0] for name in archive.namelist()}
         except Exception as error:  # a damaged archive may raise anything
+            refuse_disk(error, path)
             raise ModelError(path, found=f"not a readable .zip ({error})", expected=expected) from error
     if "model_card.json" not in names or not names & {"cdb", "cdb.dat"}:
         holds = ", ".join(sorted(names)[:5]) or "nothing"
@@ -208,6 +214,7 @@ def _check_pipeline_folder(folder: Path, trust: bool) -> None:
     try:
         config = spacy.util.load_config(config_file)
     except Exception as error:  # the parser's own errors have no common base
+        refuse_disk(error, config_file)
         raise ModelError(
             config_file, found=f"it cannot be read: {_first_line(error)}", expected="a spaCy config"
         ) from error

@@ -49,6 +49,7 @@ def verify(
     row_check: RowCheck | None = None,
     measure: Measure | None = None,
     rules: int | None = None,
+    licence_check: RowCheck | None = None,
 ) -> list[Problem]:
     """Everything that is wrong with a release: its files, schema, rows, accounting, statistics and card.
 
@@ -56,7 +57,8 @@ def verify(
     statistics of the corpus are checked too. With the `corpus`, the rules are applied to a release of an earlier schema
     as `load` returns it; its statistics come from code that no longer exists, and are not measured again. The same
     holds for a release made by another version of the gates and scans than `rules`: its files, schema, counts and
-    digests are checked against its manifest, and so are the statistics that both versions know.
+    digests are checked against its manifest, and so are the statistics that both versions know. What it may be used
+    for depends on neither: licences are checked in any release, those of rows by `licence_check`.
     """
     try:
         manifest = Manifest.read(folder)
@@ -73,6 +75,9 @@ def verify(
     for column in (manifest.key, "split"):
         if column not in features:
             return [*problems, Problem(f"{NAME}: features", f"columns {list(features)}", f"a column {column!r}")]
+    other_rules = rules not in (None, manifest.rules)
+    if other_rules:
+        row_check, measure = licence_check, _as_named(measure, manifest)
     if corpus is not None:
         try:
             upgrade = Upgrade.of(manifest, corpus.features, corpus.migrations, str(folder))
@@ -80,8 +85,6 @@ def verify(
             return [*problems, Problem(error.where, error.found, error.expected)]
         if upgrade.needed:
             row_check, measure = _after(upgrade, row_check), None
-    if rules not in (None, manifest.rules):
-        row_check, measure = None, _as_named(measure, manifest)
     problems += _check_rows(folder, manifest, features, sound, row_check, measure)
     if EXCLUSIONS_FILE in sound:
         problems += _check_exclusions(folder, manifest)
@@ -93,8 +96,9 @@ def verify(
         problems += croissant.check(folder, manifest, card)
     if is_file(folder / CARD):
         problems += _check_card(folder, manifest)
-        if CARD in sound and rules in (None, manifest.rules):
-            problems += _check_claims(folder, manifest)
+        if CARD in sound:
+            problems += () if other_rules else _check_tables(folder, manifest)
+            problems += _check_licences(folder, manifest)
     elif CARD not in manifest.files:
         problems.append(Problem(CARD, "not listed in the manifest", "a card"))
     return problems
@@ -326,12 +330,17 @@ def _check_card(folder: Path, manifest: Manifest) -> list[Problem]:
     return problems
 
 
-def _check_claims(folder: Path, manifest: Manifest) -> Iterator[Problem]:
-    """What the card says about numbers and terms: its tables against the manifest, and whether the licence of the
-    whole, in the card and in croissant.json, covers those of the rows if the statistics count them."""
+def _check_tables(folder: Path, manifest: Manifest) -> Iterator[Problem]:
+    """What the card says about numbers: its tables against the manifest."""
     text = read_text(folder / CARD, most=_MOST_CARD, expected="a card")
     for stands, made in other_tables(text, manifest):
         yield Problem(f"{CARD}: a table", stands, f"{made}, as the manifest counts")
+
+
+def _check_licences(folder: Path, manifest: Manifest) -> Iterator[Problem]:
+    """What the card says about terms: whether the licence of the whole, in the card and in croissant.json, covers those
+    of the rows if the statistics count them."""
+    text = read_text(folder / CARD, most=_MOST_CARD, expected="a card")
     counted = manifest.statistics.get("licence") if isinstance(manifest.statistics, dict) else None
     head = REGEX_YAML_BLOCK.search(text)
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -218,6 +218,7 @@ def plan(build: Build[Options]) -> Plan:
             [
                 *([] if SAMPLE in options.sources else _left_out(rows, workspace, finished)),
                 *_apart(options, rows),
+                *_alike(rows),
                 *_leave_queue(queue.path, workspace, finished),
                 *_followed(earlier, finished),
                 *(_unanswered(workspace, build.store, finished) if chat else []),
@@ -357,6 +358,25 @@ def _apart(options: Options, rows: Iterable[Row]) -> Iterator[str]:
                 f"{name}: {deeper.total():,} photos lie in folders within that of their label, such as "
                 f"{min(deeper)}, which can be divided between splits. If each is one patient, {do}"
             )
+
+
+def _alike(rows: Iterable[Row]) -> Iterator[str]:
+    """Of groups whose names differ only in capital letters or blanks: that they count as two.
+
+    Some publishers' names use both, so whether "P2" and "p2" are one patient is for a person to say.
+    """
+    first: dict[str, dict[str, str]] = defaultdict(dict)  # plain name -> each spelling, and where it stands first
+    for row in rows:
+        if row["group_id"] and row["refused"] is None:
+            first["".join(row["group_id"].split()).casefold()].setdefault(row["group_id"], row["where"])
+    several = [spelled for spelled in first.values() if len(spelled) > 1]
+    if several:
+        one, other = [f"{name} ({where})" for name, where in several[0].items()][:2]
+        more = f" (and {len(several) - 1:,} more such names)" * bool(several[1:])
+        yield (
+            f"Groups that differ only in capital letters or blanks count as two, and can be divided between splits: "
+            f"{one} and {other}{more}. If each is one patient, spell it alike in all rows"
+        )
 
 
 def _targets(options: Options) -> dict[str, int] | None:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from huggingface_hub import constants
 
 from loaders.errors import BedsideError
-from loaders.files.disk import FORBIDDEN, FULL, writing
+from loaders.files.disk import FORBIDDEN, NO_ROOM, causes, writing
 
 _DO = "Name another place for this cache: HF_HOME=DIR"
 
@@ -22,25 +21,20 @@ _DO = "Name another place for this cache: HF_HOME=DIR"
 def refuse_cache(error: BaseException) -> None:
     """Raise a clear error if a library could not write into its cache; do nothing for any other error.
 
-    Raises: BedsideError if the disk of the cache is full, InputError if the cache may not be written.
+    Raises: BedsideError if the disk of the cache is full, InputError if the cache may not or cannot be written.
     """
-    for cause in _causes(error):
+    for cause in causes(error):
         if not isinstance(cause, OSError) or (place := _cache(cause)) is None:
             continue
         try:
             with writing(place):
                 raise cause
         except BedsideError as told:
-            told.do = _DO if cause.errno in FORBIDDEN else f"Free some space there. {_DO}"
+            if cause.errno == errno.EFBIG:
+                told.do += ": HF_HOME=DIR"
+            else:
+                told.do = _DO if cause.errno in FORBIDDEN else f"Free some space there. {_DO}"
             raise
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 def _cache(error: OSError) -> Path | None:
@@ -49,7 +43,7 @@ def _cache(error: OSError) -> Path | None:
     if error.errno in FORBIDDEN and named:
         place = Path(named).absolute()
         return place if any(_on_the_way(place, cache) for cache in _caches()) else None
-    if error.errno in FULL or error.errno == errno.EROFS:
+    if error.errno in NO_ROOM or error.errno == errno.EROFS:
         return Path(named) if named else _caches()[0]
     return None
 

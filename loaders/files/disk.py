@@ -24,6 +24,9 @@ from loaders.errors import BedsideError, InputError
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+NO_ROOM = (*FULL, errno.EFBIG)
+"""Errors that only writing meets."""
+_TROUBLE = (*NO_ROOM, *FORBIDDEN, errno.EIO, errno.ESTALE, errno.EMFILE, errno.ENFILE)
 
 HOST = re.sub(r"\W", "_", os.uname().nodename)[:40]
 """The name of this machine, as it stands in names of files."""
@@ -51,19 +54,49 @@ def writing(path: Path) -> Iterator[None]:
                 do="Free some space there and run the same command again: finished work is kept",
             ) from error
         if error.errno in FORBIDDEN:
-            raise InputError(path, found="may not be written", expected="a place you can write to") from error
+            do = "Name another place, or change its permissions"
+            raise InputError(path, found="may not be written", expected="a place you can write to", do=do) from error
         if error.errno in (errno.ENOTDIR, errno.EEXIST):
             file = next((one for one in path.parents if one.is_file()), path)
             raise InputError(file, found="is a file, not a folder", expected="a folder", do="Name another") from error
         if error.filename is None and error.errno not in (errno.EFBIG, errno.EIO):  # not about the disk
             raise
         found = f"cannot be written ({error.strerror or error})"
-        raise InputError(path, found=found, expected="a place you can write to") from error
+        do = "Allow files of that size (ulimit -f), or name" if error.errno == errno.EFBIG else "Name"
+        do = f"{do} another place"
+        raise InputError(path, found=found, expected="a place you can write to", do=do) from error
     except (RecursionError, UnicodeEncodeError) as error:
         found = (
             "too many nested folders" if isinstance(error, RecursionError) else ("is not a valid name in this locale")
         )
         raise InputError(path, found=found, expected="another path") from error
+
+
+def refuse_disk(error: BaseException, place: Path) -> None:
+    """Raise a clear error if what a library failed on is the disk; do nothing if it is what the library read. `place`
+    is where, unless the error says so itself.
+
+    Raises: as `writing` if something could not be written; InputError if something could not be used otherwise.
+    """
+    for cause in causes(error):
+        if not isinstance(cause, OSError) or cause.errno not in _TROUBLE:
+            continue
+        where = Path(os.fsdecode(cause.filename)) if isinstance(cause.filename, str | bytes) else place
+        if cause.errno in NO_ROOM:
+            with writing(where):
+                raise cause
+        found = f"cannot be used ({cause.strerror or cause})"
+        do = "Check that disk, the permissions and the limits of this machine"
+        raise InputError(where, found=found, expected="a disk that can be used", do=do) from error
+
+
+def causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error, and those that it was raised for, from the last to the first."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def make_folder(path: Path) -> None:

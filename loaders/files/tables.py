@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loaders.errors import InputError
+from loaders.files.disk import NO_ROOM, refuse_disk
 from loaders.files.untrusted import (
     LONGEST_ROW,
     MOST_BYTES,
@@ -187,7 +188,9 @@ def _table(
             f"{path}:{first[0]}",
             found=f"column names {', '.join(map(repr, names))}",
             expected="a header line that names every column once",
-            do=f"Rename or delete all but one of {', '.join(again)}" if again and "" not in columns else "",
+            do=f"Rename or delete all but one of {', '.join(again)}"
+            if again and "" not in columns
+            else "Write the names of the columns into the first line, one over each",
         )
     return columns, _named_rows(rows, columns, skipped, len(names) > skipped + len(columns), path)
 
@@ -503,9 +506,12 @@ def open_parquet(path: Path, data: bytes | None = None) -> Iterator[pq.ParquetFi
         with _parquet_source(path, data) as source, pq.ParquetFile(source) as file:
             names = file.schema_arrow.names
             if len(set(names)) < len(names):
-                raise InputError(path, found=f"columns {', '.join(names)}", expected="each name once")
+                raise InputError(path, found=f"columns {', '.join(names)}", expected="each name once", do="Rename one")
             yield file
     except _PARQUET as error:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            raise  # of what is done with the rows: reading takes no room
+        refuse_disk(error, path)
         first = (str(error) or type(error).__name__).splitlines()[0]
         found = f"is not a complete Parquet file ({first})"
         raise InputError(path, found=found, expected="Parquet", do="Download the file again") from None

@@ -69,6 +69,7 @@ _OTHERS = (
     (b"\xff\xfe", "is text in UTF-16, not UTF-8", AS_UTF8),
     (b"\xfe\xff", "is text in UTF-16, not UTF-8", AS_UTF8),
 )
+_PICTURES = ((b"\x89PNG", "PNG"), (b"\xff\xd8\xff", "JPEG"), (b"GIF8", "GIF"), (b"II*\0", "TIFF"), (b"MM\0*", "TIFF"))
 _PAGE = re.compile(rb"\s*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE)
 _HEAD = 1_000
 _SHOWN = 5
@@ -163,6 +164,7 @@ def open_by_number(path: Path, *, expected: str = "a file", do: str = "") -> Ite
 
 
 def _unreadable(path: Path, error: OSError, expected: str = "", do: str = "") -> InputError:
+    do = do or ("Ask for permission to read it" if error.errno in (errno.EACCES, errno.EPERM) else "")
     return InputError(path, found=f"cannot be read ({error.strerror or error})", expected=expected, do=do)
 
 
@@ -345,7 +347,8 @@ def decode(data: bytes, path: object) -> str:
 
 def _not_text(data: bytes, offset: int, path: object) -> InputError:
     line = data.count(b"\n", 0, offset) + 1
-    if other := mistaken(data):
+    picture = next((name for start, name in _PICTURES if data.startswith(start)), None)
+    if other := (f"is a picture ({picture})", "Name another file") if picture else mistaken(data):
         return InputError(path, found=other[0], expected="a file encoded as UTF-8", do=other[1])
     return InputError(
         f"{path}:{line}",
@@ -461,7 +464,10 @@ def parse_json(data: bytes | str, where: object, *, expected: str = "JSON", do: 
         if other := mistaken(text[:_HEAD].encode("utf-8", "replace")):
             raise InputError(where, found=other[0], expected=expected, do=other[1]) from None
         place = f"{where}:{error.lineno}" if error.lineno > 1 else where
-        raise InputError(place, found=f"is incomplete JSON ({error.msg})", expected=expected, do=do) from None
+        # A table, or other text, does not even begin as JSON, or goes on behind what looks like it: nothing is missing.
+        foreign = error.msg == "Extra data" or not text[: error.pos].strip()
+        kind = "is empty" if not text.strip() else "is not JSON" if foreign else "is incomplete JSON"
+        raise InputError(place, found=f"{kind} ({error.msg})", expected=expected, do=do) from None
     except (ValueError, RecursionError) as error:
         found = "is not JSON (nested too deep)" if isinstance(error, RecursionError) else f"is not JSON ({error})"
         raise InputError(where, found=found, expected=expected, do=do) from None

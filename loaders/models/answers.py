@@ -173,6 +173,20 @@ class Answers:
             self._commit([row for row, _ in answered])
 
 
+class Unstored(Answers):
+    """Asks anew and stores nothing: to see whether a model answers at all. `turns` as in another store."""
+
+    def __init__(self, turns: AbstractAsyncContextManager[None]) -> None:
+        super().__init__()
+        self.turns = turns
+
+    async def _stored(self, digest: str) -> Answer | None:
+        return None
+
+    async def _write(self, digest: str, model: str, request: str, answer: Answer) -> bool:
+        return True
+
+
 class AnswerStore(Answers, SqliteStore):
     """The answers in one file. For errors see the base class."""
 

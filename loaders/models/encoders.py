@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loaders.errors import InputError, MissingExtra, ModelError
+from loaders.files.disk import refuse_disk
 from loaders.files.untrusted import is_file, is_folder, open_by_number
 from loaders.models.encoder import Encoder, Vectors, unit
 
@@ -150,6 +151,7 @@ def _read_array(path: Path, tensor: str | None) -> NDArray[Any]:
                 np.load(path, mmap_mode="r", allow_pickle=False)
             )  # nothing is read before its shape is known
         except Exception as problem:  # the header is evaluated as Python, and may be anything
+            refuse_disk(problem, path)
             raise InputError(
                 path,
                 found=f"cannot be read as .npy ({problem})",
@@ -174,6 +176,7 @@ def _read_array(path: Path, tensor: str | None) -> NDArray[Any]:
                 raise InputError(path, found=found, expected=tensor or "one tensor, or the name of one of these")
             return np.asarray(file.get_tensor(wanted))
     except (SafetensorError, TypeError, OSError) as problem:  # TypeError: a type that numpy lacks, such as bfloat16
+        refuse_disk(problem, path)
         raise InputError(
             path,
             found=f"cannot be read as .safetensors ({problem})",

@@ -17,7 +17,8 @@ import torch
 from numpy.typing import NDArray
 from PIL import Image
 
-from loaders.errors import InputError, ModelError
+from loaders.errors import BedsideError, InputError, ModelError
+from loaders.files.disk import refuse_disk
 from loaders.files.untrusted import digest_of
 from loaders.models.encoder import Encoder, Vectors, unit
 
@@ -171,9 +172,10 @@ def loaded(model: str, load: Callable[[], Any], *, do: str) -> Any:
     """The result of `load`; any error of a library on damaged or unsuitable files becomes a ModelError."""
     try:
         return load()
-    except (ModelError, InputError, ModuleNotFoundError):
+    except (BedsideError, ModuleNotFoundError):
         raise
     except Exception as problem:  # each library has its own errors
+        refuse_disk(problem, Path(model))
         lines = str(problem).strip().splitlines() or [""]
         found = f"cannot be loaded: {type(problem).__name__}: {' '.join(line.strip() for line in lines[:3])[:400]}"
         raise ModelError(model, found=found, do=do) from problem

@@ -60,7 +60,9 @@ class Stored:
         """Its dialogues, with the hidden parts if they are present. Raises: InputError if there are no dialogues."""
         cases = read_played(self.run.folder, kind)
         if not any(case.record is not None for case in cases):
-            raise InputError(self.run.folder, found="no dialogue", expected="dialogues.jsonl, as the run wrote it")
+            expected = "dialogues.jsonl, as the run wrote it"
+            do = "Copy the folder of the run again, with this file, or repeat the run"
+            raise InputError(self.run.folder, found="no dialogue", expected=expected, do=do)
         return cases
 
     def opened(self) -> Opened:

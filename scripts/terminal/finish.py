@@ -85,6 +85,16 @@ def tell_absent(run: Path) -> None:
         errors.print(text, style="yellow", highlight=False)
 
 
+def tell_half_known(cases: int) -> None:
+    """Say for how many cases of runs of early versions a search for what they hide could not find all of it."""
+    if cases:
+        text = (
+            f"{cases:,} cases were played by an early version, which kept no cues: what repeats only a cue is not "
+            "masked. Read what was said before you publish it"
+        )
+        output.print(text, style="yellow", highlight=False)
+
+
 def _print(results: Sequence[Result], out: Path, instead: Mapping[str, str] | None) -> None:
     if len(results) <= LONG:
         for shown in tables_of(results):

@@ -40,6 +40,27 @@ def test_other_library_versions_are_reported(tmp_path: Path, monkeypatch: pytest
     assert kept.startswith(f"{tmp_path / 'work'} ")
 
 
+def test_a_package_that_only_one_build_needs_is_no_other_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Builds without a model and with one, or of two corpora, share a workspace: nothing there is to be deleted."""
+
+    def built(**versions: str) -> list[str]:
+        monkeypatch.setattr(recipe, "_versions", lambda plan: versions)
+        said: list[str] = []
+        options = Options(captions="sample", limit=3)
+        build(RECIPE, options, tmp_path / "out", workspace=tmp_path / "work", overwrite=True, tell=said.append)
+        return said
+
+    assert built(pyarrow="21") == []
+    assert built(pyarrow="21", inspect_ai="1") == []
+    assert built(pyarrow="21", inflect="7") == []
+    kept, _ = built(pyarrow="21", inflect="8")
+    assert "(inflect 7, now 8)" in kept
+    kept, *_ = built(pyarrow="21", inspect_ai="2")  # the workspace remembers what a build in between stored
+    assert "(inspect_ai 1, now 2)" in kept
+
+
 def test_a_scripted_model_needs_no_package_of_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def of_base(package: str) -> str:
         if package == "inspect_ai":

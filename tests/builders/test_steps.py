@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import pickle
 from collections.abc import Collection, Iterable
@@ -191,7 +192,7 @@ def test_refused_rows_do_not_make_a_model_unusable_that_answers_others() -> None
     failures = _Failures()
     for row in range(REFUSED_AT_FIRST - 1):
         failures.failure(f"r{row}", refusal)
-    failures.success()
+    failures.success(lambda store: asyncio.sleep(0))
     for row in range(500):
         failures.failure(f"r{row}", refusal)
     with pytest.raises(ModelError, match="failed 10 rows in a row, the first of them r0"):

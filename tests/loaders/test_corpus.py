@@ -171,7 +171,9 @@ def test_what_a_folder_cannot_give(release: Path, tmp_path: Path) -> None:
         (errno.EACCES, "home/.cache", "may not be written"),  # a folder above, which cannot be made
         (errno.EROFS, "home/.cache/datasets/x.lock", "may not be written"),
         (errno.ENOSPC, None, "the disk is full"),
-        (errno.EACCES, "photos", "cannot be read"),  # no cache
+        (errno.EFBIG, None, "File too large"),
+        (errno.EACCES, "photos", "cannot be used .Permission denied"),  # no cache
+        (errno.EIO, "photos", "cannot be used .Input/output error"),
     ],
 )
 def test_a_cache_that_cannot_be_written_is_reported_as_such(
@@ -189,9 +191,9 @@ def test_a_cache_that_cannot_be_written_is_reported_as_such(
     monkeypatch.setattr(datasets, "load_dataset", fail)
     with pytest.raises(BedsideError, match=found) as error:
         load("medlaybench-v", source=release)
-    assert ("HF_HOME" in error.value.do) == (found != "cannot be read")
-    if error.value.do:
-        assert error.value.where == str(tmp_path / named if named else cache)
+    assert ("HF_HOME" in error.value.do) == (named != "photos") and error.value.do
+    assert "build wrote" not in str(error.value), "the release is sound"
+    assert error.value.where == str(tmp_path / named if named else cache)
 
 
 @pytest.mark.parametrize("source", ["./small", "../small", "~/small", "/small", "releases/small", "a/b/small", "small"])

@@ -11,7 +11,7 @@ from loaders.errors import InputError
     ("found", "shown"),
     [
         ("has no column 'id'", "it has no column 'id'"),
-        ("already exists", "it already exists"),
+        ("already exists here", "it already exists here"),
         ("failed, with a message", "it failed, with a message"),
         ("no column 'id'", "no column 'id'"),
         ("names=x", "names=x"),
@@ -23,3 +23,9 @@ def test_what_was_found_reads_behind_its_label(found: str, shown: str) -> None:
     error = InputError("captions.csv", found=found, expected="another")
     assert error.lines() == [f"  found    {shown}", "  expected another"]
     assert str(error) == f"captions.csv: {found} (expected another)"
+
+
+def test_what_many_readers_find_has_one_advice_unless_a_reader_has_its_own() -> None:
+    assert InputError("a.csv", found="is empty").do == InputError("b.xml", found="holds only a header line").do != ""
+    assert InputError("a.csv", found="is empty", do="Fetch it").do == "Fetch it"
+    assert InputError("a.csv", found="is emptyish").do == ""

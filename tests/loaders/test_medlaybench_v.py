@@ -126,3 +126,25 @@ def test_a_cell_of_a_table_that_says_nothing_is_no_identifier_and_no_article(tmp
     rows = list(pairs_of(table))
     assert [row["image_id"] for row in rows] == ["a", "pairs.csv:3", "pairs.csv:4"]
     assert [row["article_id"] for row in rows] == ["PMC1", None, None], "else all of them were resampled as one article"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "second", "first"),
+    [
+        ("pairs.csv", "id,expert,lay\na,x,y\nb,x,y\n a ,x,z\n", "pairs.csv:4", "pairs.csv:2"),
+        ("pairs.csv", "id,expert,lay,split\na,x,y,train\na,x,y,test\n", "pairs.csv:3", "pairs.csv:2"),
+        ("pairs.json", '[{"id":"a","expert":"x","lay":"y"},{"id":"a","expert":"x","lay":"y"}]', "[1]", "[0]"),
+    ],
+)
+def test_two_pairs_of_one_identifier(name: str, content: str, second: str, first: str, tmp_path: Path) -> None:
+    table = tmp_path / name
+    table.write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match="id 'a', as in") as refused:
+        list(pairs_of(table))
+    assert refused.value.where.endswith(second) and refused.value.found.endswith(first) and refused.value.do
+
+
+def test_pairs_without_identifiers_may_be_equal(tmp_path: Path) -> None:
+    table = tmp_path / "pairs.csv"
+    table.write_text("expert,lay\nx,y\nx,y\n", encoding="utf-8")
+    assert len(list(pairs_of(table))) == 2

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from builders import recipe as recipes
-from tests.parts.chat_server import Answerer, ChatServer, Fault, Reply, Request, status
+from tests.parts.chat_server import Answerer, ChatServer, Fault, Reply, Request, cut, status
 
 TOO_LONG = status(400, message="maximum context length is 512 tokens", error="context_length_exceeded")
 REFUSED_FOR_EVER = pytest.mark.parametrize(
@@ -24,6 +24,8 @@ REFUSED_FOR_EVER = pytest.mark.parametrize(
     ids=["policy", "filter", "500", "too long"],
 )
 """What a server may always say to one row, and how a build gives the reason."""
+AWAY = pytest.mark.parametrize("fault", [status(503), cut()], ids=["503", "no connection"])
+"""What a server that is away, or its proxy, says to everybody."""
 
 
 class FailingServer(ChatServer):

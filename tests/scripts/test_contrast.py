@@ -45,11 +45,15 @@ def test_two_systems_are_told_apart_by_what_differs(capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("everything", [True, False])
-def test_an_interval_of_no_width_is_not_shown(everything: bool, capsys: pytest.CaptureFixture[str]) -> None:
-    row = Difference("Table 1", "SMOG", "grade", "one", "two", 9, -2.0, (-2.0, -2.0), 0.004, 0.004)
+@pytest.mark.parametrize("high", [-2.0, -2.0 + 1e-15])
+def test_an_interval_of_no_width_is_not_shown(
+    high: float, everything: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = Difference("Table 1", "SMOG", "grade", "one", "two", 9, -2.0, (-2.0, high), 0.004, 0.004)
     contrast.print_differences([row], everything=everything, unit="captions")
     said = capsys.readouterr().out
     assert "-2.00 to" not in said and "-2.00" in said and "0.004 *" in said and "9" in said
+    assert "No interval: all captions differ alike." in " ".join(said.split())
 
 
 def test_of_many_systems_each_pair_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,6 +81,14 @@ def test_comparisons_of_clinicians_fit_a_screen(capsys: pytest.CaptureFixture[st
     assert "p by sign flips, of MBNR exact McNemar; before Holm: --all, --json" in told
     contrast.print_cases("expert", "the best of the others", found, everything=True)
     assert "0.0123" in capsys.readouterr().out
+
+
+def test_a_comparison_without_an_interval_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    row = Comparison("Word/Turn", 9, 11, -2, (-2, -2), "sign flips", 0.5, 0.5, 8, "human")
+    for everything in (True, False):
+        contrast.print_cases("expert", "human", [row], everything=everything)
+        said = printed(capsys)
+        assert "-2.000 to" not in said and "No interval: all cases differ alike." in " ".join(said.split())
 
 
 def test_runs_of_two_kinds_are_named_with_their_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from loaders.errors import InputError
-from loaders.files.disk import write_whole
+from loaders.files.disk import refuse_disk, write_whole
 from loaders.files.untrusted import open_by_number, parse_json
 
 _ENTRY, _FORMAT = "bedside", "classifier 1"
@@ -43,6 +43,7 @@ def read_tensors(path: Path, *, do: str) -> tuple[dict[str, Any], dict[str, Any]
             about = parse_json((file.metadata() or {}).get(_ENTRY, "{}"), path)
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no mapping
     except (SafetensorError, OSError, ValueError) as error:
+        refuse_disk(error, path)
         raise InputError(path, found=f"cannot be read ({error})", expected=expected, do=do) from None
     if not isinstance(about, dict) or about.get("format") != _FORMAT or not isinstance(about.get("facts"), str):
         raise InputError(path, found="a file of another kind", expected="a file written by training", do=do)

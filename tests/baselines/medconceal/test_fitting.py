@@ -257,7 +257,7 @@ def test_a_wrong_label_names_its_row(change, says: str, tmp_path) -> None:
     with pytest.raises(InputError, match=says):
         read_labels(path)
     path.write_text("{")
-    with pytest.raises(InputError, match="is incomplete JSON"):
+    with pytest.raises(InputError, match=r"is incomplete JSON.*Fix or delete the line"):
         read_labels(path)
 
 

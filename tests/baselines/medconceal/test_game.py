@@ -416,6 +416,24 @@ def test_a_wrong_transcript_is_one_clear_error(changes, says: str, tmp_path) -> 
         read_transcripts(a_file(tmp_path, a_dialogue(episode, **changes)), CASES)
 
 
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"case,turns\n1,x\n", "line 1: is not JSON .*expected dialogues as JSON Lines"),
+        (b'{"case": "x"', "line 1: is incomplete JSON"),
+        (b'{"case": "x"}\n\xe9', ":2: byte 0xe9"),
+        (b"PK\x03\x04\x00\x00", "is a ZIP archive"),
+        (b"\x89PNG\r\n\x1a\n\x00", "is a picture"),
+    ],
+)
+def test_files_of_another_kind_than_transcripts(content: bytes, says: str, tmp_path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=says) as refused:
+        read_transcripts(path, CASES)
+    assert refused.value.do
+
+
 def test_wrong_files_of_transcripts(tmp_path) -> None:
     episode = play_scripted(task_game(Rules("confirmation", **OFFLINE)), CASES[:1], CLINICIANS["silent"])[0]
     with pytest.raises(InputError, match="twice"):

@@ -156,11 +156,17 @@ def test_what_is_packed_holds_nothing_hidden_and_opens_again(
     assert len(read_played(folder, PlayedCase[JudgedEpisode])) == 4
 
 
-def test_a_pack_of_an_earlier_version_says_that_it_masks_no_cues(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pack_of_an_earlier_version_says_that_it_masks_no_cues(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for earlier in (False, True):
         assert execute(["pack", str(as_before(run) if earlier else run)]) == 0
         said = " ".join(capsys.readouterr().out.split())
         assert ("4 cases were played by an early version, which kept no cues" in said) is earlier
+        for public in ([], ["--public"]):
+            assert execute(["report", str(run), "-o", str(tmp_path / "page.html"), *public]) == 0
+            said = " ".join(capsys.readouterr().out.split())
+            assert ("4 cases were played by an early version, which kept no cues" in said) is bool(earlier and public)
 
 
 def test_a_hidden_text_said_in_part_is_neither_packed_nor_in_a_public_report(run: Path, tmp_path: Path) -> None:
@@ -341,6 +347,16 @@ def test_a_file_with_a_hidden_text_is_refused_or_left_out(
     without = [word for name in ("notes", "shared.eval", "paper.pdf") for word in ("--without", name)]
     assert execute(["pack", str(run), "-o", str(archive), *without]) == 0
     assert "left out: hidden.jsonl, notes, paper.pdf, private, shared.eval" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_run_that_lost_its_hidden_texts_is_not_packed_unsearched(
+    home: Path, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run / "notes.txt").write_text(secrets_of(home)[0])
+    (run / "hidden.jsonl").unlink()
+    archive = tmp_path / "run.zip"
+    assert execute(["pack", str(run), "-o", str(archive)]) == 2
+    assert "hidden.jsonl found no such file" in " ".join(capsys.readouterr().err.split()) and not archive.exists()
 
 
 @pytest.mark.parametrize(

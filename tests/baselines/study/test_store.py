@@ -6,9 +6,11 @@ import gc
 import json
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import Future, wait
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -22,7 +24,7 @@ from baselines.study import slots as at
 from baselines.study.export import export
 from baselines.study.keys import Erased
 from baselines.study.site import Cost, Site, cost, open_database
-from baselines.study.store import answers, fact_in, items, messages, open_store, set_fact, slots
+from baselines.study.store import Store, answers, fact_in, items, messages, open_store, set_fact, slots
 from baselines.study.store import journal as rows
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError
@@ -209,6 +211,36 @@ def test_two_servers_of_one_study_ask_the_same_models(tmp_path: Path) -> None:
         talking(tmp_path, named="first", database=url).close()
         first.close()
         talking(tmp_path, named="second", database=url).close()
+
+
+def test_of_two_servers_that_start_at_once_one_has_to_ask_the_models_of_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second found no models yet, and the first wrote its own over those of the second."""
+    alone, second = Store.alone, Future[Site]()
+
+    def start() -> None:
+        try:
+            second.set_result(talking(tmp_path, named="second", database=url))
+        except InputError as error:
+            second.set_exception(error)
+
+    def and_then_another(store: Store) -> bool:
+        found = alone(store)
+        monkeypatch.setattr(Store, "alone", alone)
+        thread.start()
+        wait([second], timeout=1.0)
+        return found
+
+    with postgres() as url:
+        talking(tmp_path, named="first").close()  # leaves the folder and its keys, and the database untouched
+        monkeypatch.setattr(Store, "alone", and_then_another)
+        thread = Thread(target=start)
+        first = talking(tmp_path, named="first", database=url)
+        with pytest.raises(InputError, match="was started with other models: evaluator first, patient first"):
+            second.result(timeout=30)
+        assert json.loads(first.store.fact("models") or "") == {"evaluator": "first", "patient": "first"}
+        first.close()
 
 
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from loaders.errors import ModelError
 from loaders.manifest import Manifest
 from loaders.spans import words
 from tests.parts.chat_server import Fault, Request, hang, status
-from tests.parts.failing_server import REFUSED_FOR_EVER, TOO_LONG, Clock, FailingServer
+from tests.parts.failing_server import AWAY, REFUSED_FOR_EVER, TOO_LONG, Clock, FailingServer
 from tests.parts.processes import kill
 from tests.parts.thread_reader import asked_for, careful, prompt_of
 
@@ -131,6 +131,29 @@ def test_a_server_that_dies_half_way_stops_the_build_and_names_the_thread(
         assert set(server.sent().values()) == {1} and not answered & server.sent().keys()
         assert len(server.requests) == 18 * QUESTIONS - 22
     assert manifest.splits["test"].rows == 18 and "without an answer" not in said
+
+
+@AWAY
+@pytest.mark.parametrize("question", range(QUESTIONS))
+def test_a_server_that_dies_with_few_threads_left_is_no_fault_of_theirs(
+    question: int, fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once it is back, the same command ends the build as if nothing had been."""
+    Clock(monkeypatch)
+    before = question * 6 + 4
+    with FailingServer(careful) as server:
+        undisturbed, _ = told_of(tmp_path / "undisturbed", server, concurrency=1)
+        server.requests.clear()
+        server.turns_away = when(lambda request: len(server.requests) > before, fault)
+        told = r"failed mc-\w+ and 1 more, and then a row that it had answered before: gave no answer in 6 tries"
+        with pytest.raises(ModelError, match=told):
+            told_of(tmp_path, server, concurrency=1)
+        assert not (tmp_path / "release").exists()
+        server.turns_away = lambda request: None
+        server.requests.clear()
+        manifest, said = told_of(tmp_path, server, concurrency=1)
+        assert len(server.requests) == 6 * QUESTIONS - before
+    assert manifest.content_digest == undisturbed.content_digest and "without an answer" not in said
 
 
 @pytest.mark.parametrize("told", [None, 20])

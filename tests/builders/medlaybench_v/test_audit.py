@@ -19,6 +19,7 @@ from loaders.errors import BedsideError, InputError, ModelError
 from loaders.medlaybench_v import CORPUS, pairs_of
 from loaders.models.asking import Unfit
 from loaders.models.messages import Answer, ChatModel, Message
+from loaders.models.tries import REFUSED
 from loaders.opened import IN_A_TABLE, open_data
 from scripts.cli import execute
 from tests.parts.places import shared_data
@@ -150,7 +151,7 @@ class _Judge(ChatModel):
         question = messages[-1].text
         self.asked.append(question)
         if "unlucky" in question:
-            raise ModelError(self.name, found="HTTP 400: no")
+            raise ModelError(self.name, found=f"{REFUSED}: HTTP 400: no")
         broken = "Contrast-enhanced" in question and "dye" not in question
         opinion = {"claims": [{"expert": "CT", "lay": "CT", "same": not broken}], "added": []}
         told = {"verdict": "broken", "why": "The dye is gone."} if broken else {"verdict": "kept", "why": "All there."}
@@ -182,7 +183,7 @@ def test_a_judge_is_asked_about_what_fails_or_is_doubtful_and_some_that_pass(
         judged = {row["image_id"]: (row["outcome"], row["judge"], row["why"]) for row in csv.DictReader(file)}
     assert judged == {
         "lost": ("failed", "kept", "All there."),
-        "sick": ("failed", "no answer", "HTTP 400: no"),
+        "sick": ("failed", "no answer", f"{REFUSED}: HTTP 400: no"),
         "open": ("doubtful", "broken", "The dye is gone."),
     }
     pairs.pop()

@@ -19,7 +19,7 @@ from builders.release.verify import verify
 from loaders.errors import ModelError
 from tests.builders.medlaybench_v.test_recipe import answer, build, captions_file, rows_of, without_waiting
 from tests.parts.chat_server import Fault, Request, status
-from tests.parts.failing_server import TOO_LONG, Clock, FailingServer
+from tests.parts.failing_server import AWAY, TOO_LONG, Clock, FailingServer
 
 MODEL = "openai-api/local/m"
 ROWS = 200
@@ -96,6 +96,37 @@ def test_a_server_that_dies_half_way_stops_the_build_and_names_the_row(
         server.requests.clear()
         build(tmp_path, captions, **options)
     assert server.asked() == dict.fromkeys(range(8, 20), 1)
+    assert {row["status"] for row in rows_of(tmp_path / "release").values()} == {"accepted"}
+
+
+@AWAY
+def test_a_server_that_dies_with_few_rows_left_is_no_fault_of_theirs(
+    fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_waiting(monkeypatch)
+    captions = captions_file(tmp_path, lumps(12, {10, 11}))
+    with Server(lambda request: fault if len(server.requests) > 9 else None) as server:
+        options = {"model": MODEL, "base_url": server.base_url, "concurrency": 1}
+        told = r"failed r009 and 2 more, and then a row that it had answered before: gave no answer in 6 tries"
+        with pytest.raises(ModelError, match=told):
+            build(tmp_path, captions, **options)
+        assert not (tmp_path / "release").exists()
+        server.turns_away = lambda request: None
+        server.requests.clear()
+        build(tmp_path, captions, **options)
+    assert server.asked() == {9: 1, 10: 1, 11: 1}
+    assert {row["status"] for row in rows_of(tmp_path / "release").values()} == {"accepted"}
+
+
+@AWAY
+def test_rows_that_fail_while_the_server_is_away_are_asked_again_when_it_is_back(
+    fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(monkeypatch)
+    captions = captions_file(tmp_path, lumps(12))
+    with Server(lambda request: fault if len(server.requests) > 4 and clock.now < 60 else None) as server:
+        build(tmp_path, captions, model=MODEL, base_url=server.base_url, concurrency=1)
+        assert server.asked()[4] > 6
     assert {row["status"] for row in rows_of(tmp_path / "release").values()} == {"accepted"}
 
 

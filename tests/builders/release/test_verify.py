@@ -278,6 +278,18 @@ def test_the_tables_of_a_card_of_other_gates_are_not_held_to_how_todays_would_be
     assert verify(folder, rules=2) == []
 
 
+def test_licences_are_checked_whatever_gates_made_a_release(folder: Path) -> None:
+    def unlicensed(row: Row) -> list[str]:
+        return ["a licence that its phrases do not allow"] if row["image_id"] == "r002" else []
+
+    (problem,) = verify(folder, row_check=caption_rule, rules=2, licence_check=unlicensed)
+    assert problem.found == "a licence that its phrases do not allow"
+    edit_manifest(folder, lambda facts: facts["statistics"].update(licence={"CC-BY-NC-4.0": 12}))
+    for rules in (1, 2):
+        (problem,) = [one for one in verify(folder, rules=rules) if one.where == "README.md: YAML: license"]
+        assert (problem.found, problem.expected) == ("cc-by-4.0", "terms that cover its rows: CC-BY-NC-4.0")
+
+
 def test_exclusions_that_do_not_add_up(folder: Path) -> None:
     rewrite(folder, "exclusions.parquet", lambda content: content[:2])
     found(folder, "exclusions.parquet: 2 rows", r"stage admit, no licence: 1 rows \(expected 2, as the manifest counts")

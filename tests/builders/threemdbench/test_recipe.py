@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,17 @@ def test_left_out_photos_are_listed_by_file_for_their_owner_only(tmp_path: Path)
     left = [json.loads(line) for line in (work / "left-out.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {(one["file"], one["reason"]) for one in left} >= {("1.png", "image empty"), ("4.png", "unknown label")}
     assert not any(b"4.png" in data for data in files_of(tmp_path / "release").values())
+
+
+def test_groups_whose_names_differ_only_in_capitals_are_said_to_be_two(tmp_path: Path) -> None:
+    groups = {"1.png": "P2", "2.png": "p2", "3.png": "p 2", "4.png": "P3", "5.png": "", "6.png": "P3"}
+    rows = [{"file": name, "label": "acne", "group_id": group} for name, group in groups.items()]
+    table = photo_table(tmp_path / "t", rows, {name: photo("acne", at) for at, name in enumerate(groups)})
+    options = recipe.Options(sources=(f"table:mine={table}",), licences=("mine=CC0-1.0",))
+    told: list[str] = []
+    recipes.build(recipe.RECIPE, options, tmp_path / "out", workspace=tmp_path / "work", tell=told.append)
+    (line,) = [line for line in "\n".join(told).splitlines() if line.startswith("Groups that differ")]
+    assert re.search(r"mine:P2 \(\S+:2\) and mine:p2 \(\S+:3\)\. If each", line)
 
 
 def test_folders_within_that_of_a_label_are_said_to_be_no_groups(tmp_path: Path) -> None:

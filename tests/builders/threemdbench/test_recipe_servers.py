@@ -16,7 +16,7 @@ from builders.threemdbench.authored import SOURCE, authored_basic
 from loaders.errors import ModelError
 from tests.builders.threemdbench.test_recipe import GOOD, drawn, question, rows_of
 from tests.parts.chat_server import Fault, Request, hang, status
-from tests.parts.failing_server import REFUSED_FOR_EVER, TOO_LONG, Clock, FailingServer
+from tests.parts.failing_server import AWAY, REFUSED_FOR_EVER, TOO_LONG, Clock, FailingServer
 from tests.parts.processes import kill
 
 MODEL = "openai-api/local/vision"
@@ -107,6 +107,27 @@ def test_a_server_that_dies_half_way_stops_the_build_and_names_the_photo(
         assert set(server.sent().values()) == {1} and not answered & server.sent().keys()
     assert len(cases) == 7 - 3 + len(server.requests)
     assert {row["complaints_status"] for row in cases} == {"accepted"} and "without an answer" not in said
+
+
+@AWAY
+@pytest.mark.parametrize("before", [2, 4], ids=["diagnoses", "photos"])
+def test_a_server_that_dies_with_few_left_is_no_fault_of_theirs(
+    before: int, fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Clock(monkeypatch)
+    table = drawn(tmp_path / "photos", *THREE)
+    with FailingServer(says) as server:
+        server.turns_away = when(lambda request: len(server.requests) > before, fault)
+        told = r"failed \w+-\w+.*, and then a row that it had answered before: gave no answer in 6 tries"
+        with pytest.raises(ModelError, match=told):
+            told_of(tmp_path, table, server, concurrency=1)
+        assert not (tmp_path / "release").exists()
+        server.turns_away = lambda request: None
+        server.requests.clear()
+        cases, said = told_of(tmp_path, table, server, concurrency=1)
+        assert len(server.requests) == len(THREE) + len(cases) - before
+    assert {row["complaints_status"] for row in cases} == {"accepted"} and "without an answer" not in said
+    assert {row["general_complaint"] for row in cases} == {BASIC}
 
 
 @pytest.mark.parametrize("told", [None, 20])

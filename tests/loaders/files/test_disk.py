@@ -14,9 +14,19 @@ from typing import Any
 
 import pytest
 
-from loaders.errors import InputError
+from loaders.errors import BedsideError, InputError
 from loaders.files import disk
-from loaders.files.disk import beside, make_folder, private_folder, replacing, scratch, sweep, write_whole, writing
+from loaders.files.disk import (
+    beside,
+    make_folder,
+    private_folder,
+    refuse_disk,
+    replacing,
+    scratch,
+    sweep,
+    write_whole,
+    writing,
+)
 from tests.parts.privileges import unprivileged
 from tests.parts.processes import python, started
 
@@ -212,3 +222,26 @@ def test_a_folder_that_another_process_swept_before_it_was_locked_is_made_again(
 def test_what_a_disk_refuses_while_it_is_written_to_names_the_file(code: int, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=rf"x: cannot be written \({os.strerror(code)}\)"), writing(tmp_path / "x"):
         raise OSError(code, os.strerror(code))  # as `write` does, without a name
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        (errno.ENOSPC, "here: the disk is full"),
+        (errno.EFBIG, "here: cannot be written .File too large.* .expected a place you can write to.. Allow files of"),
+        (errno.EIO, "here: cannot be used .Input/output error"),
+        (errno.EACCES, "here: cannot be used .Permission denied"),
+    ],
+)
+def test_what_a_library_says_of_the_disk_is_not_said_of_what_it_read(code: int, says: str) -> None:
+    try:
+        try:
+            raise OSError(code, os.strerror(code))
+        except OSError as cause:
+            raise ValueError("a damaged archive") from cause
+    except ValueError as error:
+        with pytest.raises(BedsideError, match=says) as told:
+            refuse_disk(error, Path("here"))
+        assert told.value.do
+    refuse_disk(ValueError("a damaged archive"), Path("here"))
+    refuse_disk(FileNotFoundError(errno.ENOENT, "no such file"), Path("here"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import gzip
 import json
@@ -298,3 +299,13 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path, suffix
     fill("b")
     with pytest.raises(InputError, match="content that changed while it was read"):
         list(records.each(None))
+
+
+def test_a_disk_that_fails_is_no_damaged_parquet_file(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "a.parquet")
+    unreadable = pytest.raises(InputError, match=r"a\.parquet: cannot be used \(Input/output error\)")
+    with unreadable, open_parquet(tmp_path / "a.parquet"):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+    # What its rows are written to is full.
+    with pytest.raises(OSError, match="No space left"), open_parquet(tmp_path / "a.parquet"):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

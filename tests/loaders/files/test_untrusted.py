@@ -119,9 +119,13 @@ def test_only_a_line_feed_ends_a_line() -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        (b"", "is incomplete JSON"),
+        (b" ", "is empty"),
         (b'{"a": 1', "is incomplete JSON"),
         (b'\n{"a": }', "f:2: is incomplete JSON"),
+        (b"case,turns\n1,2", "is not JSON"),
+        (b'"case","turns"\n1,2', "is not JSON"),
+        (b"1,2", "is not JSON"),
+        (b"\x89PNG\r\n\x1a\n", "f: is a picture .PNG"),
         (b"[NaN]", "NaN is no number"),
         (b"[-Infinity]", "-Infinity is no number"),
         (b"[" * 100_000, "nested too deep"),
