@@ -23,7 +23,7 @@ from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.fitting import BY_RULES, Kind, Label
 from baselines.medconceal.game import Evaluator, Rules, task_game
 from baselines.medconceal.policy import DEFAULT
-from baselines.medconceal.record import Episode, Features
+from baselines.medconceal.record import Episode, Features, is_share
 from baselines.medconceal.untrusted import heard
 from loaders.medconceal import TASKS, PatientProfile, Task
 from loaders.models.answers import AnswerStore, gather_bounded
@@ -204,7 +204,7 @@ def judge_by_model(model: ChatModel, store: AnswerStore, texts: Prompts) -> Judg
 
 def _probability(answer: Answer) -> float:
     value = read_object(answer.text).get("probability")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+    if not is_share(value):
         raise Unfit('"probability" is not a number from 0 to 1')
     return float(value)
 
