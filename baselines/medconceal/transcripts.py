@@ -163,7 +163,6 @@ def transcript_game(
         play=play,
         transcript=lambda dialogue, episode: transcript(episode),
         scores=scores,
-        invalid=lambda episode: None,
         secrets=lambda dialogue: secrets(dialogue.profile),
         public=public,
         settings={
