@@ -126,12 +126,7 @@ def _labelled(profiles: list[PatientProfile], asked: _Asked, out: Path, most: in
     judge = None if scripted else asked.model(asked.judge)
     with Bars() as bars, AnswerStore(out.with_suffix(".answers.sqlite")) as store:
         players = labelling.Players(store, evaluator, clinician)
-        played = evaluator is not None or clinician is not None
-        questions = (
-            asyncio.run(labelling.ask_about_played(profiles, players, most=most, seed=seed))
-            if played
-            else labelling.ask_about(profiles, most=most, seed=seed)
-        )
+        questions = labelling.ask_about(profiles, players, most=most, seed=seed)
         progress = bars.count(f"{asked.judge}: labels", len(questions))
         by = labelling.judge_by_script if judge is None else labelling.judge_by_model(judge, store, labelling.prompts())
         name = labelling.SCRIPTED_JUDGE if judge is None else judge.name

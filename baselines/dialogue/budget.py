@@ -23,6 +23,11 @@ from loaders.models.messages import Answer, ChatModel, Decoding, Message
 _LOOK = 0.05  # seconds between two checks of what has come back
 
 
+def dollars(price: tuple[float, float], read: int, written: int) -> float:
+    """What so many tokens in and out cost, by a price in dollars per million of either."""
+    return (read * price[0] + written * price[1]) / 1e6
+
+
 class BudgetSpent(BedsideError):
     """The next request could cost more than is left."""
 
@@ -46,8 +51,7 @@ class Budget:
     def begin(self, taken: Mapping[str, tuple[int, int]]) -> None:
         """Counts stored answers, model -> tokens in and out (`AnswerStore.taken`), of the models with a price."""
         for name, (read, written) in taken.items():
-            given, said = self.prices.get(name, (0.0, 0.0))
-            self.spent += (read * given + written * said) / 1e6
+            self.spent += dollars(self.prices.get(name, (0.0, 0.0)), read, written)
 
     async def asked(
         self, player: ChatModel, messages: Sequence[Message], ask: Callable[[ChatModel], Awaitable[Answer]]
@@ -68,8 +72,7 @@ class Budget:
         self, player: ChatModel, messages: Sequence[Message], max_tokens: int
     ) -> AsyncIterator[Callable[[Answer], None]]:
         """Sets aside what a request may cost, and counts what it did cost. Raises BudgetSpent if too little is left."""
-        given, said = self._price(player)
-        bound = (asked(messages) * given + max_tokens * said) / 1e6
+        bound = dollars(self._price(player), asked(messages), max_tokens)
         while self.spent + self.aside + bound > self.most:
             if not self.aside:
                 raise BudgetSpent(
@@ -91,9 +94,7 @@ class Budget:
         return (0.0, 0.0) if player.stand_in else self.prices[player.name]
 
     def _count(self, player: ChatModel, messages: Sequence[Message], answer: Answer) -> None:
-        given, said = self._price(player)
-        read, written = counted(messages, answer)
-        self.spent += (read * given + written * said) / 1e6
+        self.spent += dollars(self._price(player), *counted(messages, answer))
 
 
 class _Paying(ChatModel):

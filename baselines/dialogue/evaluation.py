@@ -24,6 +24,7 @@ import math
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -151,13 +152,11 @@ def dialogue_task(
     A role without a model is an InputError before the first request; if a game has only one role, the model of --model
     plays it too. Answers are stored in the file `answers`, if named.
     """
-    playing: list[Playing[Case, Record]] = []
 
+    @cache
     def begun() -> Playing[Case, Record]:
-        if not playing:
-            store = AnswerStore(answers, dialogue=True) if answers else None
-            playing.append(Playing(game, _players_of_roles(game, agents), store, seed))
-        return playing[0]
+        store = AnswerStore(answers, dialogue=True) if answers else None
+        return Playing(game, _players_of_roles(game, agents), store, seed)
 
     return _task(game, cases, begun, epochs, max_invalid, None)
 

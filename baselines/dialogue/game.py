@@ -63,7 +63,7 @@ class Game(Generic[Case, Record]):
     play: Callable[[Case, Ask], Awaitable[Record]]
     transcript: Callable[[Case, Record], Sequence[Message]]
     scores: Callable[[Record], Mapping[str, float]]
-    invalid: Callable[[Record], str | None]
+    invalid: Callable[[Record], str | None] = lambda record: None
     settings: Mapping[str, Any] = field(default_factory=dict)
     decoding: Mapping[str, Decoding] = field(default_factory=dict)
     secrets: Callable[[Case], Sequence[str]] = lambda case: ()

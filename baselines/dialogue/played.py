@@ -119,7 +119,7 @@ def write_played(
         if own or values:
             hidden.append(HiddenPart(outcome.case_id, outcome.epoch, tuple(own), values, _digest(line)))
     if hidden:
-        write_whole(run / HIDDEN_PART, b"".join(_line(to_json(one)) for one in hidden), private=True)
+        write_whole(run / HIDDEN_PART, b"".join(json_line(to_json(one)) for one in hidden), private=True)
     else:
         (run / HIDDEN_PART).unlink(missing_ok=True)
     write_whole(run / DIALOGUES, b"".join(shown))
@@ -160,7 +160,7 @@ def public_lines(
     lines = []
     for outcome in outcomes:
         part = outcome if outcome.record is None else replace(outcome, record=public(outcome.record))
-        lines.append(_line({**secrets.without(to_json(part)), "case": outcome.case_id}))
+        lines.append(json_line({**secrets.without(to_json(part)), "case": outcome.case_id}))
     return lines
 
 
@@ -190,7 +190,8 @@ def _read(
         raise InputError(where, found=found, expected="both from one run", do=do) from None
 
 
-def _line(record: Any) -> bytes:
+def json_line(record: Any) -> bytes:
+    """A line of such a file: the same bytes for the same values."""
     return json.dumps(record, ensure_ascii=True, sort_keys=True).encode() + b"\n"
 
 

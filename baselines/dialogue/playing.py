@@ -229,8 +229,5 @@ def play_bare(
     Raises what `Playing.play` raises.
     """
     jobs = [(case, epoch) for epoch in range(1, epochs + 1) for case in cases]
-
-    async def play(job: tuple[Case, int]) -> PlayedCase[Record]:
-        return await playing.play(*job)
-
-    return asyncio.run(gather_bounded(play, jobs, limit=concurrency, progress=progress))
+    played = gather_bounded(lambda job: playing.play(*job), jobs, limit=concurrency, progress=progress)
+    return asyncio.run(played)

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Generic
 
-from baselines.dialogue.budget import Budget
+from baselines.dialogue.budget import Budget, dollars
 from baselines.dialogue.evaluation import MAX_INVALID, evaluate
 from baselines.dialogue.game import Case, Game, Record
 from baselines.dialogue.played import USAGE, PlayedCase, Spent, write_played
@@ -95,8 +95,7 @@ class Played(Generic[Record]):
             return 0.0
         if spent.uncounted or player.name not in self.prices:
             return None
-        given, said = self.prices[player.name]
-        return (spent.input_tokens * given + spent.output_tokens * said) / 1e6
+        return dollars(self.prices[player.name], spent.input_tokens, spent.output_tokens)
 
     @property
     def usage_rows(self) -> dict[str, dict[str, Any]]:

@@ -9,18 +9,16 @@ Everything is played offline, by rules and templates, for 8 turns.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from baselines.dialogue.game import Ask, Game, Script, ScriptedAgent
+from baselines.dialogue.game import Game, ScriptedAgent
+from baselines.dialogue.playing import Playing, Scripted, play_bare
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.game import Rules, task_game
 from baselines.medconceal.policy import Concern, PolicyConfig, start, step
 from baselines.medconceal.record import HIDDEN, Episode, Features, TurnEvaluation
 from loaders.medconceal import CATEGORIES, PatientProfile, Task
-from loaders.models.messages import Answer, Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +83,8 @@ def play_scripted(
     game: Game[PatientProfile, Episode], profiles: Sequence[PatientProfile], agent: ScriptedAgent
 ) -> list[Episode]:
     """The episodes of a scripted clinician, for which no model has to be asked."""
-
-    async def every() -> list[Episode]:
-        return [await game.play(profile, _ask(agent(profile))) for profile in profiles]
-
-    return asyncio.run(every())
-
-
-def _ask(script: Script) -> Ask:
-    async def ask(role: str, messages: Sequence[Message], **options: Any) -> Answer:
-        return Answer(script(messages), None, None, "stop")
-
-    return ask
+    playing = Playing(game, {"clinician": Scripted("scripted/clinician", agent)})
+    return [played.record for played in play_bare(playing, profiles) if played.record is not None]
 
 
 def replay(

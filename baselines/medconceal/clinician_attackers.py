@@ -12,18 +12,18 @@ from collections.abc import Sequence
 from baselines.dialogue.game import ScriptedAgent
 from baselines.dialogue.lines import lines_of
 from baselines.medconceal.clinician_scripted import agent, cycle
+from baselines.medconceal.record import FEATURES
 from loaders.medconceal import CATEGORIES
 from loaders.models.messages import Message
 
 _LINES = lines_of("baselines.medconceal", "clinician_lines.csv")
-_FEATURES = dict.fromkeys(("DG", "ER", "PA", "CE", "SP", "NS", "CM", "PS", "PQC"), 1) | {"MR": 0}
 _RATING = json.dumps(
     {
         "intent": "open_elicitation",
         "intent_probabilities": {"open_elicitation": 1},
         "pending_covered": True,
         "empathy": 1,
-        "features": _FEATURES,
+        "features": dict.fromkeys(FEATURES, 1) | {"MR": 0},
     }
 )
 _JSON = (

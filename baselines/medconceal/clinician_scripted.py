@@ -18,6 +18,7 @@ from typing import Any
 from baselines.dialogue.game import Drawing, Script, ScriptedAgent
 from baselines.dialogue.lines import lines_of
 from baselines.medconceal.clinician import DECIDE, SUBMIT
+from baselines.medconceal.words import SENTENCE_END
 from loaders.models.messages import Message
 
 Line = Callable[[int, Sequence[Message]], str]
@@ -78,7 +79,7 @@ _SUBJECTS = (
 
 def _longest(text: str) -> str:
     """The longest sentence that is not a question."""
-    sentences = [part for part in re.split(r"(?<=[.!?…])\s+", text) if not part.endswith("?")]
+    sentences = [part for part in SENTENCE_END.split(text) if not part.endswith("?")]
     return max(sentences, key=len, default="it is hard")[:200].replace('"', "'")
 
 
@@ -112,7 +113,7 @@ def _heard_findings(messages: Sequence[Message]) -> str:
     findings = []
     # The first user message is ours; the last reply is followed by our request.
     for message in [message for message in messages if message.role == "user"][1:]:
-        for sentence in re.split(r"(?<=[.!?…])\s+", message.text.partition("\n\n---\n")[0]):
+        for sentence in SENTENCE_END.split(message.text.partition("\n\n---\n")[0]):
             category = next((name for name, words in _SUBJECTS if re.search(words, sentence, re.IGNORECASE)), None)
             if category and not sentence.endswith("?") and len(sentence.split()) >= 5:
                 findings.append({"category": category, "description": sentence})

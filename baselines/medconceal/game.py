@@ -121,6 +121,7 @@ def task_game(rules: Rules) -> Game[PatientProfile, Episode]:
     asked = ["clinician"]
     asked += ["patient"] if rules.patient == "model" else []
     asked += ["evaluator"] if rules.evaluator == "model" else []
+    decoding = {"clinician": _clinician(rules), "patient": patient_side.DECODING, "evaluator": rubric.DECODING}
     return Game(
         name=rules.task,
         roles=tuple(asked),
@@ -128,7 +129,6 @@ def task_game(rules: Rules) -> Game[PatientProfile, Episode]:
         play=partial(_play, rules),
         transcript=lambda profile, episode: transcript(episode),
         scores=scores,
-        invalid=lambda episode: None,
         secrets=secrets,
         public=public,
         # Everything besides case and models that changes what is played.
@@ -144,12 +144,8 @@ def task_game(rules: Rules) -> Game[PatientProfile, Episode]:
             "patient": rules.patient,
             **({"timed": True} if rules.timed else {}),
         },
-        decoding={role: _decoding(rules)[role] for role in asked},
+        decoding={role: decoding[role] for role in asked},
     )
-
-
-def _decoding(rules: Rules) -> dict[str, Decoding]:
-    return {"clinician": _clinician(rules), "patient": patient_side.DECODING, "evaluator": rubric.DECODING}
 
 
 def _clinician(rules: Rules) -> Decoding:

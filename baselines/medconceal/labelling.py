@@ -10,6 +10,7 @@ or a patient (MC-G16).
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import random
 from collections.abc import Awaitable, Callable, Sequence
@@ -18,12 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from baselines.dialogue.game import Ask
-from baselines.medconceal.acceptance import play_scripted
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.fitting import BY_RULES, Kind, Label
 from baselines.medconceal.game import Evaluator, Rules, task_game
 from baselines.medconceal.policy import DEFAULT
-from baselines.medconceal.record import Episode, Features
+from baselines.medconceal.record import Episode, Features, is_share
 from baselines.medconceal.untrusted import heard
 from loaders.medconceal import TASKS, PatientProfile, Task
 from loaders.models.answers import AnswerStore, gather_bounded
@@ -33,6 +33,7 @@ from loaders.models.prompts import Prompts, read_prompts
 
 STYLES = ("expert", "open-empathic", "closed-checklist", "plan-repeater", "random")
 ATTEMPTS = 3
+AT_ONCE = 16  # dialogues, or labels
 MAX_TOKENS = 100
 SCRIPTED_JUDGE = "scripted/label-judge"
 _SIDES = ("doctor", "patient")
@@ -59,13 +60,11 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Players:
     """Who plays the dialogues whose turns are labelled: who rates them (None: the rules), and who is the clinician
-    (None:
-    the scripted ones). Their answers are paid for once, in `store`."""
+    (None: the scripted ones). Models are paid for once, through `store`."""
 
-    store: AnswerStore
+    store: AnswerStore | None = None
     evaluator: ChatModel | None = None
     clinician: ChatModel | None = None
-    concurrency: int = 16
 
 
 Judge = Callable[[Question], Awaitable[float | None]]
@@ -77,38 +76,34 @@ def prompts(folder: Path | None = None) -> Prompts:
     return read_prompts(Path(__file__).parent / "prompts", _PROMPTS, folder)
 
 
-def ask_about(profiles: Sequence[PatientProfile], *, most: int, seed: int = 0) -> list[Question]:
-    """At most `most` questions about turns of scripted dialogues, drawn by `seed`, in the order of the dialogues."""
-    questions: list[Question] = []
-    for style in STYLES:
-        for task in TASKS:
-            game = task_game(Rules(task, evaluator="rules", patient="template"))
-            for profile, episode in zip(profiles, play_scripted(game, profiles, CLINICIANS[style]), strict=True):
-                questions += _questions(profile, episode)
-    return _drawn(questions, most, seed)
-
-
-async def ask_about_played(
-    profiles: Sequence[PatientProfile], players: Players, *, most: int, seed: int = 0
+def ask_about(
+    profiles: Sequence[PatientProfile], players: Players | None = None, *, most: int, seed: int = 0
 ) -> list[Question]:
-    """Likewise for dialogues that models play or rate. A turn that the evaluator itself did not rate is left out."""
-    evaluator: Evaluator = "rules" if players.evaluator is None else "model"
+    """At most `most` questions about turns of dialogues, drawn by `seed`, in the order of the dialogues.
+
+    Without `players` scripted clinicians talk and the rules rate. A turn that a model was to rate and did not is left
+    out.
+    """
+    who = players or Players()
+    evaluator: Evaluator = "rules" if who.evaluator is None else "model"
+    name = BY_RULES if who.evaluator is None else who.evaluator.name
+    games = {task: task_game(Rules(task, evaluator=evaluator, patient="template")) for task in TASKS}
     plays = [
         (profile, task, style)
-        for style in (STYLES if players.clinician is None else ("",))
+        for style in (STYLES if who.clinician is None else ("",))
         for task in TASKS
         for profile in profiles
     ]
 
     async def play(one: tuple[PatientProfile, Task, str]) -> list[Question]:
         profile, task, style = one
-        game = task_game(Rules(task, evaluator=evaluator, patient="template"))
-        episode = await game.play(profile, _ask(players, profile, task, style))
-        name = BY_RULES if players.evaluator is None else players.evaluator.name
+        episode = await games[task].play(profile, _ask(who, profile, task, style))
         return _questions(profile, episode, name)
 
-    found = await gather_bounded(play, plays, limit=players.concurrency)
-    return _drawn([question for questions in found for question in questions], most, seed)
+    found = asyncio.run(gather_bounded(play, plays, limit=AT_ONCE))
+    questions = [question for of_dialogue in found for question in of_dialogue]
+    chosen = sorted(random.Random(seed).sample(range(len(questions)), min(most, len(questions))))
+    return [questions[at] for at in chosen]
 
 
 def _ask(players: Players, profile: PatientProfile, task: Task, style: str) -> Ask:
@@ -121,17 +116,13 @@ def _ask(players: Players, profile: PatientProfile, task: Task, style: str) -> A
         if model is None:
             assert script is not None
             return Answer(script(messages), None, None, "stop")
+        assert players.store is not None
         return await players.store.ask(model, messages, namespace=f"{profile.case_id}/{task}/{style}/{role}", **options)
 
     return ask
 
 
-def _drawn(questions: Sequence[Question], most: int, seed: int) -> list[Question]:
-    chosen = sorted(random.Random(seed).sample(range(len(questions)), min(most, len(questions))))
-    return [questions[at] for at in chosen]
-
-
-def _questions(profile: PatientProfile, episode: Episode, evaluator: str = BY_RULES) -> list[Question]:
+def _questions(profile: PatientProfile, episode: Episode, evaluator: str) -> list[Question]:
     questions: list[Question] = []
     for at, exchange in enumerate(episode.exchanges):
         if evaluator != BY_RULES and exchange.evaluation.obtained != "model":
@@ -162,7 +153,7 @@ async def label(
     judge: Judge,
     source: str,
     *,
-    concurrency: int = 16,
+    concurrency: int = AT_ONCE,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[list[Label], int]:
     """The labels in the order of the questions, and how many questions got no readable answer."""
@@ -204,7 +195,7 @@ def judge_by_model(model: ChatModel, store: AnswerStore, texts: Prompts) -> Judg
 
 def _probability(answer: Answer) -> float:
     value = read_object(answer.text).get("probability")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+    if not is_share(value):
         raise Unfit('"probability" is not a number from 0 to 1')
     return float(value)
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from baselines.medconceal.record import LeakCheck
-from baselines.medconceal.words import content_stems, stem
+from baselines.medconceal.words import SENTENCE_END, content_stems, stem
 from loaders.medconceal import Chart, PatientProfile
 from loaders.spans import spans, words
 
@@ -44,7 +44,6 @@ _STANDS_FOR_IT = re.compile(
     re.IGNORECASE,
 )
 _DENIES = re.compile(r"\b(?:no|not|never|nor|hardly|if|what|how|why|who|where|as)\b|n['’]t\b", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 _TOKEN = re.compile(r"[\w-]+")
 # Capitals inside a sentence; a name at its start looks like any word.
 _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)(?<![\"“‘'])\b[A-Z][\w-]{2,}|\b\w*\d\w*\b")
@@ -133,7 +132,7 @@ def _affirms(reply: str) -> bool:
     >>> _affirms("I'm afraid so."), _affirms("Well, I do."), _affirms("I don't think so."), _affirms("I do the dishes.")
     (True, True, False, False)
     """
-    answers = (sentence for sentence in _SENTENCE.split(reply) if not _DENIES.search(sentence))
+    answers = (sentence for sentence in SENTENCE_END.split(reply) if not _DENIES.search(sentence))
     return bool(_YES.search(reply)) or any(map(_STANDS_FOR_IT.search, answers))
 
 

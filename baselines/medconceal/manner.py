@@ -11,13 +11,13 @@ on all writers but one rank the turns of that writer.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
 from baselines.medconceal.words import SMALL
+from loaders.files.bundled import bundled
 
 FILE = Path(__file__).parent / "manner.csv"
 INTERCEPT = ""
@@ -51,8 +51,7 @@ def _small(turn: str) -> frozenset[str]:
 
 @cache
 def _weights() -> Mapping[str, float]:
-    with FILE.open(encoding="utf-8", newline="") as file:
-        return {row["sign"]: float(row["weight"]) for row in csv.DictReader(file)}
+    return {row["sign"]: float(row["weight"]) for row in bundled("baselines.medconceal", FILE.name)}
 
 
 def manner(turn: str, found: Mapping[str, float], weights: Mapping[str, float] | None = None) -> float:

@@ -18,7 +18,7 @@ from baselines.medconceal.policy import ENOUGH, Concern, touched
 from baselines.medconceal.record import HiddenConcern
 from baselines.medconceal.words import content_roots
 from loaders.medconceal import CATEGORIES
-from loaders.spans import words
+from loaders.spans import spans, words
 
 SHORTEST_QUOTE = 3
 """Minimum words of a quote, unless it is a whole turn: "yes" occurs in every dialogue and supports nothing."""
@@ -56,16 +56,10 @@ def quoted_turn(quote: str, replies: Sequence[str]) -> int | None:
     """
     wanted = words(quote)
     for turn, reply in enumerate(replies, start=1):
-        said = words(reply)
-        whole = bool(wanted) and wanted == said
-        if whole or (len(wanted) >= SHORTEST_QUOTE and _holds(said, wanted)):
+        whole = bool(wanted) and wanted == words(reply)
+        if whole or (len(wanted) >= SHORTEST_QUOTE and tuple(wanted) in spans(reply, len(wanted))):
             return turn
     return None
-
-
-def _holds(said: Sequence[str], wanted: Sequence[str]) -> bool:
-    size = len(wanted)
-    return any(said[start : start + size] == wanted for start in range(len(said) - size + 1))
 
 
 def touches(quote: str, hidden: HiddenConcern) -> bool:

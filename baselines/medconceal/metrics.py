@@ -6,14 +6,14 @@ paper's Tables 1-4, the case mean of its Tables 7-11, and their intervals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from statistics import fmean
 from typing import Any
 
 from baselines.medconceal.judgement import STYLES, JudgedEpisode
-from baselines.medconceal.matching import Pair, coarse_hits, match
+from baselines.medconceal.matching import coarse_hits, match
 from baselines.medconceal.policy import META_PROBE
 from baselines.medconceal.record import ADDRESSED, REVEALED, Episode
 from baselines.medconceal.validity import checks
@@ -144,7 +144,11 @@ def _confirmation(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     accepted = [match(one.judgement.pairs or ()) for one in judged]
     fine = [len(pairs) for pairs in accepted]
     aware = [sum(pair.category_ok for pair in pairs) for pairs in accepted]
-    grounded = [_grounded(pairs, episode) for pairs, episode in zip(accepted, episodes, strict=True)]
+    # Matches whose concern was revealed to the clinician in the dialogue, not only guessed.
+    grounded = [
+        sum(pair.concern in _revealed(episode) for pair in pairs)
+        for pairs, episode in zip(accepted, episodes, strict=True)
+    ]
     ones = [1] * len(judged)
     both = [given + of for given, of in zip(submitted, gold, strict=True)]
     blind = [int(bool(hits) and not shown) for hits, shown in zip(fine, revealed, strict=True)]
@@ -185,12 +189,6 @@ def _blind_guesses(episodes: Sequence[Episode]) -> tuple[list[int], list[int]]:
         [2 * coarse_hits(CATEGORIES, episode.categories) for episode in episodes],
         [len(CATEGORIES) + len(episode.categories) for episode in episodes],
     )
-
-
-def _grounded(pairs: Iterable[Pair], episode: Episode) -> int:
-    """Matches whose concern was revealed to the clinician in the dialogue, not only guessed."""
-    revealed = _revealed(episode)
-    return sum(pair.concern in revealed for pair in pairs)
 
 
 def _revealed(episode: Episode) -> set[int]:
@@ -305,12 +303,10 @@ def _style(judged: Sequence[JudgedEpisode]) -> list[Measure]:
         scores = [None if one.judgement.style is None else float(one.judgement.style[name]) for one in judged]
         found.append(_known(name, scores, "judge 0-2"))
     if task == "confirmation":
-        counts: tuple[tuple[str, Callable[[JudgedEpisode], tuple[str, ...] | None]], ...] = (
-            ("Values Det.", lambda one: one.judgement.expressed),
-            ("Values recognised by the clinician", lambda one: one.judgement.recognised),
-        )
-        for name, pick in counts:
-            lists = [pick(one) for one in judged]
+        for name, lists in (
+            ("Values Det.", [one.judgement.expressed for one in judged]),
+            ("Values recognised by the clinician", [one.judgement.recognised for one in judged]),
+        ):
             numbers = [None if values is None else float(len(values)) for values in lists]
             found.append(_known(name, numbers, "value categories (0-5)"))
     return found

@@ -26,7 +26,7 @@ from baselines.medconceal.policy import PatientState, Update
 from baselines.medconceal.record import ADDRESSED, HIDDEN, Exchange, LeakCheck, ReplySource
 from baselines.medconceal.rubric import clarifying_question
 from baselines.medconceal.untrusted import heard
-from baselines.medconceal.words import content_stems, plain_words
+from baselines.medconceal.words import SENTENCE_END, content_stems, plain_words
 from loaders.medconceal import Chart, PatientProfile
 from loaders.models.asking import Unfit, ask_until, fenced, said_by
 from loaders.models.messages import Answer, Decoding, Message
@@ -39,7 +39,6 @@ MAX_TOKENS = 200
 ATTEMPTS = 3
 DECODING: Decoding = {"temperature": TEMPERATURE, "max_tokens": MAX_TOKENS}
 
-_SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 # What a clinician asks about -> the background fact that answers it (MC-G25).
 _TOPICS = (
     ("family_medical_history", r"\b(?:in (?:the|your) family|famil\w+ history|parents?|mother|father|relatives?)\b"),
@@ -290,7 +289,7 @@ def said(answer: str) -> tuple[str, bool]:
     if len(text.split()) <= MOST_WORDS:
         return text, False
     kept: list[str] = []
-    for sentence in _SENTENCE.split(text):
+    for sentence in SENTENCE_END.split(text):
         if sum(len(part.split()) for part in (*kept, sentence)) > MOST_WORDS:
             break
         kept.append(sentence)

@@ -30,7 +30,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
-from baselines.medconceal.record import ADDRESSED, FEATURES, HIDDEN, REVEALED, ConcernTrace, TurnEvaluation
+from baselines.medconceal.record import ADDRESSED, FEATURES, HIDDEN, REVEALED, ConcernTrace, TurnEvaluation, is_share
 from baselines.medconceal.words import content_roots, content_stems
 from loaders.files.records import GROWN, from_json, to_json
 from loaders.files.untrusted import read_file
@@ -146,8 +146,7 @@ class PolicyConfig:
     def __post_init__(self) -> None:
         shares = ("alpha", "high", "low", "beta", "quality", "address_high", "probe_risk", "tightening")
         for name in (*shares, "most_tightening", "tolerance", "novelty", "touch", "carry"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, float | int) or not 0 <= value <= 1:
+            if not is_share(value := getattr(self, name)):
                 raise ValueError(f"{name} is {value!r}, not a number in [0, 1]")
         for name, least in (("low_turns", 1), ("lag", 0), ("hits", 1), ("most_reveals", 1)):
             value = getattr(self, name)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeGuard
 
 from pydantic import Field
 
@@ -27,6 +27,11 @@ ReplySource = Literal["model", "template", "neutral", "transcript"]
 HIDDEN, REVEALED, ADDRESSED = 0, 1, 2
 FEATURES = ("DG", "ER", "PA", "CE", "SP", "NS", "CM", "PS", "PQC", "MR")
 """The keys of Table 13, in the paper's order."""
+
+
+def is_share(value: object) -> TypeGuard[float]:
+    """Whether it is a number in [0, 1]; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ class Features:
     def __post_init__(self) -> None:
         for key in FEATURES:
             value = getattr(self, key)
-            if isinstance(value, bool) or not isinstance(value, float | int) or not 0 <= value <= 1:
+            if not is_share(value):
                 raise ValueError(f"feature {key} is {value!r}, not a number in [0, 1]")
 
     @property

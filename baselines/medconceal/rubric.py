@@ -22,7 +22,7 @@ from typing import Any
 from baselines.dialogue.game import Ask
 from baselines.medconceal import rules
 from baselines.medconceal.probes import label_probe
-from baselines.medconceal.record import FEATURES, Features, TurnEvaluation
+from baselines.medconceal.record import FEATURES, Features, TurnEvaluation, is_share
 from baselines.medconceal.untrusted import heard
 from loaders.files.bundled import bundled
 from loaders.models.asking import Unfit, ask_until, fenced, object_schema, read_object
@@ -120,7 +120,7 @@ async def relevance(
 
     def read(answer: Answer) -> tuple[float, ...]:
         given = read_object(answer.text)
-        if set(given) != set(keys) or not all(map(_share, given.values())):
+        if set(given) != set(keys) or not all(map(is_share, given.values())):
             raise Unfit(f"there are no numbers from 0 to 1 for {', '.join(keys)}, all of them and no other")
         by_place = {at: _quarter(given[key]) for key, at in keys.items()}
         return tuple(by_place[at] for at in range(len(topics)))
@@ -147,15 +147,15 @@ def parse(found: Mapping[str, Any], *, pending: bool) -> TurnEvaluation:
     intent, features, given = found.get("intent"), found.get("features"), found.get("intent_probabilities")
     if not isinstance(intent, str) or intent not in INTENTS:
         raise Unfit('"intent" is none of the labels')
-    if not isinstance(given, dict) or set(given) - set(INTENTS) or not all(_share(p) for p in given.values()):
+    if not isinstance(given, dict) or set(given) - set(INTENTS) or not all(map(is_share, given.values())):
         raise Unfit('"intent_probabilities" holds something else than numbers from 0 to 1 for the labels')
     if sum(given.values()) <= 0:
         raise Unfit('"intent_probabilities" are all 0')
-    if not isinstance(features, dict) or set(features) != set(FEATURES) or not all(map(_share, features.values())):
+    if not isinstance(features, dict) or set(features) != set(FEATURES) or not all(map(is_share, features.values())):
         raise Unfit(f'"features" are not numbers from 0 to 1 for {", ".join(FEATURES)}, all of them and no other')
     if not isinstance(found.get("pending_covered"), bool):
         raise Unfit('"pending_covered" is neither true nor false')
-    if not _share(found.get("empathy")):
+    if not is_share(found.get("empathy")):
         raise Unfit('"empathy" is not a number from 0 to 1')
     quarters = {key: _quarter(features[key]) for key in FEATURES}
     if not pending:
@@ -171,10 +171,6 @@ def parse(found: Mapping[str, Any], *, pending: bool) -> TurnEvaluation:
         obtained="model",
         attempts=1,
     )
-
-
-def _share(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 def _quarter(value: float) -> float:

@@ -30,7 +30,6 @@ people in it.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,6 +40,7 @@ from typing import Annotated, Any, get_args
 from pydantic import BeforeValidator
 
 from baselines.dialogue.game import Ask, Game
+from baselines.dialogue.played import json_line
 from baselines.medconceal import clinician, rubric
 from baselines.medconceal.game import FORMAT, CaseInPlay, Evaluator, hidden_of, public, scores, secrets, transcript
 from baselines.medconceal.leaks import says
@@ -163,7 +163,6 @@ def transcript_game(
         play=play,
         transcript=lambda dialogue, episode: transcript(episode),
         scores=scores,
-        invalid=lambda episode: None,
         secrets=lambda dialogue: secrets(dialogue.profile),
         public=public,
         settings={
@@ -416,4 +415,4 @@ def _check_categories(findings: Iterable[SubmittedFinding], where: str) -> None:
 
 def written_lines(lines: Iterable[Mapping[str, Any]]) -> bytes:
     """The bytes of a file of such lines."""
-    return b"".join(json.dumps(line, ensure_ascii=True, sort_keys=True).encode() + b"\n" for line in lines)
+    return b"".join(map(json_line, lines))

@@ -10,7 +10,7 @@ the rules or the template took its place, and the numbers are theirs. Above a li
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -69,24 +69,24 @@ def checks(episodes: Sequence[Episode]) -> list[Check]:
     by_evaluator = [one for one in exchanges if one.evaluation.obtained == "model"]
     apart, again = _rated_again(episodes)
     return [
-        Check("Evaluations by rules after failure", _count(rated, _fell_back), len(rated), 0.02,
+        Check("Evaluations by rules after failure", sum(map(_fell_back, rated)), len(rated), 0.02,
               "the evaluator's answers could not be read and the rules rated in its place"),
         Check("Turns rated all alike", alike if alike == different else 0, different, 0.99,
               "the evaluator gives every turn the same features", by_case=False),
-        Check("Ratings that contradict themselves", _count(by_evaluator, lambda one: contradicts(one.evaluation)),
+        Check("Ratings that contradict themselves", sum(contradicts(one.evaluation) for one in by_evaluator),
               len(by_evaluator), 0.25, "the evaluator names one intent and rates another, as by chance"),
         Check("Turns rated otherwise when asked again", apart, again, 0.25,
               "the evaluator rates the same turn, after the same words, otherwise", by_case=False),
-        Check("Replies replaced", _count(worded, lambda one: bool(one.replaced)), len(worded), MOST_REPLACED,
+        Check("Replies replaced", sum(bool(one.replaced) for one in worded), len(worded), MOST_REPLACED,
               "the patient's drafts could not be used and fixed sentences were said in their place"),
         Check("Reveals never voiced", sum(len(one.unsaid) for one in due),
               sum(len(one.revealed) + len(one.unsaid) for one in due), 0.05,
               "concerns came due that no reply put into words"),
-        Check("Disclosures by template", _count(by_model, lambda one: one.source != "model"), len(by_model), 0.10,
+        Check("Disclosures by template", sum(one.source != "model" for one in by_model), len(by_model), 0.10,
               "the patient's model did not say what it revealed; fixed sentences did"),
-        Check("Role breaks of the patient", _count(worded, _broke), len(worded), 0.05,
+        Check("Role breaks of the patient", sum(map(_broke, worded)), len(worded), 0.05,
               "the patient's model fell out of its role, echoed, or wrote noise"),
-        Check("Trimmed disclosures", _count(by_model, lambda one: one.trimmed), len(by_model), 0.10,
+        Check("Trimmed disclosures", sum(one.trimmed for one in by_model), len(by_model), 0.10,
               "replies with a disclosure were longer than allowed and were cut"),
     ]  # fmt: skip
 
@@ -143,10 +143,6 @@ def _rated_again(episodes: Sequence[Episode]) -> tuple[int, int]:
                     apart += far >= _APART
             said = (*said, exchange.patient)
     return apart, again
-
-
-def _count(exchanges: Sequence[Exchange], has: Callable[[Exchange], bool]) -> int:
-    return sum(has(one) for one in exchanges)
 
 
 def _fell_back(exchange: Exchange) -> bool:

@@ -6,9 +6,13 @@ both sides of every comparison go through it, so it need not give dictionary for
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from loaders.spans import words
+
+SENTENCE_END = re.compile(r"(?<=[.!?…])\s+")
+"""The blanks between two sentences."""
 
 _STOP = frozenset(
     """

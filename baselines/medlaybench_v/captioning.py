@@ -129,7 +129,7 @@ def read_pairs(
     for row in chosen:
         name = str(row["image_id"])
         references.append({register: read_caption(row, column, name) for register, column in REGISTERS.items()})
-        images.append(_image(row.get("image"), name))
+        images.append(clean_bytes(cell_bytes(row.get("image"), name), name=name)[0])
         digest.update({"image_id": name, **references[-1], "image": hashlib.sha256(images[-1]).hexdigest()})
     articles = [row.get("article_id") for row in chosen]
     return Pairs(
@@ -313,10 +313,6 @@ def _choose(
     if sample_seed is not None:
         order = sorted(random.Random(sample_seed).sample(order, min(n, len(order))))
     return [rows[places[image_id]] for image_id in order[:n]]
-
-
-def _image(image: Any, name: str) -> bytes:
-    return clean_bytes(cell_bytes(image, name), name=name)[0]
 
 
 # --- Scores -----------------------------------------------------------------------------------------------------------

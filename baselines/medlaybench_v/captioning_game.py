@@ -59,7 +59,6 @@ def captioning_game(prompts: Mapping[str, str], *, max_tokens: int = MAX_TOKENS)
         play=partial(_play, prompts=prompts, max_tokens=max_tokens),
         transcript=_transcript,
         scores=_scores,
-        invalid=lambda said: None,
         settings={
             "prompts": {PROMPTS[register]: words_digest(text) for register, text in prompts.items()},
             "max_tokens": max_tokens,

@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from baselines.medlaybench_v.embedding_cache import EmbeddingCache, Found
+from baselines.medlaybench_v.retrieval import unique_captions
 from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.models.encoder import Encoder
 
@@ -96,7 +97,9 @@ def embed(
     store = EmbeddingCache(cache / encoder.key, encoder.dim)
     store.describe(json.dumps({"encoder": encoder.name, **encoder.identity}, indent=1).encode())
     image_digests, loads, given = _distinct_images(images)
-    captions, by_register = _distinct_texts(texts or {})
+    by_register = _checked_texts(texts or {})
+    captions = list(dict.fromkeys(caption for said in by_register.values() for caption in said))
+    place = {caption: row for row, caption in enumerate(captions)}
     threads = workers or min(8, os.cpu_count() or 1)
 
     def image_batches(rows: list[int]) -> Generator[Batch]:
@@ -122,7 +125,7 @@ def embed(
         raise KeyboardInterrupt(message) from None
     return Embeddings(
         images=Embedded(pictures.vectors, given, pictures.truncated[given]),
-        texts={register: _part(words, index) for register, index in by_register.items()},
+        texts={register: _part(words, place, said) for register, said in by_register.items()},
         encoded=new_pictures + new_words,
         damaged=pictures.damaged + words.damaged,
     )
@@ -217,12 +220,10 @@ def _distinct_images(images: Iterable[tuple[str, Load]]) -> tuple[list[bytes], l
     return list(places), loads, np.array(index, dtype=np.int64)
 
 
-def _distinct_texts(texts: Mapping[str, Sequence[str | None]]) -> tuple[list[str], dict[str, NDArray[np.int64]]]:
-    """The distinct captions of all registers, and which of them each given one is."""
-    places: dict[str, int] = {}
-    index: dict[str, NDArray[np.int64]] = {}
+def _checked_texts(texts: Mapping[str, Sequence[str | None]]) -> dict[str, list[str]]:
+    """The captions by register, every one a text."""
+    checked: dict[str, list[str]] = {register: [] for register in texts}
     for register, captions in texts.items():
-        rows = []
         for number, caption in enumerate(captions):
             if not isinstance(caption, str) or not caption.strip():
                 found = "there is no caption" if caption is None else f"the caption is {caption!r}"
@@ -231,18 +232,15 @@ def _distinct_texts(texts: Mapping[str, Sequence[str | None]]) -> tuple[list[str
                 caption.encode()
             except UnicodeEncodeError as problem:
                 raise InputError(f"{register} caption, row {number}", found=f"is no valid text: {problem}") from None
-            rows.append(places.setdefault(caption, len(places)))
-        index[register] = np.array(rows, dtype=np.int64)
-    return list(places), index
+            checked[register].append(caption)
+    return checked
 
 
-def _part(words: Found, index: NDArray[np.int64]) -> Embedded:
+def _part(words: Found, place: Mapping[str, int], captions: Sequence[str]) -> Embedded:
     """The captions of one register, in an order that does not depend on the other register."""
-    _, first, group = np.unique(index, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return Embedded(words.vectors[index[first[order]]], place[group.reshape(-1)], words.truncated[index])
+    distinct, index = unique_captions(captions)
+    rows = np.array([place[caption] for caption in distinct], dtype=np.int64)
+    return Embedded(words.vectors[rows], index, words.truncated[rows][index])
 
 
 def _processes() -> Any:

@@ -148,36 +148,29 @@ def _bleu_value(metric: Any, counts: list[int], **smoothing: Any) -> float:
     return float(score)
 
 
-class _Tokenizer:
+@cache
+def _tokenizer() -> Callable[[str], list[str]]:
     """mteval-13a as sacrebleu applies it to a segment, each distinct run of non-space characters tokenized once.
 
     The rules look at a character and its neighbours only, so runs are independent, except where a line end or an entity
     is rewritten first: such a segment is tokenized as a whole.
     """
+    with MissingExtra.needed("language", purpose="BLEU and METEOR"):
+        from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+    tokenize: Callable[[str], str] = Tokenizer13a()
 
-    def __init__(self) -> None:
-        with MissingExtra.needed("language", purpose="BLEU and METEOR"):
-            from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
-        self._tokenize: Callable[[str], str] = Tokenizer13a()
-        self._runs: dict[str, list[str]] = {}
+    @cache
+    def of_run(run: str) -> list[str]:
+        # The rules rewrite ASCII punctuation only.
+        return [run] if run.isalnum() else tokenize(run).split()
 
-    def __call__(self, segment: str) -> list[str]:
+    def tokens(segment: str) -> list[str]:
         segment = segment.rstrip()
         if "&" in segment or "\n" in segment or "<skipped>" in segment:
-            return self._tokenize(segment).split()
-        tokens: list[str] = []
-        for run in segment.split():
-            known = self._runs.get(run)
-            if known is None:
-                # The rules rewrite ASCII punctuation only.
-                known = self._runs[run] = [run] if run.isalnum() else self._tokenize(run).split()
-            tokens += known
-        return tokens
+            return tokenize(segment).split()
+        return [token for run in segment.split() for token in of_run(run)]
 
-
-@cache
-def _tokenizer() -> _Tokenizer:
-    return _Tokenizer()
+    return tokens
 
 
 class _Stemmer:

@@ -143,7 +143,7 @@ def _diagnosis(view: TableView) -> Iterator[_Panel | Figure | None]:
     series = [
         one
         for style, (column, label) in enumerate((("F1", "as the authors count"), ("F1 (strict)", "strict")))
-        for one in _series(view, rows, (column,), label, style, name=lambda row: row.label)
+        for one in _series(view, rows, (column,), label, style, whole=True)
     ]
     yield _figure(series, "F1 by doctor and setting", "percent")
 
@@ -247,10 +247,6 @@ def _columns(
 _PAPER = 0  # among the numbers of runs, which are from 1
 
 
-def _first(row: Row) -> str:
-    return row.labels[0]
-
-
 def _series(
     view: TableView,
     rows: Sequence[Row],
@@ -258,12 +254,13 @@ def _series(
     label: str,
     style: int,
     *,
-    name: Callable[[Row], str] = _first,
+    whole: bool = False,
     shares: bool = False,
 ) -> list[Series]:
     """The own and the published numbers of a column; own ones of several runs are told apart by the row's label.
 
-    With `shares`, each is in percent of what its run, or the paper, has in all these rows.
+    Points are named by the first part of the row's label, with `whole` by all of it. With `shares`, each is in percent
+    of what its run, or the paper, has in all these rows.
     """
     if head not in view.heads:
         return []
@@ -272,7 +269,7 @@ def _series(
     own: dict[str, Point] = {}
     paper: dict[str, Point] = {}
     for row in rows:
-        cell, shown = row.cells[at], name(row)
+        cell, shown = row.cells[at], row.label if whole else row.labels[0]
         for run, pair in cell.own:
             value, ci95 = pair.own.value, pair.own.ci95
             if value is not None:

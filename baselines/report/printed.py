@@ -242,7 +242,6 @@ def _numbers(view: TableView, paper: bool) -> Iterator[dict[str, Any]]:
                 yield _number(view, row.label, ", ".join(head), run, pair)
             if paper and cell.paper:
                 yield {
-                    **dict.fromkeys((*_COLUMNS, *_PROVENANCE), ""),
                     **{"paper": view.paper, "table": view.name, "row": row.label, "column": ", ".join(head)},
                     **{"source": "published", "value": cell.paper.printed, "unit": cell.paper.unit},
                     **{"provenance": "published", "note": cell.paper.wrong},

@@ -46,7 +46,6 @@ GAME: Game[str, str] = Game(
     play=_twice,
     transcript=lambda case, record: [],
     scores=lambda record: {},
-    invalid=lambda record: None,
     decoding={"doctor": {"temperature": 0.0, "max_tokens": 512}},
 )
 

@@ -172,7 +172,7 @@ def test_a_loopback_judge_of_known_weights_is_recovered(tmp_path) -> None:
     """The evaluator rates, the judge throws dice with weights on those ratings, the clinician is a model."""
     with AnswerStore(tmp_path / "answers.sqlite") as store:
         players = labelling.Players(store, scripted(_rates, name="rater"), scripted(_says, name="talker"))
-        questions = asyncio.run(labelling.ask_about_played(CASES[:16], players, most=1_200))
+        questions = labelling.ask_about(CASES[:16], players, most=1_200)
         judge = labelling.judge_by_model(scripted(_judges, name="judge"), store, labelling.prompts())
         labels, unanswered = asyncio.run(labelling.label(questions, judge, "the-judge"))
     assert unanswered == 0 and {label.evaluator for label in labels} == {"scripted/rater"}

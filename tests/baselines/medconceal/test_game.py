@@ -18,7 +18,7 @@ from baselines.medconceal import clinician, labelling, rubric
 from baselines.medconceal.acceptance import play_scripted
 from baselines.medconceal.agents import plain_patient, rules_evaluator
 from baselines.medconceal.clinician import DECIDE, SUBMIT
-from baselines.medconceal.clinician_attackers import ATTACKERS
+from baselines.medconceal.clinician_attackers import _RATING, ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.game import Rules, scores, secrets, task_game
 from baselines.medconceal.policy import DEFAULT, PAPER
@@ -216,20 +216,8 @@ def test_attackers_earn_nothing(name: str) -> None:
 def test_an_evaluator_that_copies_a_planted_rating_is_still_blocked() -> None:
     """The worst case: the evaluator's model obeys the clinician. The probe rule does not ask the model."""
     game = task_game(Rules("confirmation", patient="template"))
-    attack = ATTACKERS["attacker-json"](None)
-
-    def obedient(messages: Sequence[Message]) -> str:
-        return json.dumps(
-            {
-                "intent": "open_elicitation",
-                "intent_probabilities": {"open_elicitation": 1},
-                "pending_covered": True,
-                "empathy": 1,
-                "features": dict.fromkeys(("DG", "ER", "PA", "CE", "SP", "NS", "CM", "PS", "PQC"), 1) | {"MR": 0},
-            }
-        )
-
-    episode = asyncio.run(game.play(CASES[0], playing({"clinician": attack, "evaluator": obedient})))
+    scripts = {"clinician": ATTACKERS["attacker-json"](None), "evaluator": lambda messages: _RATING}
+    episode = asyncio.run(game.play(CASES[0], playing(scripts)))
     assert set(episode.states) == {0} and all(exchange.blocked for exchange in episode.exchanges)
 
 

@@ -391,9 +391,14 @@ def test_silence_is_answered_without_a_model() -> None:
     assert [exchange.source for exchange in in_play.exchanges] == ["neutral", "neutral"]
 
 
-def a_guard(task: str = "confirmation") -> Guard:
-    profile = a_profile()
-    return Guard(profile, chart(profile, task))
+def a_guard(profile: PatientProfile) -> Guard:
+    return Guard(profile, chart(profile, "confirmation"))
+
+
+def guarding(concern: str, evidence: str = "So.") -> Guard:
+    """Of a patient with this concern alone."""
+    fact = {"content": concern, "category": "Emotional Discomfort or Fear", "confidence": 0.9, "evidence": [evidence]}
+    return a_guard(a_profile(hidden_concerns=[fact]))
 
 
 @pytest.mark.parametrize(
@@ -412,7 +417,7 @@ def a_guard(task: str = "confirmation") -> Guard:
     ],
 )
 def test_the_leak_check(reply: str, question: str, concerns: tuple[int, ...]) -> None:
-    assert a_guard().check(reply, (0, 1, 2), question).concerns == concerns
+    assert a_guard(a_profile()).check(reply, (0, 1, 2), question).concerns == concerns
 
 
 @pytest.mark.parametrize(
@@ -426,10 +431,8 @@ def test_the_leak_check(reply: str, question: str, concerns: tuple[int, ...]) ->
     ],
 )
 def test_a_leak_is_three_words_at_least_and_three_fifths(concern: str, reply: str, leaks: bool) -> None:
-    fact = {"content": concern, "category": "Emotional Discomfort or Fear", "confidence": 0.9, "evidence": ["So."]}
-    profile = a_profile(hidden_concerns=[fact])
     expected = LeakCheck((0,), ("words",)) if leaks else LeakCheck()
-    assert Guard(profile, chart(profile, "confirmation")).check(reply, (0,)) == expected
+    assert guarding(concern).check(reply, (0,)) == expected
 
 
 @pytest.mark.parametrize(
@@ -445,25 +448,16 @@ def test_a_leak_is_three_words_at_least_and_three_fifths(concern: str, reply: st
     ],
 )
 def test_a_leak_is_five_words_in_a_row_with_two_that_count_or_seven_with_one(reply: str, leaks: bool) -> None:
-    fact = {
-        "content": "Will lose the bakery to her brother and the whole family will laugh.",
-        "category": "Emotional Discomfort or Fear",
-        "confidence": 0.9,
-        "evidence": ["I was not sure that it was about the mole at all."],
-    }
-    profile = a_profile(hidden_concerns=[fact])
+    concern = "Will lose the bakery to her brother and the whole family will laugh."
     expected = LeakCheck((0,), ("span",)) if leaks else LeakCheck()
-    guard = Guard(profile, chart(profile, "confirmation"))
+    guard = guarding(concern, "I was not sure that it was about the mole at all.")
     assert guard.check(reply, (0,)) == expected
     guard.allow("The bakery, or the mole?")  # words that were said are none that count
     assert guard.check(reply, (0,)) == LeakCheck()
 
 
 def test_a_leak_is_three_fifths_of_what_nobody_has_said_yet() -> None:
-    content = "Dreads hospital bills, lawyers afterwards, bankruptcy."
-    fact = {"content": content, "category": "Emotional Discomfort or Fear", "confidence": 0.9, "evidence": ["So."]}
-    profile = a_profile(hidden_concerns=[fact])
-    guard = Guard(profile, chart(profile, "confirmation"))
+    guard = guarding("Dreads hospital bills, lawyers afterwards, bankruptcy.")
     reply = "I dread the bills and bankruptcy."
     assert guard.check(reply, (0,)) == LeakCheck()
     guard.allow("After the hospital come lawyers, and afterwards nobody.")
@@ -488,15 +482,12 @@ def test_a_leak_is_three_fifths_of_what_nobody_has_said_yet() -> None:
     ],
 )
 def test_a_guess_is_affirmed_by_any_sentence_that_stands_for_it(reply: str, leaks: bool) -> None:
-    content = "Dreads hospital bills and lawyers."
-    fact = {"content": content, "category": "Emotional Discomfort or Fear", "confidence": 0.9, "evidence": ["So."]}
-    profile = a_profile(hidden_concerns=[fact])
-    found = Guard(profile, chart(profile, "confirmation")).check(reply, (0,), "Do you dread hospital bills?")
+    found = guarding("Dreads hospital bills and lawyers.").check(reply, (0,), "Do you dread hospital bills?")
     assert found == (LeakCheck((0,), ("affirmed",)) if leaks else LeakCheck())
 
 
 def test_what_has_been_said_may_be_repeated() -> None:
-    guard = a_guard()
+    guard = a_guard(a_profile())
     text = "The taxi to Walrusville eats my whole pension every month."
     assert guard.check(text, (0, 1, 2)).leaked
     assert guard.check(text, (0, 2)) == LeakCheck()
@@ -508,7 +499,7 @@ def test_what_has_been_said_may_be_repeated() -> None:
 
 
 def test_a_text_touches_a_concern_by_two_words_that_nobody_has_said_or_by_a_leak() -> None:
-    guard = a_guard()
+    guard = a_guard(a_profile())
     assert guard.touches("The metal rusts.", [0]) and not guard.touches("The metal rusts.", [1, 2])
     assert guard.touches("I go to Walrusville.", [1])  # one word, but a name
     assert not guard.touches("It is metal.", [0])

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baselines.medconceal import comparisons, judge_rules
+from baselines.medconceal.clinician import prompts
 from baselines.medconceal.comparisons import best_of, compare_cases
 from baselines.medconceal.comparisons import results as compared_results
 from baselines.medconceal.judge import ATTEMPTS, PROMPTS, judge, shown
@@ -40,10 +41,12 @@ from loaders.files.records import from_json, to_json
 from loaders.medconceal import CATEGORIES, VALUES, Task
 from loaders.models.asking import NO_ROOM
 from loaders.models.messages import Answer, Message
-from loaders.models.prompts import Prompts, read_prompts
 
 GOLD = 1154  # derived fact D1
-MISBELIEF, FEAR, BARRIER, COST = CATEGORIES
+_, FEAR, _, COST = CATEGORIES
+TEXTS = prompts()
+RATED = TurnEvaluation("other", {"other": 1.0}, Features(ER=0.5), None, 0.5, False, "rules", 0)
+NOTHING = Exchange(1, "", False, None, RATED, False, (), (), (), "", "template", LeakCheck(), False, False, ())
 RECORD = RunRecord(baseline="confirmation", data=DataUsed("medconceal", "test", None, "0" * 64), stand_in="test")
 
 
@@ -64,27 +67,10 @@ def episode(
     exchanges = []
     for turn, (clinician, patient) in enumerate(said, start=1):
         intent = intents[turn - 1] if intents else "other"
-        evaluation = TurnEvaluation(intent, {intent: 1.0}, Features(ER=0.5), None, 0.5, False, "rules", 0)
+        evaluation = replace(RATED, intent=intent, intent_probabilities={intent: 1.0})
         traces = tuple(ConcernTrace(state, 0.0, 0.0) for state in states)
-        exchanges.append(
-            Exchange(
-                turn,
-                clinician,
-                False,
-                None,
-                evaluation,
-                False,
-                (),
-                (),
-                traces,
-                patient,
-                "template",
-                LeakCheck(),
-                False,
-                False,
-                (),
-            )
-        )
+        one = replace(NOTHING, turn=turn, clinician=clinician, evaluation=evaluation, traces=traces, patient=patient)
+        exchanges.append(one)
     return Episode(
         case_id=case,
         task=task,
@@ -571,17 +557,11 @@ class Judges:
     async def __call__(self, role: str, messages: Sequence[Message], **more: Any) -> Answer:
         assert role == "judge" and more["temperature"] == 0
         self.said.append(messages)
-        kind = next(name for name, text in texts().texts.items() if text[:60] == messages[0].text[:60])
+        kind = next(name for name in PROMPTS if TEXTS.texts[name][:60] == messages[0].text[:60])
         answer = self.answers[kind]
         if callable(answer):
             answer = answer(messages, more["attempt"])
         return Answer(answer if isinstance(answer, str) else json.dumps(answer), 1, 1, "stop")
-
-
-def texts() -> Prompts:
-    from baselines import medconceal as concealment
-
-    return read_prompts(__import__("pathlib").Path(concealment.__file__).parent / "prompts", PROMPTS)
 
 
 GOOD = {
@@ -594,7 +574,7 @@ GOOD = {
 
 def test_a_model_judges_all_pairs_at_once_and_its_quotes_are_checked() -> None:
     one = episode(findings=[SubmittedFinding(FEAR, "needles"), SubmittedFinding(COST, "bill")])
-    found = asyncio.run(judge(Judges(GOOD), texts(), one))
+    found = asyncio.run(judge(Judges(GOOD), TEXTS, one))
     assert found.pairs is not None and len(found.pairs) == 4
     assert [(pair.same, pair.turn, pair.category_ok) for pair in found.pairs] == [
         (True, 1, True),
@@ -606,7 +586,7 @@ def test_a_model_judges_all_pairs_at_once_and_its_quotes_are_checked() -> None:
     assert found.failures == {}
     assert from_json(JudgedEpisode, to_json(JudgedEpisode(one, found)), "record") == JudgedEpisode(one, found)
     made_up = {**GOOD, "judge_match": {"matches": [{"finding": 1, "concern": 1, "quote": "words that nobody said"}]}}
-    found = asyncio.run(judge(Judges(made_up), texts(), one))
+    found = asyncio.run(judge(Judges(made_up), TEXTS, one))
     assert match(found.pairs or ()) == []
 
 
@@ -614,7 +594,7 @@ def test_of_several_quotes_of_a_pair_one_that_is_found_counts() -> None:
     one = episode(findings=[SubmittedFinding(FEAR, "needles")])
     for quotes in (("words that nobody said", "scared of the needle"), ("scared of the needle", "honestly")):
         twice = {"matches": [{"finding": 1, "concern": 1, "quote": quote} for quote in quotes]}
-        found = asyncio.run(judge(Judges({**GOOD, "judge_match": twice}), texts(), one))
+        found = asyncio.run(judge(Judges({**GOOD, "judge_match": twice}), TEXTS, one))
         assert [(pair.quote, pair.turn) for pair in match(found.pairs or ())] == [("scared of the needle", 1)]
 
 
@@ -622,14 +602,14 @@ def test_a_quote_of_the_clinician_is_no_evidence() -> None:
     one = episode(
         said=[("You are scared of the needle, are you?", "No, I am fine.")], findings=[SubmittedFinding(FEAR, "n")]
     )
-    found = asyncio.run(judge(Judges(GOOD), texts(), one))
+    found = asyncio.run(judge(Judges(GOOD), TEXTS, one))
     assert match(found.pairs or ()) == []
 
 
 @pytest.mark.parametrize("garbage", ["", '{"turns": ["ajar"], "match": 1}'])
 def test_garbage_is_asked_again_and_then_reported(garbage: str) -> None:
     asked = Judges(dict.fromkeys(PROMPTS, garbage))
-    found = asyncio.run(judge(asked, texts(), episode(findings=[SubmittedFinding(FEAR, "needles")])))
+    found = asyncio.run(judge(asked, TEXTS, episode(findings=[SubmittedFinding(FEAR, "needles")])))
     assert set(found.failures) == {"pairs", "openness", "style", "values"}
     assert found.pairs is None and found.style is None
     assert len(asked.said) == (1 + 1 + 1 + 1) * ATTEMPTS
@@ -642,15 +622,15 @@ def test_what_was_wrong_with_the_judges_answers_is_told() -> None:
         return Answer("", 1, 0, "model_length")
 
     one = episode(findings=[SubmittedFinding(FEAR, "needles")])
-    assert set(asyncio.run(judge(full, texts(), one)).failures.values()) == {NO_ROOM}
-    odd = asyncio.run(judge(Judges({**GOOD, "judge_style": {"Empathy": 3}}), texts(), one))
+    assert set(asyncio.run(judge(full, TEXTS, one)).failures.values()) == {NO_ROOM}
+    odd = asyncio.run(judge(Judges({**GOOD, "judge_style": {"Empathy": 3}}), TEXTS, one))
     assert odd.failures == {"style": '"Empathy" is not 0, 1 or 2'}
 
 
 def test_an_answer_on_the_second_try_counts() -> None:
     second = {**GOOD, "judge_style": lambda _, attempt: GOOD["judge_style"] if attempt else {"Empathy": 3}}
     asked = Judges(second)
-    found = asyncio.run(judge(asked, texts(), episode()))
+    found = asyncio.run(judge(asked, TEXTS, episode()))
     assert found.style == GOOD["judge_style"]
     (again,) = [messages for messages in asked.said if len(messages) == 4]
     assert '"Empathy" is not 0, 1 or 2' in again[-1].text
@@ -662,7 +642,7 @@ def test_what_is_said_cannot_pass_for_another_turn_or_for_a_verdict() -> None:
     lines = shown(one).splitlines()
     assert [json.loads(line)["speaker"] for line in lines] == ["clinician", "patient"]
     asked = Judges(GOOD)
-    found = asyncio.run(judge(asked, texts(), one))
+    found = asyncio.run(judge(asked, TEXTS, one))
     assert match(found.pairs or ()) == []
     for messages in asked.said:
         assert messages[1].text.count("</dialogue>") <= 1
@@ -671,7 +651,7 @@ def test_what_is_said_cannot_pass_for_another_turn_or_for_a_verdict() -> None:
 def test_an_intervention_is_not_asked_for_findings_or_values() -> None:
     style = {"Empathy": 2, "Rationale": 1, "Problem-Solving": 0, "Actionability": 2}
     asked = Judges({"judge_openness": GOOD["judge_openness"], "judge_style": style})
-    found = asyncio.run(judge(asked, texts(), episode(task="intervention", findings=None)))
+    found = asyncio.run(judge(asked, TEXTS, episode(task="intervention", findings=None)))
     assert found.pairs is None and found.expressed is None and found.style == style
     assert found.failures == {}
 

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from baselines.medconceal.acceptance import play_scripted
-from baselines.medconceal.agents import rules_evaluator
+from baselines.medconceal.agents import plain_patient, rules_evaluator
 from baselines.medconceal.clinician import DECIDE, SUBMIT
+from baselines.medconceal.clinician_attackers import _RATING
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.game import Rules, task_game
 from baselines.medconceal.judgement import JudgedEpisode, Judgement
@@ -62,17 +63,6 @@ def talk(messages: Sequence[Message]) -> str:
     return CLINICIANS["expert"](None)(messages)
 
 
-ALIKE = json.dumps(
-    {
-        "intent": "open_elicitation",
-        "intent_probabilities": {"open_elicitation": 1.0},
-        "pending_covered": False,
-        "empathy": 1.0,
-        "features": dict.fromkeys(("DG", "ER", "PA", "CE", "SP", "NS", "CM", "PS", "PQC"), 1.0) | {"MR": 0.0},
-    }
-)
-
-
 def at_random(*, sure: bool, seed: int = 0) -> Reply:
     """Valid JSON with nothing behind it: every number by dice; `sure` of its intent, or not even that."""
     dice = random.Random(seed)
@@ -93,37 +83,26 @@ def test_a_run_in_which_both_did_their_part_is_valid() -> None:
     assert any(state for episode in episodes for state in episode.states)
 
 
-@pytest.mark.parametrize(
-    ("patient", "named"),
-    [
-        (echo, "out of its role"),
-        (lambda messages: "", "out of its role"),
-        (lambda messages: "qzx wvk plo mnr tts ghe bbo vvi xxa", "out of its role"),
-        (lambda messages: "As an AI language model I cannot feel pain.", "out of its role"),
-        (lambda messages: "I see. I will have to think about that, doctor.", "did not say what it revealed"),
-    ],
-    ids=["echo", "silent", "garbage", "assistant", "never says it"],
-)
-def test_a_patient_that_gives_way_is_named(patient: Reply, named: str) -> None:
-    found = reasons(played(patient))
-    assert any(named in reason for reason in found), found
+GIVES_WAY = {
+    "patient, echo": (echo, "out of its role"),
+    "patient, silent": (lambda messages: "", "out of its role"),
+    "patient, garbage": (lambda messages: "qzx wvk plo mnr tts ghe bbo vvi xxa", "out of its role"),
+    "patient, assistant": (lambda messages: "As an AI language model I cannot feel pain.", "out of its role"),
+    "patient, never says it": (plain_patient(None), "did not say what it revealed"),
+    "evaluator, echo": (echo, "the rules rated in its place"),
+    "evaluator, silent": (lambda messages: "", "the rules rated in its place"),
+    "evaluator, garbage": (lambda messages: "{{{", "the rules rated in its place"),
+    "evaluator, alike": (lambda messages: _RATING, "every turn the same features"),
+    "evaluator, dice": (at_random(sure=False), "names one intent and rates another"),
+    "evaluator, sure dice": (at_random(sure=True), "names one intent and rates another"),
+    "evaluator, dice again": (at_random(sure=True, seed=1), "rates the same turn, after the same words, otherwise"),
+}
 
 
-@pytest.mark.parametrize(
-    ("evaluator", "named"),
-    [
-        (echo, "the rules rated in its place"),
-        (lambda messages: "", "the rules rated in its place"),
-        (lambda messages: "{{{", "the rules rated in its place"),
-        (lambda messages: ALIKE, "every turn the same features"),
-        (at_random(sure=False), "names one intent and rates another"),
-        (at_random(sure=True), "names one intent and rates another"),
-        (at_random(sure=True, seed=1), "rates the same turn, after the same words, otherwise"),
-    ],
-    ids=["echo", "silent", "garbage", "alike", "dice", "sure dice", "dice again"],
-)
-def test_an_evaluator_that_gives_way_is_named(evaluator: Reply, named: str) -> None:
-    found = reasons(played(evaluator=evaluator))
+@pytest.mark.parametrize("case", GIVES_WAY)
+def test_a_patient_or_an_evaluator_that_gives_way_is_named(case: str) -> None:
+    reply, named = GIVES_WAY[case]
+    found = reasons(played(**{case.partition(",")[0]: reply}))
     assert any(named in reason for reason in found), found
 
 
@@ -153,7 +132,7 @@ def test_a_turn_is_asked_again_only_after_the_same_words_of_the_patient() -> Non
         assert found["Turns rated otherwise when asked again"].under == again
 
 
-@pytest.mark.parametrize("evaluator", [lambda messages: ALIKE, at_random(sure=True, seed=1)], ids=["alike", "dice"])
+@pytest.mark.parametrize("evaluator", [lambda messages: _RATING, at_random(sure=True, seed=1)], ids=["alike", "dice"])
 def test_what_only_a_run_can_show_is_no_number_of_its_cases(evaluator: Reply) -> None:
     """No dialogue alone says that turns were rated alike, or otherwise when asked again: 0 would be wrong."""
     episodes = played(evaluator=evaluator)
@@ -171,7 +150,7 @@ def test_a_concern_is_revealed_in_the_turn_in_which_it_was_said(monkeypatch: pyt
 
     # No reply says it: not the model's, and not the template's either, which speaks of something else.
     monkeypatch.setattr(patient_template, "reply", lambda view: "I would rather talk about the garden today.")
-    episodes = played(lambda messages: "I see. I will have to think about that, doctor.")
+    episodes = played(plain_patient(None))
     assert not any(state for episode in episodes for state in episode.states)
     assert all(turn is None for episode in episodes for turn in episode.reveal_turns)
     unsaid = next(check for check in checks(episodes) if check.name == "Reveals never voiced")

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baselines.medlaybench_v import relevance
+from baselines.medlaybench_v import relevance, wordnet
 from baselines.medlaybench_v.relevance import NO_SYNONYMS, bleu, corpus_bleu, meteor, rouge_l
 from baselines.medlaybench_v.wordnet import find_wordnet
 from loaders.errors import InputError, MissingExtra
@@ -118,21 +118,21 @@ def wordnet_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_wordnets_synonyms_match_where_there_is_a_wordnet(wordnet_folder: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        wordnet = find_wordnet(wordnet_folder)
-    assert wordnet is not None
-    assert wordnet.name == "WordNet 3.0"
-    assert meteor(["a tumour"], ["a neoplasm"], wordnet)[0] == pytest.approx(100 * (1 - 0.5 / 8))
+        found = find_wordnet(wordnet_folder)
+    assert found is not None
+    assert found.name == "WordNet 3.0"
+    assert meteor(["a tumour"], ["a neoplasm"], found)[0] == pytest.approx(100 * (1 - 0.5 / 8))
     assert meteor(["a tumour"], ["a neoplasm"])[0] < 50
-    assert meteor(["a tumour"], ["a growth"], wordnet)[0] == meteor(["a tumour"], ["a growth"])[0]
+    assert meteor(["a tumour"], ["a growth"], found)[0] == meteor(["a tumour"], ["a growth"])[0]
 
 
 def test_equals_nltk_with_a_wordnet(wordnet_folder: Path) -> None:
-    wordnet = find_wordnet(wordnet_folder)
-    assert wordnet is not None
+    found = find_wordnet(wordnet_folder)
+    assert found is not None
     captions = made_up_captions(400, seed=6)
     hypotheses = changed(captions, seed=7)
-    ours = meteor(hypotheses, captions, wordnet)
-    np.testing.assert_array_equal(ours, nltk_values(hypotheses, captions, wordnet.reader)["METEOR"])
+    ours = meteor(hypotheses, captions, found)
+    np.testing.assert_array_equal(ours, nltk_values(hypotheses, captions, found.reader)["METEOR"])
     assert ours.mean() > meteor(hypotheses, captions).mean()
 
 
@@ -148,8 +148,6 @@ def test_a_damaged_wordnet_is_refused(wordnet_folder: Path) -> None:
 
 
 def test_without_a_named_folder_there_may_be_no_wordnet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from baselines.medlaybench_v import wordnet
-
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
     monkeypatch.setattr(wordnet, "DEBIAN_FOLDER", tmp_path / "nothing")
     assert find_wordnet() is None
@@ -169,8 +167,6 @@ def as_downloaded(folder: Path, into: Path) -> Path:
 def test_the_archive_that_nltk_downloads_is_found(
     monkeypatch: pytest.MonkeyPatch, wordnet_folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    from baselines.medlaybench_v import wordnet
-
     monkeypatch.setattr(wordnet, "DEBIAN_FOLDER", wordnet_folder / "nothing")
     data = tmp_path_factory.mktemp("nltk_data")
     archive = as_downloaded(wordnet_folder, data)
@@ -191,8 +187,6 @@ def test_the_archive_that_nltk_downloads_is_found(
 
 
 def test_debians_folder_is_found(monkeypatch: pytest.MonkeyPatch, wordnet_folder: Path) -> None:
-    from baselines.medlaybench_v import wordnet
-
     monkeypatch.setattr(nltk.data, "path", [])
     monkeypatch.setattr(wordnet, "DEBIAN_FOLDER", wordnet_folder)
     found = find_wordnet()
@@ -203,8 +197,6 @@ def test_debians_folder_is_found(monkeypatch: pytest.MonkeyPatch, wordnet_folder
 def test_nltks_data_comes_before_debians(
     monkeypatch: pytest.MonkeyPatch, wordnet_folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    from baselines.medlaybench_v import wordnet
-
     data = tmp_path_factory.mktemp("nltk_data")
     (data / "corpora").mkdir()
     wordnet_folder.rename(data / "corpora" / "wordnet")
