@@ -2,6 +2,7 @@
 
 photo_sets, folders                          the photos of whatever a user names: data sets, releases, folders
 pictures -> quality -> overlaid_text         size, blur, exposure; overlaid text
+         -> erased_text                      the picture without that text, of which all below is made
          -> hashes -> neighbours             perceptual hashes of whole and parts; exact join within a distance
                       -> verification        keypoints, geometry and pixels decide on each candidate pair
                          -> duplicates       clusters, and which copy of each to keep
@@ -14,6 +15,7 @@ What the constants were chosen on:
 
 verification, and what it builds on   copies made of one half of the trial photos; pairs of different hands on one rig
 overlaid_text, motion_blur            lines of text and moved cameras, made on two thirds of the trial photos
+erased_text                           lines of text, marks and pages, made of 36 of the trial photos
 neighbours (which chunks)             times at 30,000 to a million random hashes
 quality, calibration                  conventions (224 pixels, 2.5 deviations, 2 % of the area), chosen on no data
 

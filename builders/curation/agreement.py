@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from builders.curation.alignment import Map
+from builders.curation.erased_text import Hidden
 from builders.curation.opencv import cv2
 from builders.curation.pictures import Grey, shrunk
 
@@ -16,25 +17,35 @@ _STEP = 4
 _STRUCTURE = 2.0  # grey levels: minimum standard deviation for a window to have something to compare
 _CORRELATED = 0.75
 _LEAST_WINDOWS = 40
+_LEAST_SEEN = 0.5  # minimum share of a window that no text hides
 _DARK, _BRIGHT = 4, 250  # grey levels beyond which a pixel may have been clipped
 
 Levels = NDArray[np.float32]
 
 
-def agreement_of(affine: Map, first: Grey, second: Grey) -> float:
+def agreement_of(
+    affine: Map, first: Grey, second: Grey, first_hidden: Hidden | None = None, second_hidden: Hidden | None = None
+) -> float:
     """Share of the structured windows of one picture that look alike in the other; the better of both directions.
 
-    `affine` maps the first picture onto the second. 0 if the common area has too little structure.
+    `affine` maps the first picture onto the second. What is hidden in either is not compared. 0 if the common area has
+    too little structure.
     """
     if np.linalg.det(affine[:, :2]) > 1:  # compare at the coarser of the two resolutions
         first, second = second, first
+        first_hidden, second_hidden = second_hidden, first_hidden
         affine = np.asarray(cv2.invertAffineTransform(affine), np.float64)
     small = shrunk(second, _SIDE)
     affine = np.diag((small.shape[1] / second.shape[1], small.shape[0] / second.shape[0])) @ affine
     laid, covered = _laid(affine, first, small.shape)
     base = small.astype(np.float32)
     usable = covered & _unclipped(laid, base) & _grid(base.shape)
-    correlation, here, there = _correlation(_band(laid), _band(base))
+    bands = _band(laid), _band(base)
+    seen = _seen(affine, first_hidden, second_hidden, small.shape)
+    if seen is not None:
+        usable &= cv2.boxFilter(seen, -1, (_WINDOW, _WINDOW)) >= _LEAST_SEEN
+        bands = bands[0] * seen, bands[1] * seen
+    correlation, here, there = _correlation(*bands)
     alike = correlation >= _CORRELATED
     shares = []
     for structure in (here, there):
@@ -43,6 +54,19 @@ def agreement_of(affine: Map, first: Grey, second: Grey) -> float:
             return 0.0
         shares.append(float(alike[chosen].mean()))
     return max(shares)
+
+
+def _seen(affine: Map, first: Hidden | None, second: Hidden | None, shape: tuple[int, ...]) -> Levels | None:
+    """1 where nothing is hidden in either picture, else 0; None if nothing is at all."""
+    if first is None and second is None:
+        return None
+    size = shape[1], shape[0]
+    hidden = np.zeros(shape, np.float32)
+    if first is not None:
+        hidden = cv2.warpAffine(first.astype(np.float32), affine, size)
+    if second is not None:
+        hidden = np.maximum(hidden, cv2.resize(second.astype(np.float32), size, interpolation=cv2.INTER_AREA))
+    return np.asarray(cv2.dilate(hidden, np.ones((3, 3), np.uint8)) < 0.5, np.float32)
 
 
 def _laid(affine: Map, grey: Grey, shape: tuple[int, ...]) -> tuple[Levels, NDArray[np.bool_]]:

@@ -28,6 +28,8 @@ from loaders.files.images import open_image
 
 Pair = tuple[str, str]
 """Two pictures by digest, the smaller first."""
+Marked = tuple[tuple[str, bool], tuple[str, bool]]
+"""Such a pair, and whether each has text laid over it."""
 Files = Mapping[str, File]
 """The file of each picture."""
 Asked = TypeVar("Asked")
@@ -73,11 +75,11 @@ class Compare(_Asked):
         self._kept: OrderedDict[str, Future[Features]] = OrderedDict()
         self._lock = Lock()
 
-    def __call__(self, name: str, unit: tuple[Sequence[Pair], Files]) -> list[PairVerdict]:
+    def __call__(self, name: str, unit: tuple[Sequence[Marked], Files]) -> list[PairVerdict]:
         pairs, files = unit
-        return [compare(self._features(one, files), self._features(two, files)) for one, two in pairs]
+        return [compare(self._features(*one, files), self._features(*two, files)) for one, two in pairs]
 
-    def _features(self, digest: str, files: Files) -> Features:
+    def _features(self, digest: str, text: bool, files: Files) -> Features:
         with self._lock:
             found = self._kept.get(digest)
             mine = found is None
@@ -89,7 +91,7 @@ class Compare(_Asked):
                 self._kept.move_to_end(digest)
         if mine:  # the first thread to ask computes them; others wait for the result
             try:
-                found.set_result(features(read_picture(read_again(files[digest], digest))))
+                found.set_result(features(read_picture(read_again(files[digest], digest)), text=text))
             except BaseException as error:
                 found.set_exception(error)
         return found.result()

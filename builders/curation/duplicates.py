@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass
 from statistics import median
@@ -86,7 +86,8 @@ def group(
     `files` gives the first file of each, which is read again (and refused if it has changed).
     """
     by_digest = {content.digest: content for content in contents}
-    links, crowded = _links(contents, files, index, engine, progress)
+    written = {content.digest for content in contents if content.quality.text_characters}
+    links, crowded = _links(contents, written, files, index, engine, progress)
     linked = sorted({digest for link in links for digest in (link.first, link.second)})
     copies, clusters = DisjointSet(linked), DisjointSet(linked)  # most pictures have no partner and need no set
     for link in links:
@@ -106,7 +107,7 @@ def group(
         chosen = min(members, key=lambda digest: _merit(by_digest[digest], looks[digest], usual, files[digest].name))
         best.update(dict.fromkeys(members, chosen))
     pairs = [(best[digest], digest) for digest in by_digest if best.get(digest, digest) != digest]
-    told = _verdicts(pairs, files, index, engine)
+    told = _verdicts(pairs, written, files, index, engine)
     places = {digest: Place(digest[:16], digest, False, None) for digest in by_digest}
     for members in _members(clusters):
         for digest in members:
@@ -154,7 +155,12 @@ def _key(first: str, second: str) -> tuple[str, str]:
 
 
 def _links(
-    contents: Sequence[Content], files: Files, index: Index, engine: Engine, progress: Progress | None
+    contents: Sequence[Content],
+    written: Set[str],
+    files: Files,
+    index: Index,
+    engine: Engine,
+    progress: Progress | None,
 ) -> tuple[list[Link], int]:
     """The candidates whose verdict is not "different", in order, and how many pictures have more than are compared;
     pairs already known as copies of copies are skipped."""
@@ -166,7 +172,7 @@ def _links(
     for start in range(0, len(pairs), _ROUND):
         some = [(contents[i].digest, contents[j].digest) for i, j in pairs[start : start + _ROUND]]
         asked = [pair for pair in some if not (pair[0] in copies and pair[1] in copies and copies.connected(*pair))]
-        for (first, second), verdict in _verdicts(asked, files, index, engine, compare).items():
+        for (first, second), verdict in _verdicts(asked, written, files, index, engine, compare).items():
             if verdict.kind != DIFFERENT:
                 links.append(Link(first, second, verdict))
             if verdict.kind == COPY:
@@ -179,15 +185,21 @@ def _links(
 
 
 def _verdicts(
-    pairs: Sequence[Pair], files: Files, index: Index, engine: Engine, compare: Compare | None = None
+    pairs: Sequence[Pair],
+    written: Set[str],
+    files: Files,
+    index: Index,
+    engine: Engine,
+    compare: Compare | None = None,
 ) -> dict[Pair, PairVerdict]:
-    """The verdict on each pair, smaller digest first, from the index if it is there."""
+    """The verdict on each pair, smaller digest first, from the index if it is there; `written` have text over them."""
     keys = [_key(*pair) for pair in pairs]
     stored = {key: index.get("pair", " ".join(key)) for key in keys}
     known = {key: from_json(PairVerdict, text.encode(), _KNOWN) for key, text in stored.items() if text is not None}
-    new = [key for key in stored if key not in known]
-    with closing(answers(engine, compare or Compare(), new, lambda key: key, files, "compare")) as found:
-        for key, verdict in found:
+    new = [((one, one in written), (two, two in written)) for one, two in stored if (one, two) not in known]
+    with closing(answers(engine, compare or Compare(), new, dict, files, "compare")) as found:
+        for ((first, _), (second, _)), verdict in found:
+            key = first, second
             index.put("pair", " ".join(key), json.dumps(to_json(verdict)))
             known[key] = verdict
     return {key: known[key] for key in keys}

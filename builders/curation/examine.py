@@ -6,15 +6,17 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from rich.progress import Progress
 
+from builders.curation.erased_text import erased
 from builders.curation.folders import File
 from builders.curation.hashes import keypoints, whole
 from builders.curation.index import Index
 from builders.curation.opencv import PACKAGES, one_thread
+from builders.curation.overlaid_text import text_over
 from builders.curation.pictures import read_picture
 from builders.curation.quality import Quality, measure
 from builders.pipeline.progress import Meter
@@ -145,14 +147,16 @@ def _measured(data: bytes, digest: str) -> str:
         picture = read_picture(data)
     except ImageError as error:
         return _error_json(error)
-    hashes = whole(picture)
+    text = text_over(picture.grey)
+    bare = replace(picture, grey=erased(picture.grey, text.rows)[0])
+    hashes = whole(bare)
     return json.dumps(
         {
             "digest": digest,
             "size": len(data),
-            "quality": asdict(measure(picture)),
+            "quality": asdict(measure(picture, text.characters)),
             "whole": None if hashes is None else hashes.tobytes().hex(),
-            "keypoints": keypoints(picture).tobytes().hex(),
+            "keypoints": keypoints(bare).tobytes().hex(),
         }
     )
 

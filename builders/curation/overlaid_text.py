@@ -4,7 +4,7 @@ A mark is a connected patch that is lighter or darker than everything around it,
 with an outline run together at a low contrast and fall apart at a high one, faint ones show only at the lowest. The
 marks are rotated in steps of 15 degrees; at each, marks of similar height that follow one another on one base line, or
 under one top line, are a row. For a row of six marks or more, the line through their feet or tops gives the true angle;
-what is measured there (`_Row`) is combined into a score. Marks that are all alike (a spring, a ruler) are not text, nor
+what is measured there (`Row`) is combined into a score. Marks that are all alike (a spring, a ruler) are not text, nor
 is what touches the edge, or lies along a ruler. The more regularly the marks on a line repeat, as ticks do
 whatever is printed between them, the higher the line must score.
 
@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,10 +50,11 @@ _TURNS = 12  # over half a turn
 _REACH = 1.9  # sizes of a mark within which the next letter is looked for
 _BAR = 3.0  # minimum ratio of length to width for a mark to be a bar
 
-# The weights of a row's measures, in the order of `_Row.facts`: a logistic regression, and the limit of its score.
+# The weights of a row's measures, in the order of `Row.facts`: a logistic regression, and the limit of its score.
 _WEIGHTS = (1.25, -1.02, -3.87, -1.73, 2.17, -1.23, -1.74, 2.0, 1.54, 0.8)
 _LIMIT = 13.7
 _NEARLY = 2.2  # a row that scores this much less still shows whether its line is a ruler's
+_MAYBE = 6.0  # one that scores this much less may be text where there is other text
 _REPEATED = 0.55  # self-similarity one step further on: lower on a line of text, higher on a ruler's
 _PENALTY = 20.0
 _STEPS = (4, 45)  # pixels
@@ -60,26 +62,42 @@ _FULL = 3  # times its contrast: standing out more than that counts no more
 _ALIKE = 0.08  # relative difference in width below which marks are those of a spring or a ruler
 _EVEN = 0.15  # relative tolerance for the equal widths and distances of a ruler's marks
 _RULER = 10  # marks
+_MARGIN = 0.35  # of a row's height
 
 Values = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 
+class Text(NamedTuple):
+    """The `characters` of the longest row of marks that looks like text, 0 if there is none of at least six; and, where
+    there is one, all `rows` that look nearly like it."""
+
+    characters: int
+    rows: list[Row]
+
+
+def text_over(grey: Grey) -> Text:
+    """The text overlaid on a picture."""
+    found = [row for row in _candidates(grey) if row.variety >= _ALIKE and row.score > _LIMIT - _MAYBE]
+    rows = [row for row in found if row.score > _LIMIT - _NEARLY]
+    likely = [row for row in rows if row.score > _LIMIT]
+    characters = max((row.count for row in likely if row.score - _as_ruler(row, rows) > _LIMIT), default=0)
+    return Text(characters, found if characters else [])
+
+
 def text_characters(grey: Grey) -> int:
     """Characters in the longest row of marks that looks like text; 0 if there is none of at least six."""
-    rows = [row for row in _candidates(grey) if row.variety >= _ALIKE and row.score > _LIMIT - _NEARLY]
-    likely = [row for row in rows if row.score > _LIMIT]
-    return max((row.count for row in likely if row.score - _as_ruler(row, rows) > _LIMIT), default=0)
+    return text_over(grey).characters
 
 
-def _as_ruler(row: _Row, rows: list[_Row]) -> float:
+def _as_ruler(row: Row, rows: list[Row]) -> float:
     """What a row's score loses for how regularly the rows on its line repeat."""
     repetition = np.mean([other.repetition for other in rows if other.is_along(row)])
     return _PENALTY * max(0.0, float(repetition) - _REPEATED)
 
 
 @dataclass
-class _Row:
+class Row:
     """A row of marks: its position, the contrast and rotation at which it was found, and its measurements."""
 
     count: int
@@ -132,7 +150,16 @@ class _Row:
         """Are its marks equally wide, and equally far apart?"""
         return self.count >= _RULER and self.variety < _EVEN and self.unevenness < _EVEN
 
-    def is_with(self, other: _Row) -> bool:
+    @property
+    def band(self) -> Values:
+        """The corners (x, y) of what it covers, with the parts of letters that reach above and below."""
+        left, right, top, foot = self.span
+        more = _MARGIN * self.height
+        along = np.array([left - more, right + more, right + more, left - more])
+        across = np.array([top - more, top - more, foot + more, foot + more])
+        return np.stack(_turned(along, across, -self.axis), axis=1)
+
+    def is_with(self, other: Row) -> bool:
         """Do both lie in the same place and direction, with letters of similar height?"""
         apart = np.hypot(self.at[0] - other.at[0], self.at[1] - other.at[1])
         turned = abs(self.turn - other.turn)
@@ -140,7 +167,7 @@ class _Row:
             min(turned, _TURNS - turned) <= 1 and apart <= 4 * self.height and 0.6 < other.height / self.height < 1.6
         )
 
-    def is_along(self, ruler: _Row) -> bool:
+    def is_along(self, ruler: Row) -> bool:
         """Does it lie on the line of a ruler? A ruler's rotation is known to about seven degrees."""
         x, y = self.at[0] - ruler.at[0], self.at[1] - ruler.at[1]
         angle = np.pi * ruler.turn / _TURNS
@@ -148,14 +175,14 @@ class _Row:
         return bool(abs(across) <= 4 * ruler.height + 0.13 * abs(along))
 
 
-def _candidates(grey: Grey) -> Iterator[_Row]:
+def _candidates(grey: Grey) -> Iterator[Row]:
     """The rows of a picture, except those along a ruler."""
     rows = [row for hat in (cv2.MORPH_TOPHAT, cv2.MORPH_BLACKHAT) for row in _found(grey, hat)]
     rulers = [row for row in rows if row.is_ruler]
     yield from (row for row in rows if not any(row.is_along(ruler) for ruler in rulers))
 
 
-def _found(grey: Grey, hat: int) -> list[_Row]:
+def _found(grey: Grey, hat: int) -> list[Row]:
     """The rows of lighter marks, or of darker ones."""
     kernel = cv2.getStructuringElement(cv2.MORPH_RECT, (_STROKE, _STROKE))
     strokes = np.asarray(cv2.morphologyEx(grey, hat, kernel), np.uint8)
@@ -167,7 +194,7 @@ def _found(grey: Grey, hat: int) -> list[_Row]:
     return found
 
 
-def _rows(strokes: Grey, contrast: int) -> Iterator[_Row]:
+def _rows(strokes: Grey, contrast: int) -> Iterator[Row]:
     """The rows of six marks or more at a contrast, in any direction."""
     marks = _Marks.of(strokes >= contrast)
     if marks is None:
@@ -304,7 +331,7 @@ def _followers(box: _Boxes, pairs: tuple[Places, Places]) -> Places:
     return follower
 
 
-def _measured(strokes: Grey, marks: _Marks, row: Places, turn: int, contrast: int) -> _Row:
+def _measured(strokes: Grey, marks: _Marks, row: Places, turn: int, contrast: int) -> Row:
     """A row, rotated until the line through its feet, or its tops, is level."""
     some = marks.some(row)
     angle = np.pi * turn / _TURNS
@@ -335,7 +362,7 @@ def _measured(strokes: Grey, marks: _Marks, row: Places, turn: int, contrast: in
     at = float(some.x.mean()), float(some.y.mean())
     span = float(left.min()), float(right.max()), float(np.median(top)), float(np.median(foot))
     uneven = float(steps.std() / steps.mean())
-    return _Row(len(row), at, usual, contrast, turn, variety, uneven, axis, span, strokes, np.array(facts))
+    return Row(len(row), at, usual, contrast, turn, variety, uneven, axis, span, strokes, np.array(facts))
 
 
 def _slope(along: Values, ends: Values) -> float:

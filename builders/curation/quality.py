@@ -19,7 +19,7 @@ import numpy as np
 from builders.curation.hashes import inside_border
 from builders.curation.motion_blur import MOVED, directional_detail
 from builders.curation.opencv import cv2
-from builders.curation.overlaid_text import LEAST, text_characters
+from builders.curation.overlaid_text import LEAST
 from builders.curation.pictures import Picture
 
 SMALL = 224  # pixels of the shorter side
@@ -61,8 +61,8 @@ class Judgement:
     least_sharpness: float
 
 
-def measure(picture: Picture) -> Quality:
-    """Measure a picture."""
+def measure(picture: Picture, text_characters: int) -> Quality:
+    """Measure a picture over which a text was found whose longest row has so many characters."""
     grey = picture.grey
     darkest, brightest = np.percentile(grey, (5, 95), method="nearest")
     box = inside_border(grey)
@@ -77,7 +77,7 @@ def measure(picture: Picture) -> Quality:
         brightest=int(brightest),
         clipped=round(float(np.count_nonzero((grey <= 2) | (grey >= 253)) / grey.size), 4),
         border=round(1 - kept / grey.size, 4),
-        text_characters=text_characters(grey),
+        text_characters=text_characters,
     )
 
 

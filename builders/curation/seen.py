@@ -95,8 +95,12 @@ def _verdict(other: Examined, one: Examined, known: dict[str, Features]) -> Pair
 def _features(one: Examined, known: dict[str, Features]) -> Features:
     digest = _digest(one)
     if digest not in known:
-        known[digest] = features(read_picture(read_again(one.file, digest)))
+        known[digest] = features(read_picture(read_again(one.file, digest)), text=_has_text(one))
     return known[digest]
+
+
+def _has_text(one: Examined) -> bool:
+    return one.content is not None and one.content.quality.text_characters > 0
 
 
 def _digest(one: Examined) -> str:

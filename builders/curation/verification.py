@@ -8,6 +8,8 @@
    keypoints correlates. Text overlaid on a copy adds structure to one picture and leaves that of the other in place, so
    the better of the two directions counts.
 
+Overlaid text is erased from both before anything else (`erased_text`), and no measure counts what it hid.
+
 A pair is a COPY when both measures say so, or when one says so overwhelmingly; a SCENE when it is another photo of the
 same thing: many matches, spread over the picture (not on one text or logo), from a camera that has moved. The same
 frame with other content is neither: that is what a fixed camera makes of two patients.
@@ -22,9 +24,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from builders.curation.agreement import agreement_of
 from builders.curation.alignment import Map, align, covered, inside, moved, same_frame, spread
+from builders.curation.erased_text import Hidden, without_text
 from builders.curation.features import Descriptors, Points, mirrored_descriptors, mirrored_points, strongest
 from builders.curation.opencv import cv2
 from builders.curation.pictures import Grey, Picture, shrunk
@@ -41,11 +45,12 @@ _LEAST_COVERED = 0.3  # minimum common area, of the picture that shows less
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What a comparison needs of a picture, at 320 pixels."""
+    """What a comparison needs of a picture, at 320 pixels; `hidden` tells where overlaid text was erased, if any."""
 
     points: Points
     descriptors: Descriptors
     grey: Grey
+    hidden: Hidden | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +80,21 @@ class PairVerdict:
 NOTHING = PairVerdict(DIFFERENT)
 
 
-def features(picture: Picture) -> Features:
-    """Keypoints and pixels of a picture."""
-    grey = shrunk(picture.grey, _SIDE)
-    return Features(*strongest(grey, _KEYPOINTS), grey)
+def features(picture: Picture, *, text: bool = True) -> Features:
+    """Keypoints and pixels of a picture; `text` is False if it is known to have none laid over it."""
+    bare, hidden = without_text(picture.grey) if text else (picture.grey, None)
+    grey = shrunk(bare, _SIDE)
+    points, descriptors = strongest(grey, _KEYPOINTS)
+    if hidden is None:
+        return Features(points, descriptors, grey)
+    hidden = np.asarray(cv2.resize(hidden, grey.shape[::-1], interpolation=cv2.INTER_NEAREST), np.uint8)
+    seen = ~_covered(hidden, points)
+    return Features(points[seen], descriptors[seen], grey, hidden)
 
 
 def compare(first: Features, second: Features) -> PairVerdict:
     """Decide on a pair. Swapping the two may change a measure in its last digits, so give them in a fixed order."""
-    if first.grey.shape == second.grey.shape and np.array_equal(first.grey, second.grey):
+    if _identical(first, second):
         return PairVerdict(COPY, len(first.points), 1.0, 1.0, 1.0, 1.0)
     best = NOTHING
     for mirror in (False, True):
@@ -91,6 +102,13 @@ def compare(first: Features, second: Features) -> PairVerdict:
         if _rank(verdict) > _rank(best):
             best = verdict
     return best
+
+
+def _identical(first: Features, second: Features) -> bool:
+    """The same pixels, and the same text erased, if any: without theirs, two pages may look alike."""
+    if first.hidden is None or second.hidden is None:
+        return first.hidden is second.hidden and np.array_equal(first.grey, second.grey)
+    return np.array_equal(first.grey, second.grey) and np.array_equal(first.hidden, second.hidden)
 
 
 def best_view(first: Features, second: Features) -> bool | None:
@@ -111,6 +129,7 @@ def mirrored(features: Features) -> Features:
         mirrored_points(features.points, features.grey.shape[1]),
         mirrored_descriptors(features.descriptors),
         np.ascontiguousarray(features.grey[:, ::-1]),
+        None if features.hidden is None else np.ascontiguousarray(features.hidden[:, ::-1]),
     )
 
 
@@ -124,7 +143,7 @@ def _compare(first: Features, second: Features, mirror: bool) -> PairVerdict:
         return NOTHING
     matches = len(alignment.points)
     explained = matches / max(1, _repeatable(alignment.map, first, second))
-    agreement = agreement_of(alignment.map, first.grey, second.grey)
+    agreement = agreement_of(alignment.map, first.grey, second.grey, first.hidden, second.hidden)
     wide = spread(alignment.points) / max(1.0, of_second * second.grey.size)
     kind = _kind(matches, explained, agreement, wide, mirror, same_frame(alignment.map, *shapes))
     (a, b, _), (c, d, _) = alignment.map
@@ -141,11 +160,19 @@ def _compare(first: Features, second: Features, mirror: bool) -> PairVerdict:
 
 
 def _repeatable(affine: Map, first: Features, second: Features) -> int:
-    """How many keypoints the picture that has fewer of them has in the common area."""
+    """How many keypoints the picture that has fewer of them has in the common area, where neither had text."""
     back = np.asarray(cv2.invertAffineTransform(affine), np.float64)
-    of_first = inside(moved(affine, first.points), second.grey.shape).sum()
-    of_second = inside(moved(back, second.points), first.grey.shape).sum()
-    return int(min(of_first, of_second))
+    return min(_common(moved(affine, first.points), second), _common(moved(back, second.points), first))
+
+
+def _common(points: NDArray[np.float64], other: Features) -> int:
+    points = points[inside(points, other.grey.shape)]
+    return len(points) - (0 if other.hidden is None else int(_covered(other.hidden, points).sum()))
+
+
+def _covered(hidden: Hidden, points: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Which points, all inside the picture, lie where text was erased."""
+    return np.asarray(hidden[points[:, 1].astype(int), points[:, 0].astype(int)] == 1)
 
 
 def _kind(matches: int, explained: float, agreement: float, wide: float, mirror: bool, framed: bool) -> str:

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from builders.curation.erased_text import erased
 from builders.curation.hashes import keypoints, whole
 from builders.curation.neighbours import Hashes, distances, pairs_within
 from builders.curation.opencv import single_threaded_opencv
+from builders.curation.overlaid_text import text_over
 from builders.curation.pictures import read_picture
 from builders.curation.quality import measure
 from loaders.errors import MissingExtra
@@ -65,7 +68,9 @@ def hashing(files: Sequence[bytes], rounds: int, *, alone: bool = False) -> dict
 
     def first_look(data: bytes) -> object:
         picture = read_picture(data)
-        return whole(picture), keypoints(picture), measure(picture)
+        text = text_over(picture.grey)
+        bare = replace(picture, grey=erased(picture.grey, text.rows)[0])
+        return whole(bare), keypoints(bare), measure(picture, text.characters)
 
     methods: dict[str, Callable[[bytes], object]] = {"whole, 8 orientations x 2 variants": hashes}
     if not alone:

@@ -14,7 +14,8 @@ from tests.parts.pictures import drawn, picture
 
 
 def _measured(image: Image.Image) -> Quality:
-    return measure(picture(image))
+    read = picture(image)
+    return measure(read, text_characters(read.grey))
 
 
 def _flags(image: Image.Image) -> tuple[str, ...]:
