@@ -66,7 +66,7 @@ def compare(expert: Reading, lay: Reading, glosses: Glosses, outcome: Outcome) -
             others = _others(ours, theirs, _lost_words(frame, lay)) if b - a == d - c else ()
             for one, other in [*_opposed(ours, theirs), *others] or _of_a_group(ours, theirs):
                 outcome.add("changed", f"{one} became {other}", Basis.CONTRADICTED)
-    for term in _terms_dropped(lay, glosses):
+    for term in _terms_dropped(expert, lay, glosses):
         outcome.add("lost", term, Basis.UNMET)
     if exchanged := _exchanged(frame, lay, expert):
         outcome.moved(" and ".join(exchanged), sure=True)
@@ -135,11 +135,13 @@ def _dropped(ours: Reading, expert: Reading, lay: Reading, worded: frozenset[str
             yield _text(ours, first, last)
 
 
-def _terms_dropped(lay: Reading, glosses: Glosses) -> Iterator[str]:
-    """The vocabulary's terms for which the lay caption has neither their words nor those of their phrases, nor names
-    the thing."""
+def _terms_dropped(expert: Reading, lay: Reading, glosses: Glosses) -> Iterator[str]:
+    """The vocabulary's terms in the expert caption for which the lay one has neither their words nor those of their
+    phrases, nor names the thing. A record may name terms that its caption does not say."""
     told, roots = concepts_of(lay), lay.get(_roots)
     for term, phrase in glosses:
+        if not _of_phrase(term) <= expert.get(_roots):
+            continue
         plain = phrase.partition(" (")[0]
         means = {x.concept for text in (term, plain) for s in _telling(read(text)) for x in s.senses}
         if means and means.isdisjoint(told) and roots.isdisjoint(_of_phrase(term) | _of_phrase(plain)):

@@ -113,3 +113,8 @@ def test_a_caption_told_in_words_of_its_own_has_no_frame() -> None:
     outcome = found(lay)
     assert not outcome.failed
     assert not outcome.doubts
+
+
+def test_a_term_that_only_the_record_names_is_not_left_out() -> None:
+    outcome = found(LAY.replace("mild", "slight"), glosses=(*GLOSSES, ("thorax", "chest")))
+    assert not outcome.doubts
