@@ -162,9 +162,10 @@ _SENSES = attrgetter("senses")
 
 def _exchanged(expert: Reading, lay: Reading, kind: _Kind) -> str:
     """Two findings, or two body parts, that changed places: each stands by what the other stood by."""
-    ours, theirs = (
-        dict.fromkeys(chain.from_iterable(map(kind, map(_SENSES, reading.get(senses))))) for reading in (expert, lay)
-    )
+    ours = dict.fromkeys(chain.from_iterable(map(kind, map(_SENSES, expert.get(senses)))))
+    if len(ours) < 2:
+        return ""
+    theirs = dict.fromkeys(chain.from_iterable(map(kind, map(_SENSES, lay.get(senses)))))
     shared = [concept for concept in ours if concept in theirs]
     if len(shared) < 2 or shared == [concept for concept in theirs if concept in ours]:
         return ""

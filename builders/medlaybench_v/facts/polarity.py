@@ -217,7 +217,10 @@ def _by_kind(here: Polarity, there: Polarity, outcome: Outcome) -> None:
 
 def _by_place(expert: Reading, lay: Reading, outcome: Outcome) -> None:
     """Denials that went from one place to another, or were lost for one of two places."""
-    here, there = expert.get(signs_of_places), lay.get(signs_of_places)
+    here = expert.get(signs_of_places)
+    if {-1} not in here.values():
+        return  # what follows was denied of a place
+    there = lay.get(signs_of_places)
     if swap := exchanged_places(here, there):
         outcome.add("swapped", swap, Basis.READ)
         return

@@ -75,11 +75,10 @@ class Reading:
 
     def get(self, parse: Callable[[Reading], Value]) -> Value:
         """What a parser makes of this text, made once."""
-        try:
-            known: Value = self._parsed[parse]
-        except KeyError:
-            known = self._parsed[parse] = parse(self)
-        return known
+        if parse not in self._parsed:  # most is asked for once or twice: an exception would cost more than this
+            self._parsed[parse] = parse(self)
+        made: Value = self._parsed[parse]
+        return made
 
     @_Once
     def lower(self) -> str:
