@@ -23,21 +23,15 @@ _GAPS = {",": 2.0, ";": 6.0, ":": 2.0, ".": 9.0, "?": 9.0, "!": 9.0, "(": 0.5, "
 _JOINTS = {"and": 2.0, "but": 5.0, "while": 5.0, "whereas": 5.0, "however": 5.0, "although": 5.0, "though": 5.0}
 _FAR = 14.0
 STOP_WORDS = frozenset(
-    "a an the of in on at to for from with by and or is are was were be been being this that these those there "
-    "here it its "
-    "as has have had having do does did not no nor but if then than so such one ones two which who whom whose "
-    "what where "
-    "when while how can could may might will would shall should must into onto over under out up down off about "
-    "between "
-    "through during after before both each every all any some more most less least other another same very also "
-    "just only "
-    "too yet still again shows show showing shown showed seen see sees reveals reveal revealed demonstrates "
-    "demonstrate "
-    "demonstrated demonstrating scan scans image images picture pictures view views study test film films taken "
-    "made done "
-    "given using used called known means marked marks mark marking points point pointing lies lie sits sit runs "
-    "run part "
-    "parts area patient patients person his her their he she they them him case figure ct mri ray x ultrasound".split()
+    "a an the of in on at to for from with by and or is are was were be been being this that these those there here it "
+    "its as has have had having do does did not no nor but if then than so such one ones two which who whom whose what "
+    "where when while how can could may might will would shall should must into onto over under out up down off about "
+    "between through during after before both each every all any some more most less least other another same very "
+    "also just only too yet still again shows show showing shown showed seen see sees reveals reveal revealed "
+    "demonstrates demonstrate demonstrated demonstrating scan scans image images picture pictures view views study "
+    "test film films taken made done given using used called known means marked marks mark marking points point "
+    "pointing lies lie sits sit runs run part parts area patient patients person his her their he she they them him "
+    "case figure ct mri ray x ultrasound".split()
 )
 
 _TELLING = frozenset("vertical sagittal size breath beat depth severity".split())

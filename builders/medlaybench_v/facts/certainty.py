@@ -231,9 +231,8 @@ def _denies_more(lay: Reading, there: list[Degree]) -> bool:
 
 _DENIES = frozenset("no not none without cannot nothing never neither nor free absent".split())
 _SOFT = frozenset(
-    "indicated consistent compatible indicating indicates representing represent represents "
-    " typical characteristic supports fits fitting match "
-    "matches look features fit".split()
+    "indicated consistent compatible indicating indicates representing represent represents typical characteristic "
+    "supports fits fitting match matches look features fit".split()
 )
 
 

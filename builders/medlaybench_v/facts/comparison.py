@@ -67,12 +67,10 @@ _STRICT = (
 )
 _EXCHANGED = frozenset("size sagittal brightness end breath beat position stage severity".split())
 _COMPARING = frozenset(
-    "larger smaller increase increased increasing decrease decreased decreasing unchanged stable enlarged grown "
-    "shrunk wider narrower "
-    "thicker thinner higher lower progression regression reduced reduction equal exceeds exceed greater less "
-    "more fallen risen improved "
-    "worse worsened shorter longer bigger fewer doubled elevated widened shortened milder creeping climbed "
-    "climbing".split()
+    "larger smaller increase increased increasing decrease decreased decreasing unchanged stable enlarged grown shrunk "
+    "wider narrower thicker thinner higher lower progression regression reduced reduction equal exceeds exceed greater "
+    "less more fallen risen improved worse worsened shorter longer bigger fewer doubled elevated widened shortened "
+    "milder creeping climbed climbing".split()
 )
 _ALSO_NAMES = frozenset(
     "lower higher longer shorter less more greater reduction reduced larger smaller fallen elevated".split()

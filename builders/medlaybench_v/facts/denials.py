@@ -37,14 +37,12 @@ _ENDS = frozenset("clearance resolution disappearance absence loss".split())  # 
 _WAYS = frozenset("through into down up over on to by past beyond back flat wrong in".split())
 _OBLIGED = frozenset("should ought belongs belong".split())
 SEEN = frozenset(
-    "seen visible visualised visualized identified found present detected evident shown apparent demonstrated "
-    "noted depicted "
-    "there appreciated observed made visualise visualize show".split()
+    "seen visible visualised visualized identified found present detected evident shown apparent demonstrated noted "
+    "depicted there appreciated observed made visualise visualize show".split()
 )
 _STOPS = frozenset(
     "but however although though while whereas except apart besides despite after before following since during "
-    "because within inside "
-    "due then whose where yet only until unless on by".split()
+    "because within inside due then whose where yet only until unless on by".split()
 )
 _ELLIPTIC = frozenset("not is are does do did has isn doesn".split())  # "A is intact; B is not."
 _VERBS = frozenset(

@@ -155,10 +155,9 @@ _MOVING = frozenset("mri mr ultrasound cine".split())
 _LEVEL = re.compile(r"[cltd]\d{1,2}")
 _BY_VERTEBRA = frozenset("vertebra vertebrae vertebral level rib nerve spine bone spinous body pedicle root".split())
 _NO_PLANE = frozenset(
-    "sinus sinuses vein suture sutures band diameter diameters colon process processes fracture fractures "
-    "dimension dimensions "
-    "plane abdominis ligament ligaments arch foramen lie presentation mesocolon incision cleft length extent "
-    "craniosynostosis synostosis".split()
+    "sinus sinuses vein suture sutures band diameter diameters colon process processes fracture fractures dimension "
+    "dimensions plane abdominis ligament ligaments arch foramen lie presentation mesocolon incision cleft length "
+    "extent craniosynostosis synostosis".split()
 )
 
 

@@ -672,10 +672,8 @@ def _spans(reading: Reading, found: list[Marker]) -> list[tuple[int, int]]:
 _STOPS = frozenset(".;:")
 _POINTING = frozenset("mark marks show shows indicate indicates point points denote denotes".split())
 _POINTS = frozenset(
-    "was has holds gives depicts represents "
-    "mark marks show shows indicate indicates point points denote denotes is are lies lie sits sit stands "
-    "stand on at to "
-    "the encloses outlines surrounds follows follow".split()
+    "was has holds gives depicts represents mark marks show shows indicate indicates point points denote denotes is "
+    "are lies lie sits sit stands stand on at to the encloses outlines surrounds follows follow".split()
 )
 
 
