@@ -203,7 +203,7 @@ def _recounted_beside(expert: Reading, here: list[Quantity], lay: Reading, there
     turn = turned(expert, ours, lay, theirs, behind=True)
     if not turn:
         return ""
-    return f"{_text_of(expert, turn.ours)} became {_text_of(lay, turn.theirs)}"
+    return f"{expert.said(turn.ours)} became {lay.said(turn.theirs)}"
 
 
 def _counts_things(reading: Reading, quantity: Quantity) -> bool:
@@ -211,10 +211,6 @@ def _counts_things(reading: Reading, quantity: Quantity) -> bool:
     return (
         quantity.kind == "count" and 2 <= quantity.value <= 12 and behind not in (["chamber"], ["chambers"], ["upper"])
     )
-
-
-def _text_of(reading: Reading, placed: Placed) -> str:
-    return reading.text[reading.words[placed.first].start : reading.words[placed.last].end]
 
 
 def _is_recounted(expert: Reading, one: Quantity, lay: Reading, other: Quantity) -> bool:

@@ -185,9 +185,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             if SEEMING in theirs or (degree.value == PROBABLE and _soft(expert, degree) and not excluded):
                 break  # many say so what they hold for certain
             if CONFIRMED in theirs or RULED_OUT in theirs:
-                outcome.changed.append(f"“{_text(expert, degree)}” became {shown}")
+                outcome.changed.append(f"“{expert.said(degree)}” became {shown}")
             else:
-                outcome.add("lost", f"“{_text(expert, degree)}”", Basis.UNMET)
+                outcome.add("lost", f"“{expert.said(degree)}”", Basis.UNMET)
             break
     if outcome.failed:
         return outcome
@@ -213,7 +213,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if unsure_there and not unsure_here and SEEMING not in ours:
         hedge = next((d for d in there if d.value in _UNSURE | {UNLIKELY}), None)
         if hedge is not None and hedge.value != PROBABLE and CONFIRMED not in ours and not _soft(lay, hedge):
-            outcome.add("new", f"“{_text(lay, hedge)}”", Basis.UNMET)
+            outcome.add("new", f"“{lay.said(hedge)}”", Basis.UNMET)
     if CONFIRMED in ours and CONFIRMED not in theirs and unsure_there and not (unsure_here):
         outcome.changed.append(f"{CONFIRMED} became {shown}")
     if not outcome.failed:
@@ -250,12 +250,8 @@ def _soft(reading: Reading, degree: Degree) -> bool:
     return reading.texts[degree.first] in _SOFT
 
 
-def _text(reading: Reading, degree: Degree) -> str:
-    return reading.text[reading.words[degree.first].start : reading.words[degree.last].end]
-
-
 def _shown(reading: Reading, found: list[Degree]) -> str:
-    return ", ".join(f"“{_text(reading, d)}”" for d in found) or "a plain statement"
+    return ", ".join(f"“{reading.said(d)}”" for d in found) or "a plain statement"
 
 
 def grouped(degree: Degree) -> str:

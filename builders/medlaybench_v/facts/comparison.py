@@ -105,7 +105,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         told_by_numbers = sum(q.kind == "length" for q in lay.get(quantities)) > 1
         told_by_numbers |= any(q.kind == "fold" for q in lay.get(quantities)) or _both_told(expert, lay)
         if not told_by_numbers and not _COMPARATIVE.search(lay.lower):
-            outcome.add("lost", f"“{_text(expert, compared[0])}”", Basis.UNMET)
+            outcome.add("lost", f"“{expert.said(compared[0])}”", Basis.UNMET)
     if not _AGAINST.isdisjoint(expert.bag) and _THEN.isdisjoint(lay.bag):
         for match in _WITH_THEN.finditer(expert.lower):
             outcome.add("lost", f"“{match[0]}”", Basis.UNMET)
@@ -122,7 +122,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             several = all(len({p.value for p in found}) > 1 for found in (one, other))
             swap = exchanged(expert, one, lay, other) if several and not turned(expert, lay) else None
             if swap:
-                outcome.moved(" and ".join(sorted({_text(expert, p) for p in one})), sure=swap.sure)
+                outcome.moved(" and ".join(sorted({expert.said(p) for p in one})), sure=swap.sure)
     ordered = outcome.failed or keeps_order(expert, lay)  # so does nearly every draft: labels and partners are kept
     if not ordered and (labels := exchanged_labels(expert, lay)):
         outcome.add("swapped", labels, Basis.CONTRADICTED)
@@ -231,7 +231,7 @@ def _unqualified(expert: Reading, lay: Reading, there: Collection[str], outcome:
             continue
         compared = expert.texts[pole.first - 1] in _COMPARES and not _COMPARES.isdisjoint(lay.bag)
         if text in _QUALIFIERS and not compared and _STANDS_FOR.get(pole.dimension, pole.dimension) not in told:
-            outcome.add("lost", f"“{_text(expert, pole)}”", Basis.UNMET)
+            outcome.add("lost", f"“{expert.said(pole)}”", Basis.UNMET)
 
 
 _QUALIFIERS = frozenset(
@@ -269,7 +269,7 @@ def _ends(
             continue
         if instead == "end" and _HEIGHTS.isdisjoint(lay.texts[other.first : other.last + 1]):
             continue
-        outcome.add("changed", f"“{_text(expert, one)}” became “{_text(lay, other)}”", Basis.READ)
+        outcome.add("changed", f"“{expert.said(one)}” became “{lay.said(other)}”", Basis.READ)
 
 
 _COMPARATIVE = re.compile(
@@ -347,26 +347,24 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
         sure = _is_plain(expert, ours, dimension) and _is_plain(lay, theirs, dimension) and not beside
         sure = sure and not (_ends_with(expert, told) or _ends_with(lay, values))
         basis = Basis.CONTRADICTED if sure else Basis.READ
-        outcome.add("changed", f"“{_text(expert, ours[0])}” became “{_text(lay, theirs[0])}”", basis)
+        outcome.add("changed", f"“{expert.said(ours[0])}” became “{lay.said(theirs[0])}”", basis)
     elif values == told and len(values) == 1 and dimension == "size" and _compares(expert, ours[0]):
         one, other = _subject_side(expert, ours[0]), _subject_side(lay, theirs[0])
         if one and other and one != other and (_compares(lay, theirs[0]) or lay.texts[theirs[0].first - 1] == "the"):
-            outcome.changed.append(f"the {one} “{_text(expert, ours[0])}” became the {other}")
+            outcome.changed.append(f"the {one} “{expert.said(ours[0])}” became the {other}")
     elif dimension == "brightness" and values == {SAME} and len(told) == 1 and told != {SAME}:
-        outcome.changed.append(f"“{_text(expert, ours[0])}” became “{_text(lay, theirs[0])}”")
+        outcome.changed.append(f"“{expert.said(ours[0])}” became “{lay.said(theirs[0])}”")
     elif dimension == "size" and SAME in values | told and len(values) == len(told) == 1 and values != told:
         sure = all(
             any(_is_compared(r, p) or p.value == SAME for p in found) for r, found in ((expert, ours), (lay, theirs))
         )
-        (outcome.changed if sure else outcome.doubts).append(
-            f"“{_text(expert, ours[0])}” became “{_text(lay, theirs[0])}”"
-        )
+        (outcome.changed if sure else outcome.doubts).append(f"“{expert.said(ours[0])}” became “{lay.said(theirs[0])}”")
     elif dimension == "size" and values == {PLUS, MINUS} and len(told) == 1 and told != {SAME}:
         lost = [p for p in ours if p.value not in told and _is_compared(expert, p)]
         if lost and (
             len(theirs) > sum(p.value in told for p in ours) or "than" in expert.texts[lost[0].last : lost[0].last + 3]
         ):
-            outcome.add("changed", f"“{_text(expert, lost[0])}” became “{_text(lay, theirs[-1])}”", Basis.READ)
+            outcome.add("changed", f"“{expert.said(lost[0])}” became “{lay.said(theirs[-1])}”", Basis.READ)
 
 
 # Where one pole stands beside a thing, and the other beside the same thing in the other text, they exclude each other.
@@ -395,7 +393,7 @@ def _turned_beside(
         if dimension == "gender" and not turn:
             turn = _other_sex(expert, here[dimension], lay, there[dimension])
         if turn:
-            text = f"“{_text(expert, turn.ours)}” became “{_text(lay, turn.theirs)}”"
+            text = f"“{expert.said(turn.ours)}” became “{lay.said(turn.theirs)}”"
             outcome.add("changed", text, Basis.CONTRADICTED)
 
 
@@ -525,7 +523,3 @@ def _subject_side(reading: Reading, pole: Pole) -> str:
 
 def _placed(found: list[Pole]) -> list[Placed]:
     return [Placed(p.value, p.first, p.last) for p in found if p.value != SAME or p.dimension == "size"]
-
-
-def _text(reading: Reading, at: Pole | Placed) -> str:
-    return reading.text[reading.words[at.first].start : reading.words[at.last].end]

@@ -163,7 +163,7 @@ def _cues(reading: Reading) -> list[Cue]:
             if cue is not None:
                 if found and word in _ANEW and found[-1].first < found[-1].end > i > found[-1].last:
                     found[-1] = found[-1]._replace(end=i)  # "no pouches, and nothing flows back" denies both once
-                if i == start and i and "?" in reading.text[reading.words[i - 1].end : reading.words[i].start]:
+                if i == start and i and "?" in reading.gaps[i]:
                     cue = cue._replace(start=previous[0])  # "A pocket of pus? None."
                 found.append(cue)
                 i = cue.last

@@ -104,8 +104,7 @@ _DENIED = frozenset("no not without none never before prior t non".split())
 
 
 def _capital(reading: Reading, i: int) -> bool:
-    word = reading.words[i]
-    raw = reading.text[word.start : word.end]
+    raw = reading.between(i, i)
     if raw.lower() == "echo":
         before = reading.texts[i - 1] if i else ""
         after = reading.texts[i + 1] if i + 1 < len(reading.texts) else ""

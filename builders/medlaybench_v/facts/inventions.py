@@ -18,7 +18,7 @@ from builders.medlaybench_v.facts.causes import NEGATED, OF_THE_CASE, caused
 from builders.medlaybench_v.facts.clauses import clauses
 from builders.medlaybench_v.facts.denials import polarity
 from builders.medlaybench_v.facts.denied_places import also, signs_of_places
-from builders.medlaybench_v.facts.explanations import definitions
+from builders.medlaybench_v.facts.explanations import definitions, is_explained
 from builders.medlaybench_v.facts.imaging import imaging
 from builders.medlaybench_v.facts.leftover import left_over
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
@@ -73,12 +73,11 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if len(ours) == len(theirs) == 1 and ours != theirs:
         outcome.changed.append(f"{_LEVEL_NAMES[min(ours)]} became {_LEVEL_NAMES[min(theirs)]}")
     for first, end in added(expert, lay, allowed):
-        start = lay.words[first].start
-        if not any(a <= start < b for a, b in lay.get(definitions)):
+        if not is_explained(lay, first):
             if not _names_more(lay, first, end, unfamiliar, known) and left_over(expert, lay):
                 continue  # its unknown words may stand for what is left over
             basis = Basis.MISSING if _tells_of_more(lay, first, end, unfamiliar, known) else Basis.UNMET
-            outcome.add("new", f"“{lay.text[start : lay.words[end - 1].end]}”", basis)
+            outcome.add("new", f"“{lay.between(first, end - 1)}”", basis)
     for text in (
         *_reached(expert, lay, unfamiliar),
         *caused(expert, lay),
@@ -92,7 +91,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         all_known = not expert.get(_unknown_terms)
         for said in elsewhere(lay, anew, known, concepts_of(lay), all_known=all_known):
             if not _is_simile(lay, said):
-                outcome.add("new", lay.text[lay.words[said.first].start : lay.words[said.last].end], Basis.UNMET)
+                outcome.add("new", lay.said(said), Basis.UNMET)
     for text in (*_taken_away(expert, lay), *_replaced(expert, lay, unfamiliar, allowed)):
         outcome.add("changed", text, Basis.READ)
     strong = (_STRONG & lay.bag) - expert.bag
@@ -145,7 +144,7 @@ def _judge(expert: Reading, lay: Reading, said: Said, concepts: Set[str], known:
     start, end = lay.words[said.first].start, lay.words[said.last].end
     explained = any(a <= start and end <= b for a, b in lay.get(definitions))
     firm = {c for c in concepts if kind_of(c) in _FIRM}
-    text = lay.text[start:end]
+    text = lay.said(said)
     claims = any(kind_of(c) != "person" for c in concepts)
     told = (claims and _told_of_the_patient(lay, said)) or _BOLD & set(lay.texts[said.first : said.last + 1])
     if text.lower() == "back to normal" and not _RESOLVED.isdisjoint(expert.bag):
@@ -291,12 +290,8 @@ _AT_SIDE = ["side", "of", "the"]
 
 def _organs_explained(lay: Reading, organs: set[str]) -> bool:
     """Whether a caption names some organ only where it explains a term, or likens one thing to another."""
-    for said in lay.get(senses):
-        if any(x.concept in organs for x in said.senses):
-            start = lay.words[said.first].start
-            if any(a <= start < b for a, b in lay.get(definitions)) or _is_simile(lay, said):
-                return True
-    return False
+    named = (said for said in lay.get(senses) if any(x.concept in organs for x in said.senses))
+    return any(is_explained(lay, said.first) or _is_simile(lay, said) for said in named)
 
 
 def _placed(reading: Reading) -> list[Placed]:
@@ -320,7 +315,7 @@ _HISTORY = re.compile(
 
 
 def _is_no_claim(lay: Reading, said: Said) -> bool:
-    if not _BREAKS.isdisjoint(lay.text[lay.words[said.first].start : lay.words[said.last].end]):
+    if not _BREAKS.isdisjoint(lay.said(said)):
         return True  # "the contrast filling) in the arch", "went in, time enough" name nothing
     if _is_left_open(lay, said) or _is_blood_of_a_vessel(lay, said):
         return True
@@ -384,7 +379,7 @@ def _reached(expert: Reading, lay: Reading, unfamiliar: list[Said]) -> list[str]
     for said in unfamiliar:
         if not _is_elsewhere(said, known):
             continue
-        if any(a <= lay.words[said.first].start < b for a, b in lay.get(definitions)):
+        if is_explained(lay, said.first):
             continue
         before = lay.texts[max(0, said.first - 6) : said.first]
         verb = next((i for i, word in enumerate(before) if root(word) in _REACHES), -1)
@@ -392,7 +387,7 @@ def _reached(expert: Reading, lay: Reading, unfamiliar: list[Said]) -> list[str]
         listed = also and "in" in before[also[-1] :] and set(before[also[-1] + 1 :]) <= _FEW
         if (verb >= 0 and set(before[verb + 1 :]) <= _UP_TO) or listed:
             start = max(0, said.first - 6) + max(verb, also[-1] if listed else 0)
-            found.append(lay.text[lay.words[start].start : lay.words[said.last].end])
+            found.append(lay.between(start, said.last))
     return found
 
 
@@ -430,16 +425,14 @@ def _put_in(expert: Reading, lay: Reading) -> list[str]:
         return []
     if any(kind_of(c) in ("device", "treatment") for c in concepts_of(expert)):
         return []
-    spans = lay.get(definitions)
     found = []
     for said in lay.get(senses):
         behind = lay.texts[said.last + 1 : said.last + 5]
         device = all(kind_of(sense.concept) == "device" for sense in said.senses)
-        start = lay.words[said.first].start
-        if any(a <= start < b for a, b in spans):
+        if is_explained(lay, said.first):
             continue  # "SEMS (a metal stent) was placed"
         if device and behind[:1] in _WAS and not _FITTED.isdisjoint(behind):
-            found.append(" ".join((lay.text[lay.words[said.first].start : lay.words[said.last].end], *behind[:2])))
+            found.append(" ".join((lay.said(said), *behind[:2])))
     return found
 
 
@@ -515,10 +508,9 @@ def _put_beside(expert: Reading, lay: Reading, said: Said, known: frozenset[str]
         return ""
     if any(first < s.first < end and any(x.concept in known for x in s.senses) for s in lay.get(senses)):
         return ""
-    start = lay.words[first].start
-    if any(a <= start < b for a, b in lay.get(definitions)):
+    if is_explained(lay, first):
         return ""
-    return f"“{lay.text[start : lay.words[end - 1].end]}”"
+    return f"“{lay.between(first, end - 1)}”"
 
 
 _STOPS_PHRASE = frozenset(",;.:!?")

@@ -46,7 +46,7 @@ def left_over(expert: Reading, lay: Reading) -> list[str]:
         if any(implied(concept) & told for concept in named):
             continue
         if all(root(expert.texts[i])[:6] not in roots for i in words):
-            found[said.first] = expert.text[expert.words[said.first].start : expert.words[said.last].end]
+            found[said.first] = expert.said(said)
     words_left = (i for i, word in enumerate(expert.texts) if i not in covered and _may_stand_over(word))
     found |= {i: expert.texts[i] for i in words_left if root(expert.texts[i])[:6] not in roots}
     return [found[i] for i in sorted(found)]

@@ -142,7 +142,7 @@ def _looks(reading: Reading, i: int) -> frozenset[str]:
     texts = reading.texts
     looks = set()
     for j in range(i - 1, max(-1, i - 5), -1):
-        if any(c in ".;:()" for c in reading.text[reading.words[j].end : reading.words[j + 1].start]):
+        if any(c in ".;:()" for c in reading.gaps[j + 1]):
             break
         if texts[j + 1] in ("the", "a", "an") and "," in reading.gaps[j + 1]:
             break  # "lies on the fat, the dotted line …"
@@ -150,7 +150,7 @@ def _looks(reading: Reading, i: int) -> frozenset[str]:
             looks.add(_trait(texts[j]))
         elif texts[j] in _SHADES and texts[j + 1] not in COLOURS:
             looks.add(_SHADES[texts[j]])
-        elif texts[j] not in _FILLING or "," in reading.text[reading.words[j].end : reading.words[j + 1].start]:
+        elif texts[j] not in _FILLING or "," in reading.gaps[j + 1]:
             break
     if i + 2 < len(texts) and texts[i + 1] == "in" and texts[i + 2] in COLOURS:
         looks.add(_trait(texts[i + 2]))

@@ -279,7 +279,7 @@ def _told_backwards(found: list[Moment]) -> bool:
 def _text(reading: Reading, found: list[Moment]) -> str:
     moment = found[0]
     last = min(moment.last + (2 if moment.event == _FOLLOWS else 0), len(reading.words) - 1)
-    return f"“{reading.text[reading.words[moment.first].start : reading.words[last].end]}”"
+    return f"“{reading.between(moment.first, last)}”"
 
 
 def _comma(reading: Reading, start: int, end: int) -> int:

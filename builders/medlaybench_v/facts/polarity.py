@@ -103,8 +103,7 @@ def _denials(reading: Reading) -> list[str]:
             if not start <= cue.first < end or reading.texts[cue.last] != "no" or not behind:
                 continue
             if _NO_FINDING.isdisjoint(behind) and _NOT_NOW.isdisjoint(reading.texts[start:end]):
-                words = reading.words
-                found.append(f"“{reading.text[words[cue.first].start : words[cue.last + len(behind)].end]}”")
+                found.append(f"“{reading.between(cue.first, cue.last + len(behind))}”")
     return found
 
 
@@ -286,10 +285,9 @@ def _twice(reading: Reading, cue: Cue) -> bool:
 def _shown(reading: Reading, found: Polarity) -> str:
     if found.cues:
         cue = found.cues[0]
-        last = min(cue.last + 3, len(reading.words) - 1)
-        return f"“{reading.text[reading.words[cue.first].start : reading.words[last].end]}”"
+        return f"“{reading.between(cue.first, min(cue.last + 3, len(reading.words) - 1))}”"
     said = next(s for s in reading.get(senses) if any(x.sign < 0 for x in s.senses))
-    return f"“{reading.text[reading.words[said.first].start : reading.words[said.last].end]}”"
+    return f"“{reading.said(said)}”"
 
 
 def _tell(outcome: Outcome, concept: str, text: str, denying: Reading, telling: Reading, *, sure: bool = False) -> None:

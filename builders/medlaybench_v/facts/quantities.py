@@ -120,7 +120,7 @@ class _Reader:
                     and quantity.value < one.value / one.raw
                 ):
                     whole = one.value + quantity.value
-                    text = self.reading.text[self.words[one.first].start : self.words[quantity.last].end]
+                    text = self.reading.between(one.first, quantity.last)
                     joined[-1] = one._replace(
                         value=whole, step=quantity.step, loose=False, last=quantity.last, text=text, raw=whole
                     )
@@ -140,11 +140,10 @@ class _Reader:
 
     def gap(self, i: int) -> str:
         """What stands between word i and the one before it."""
-        return self.reading.text[self.words[i - 1].end : self.words[i].start] if 0 < i < len(self.words) else "\n"
+        return self.reading.gaps[i] if 0 < i < len(self.words) else "\n"
 
     def raw(self, i: int) -> str:
-        word = self.words[i]
-        return self.reading.text[word.start : word.end]
+        return self.reading.between(i, i)
 
     def _at(self, i: int) -> int:
         """Read what begins at word i; the index of the first word behind it."""
@@ -209,7 +208,7 @@ class _Reader:
         raw: float | None = None,
         letter: str = "",
     ) -> int:
-        text = self.reading.text[self.words[first].start : self.words[last].end]
+        text = self.reading.between(first, last)
         bound = self._bound(first, last)
         own = value if raw is None else raw
         self.found.append(Quantity(kind, value, step, bound, loose, first, last, text, own, letter))

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache, partial
 from itertools import accumulate, compress
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from builders.medlaybench_v.facts import words as known
 from builders.medlaybench_v.facts.numerals import with_point
@@ -39,6 +39,16 @@ class Word(NamedTuple):
     text: str
     start: int
     end: int
+
+
+class Told(Protocol):
+    """What is told by the words [first, last] of a text."""
+
+    @property
+    def first(self) -> int: ...
+
+    @property
+    def last(self) -> int: ...
 
 
 class OfWords(dict[str, Value]):
@@ -79,6 +89,14 @@ class Reading:
             self._parsed[parse] = parse(self)
         made: Value = self._parsed[parse]
         return made
+
+    def said(self, told: Told) -> str:
+        """The words by which something is told."""
+        return self.between(told.first, told.last)
+
+    def between(self, first: int, last: int) -> str:
+        """The text from word `first` to word `last`."""
+        return self.text[self.words[first].start : self.words[last].end]
 
     @_Once
     def lower(self) -> str:
@@ -167,8 +185,7 @@ class _Scan:
         return self.texts[i] if 0 <= i < len(self.texts) else ""
 
     def raw(self, i: int) -> str:
-        _, start, end = self.reading.words[i]
-        return self.reading.text[start:end]
+        return self.reading.between(i, i)
 
     def around(self, i: int) -> tuple[str, str]:
         """The characters before and behind word i."""

@@ -99,12 +99,12 @@ def sides(reading: Reading) -> list[Side]:
         elif (
             raw in ("R", "L")
             and after
-            and reading.text[words[i].end : words[i + 1].start] in (" ", "-")
+            and reading.gaps[i + 1] in (" ", "-")
             and not before[:1].isdigit()
             and (after in _PROJECTIONS or any(_is_structure(reading, j) for j in (i + 1, i + 2)))
         ):
             found.append(Side(RIGHT if raw == "R" else LEFT, i, i))
-        elif word == "b" and after == "l" and reading.text[words[i].end : words[i + 1].start] == "/":
+        elif word == "b" and after == "l" and reading.gaps[i + 1] == "/":
             found.append(Side(BOTH, i, i + 1))
         elif word in _ABBREVIATED and raw[:2].isupper():
             found.append(Side(_ABBREVIATED[word], i, i, named=word in _REQUIRED))
@@ -124,7 +124,7 @@ def _ends(reading: Reading, i: int) -> bool:
     """Whether the side stands alone: "to the left", and not "to the left lung"."""
     if i + 1 >= len(reading.texts):
         return True
-    gap = reading.text[reading.words[i].end : reading.words[i + 1].start]
+    gap = reading.gaps[i + 1]
     return any(char in ".,;:()" for char in gap) or not (
         _is_structure(reading, i + 1)
         or (
@@ -196,7 +196,7 @@ def _remains(reading: Reading, i: int, before: str, after: str) -> bool:
         return True
     if before in ("", "the") or reading.text[reading.words[i].start - 1 : reading.words[i].start] in "(-/[":
         return False
-    gap = reading.text[reading.words[i].end : reading.words[i + 1].start] if after else ""
+    gap = reading.gaps[i + 1] if after else ""
     if after in _OBJECTS and not gap.strip() and before not in _SHIFT | {"the", "and", "or", "of"}:
         return True
     if after == "from" and before not in _SIDE_BEFORE | _SHIFT:
@@ -207,7 +207,7 @@ def _remains(reading: Reading, i: int, before: str, after: str) -> bool:
         return after in ("behind", "over")
     if after in _AFTER_VERB or after in ("the", "over"):
         return True
-    ends = not after or any(c in ".;:,()" for c in reading.text[reading.words[i].end : reading.words[i + 1].start])
+    ends = not after or any(c in ".;:,()" for c in reading.gaps[i + 1])
     if ends or after in _LEFT_OVER:  # "no tumour left in the corner", "the 2 mm left"
         return before in _UNIT_WORDS or (after in _LEFT_OVER and _remnant(texts, i))
     return False
@@ -372,13 +372,13 @@ def _placed(reading: Reading, found: list[Side], pair: set[str]) -> list[Placed]
 
 def _directions(reading: Reading, side: Side) -> tuple[float, float]:
     """How much what stands before a side counts, and what behind: "a cyst in the left ovary", "on the left, X"."""
-    texts, words = reading.texts, reading.words
+    texts = reading.texts
     start = side.first
     while start and texts[start - 1] in ("the", "his", "her", "its", "patient's"):
         start -= 1
     by_preposition = start > 0 and texts[start - 1] in _LOCATING
     start -= by_preposition
-    opens = not start or any(c in ".;:,—" for c in reading.text[words[start - 1].end : words[start].start])
+    opens = not start or any(c in ".;:,—" for c in reading.gaps[start])
     opens = opens or texts[start - 1] in ("and", "while", "but", "whereas")
     if opens:
         return 0.2, 1.0
