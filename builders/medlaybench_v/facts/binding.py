@@ -54,7 +54,7 @@ class Placed(NamedTuple):
 _Key = tuple[int, int, str, float]
 
 
-def _positions(reading: Reading) -> list[float]:
+def positions(reading: Reading) -> list[float]:
     """A place for each word; punctuation and joints count as distance."""
     places: list[float] = []
     at = 0.0
@@ -67,11 +67,6 @@ def _positions(reading: Reading) -> list[float]:
             at += _JOINTS[word]
         places.append(at)
     return places
-
-
-def positions(reading: Reading) -> list[float]:
-    """Where each word stands, farther apart across punctuation."""
-    return reading.get(_positions)
 
 
 def keys(reading: Reading) -> list[_Key]:
@@ -121,7 +116,7 @@ def anchors(reading: Reading, first: int, last: int, before: float = 1.0, after:
     `before` and `after` say how much each direction counts.
     """
     near: dict[str, float] = {}
-    _gather(near, reading.get(keys), positions(reading), Placed("", first, last, before, after))
+    _gather(near, reading.get(keys), reading.get(positions), Placed("", first, last, before, after))
     return near
 
 
@@ -139,6 +134,20 @@ def _gather(near: dict[str, float], found: list[_Key], at: list[float], place: P
             nearness = weight * share / (1.0 + distance)
             if nearness > near.get(key, 0.0):
                 near[key] = nearness
+
+
+def bag_of(reading: Reading, start: int, end: int, without: str | tuple[str, ...] = "@") -> dict[str, float]:
+    """The keys of the words [start, end), each with its greatest weight; none that begins so as the ones left out."""
+    bag: dict[str, float] = {}
+    for first, last, key, weight in reading.get(keys):
+        if start <= first and last < end and not key.startswith(without):
+            bag[key] = max(bag.get(key, 0.0), weight)
+    return bag
+
+
+def only(one: dict[str, float], other: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
+    """What tells two of them apart: the keys of one alone, and those of the other."""
+    return {k: w for k, w in one.items() if k not in other}, {k: w for k, w in other.items() if k not in one}
 
 
 def likeness(one: dict[str, float], other: dict[str, float]) -> float:
@@ -254,7 +263,7 @@ def turned(
 def _all_beside(reading: Reading, placed: Sequence[Placed], behind: bool) -> dict[str, dict[str, Placed]]:
     """What stands right beside each value, wherever it is told; poles and the values themselves tell nothing."""
     own = {i for p in placed for i in range(p.first, p.last + 1)}
-    at = positions(reading)
+    at = reading.get(positions)
     found: dict[str, dict[str, Placed]] = {}
     for place in placed:
         near = found.setdefault(place.value, {})
@@ -287,7 +296,7 @@ def _near(
     near: dict[str, dict[str, float]] = {value: {} for value in values}
     for place in placed:
         if place.value in near:
-            _gather(near[place.value], telling, positions(reading), place)
+            _gather(near[place.value], telling, reading.get(positions), place)
     return near
 
 

@@ -30,35 +30,9 @@ from builders.medlaybench_v.facts.wordings import Sense
 
 # Dimensions in which one pole alone in each text, and not the same, is a contradiction.
 _STRICT = (
-    "sagittal",
-    "position",
-    "breath",
-    "beat",
-    "gender",
-    "vertical",
-    "severity",
-    "course",
-    "brightness",
-    "size",
-    "depth",
-    "end",
-    "onset",
-    "lying",
-    "result",
-    "viability",
-    "pace",
-    "approach",
-    "before or behind",
-    "completeness",
-    "stage",
-    "heading",
-    "same side",
-    "persistence",
-    "begun",
-    "extent",
-    "surface",
-    "consistency",
-    "hand side",
+    *"sagittal position breath beat gender vertical severity course brightness size depth end onset lying".split(),
+    *("result", "viability", "pace", "approach", "before or behind", "completeness", "stage", "heading", "same side"),
+    *("persistence", "begun", "extent", "surface", "consistency", "hand side"),
     *"firmness outline edge pattern symmetry spread twin supply flow shape speed birth".split(),
     *"visibility immunity mother voiding meal exertion union communication reducibility resectability origin".split(),
     *"violence within build activity alignment rotation spreading access rank lumen dependence".split(),
@@ -129,7 +103,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if not ordered and not outcome.decided and (labels := other_label(expert, lay)):
         outcome.add("changed", labels, Basis.READ)
     if not outcome.decided:
-        swapped = _exchanged(expert, lay, _told) or _exchanged(expert, lay, _located)
+        ours, theirs = (list(map(_SENSES, reading.get(senses))) for reading in (expert, lay))
+        swapped = "" if ours == theirs else _exchanged(expert, lay, _told) or _exchanged(expert, lay, _located)
         swapped = swapped or ("" if ordered else crossed(expert, lay))
         if swapped and not told_anew(expert, lay):
             outcome.moved(swapped, sure=False)
@@ -338,8 +313,10 @@ def _is_compared(reading: Reading, pole: Pole) -> bool:
 def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], dimension: str, outcome: Outcome) -> None:
     """The poles of one dimension in the two texts."""
     values, told = {p.value for p in ours}, {p.value for p in theirs}
+    if values == told and dimension != "size":
+        return
     beside = values & told & {SAME}  # "darker than muscle and as bright as fat"
-    if sorted((values - beside, told - beside), key=sorted) == [{PLUS}, {MINUS}]:
+    if (values - beside, told - beside) in (({PLUS}, {MINUS}), ({MINUS}, {PLUS})):
         if dimension in ("size", "brightness") and _other_way(expert, ours, lay, theirs):
             return
         if dimension == "size" and _is_of_then(expert, ours) != _is_of_then(lay, theirs):
@@ -448,13 +425,8 @@ def _is_plain(reading: Reading, found: list[Pole], dimension: str) -> bool:
 
 
 # Of places, degrees, courses, ages and persons two may be told in one caption, each of another thing.
-_PLAIN = frozenset(
-    [
-        *"size brightness breath beat position lying heading result stage approach viability pace".split(),
-        "same side",
-        "hand side",
-    ]
-)
+_PLAIN = frozenset("size brightness breath beat position lying heading result stage approach viability pace".split())
+_PLAIN |= {"same side", "hand side"}
 _ALSO_PLACES = frozenset("above below marked falls fall drop drops better best faint light lighter gained up".split())
 _FORMERLY = frozenset("had before earlier formerly previously ago twice".split())
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.binding import STOP_WORDS, Exchange, Placed, exchanged, in_order, keys, likeness
+from builders.medlaybench_v.facts.binding import STOP_WORDS, Exchange, Placed, exchanged, in_order, keys, likeness, only
 from builders.medlaybench_v.facts.order import moments
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import moved, phrase_of, replaced
@@ -16,7 +16,7 @@ from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.scan import OfWords, Reading
 from builders.medlaybench_v.facts.sides import sides
 from builders.medlaybench_v.facts.wordings import IMAGING
-from builders.medlaybench_v.facts.words import ALSO_ANATOMY, COLOURS
+from builders.medlaybench_v.facts.words import ALSO_ANATOMY, COLOURS, MARKERS
 
 
 class Marker(NamedTuple):
@@ -30,20 +30,12 @@ class Marker(NamedTuple):
 
 
 _SHAPES = {
-    **dict.fromkeys(("arrow", "arrows", "arrowed"), "arrow"),
-    **dict.fromkeys(("arrowhead", "arrowheads"), "arrowhead"),
-    **dict.fromkeys(("asterisk", "asterisks", "asterix", "star", "stars", "*", "starred"), "asterisk"),
-    **dict.fromkeys(("circle", "circles", "circled", "ring"), "circle"),
-    **dict.fromkeys(("oval", "ovals", "ellipse", "egg", "ellipsoid"), "oval"),
-    **dict.fromkeys(("triangle", "triangles"), "triangle"),
-    **dict.fromkeys(("box", "boxes", "boxed", "square", "squares", "rectangle", "rectangles", "frame"), "box"),
-    **dict.fromkeys(("line", "lines", "outline", "contour"), "line"),
-    **dict.fromkeys(("calipers", "caliper", "callipers", "cursor", "cursors", "crosses"), "calipers"),
-    **dict.fromkeys(("#", "hash"), "hash"),
-    **dict.fromkeys(("+", "plus"), "plus"),
-    **dict.fromkeys(("†", "dagger"), "dagger"),
-    **dict.fromkeys(("inset", "insert"), "inset"),
-}
+    **MARKERS, "starred": "asterisk", "ring": "circle", "hash": "hash", "+": "plus", "plus": "plus", "dagger": "dagger",
+    **dict.fromkeys("oval ovals ellipse egg ellipsoid".split(), "oval"),
+    **dict.fromkeys("square squares rectangle rectangles frame".split(), "box"),
+    **dict.fromkeys("line lines outline contour".split(), "line"), "inset": "inset", "insert": "inset",
+    **dict.fromkeys("calipers caliper callipers cursor cursors crosses".split(), "calipers"),
+}  # fmt: skip
 _TRAITS = {
     **dict.fromkeys(COLOURS, ""), "grey": "gray", "dashed": "dashed", "broken": "dashed", "dotted": "dotted",
     "dotte": "dotted",
@@ -169,17 +161,7 @@ def _is_marker(reading: Reading, i: int, shape: str) -> bool:
         return False
     if shape == "asterisk" and before in ("t1", "t2"):
         return False  # "T2*-weighted", "T2-star"
-    if shape in ("line", "circle", "oval", "triangle", "box", "inset") or word in (
-        "star",
-        "stars",
-        "plus",
-        "+",
-        "crosses",
-        "cursor",
-        "open",
-        "ring",
-        "#",
-    ):
+    if shape in _ALSO_THINGS or word in _ALSO_WORDS:
         looks = _looks(reading, i)
         if word in ("+", "#", "*"):
             return not after[:1].isdigit()
@@ -190,9 +172,7 @@ def _is_marker(reading: Reading, i: int, shape: str) -> bool:
         if word in ("ring", "egg"):
             return False
         if shape == "line":
-            return bool(looks - {"thick", "thin", "long", "short", "dark"} - {"black", "white"}) and before not in (
-                "central",
-            )
+            return bool(looks - _OF_ANY_LINE) and before != "central"
         if word in ("circled", "boxed", "asterisk"):
             return True
         if word in ("star", "stars") and after == "shaped":
@@ -206,6 +186,10 @@ def _is_marker(reading: Reading, i: int, shape: str) -> bool:
     return True
 
 
+# Marks that have other meanings, by their shape or their word, and looks of a line of the body.
+_ALSO_THINGS = frozenset("line circle oval triangle box inset".split())
+_ALSO_WORDS = frozenset("star stars plus + crosses cursor ring #".split())
+_OF_ANY_LINE = frozenset("thick thin long short dark black white".split())
 # Looks by which a ring is drawn on a picture: one of the body may be white, black or thin.
 _DRAWN = frozenset("red blue green yellow orange purple pink dashed dotted".split())
 _MARKING = frozenset(
@@ -621,17 +605,12 @@ def _exchanged(expert: Reading, here: list[Marker], lay: Reading, there: list[Ma
     shared = sorted(set(ours) & set(theirs))
     for i, one in enumerate(shared):
         for other in shared[i + 1 :]:
-            mine, yours = _apart(ours[one], ours[other]), _apart(theirs[one], theirs[other])
+            mine, yours = only(ours[one], ours[other]), only(theirs[one], theirs[other])
             kept = likeness(mine[0], yours[0]), likeness(mine[1], yours[1])
             turned = likeness(mine[0], yours[1]), likeness(mine[1], yours[0])
             if min(turned) >= 0.3 and sum(turned) > 1.5 * sum(kept) + 0.5:
                 return Exchange(one, other, True)
     return None
-
-
-def _apart(one: dict[str, float], other: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
-    """What tells two marks apart: the keys of one alone."""
-    return {k: w for k, w in one.items() if k not in other}, {k: w for k, w in other.items() if k not in one}
 
 
 def _stretches(reading: Reading, found: list[Marker]) -> dict[str, dict[str, float]]:

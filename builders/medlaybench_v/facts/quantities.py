@@ -190,7 +190,7 @@ class _Reader:
         if _ROMAN.match(word) and self.raw(i)[:1].isupper():
             return self._roman(i)
         if word in known.MONTHS and self.raw(i)[0].isupper() and (word not in ("may", "march") or self._dated(i)):
-            self._add("date", float(list(_MONTHS).index(word) + 1), 0.0, i, i)
+            self._add("date", float(known.MONTHS_IN_ORDER.index(word) + 1), 0.0, i, i)
         return i + 1
 
     def _dated(self, i: int) -> bool:
@@ -459,7 +459,7 @@ class _Reader:
         at = len(self.found)
         end = self._with_unit(i, last, value, 1.0)
         if len(self.found) > at and self.found[-1].kind == "count" and self._is_generic(last):
-            self.found[-1] = _loosened(self.found[-1])
+            self.found[-1] = self.found[-1]._replace(loose=True)
         return end
 
     def _stands_last(self, person: int, last: int) -> bool:
@@ -644,10 +644,6 @@ _ONLY_BEFORE = {
 }  # fmt: skip
 
 
-def _loosened(quantity: Quantity) -> Quantity:
-    return quantity._replace(loose=True)
-
-
 def _number(text: str) -> tuple[float, float]:
     """The value and the unit of the last digit."""
     text = with_point(text) if "," in text else text
@@ -661,7 +657,6 @@ def _number(text: str) -> tuple[float, float]:
 _FOLD = {f"{word}fold": value for word, value in known.CARDINALS.items()}
 _POWERS = {"thousand": 1e3, "million": 1e6}
 _MILLIMETRES = frozenset("mm millimetre millimetres millimeter millimeters".split())
-_MONTHS = dict.fromkeys(known.MONTHS_IN_ORDER)
 _DIGITS = frozenset("0123456789")
 _BEGINNINGS = frozenset(
     "hundred thousand dozen one zero million a an half quarter twice couple fortnight day next following right first "

@@ -19,6 +19,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from builders.medlaybench_v.facts import words as known
 from builders.medlaybench_v.facts.numerals import with_point
+from builders.medlaybench_v.facts.units import SHOWN
 
 Value = TypeVar("Value")
 
@@ -212,13 +213,7 @@ def _number(scan: _Scan, i: int) -> None:
         scan.add("number", _canonical(word[:-2]), i, unit="ordinal")
         return
     following = scan.word(i + 1)
-    if (
-        following
-        and following not in known.UNITS
-        and len(following) <= 2
-        and not scan.gap(i + 1)
-        and following[0].isalpha()
-    ):
+    if following and following not in SHOWN and len(following) <= 2 and not scan.gap(i + 1) and following[0].isalpha():
         # 18F, 3D, 2b: the letters belong to the number.
         scan.add("number", (scan.raw(i) + scan.raw(i + 1)).upper(), i, i + 1, unit="code")
         scan.done = i + 2
@@ -241,9 +236,9 @@ def _unit(scan: _Scan, j: int) -> str:
         word = scan.word(j)
         if not word or len(scan.gap(j)) > 3:
             return ""
-        if word in known.UNITS:
+        if word in SHOWN:
             # A single letter is a unit only next to its number.
-            return known.UNITS[word] if len(word) > 1 or scan.gap(j) in ("", " ") else ""
+            return SHOWN[word] if len(word) > 1 or scan.gap(j) in ("", " ") else ""
         if not (word in ("x", "by", "to") or word[0].isdigit()):
             return ""
         j += 1

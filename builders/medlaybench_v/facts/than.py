@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.binding import keys, likeness
+from builders.medlaybench_v.facts.binding import bag_of, likeness, only
 from builders.medlaybench_v.facts.clauses import clauses
 from builders.medlaybench_v.facts.phrases import sentence
 from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
@@ -73,7 +73,7 @@ def comparisons(reading: Reading) -> list[Comparison]:
         one, other = _bag(reading, start, i), _bag(reading, last + 1, _stop(reading, last + 1, end))
         if value and i and other:
             since = not _EARLIER.isdisjoint(texts[last + 1 : _stop(reading, last + 1, end)])
-            found.append(Comparison(value, *_apart(one, other), since=since))
+            found.append(Comparison(value, *only(one, other), since=since))
     return found
 
 
@@ -171,13 +171,4 @@ def _parted(reading: Reading, i: int, marks: str) -> bool:
 
 
 def _bag(reading: Reading, start: int, end: int) -> dict[str, float]:
-    bag: dict[str, float] = {}
-    for first, last, key, weight in reading.get(keys):
-        if start <= first and last < end and not key.startswith(("size ", "severity ", "depth ")):
-            bag[key] = max(bag.get(key, 0.0), weight)
-    return bag
-
-
-def _apart(one: dict[str, float], other: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
-    """What stands on one side alone."""
-    return {k: w for k, w in one.items() if k not in other}, {k: w for k, w in other.items() if k not in one}
+    return bag_of(reading, start, end, ("size ", "severity ", "depth "))

@@ -2,19 +2,6 @@
 
 from __future__ import annotations
 
-UNITS = {
-    "mm": "mm", "millimeter": "mm", "millimetre": "mm", "cm": "cm", "centimeter": "cm", "centimetre": "cm",
-    "m": "m", "meter": "m", "metre": "m", "µm": "µm", "μm": "µm", "um": "µm", "ml": "ml", "milliliter": "ml",
-    "millilitre": "ml", "cc": "ml", "l": "l", "liter": "l", "litre": "l", "kg": "kg", "kilogram": "kg", "g": "g",
-    "gram": "g", "mg": "mg", "milligram": "mg", "%": "%", "percent": "%", "°": "°", "degree": "°", "hu": "HU",
-    "hz": "Hz", "khz": "kHz", "mhz": "MHz", "t": "T", "tesla": "T", "mmhg": "mmHg", "gy": "Gy", "cgy": "cGy",
-    "kv": "kV", "kvp": "kV", "ma": "mA", "mci": "mCi", "mbq": "MBq", "bpm": "bpm", "year": "year", "yr": "year",
-    "y": "year", "yo": "year", "month": "month", "mo": "month", "week": "week", "wk": "week", "day": "day",
-    "hour": "hour", "hr": "hour", "h": "hour", "minute": "minute", "min": "minute", "sec": "second", "s": "second",
-    "second": "second", "fold": "fold", "ms": "ms", "msec": "ms",
-}  # fmt: skip
-UNITS |= {word + "s": unit for word, unit in UNITS.items() if len(word) > 2 and word.isalpha()}
-
 CARDINALS = {
     "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11,
     "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18,
