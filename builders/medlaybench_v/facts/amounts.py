@@ -375,11 +375,9 @@ def _amounts_moved(
                 continue
         earlier = _earlier(expert, ours), _earlier(lay, theirs)
         if all(earlier):
-            if earlier[0].isdisjoint(earlier[1]):
-                told = " and ".join(q.text for q in ours if q.value in earlier[0] | earlier[1])
-                outcome.add("swapped", told, Basis.READ)
-            if earlier[0].isdisjoint(earlier[1]) or earlier[0] == earlier[1]:
-                continue
+            if earlier[0] != earlier[1]:
+                outcome.add("swapped", " and ".join(q.text for q in ours), Basis.READ)
+            continue
         apart = ours[-1].first - ours[0].last > 3  # "24 weeks + 3 days" is one time
         swap = exchanged(expert, _placed(expert, ours), lay, _placed(lay, theirs)) if apart else None
         if swap:

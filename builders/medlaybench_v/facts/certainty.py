@@ -211,8 +211,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if OPEN in ours and RULED_OUT in theirs and RULED_OUT not in ours:
         outcome.changed.append(f"{OPEN} became {shown}")
     if unsure_there and not unsure_here and SEEMING not in ours:
-        hedge = next((d for d in there if d.value in _UNSURE | {UNLIKELY}), None)
-        if hedge is not None and hedge.value != PROBABLE and CONFIRMED not in ours and not _soft(lay, hedge):
+        hedge = next(d for d in there if d.value in unsure_there)
+        if hedge.value != PROBABLE and CONFIRMED not in ours and not _soft(lay, hedge):
             outcome.add("new", f"“{lay.said(hedge)}”", Basis.UNMET)
     if CONFIRMED in ours and CONFIRMED not in theirs and unsure_there and not (unsure_here):
         outcome.changed.append(f"{CONFIRMED} became {shown}")

@@ -248,8 +248,6 @@ def _not(reading: Reading, i: int, last: int, start: int, end: int) -> Cue | Non
         return None  # what has not changed is as it was
     if following == "belong" or (following == "be" and texts[i - 1 : i] == ["should"]):
         return None  # "air that does not belong there", "where it should not be"
-    if following == "as" and texts[i] == "not":
-        return None
     if following in ("even", "quite") and texts[last + 2 : last + 3] and texts[last + 2][0].isdigit():
         return None  # a limit: "not even 2 mm"
     if following in ("pathognomonic", "specific", "diagnostic", "typical") and texts[last + 2 : last + 3] in _OF_IT:

@@ -14,9 +14,7 @@ from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.wordings import IMAGING
 
-CT, MRI, ULTRASOUND, XRAY, ANGIOGRAPHY, PET, NUCLEAR, ENDOSCOPY = (
-    "CT", "MRI", "ultrasound", "X-ray", "angiography", "PET", "nuclear", "endoscopy",
-)  # fmt: skip
+CT, MRI, ULTRASOUND, XRAY, ANGIOGRAPHY, PET, NUCLEAR = "CT MRI ultrasound X-ray angiography PET nuclear".split()
 
 
 class Imaging(NamedTuple):
@@ -253,8 +251,6 @@ def _methods(
     ours, theirs = set(here.methods), set(there.methods)
     if CT in ours or MRI in ours:
         ours -= {ANGIOGRAPHY, XRAY} if not _separate_xray(expert) else set()
-    if ULTRASOUND in ours and "elastogram" in ours:
-        ours.discard("elastogram")
     if PET in ours:
         ours.discard(NUCLEAR)
     if XRAY in theirs and _NO_RAYS.search(lay.lower):

@@ -223,8 +223,8 @@ def _values(reading: Reading, *, beside_parts: bool = False) -> Iterator[_At]:
                 yield _At(_FINDING, concept, said.first)
     if not beside_parts:
         yield from _parts(reading, _PLACE)
-        for first, _, key, weight in reading.get(keys):
-            if key[0] == "=" and weight >= 0.8:
+        for first, _, key, _ in reading.get(keys):
+            if key[0] == "=":
                 yield _At(_WORD, key, first)
     for quantity in reading.get(quantities):
         if quantity.kind in _MEASURES and not quantity.loose:

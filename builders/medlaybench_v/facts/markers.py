@@ -110,7 +110,7 @@ def _unnamed(reading: Reading, found: list[Marker]) -> list[Marker]:
         return []
     others = []
     for i, word in enumerate(texts):
-        before = [m for m in found if m.last < i and m.looks and not m.shape.startswith("letter")]
+        before = [m for m in found if m.last < i and m.looks]
         if word in ("one", "ones") and before and texts[i - 1] in _TRAITS and texts[i - 2] in ("the", "and"):
             look = _trait(texts[i - 1])
             if look not in before[-1].looks:

@@ -167,12 +167,8 @@ class _Reader:
             trimester := self._trimester(i)
         ):
             return trimester
-        if word in known.ORDINALS and word != "second":
-            return self._ordinal(i, known.ORDINALS[word], i + 1)
-        if word in _FAR_ORDINALS:
-            return self._ordinal(i, _FAR_ORDINALS[word], i + 1)
-        if word == "second":
-            return self._second(i)
+        if word in _ORDINALS:
+            return self._ordinal(i, _ORDINALS[word], i + 1)
         if (
             word == "day"
             and self.word(i - 1) in ("the", "next", "following")
@@ -321,7 +317,7 @@ class _Reader:
     def _with_unit(self, first: int, last: int, value: float, step: float) -> int:
         """A number with the unit that follows it, across "x 3 cm" and "to 5 mm"."""
         unit_at = self._unit_after(last + 1)
-        aged = self.word(first - 1) in ("of", "is", "was") and self._of_a_person(first)
+        aged = self.word(first - 1) in ("of", "is", "was") and self.word(first - 2) in _PEOPLE
         dated = is_dated(self.word(first - 1), value) and unit_at is not None and unit_at[0] > last + 1
         if (
             unit_at is not None and not dated and not (aged and "," in self.gap(last + 1))
@@ -356,7 +352,7 @@ class _Reader:
             return self._add(kind, value * factor, 0.0, first - 1, last, raw=value)
         if self.word(first - 1) in ("aged", "age") or aged or self._apposed(first, last):
             return self._add("time", value * 365.25, 0.0, first, last, raw=value)
-        if self.word(first - 1) in ("french",) or self.word(last + 1) == "french":
+        if self.word(first - 1) == "french":
             return self._add("French", value, step, first, last)
         if step == 1 and is_year(value):
             return self._add("date", value, 0.0, first, last)
@@ -370,10 +366,6 @@ class _Reader:
         while self.word(j) in ("on", "in", "the", "of"):
             j += 1
         return {"celsius": "c", "centigrade": "c", "fahrenheit": "f"}.get(self.word(j), "")
-
-    def _of_a_person(self, i: int) -> bool:
-        before = self.word(i - 2)
-        return before in _PEOPLE or (self.word(i - 1) in ("is", "was") and before in ("he", "she", "patient"))
 
     def _apposed(self, first: int, last: int) -> bool:
         """ "The patient, 45, is a man"."""
@@ -456,9 +448,8 @@ class _Reader:
             return self._with_unit(i, last, value, 1.0)
         if self.word(last + 1) in ("dimensional", "d"):
             return last + 2
-        at = len(self.found)
         end = self._with_unit(i, last, value, 1.0)
-        if len(self.found) > at and self.found[-1].kind == "count" and self._is_generic(last):
+        if self.found[-1].kind == "count" and self._is_generic(last):
             self.found[-1] = self.found[-1]._replace(loose=True)
         return end
 
@@ -548,11 +539,6 @@ class _Reader:
         told = self.word(i) == "and" and self.word(i + 1) == "a"
         return _FRACTIONS.get(self.word(i + 2), 0.0) if told else 0.0
 
-    def _second(self, i: int) -> int:
-        if self.word(i - 1)[:1].isdigit() or self.word(i - 1) in known.CARDINALS:
-            return i + 1
-        return self._add("ordinal", 2.0, 1.0, i, i, loose=self.word(i + 1) not in VERTEBRAL)
-
     def _trimester(self, i: int) -> int:
         """The third trimester, the last three months of the pregnancy; 0 where it is none."""
         word, following = self.word(i), self.word(i + 1)
@@ -607,14 +593,12 @@ class _Reader:
     def _roman(self, i: int) -> int:
         numeral = _ROMAN.match(self.texts[i])
         assert numeral is not None
-        graded = self.word(i - 1) in _SCALES or self.word(i - 1) in known.GRADED
+        graded = self.word(i - 1) in _SCALES
         raw = self.raw(i)
         if raw in ("IVF", "IVC", "XI", "IVA", "VIA"):
             return i + 1
         alone = len(numeral[1]) > 1 and raw[: len(numeral[1])].isupper() and self.word(i + 1) not in _INTRAVENOUS
         if not (graded or alone) or self.reading.lower[self.words[i].end :][:4] in ("-ray", " ray"):
-            return i + 1
-        if raw[:1] in "IVX" and len(numeral[1]) == 1 and not graded:
             return i + 1
         return self._add("grade", float(known.ROMAN[numeral[1]]), 1.0, i, i, letter=numeral[2])
 
@@ -623,11 +607,10 @@ def _may_count(word: str) -> bool:
     """Whether a quantity may begin with a word; most words begin none."""
     return (
         word in known.CARDINALS
-        or word in known.ORDINALS
         or word in known.MONTHS
         or word in _BEGINNINGS
         or word in _LOOSE
-        or word in _FAR_ORDINALS
+        or word in _ORDINALS
         or word in _DECADES
         or word in _FOLD
         or any(char.isdigit() for char in word)
@@ -676,7 +659,7 @@ _EXTREMES = {"most": "<", "least": ">"}
 _BOUND_BETWEEN = frozenset(
     "than to of a an the just little slightly bit only as was is at no not by - than held".split()
 )
-_FAR_ORDINALS = {
+_ORDINALS = known.ORDINALS | {
     "thirteenth": 13, "fourteenth": 14, "fifteenth": 15, "sixteenth": 16, "seventeenth": 17, "eighteenth": 18,
     "nineteenth": 19, "twentieth": 20, "thirtieth": 30,
 }  # fmt: skip

@@ -45,5 +45,4 @@ def _is_elsewhere(lay: Reading, said: Said, known: frozenset[str], regions: froz
     behind = said.last + 1
     if lay.texts[behind : behind + 1] == ["of"] or "-" in (lay.gaps[said.first], *lay.gaps[behind : behind + 1]):
         return False  # "the neck of the gallbladder", "a nose-to-stomach tube"
-    own = implied(concept)
-    return not own.isdisjoint(_REGIONS) and own.isdisjoint(regions)
+    return implied(concept).isdisjoint(regions)

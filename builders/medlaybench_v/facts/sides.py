@@ -398,7 +398,7 @@ _PAIRED = frozenset("two lungs kidneys breasts hips eyes tubes ovaries sides hal
 def _new_both(expert: Reading, lay: Reading, there: list[Side]) -> str:
     """A "both" of the lay caption said of what the expert caption names on one side only."""
     one_sided = {s.value for s in expert.get(sides) if s.named}
-    if len(one_sided) != 1 or BOTH in one_sided:
+    if len(one_sided) != 1:
         return ""
     for side in there:
         if side.value != BOTH:

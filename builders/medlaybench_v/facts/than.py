@@ -154,8 +154,7 @@ def _pole(reading: Reading, start: int, end: int) -> str:
     here = [p for p in reading.get(poles) if start <= p.first < end and p.dimension in _DIMENSIONS]
     others = {p.first for p in here if p.dimension != "size"}
     sizes = [p for p in here if p.dimension == "size" and not (p.first == p.last and p.last + 1 in others)]
-    last = (sizes or here)[-1:]
-    return last[0].value if last and last[0].value in (PLUS, MINUS, SAME) else ""
+    return (sizes or here)[-1].value if here else ""
 
 
 def _stop(reading: Reading, start: int, end: int) -> int:
