@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.scan import OfWords, Reading
-from builders.medlaybench_v.facts.senses import implied, kind_of, senses
+from builders.medlaybench_v.facts.senses import SAYS_LITTLE, implied, kind_of, senses
 from builders.medlaybench_v.facts.wordings import Sense, root
 
 # How far punctuation and joints push two words apart, in words.
@@ -281,10 +281,7 @@ def _is_thing(key: str) -> bool:
     """Whether a key is no pole, and no concept that describes anything: "acute"."""
     if key[0] in "=@" or key.startswith(("side ", "no ")):
         return True
-    return key[-1] not in "+-=" and kind_of(key) not in _GENERAL
-
-
-_GENERAL = frozenset(("general", "visible", "state", "person"))
+    return key[-1] not in "+-=" and kind_of(key) not in SAYS_LITTLE
 
 
 def _near(

@@ -458,22 +458,18 @@ def _other_way(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pol
         return sides_turned[0] != sides_turned[1]
     if not (_compares(expert, ours[0]) and _compares(lay, theirs[0])):
         return other_end(expert, lay, theirs[0]) is True
-    one, other = ours[0], theirs[0]
-    before, after = anchors(expert, one.first, one.last, after=0.0), anchors(expert, one.first, one.last, before=0.0)
-    lay_before, lay_after = (
-        anchors(lay, other.first, other.last, after=0.0),
-        anchors(lay, other.first, other.last, before=0.0),
-    )
-    before, after = _without(before, after), _without(after, before)
-    lay_before, lay_after = _without(lay_before, lay_after), _without(lay_after, lay_before)
+    (before, after), (lay_before, lay_after) = _both_ends(expert, ours[0]), _both_ends(lay, theirs[0])
     straight = likeness(before, lay_before) + likeness(after, lay_after)
-    crossed = likeness(before, lay_after) + likeness(after, lay_before)
-    return crossed > straight
+    return likeness(before, lay_after) + likeness(after, lay_before) > straight
 
 
-def _without(bag: dict[str, float], other: dict[str, float]) -> dict[str, float]:
-    """What stands nearer to this end than to the other."""
-    return {key: weight - other.get(key, 0.0) for key, weight in bag.items() if weight > other.get(key, 0.0) * 1.2}
+def _both_ends(reading: Reading, pole: Pole) -> list[dict[str, float]]:
+    """What stands nearer to the words before a comparison, and what to those behind it."""
+    before, after = anchors(reading, pole.first, pole.last, 1.0, 0.0), anchors(reading, pole.first, pole.last, 0.0, 1.0)
+    return [
+        {key: weight - other.get(key, 0.0) for key, weight in bag.items() if weight > other.get(key, 0.0) * 1.2}
+        for bag, other in ((before, after), (after, before))
+    ]
 
 
 def _compares(reading: Reading, pole: Pole) -> bool:

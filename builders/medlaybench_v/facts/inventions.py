@@ -467,8 +467,6 @@ _REGIONS = frozenset("body chest abdomen pelvis head neck leg arm artery vein sp
 
 def _levels(reading: Reading) -> frozenset[int]:
     """The degrees of severity that a caption names by the words that doctors use for them."""
-    if _LEVELS.keys().isdisjoint(reading.bag):
-        return frozenset()
     return frozenset(_LEVELS[text] for text in _LEVELS.keys() & reading.bag)
 
 

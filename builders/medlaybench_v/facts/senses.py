@@ -14,6 +14,8 @@ from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.wordings import SENSES, Sense, rows
 
 ANATOMY = "anatomy"
+SAYS_LITTLE = frozenset(("general", "visible", "state", "person"))
+"""Kinds of concepts that are said of almost anything."""
 
 
 class Said(NamedTuple):
