@@ -176,7 +176,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         return outcome
     ours, theirs = {d.value for d in here}, {d.value for d in there}
     unsure_here, unsure_there = ours & (_UNSURE | {UNLIKELY}), theirs & (_UNSURE | {UNLIKELY})
-    shown = _shown(lay, there)
+    shown = ", ".join(f"“{lay.said(degree)}”" for degree in there) or "a plain statement"
     for degree in here:
         if degree.value in _UNSURE and not unsure_there:
             if SEEMING in theirs and degree.value == PROBABLE:
@@ -248,10 +248,6 @@ def _soft(reading: Reading, degree: Degree) -> bool:
             return bool(following) and _PARTICIPLE(following[0]) is not None
         return _SUPPOSES.isdisjoint(following)
     return reading.texts[degree.first] in _SOFT
-
-
-def _shown(reading: Reading, found: list[Degree]) -> str:
-    return ", ".join(f"“{reading.said(d)}”" for d in found) or "a plain statement"
 
 
 def grouped(degree: Degree) -> str:

@@ -85,7 +85,9 @@ def _places(reading: Reading) -> dict[str, set[int]]:
     """Where a caption names each thing, place, direction, degree and mark."""
     found: dict[str, set[int]] = {}
     for first, _, key, weight in reading.get(keys):
-        if weight >= 0.8 and not key.startswith("@") and key not in _COMMON and not _is_code(key):
+        if weight >= 0.8 and not key.startswith("@") and key not in _COMMON:
+            if key[0] == "=" and len(key) < 4:
+                continue  # a short code, "T2", names how the whole picture was made as often as a thing
             found.setdefault(key, set()).add(first)
     for pole in reading.get(poles):
         if pole.value != SAME:
@@ -93,8 +95,3 @@ def _places(reading: Reading) -> dict[str, set[int]]:
     for marker in reading.get(markers):
         found.setdefault(f"mark {name(marker)}", set()).add(marker.first)
     return found
-
-
-def _is_code(key: str) -> bool:
-    """Whether a key is that of a short code, "T2", which names how the whole picture was made as often as a thing."""
-    return key[0] == "=" and len(key) < 4

@@ -81,8 +81,8 @@ def polarity(reading: Reading) -> Polarity:
     for said in reading.get(senses):
         if ahead and any(first <= said.first < end for first, end in ahead):
             continue
-        if _goes(reading, said.first):
-            continue
+        if reading.texts[said.first] == "gone" and not _WAYS.isdisjoint(reading.texts[said.first + 1 : said.first + 2]):
+            continue  # "the surgeons had gone in from the front" tells of a way, not of an end
         flips = denied[said.last] % 2 and not any(said.first <= cue.first <= said.last for cue in cues)
         flip = -1 if flips else 1
         if flip < 0 and said.first and reading.texts[said.first - 1] in _NOT_ALL:
@@ -100,11 +100,6 @@ def polarity(reading: Reading) -> Polarity:
 
 
 _HARDLY = frozenset("hardly barely scarcely almost nearly practically virtually".split())
-
-
-def _goes(reading: Reading, i: int) -> bool:
-    """Whether "gone" tells of a way, not of an end: "the surgeons had gone in from the front"."""
-    return reading.texts[i] == "gone" and not _WAYS.isdisjoint(reading.texts[i + 1 : i + 2])
 
 
 def _still_ahead(reading: Reading) -> list[tuple[int, int]]:

@@ -157,7 +157,8 @@ def _judge(expert: Reading, lay: Reading, said: Said, concepts: Set[str], known:
     elif firm and len(firm) == len(concepts):
         if (explained and not firm & _VERDICTS) or _is_norm(lay, said):
             return
-        if {kind_of(c) for c in firm} == {"advice"} and _is_past(lay, said):
+        past = not _WAS_DONE.isdisjoint(lay.texts[max(0, said.first - 3) : said.first])
+        if past and {kind_of(c) for c in firm} == {"advice"}:
             return  # "the heart was checked again"
         treated = {"treatment"} == {kind_of(c) for c in firm}
         if explained or not treated or not any(kind_of(c) == "treatment" for c in known):
@@ -477,10 +478,6 @@ _LEVEL_NAMES = ("mild", "moderate", "severe")
 def _describes(lay: Reading, said: Said) -> bool:
     """Whether a claim rests on one verb or adjective, which may describe anything: "strained", "faintly", "fallen"."""
     return said.first == said.last and lay.texts[said.first].endswith(("ed", "en", "ly"))
-
-
-def _is_past(lay: Reading, said: Said) -> bool:
-    return not _WAS_DONE.isdisjoint(lay.texts[max(0, said.first - 3) : said.first])
 
 
 def _put_beside(expert: Reading, lay: Reading, said: Said, known: frozenset[str]) -> str:

@@ -185,12 +185,10 @@ class _Reader:
             return self._code(i)
         if _ROMAN.match(word) and self.raw(i)[:1].isupper():
             return self._roman(i)
-        if word in known.MONTHS and self.raw(i)[0].isupper() and (word not in ("may", "march") or self._dated(i)):
+        dated = self.word(i + 1)[:1].isdigit() or self.word(i - 1) in ("of", "in", "since", "last") or i == 0
+        if word in known.MONTHS and self.raw(i)[0].isupper() and (dated or word not in ("may", "march")):
             self._add("date", float(known.MONTHS_IN_ORDER.index(word) + 1), 0.0, i, i)
         return i + 1
-
-    def _dated(self, i: int) -> bool:
-        return self.word(i + 1)[:1].isdigit() or self.word(i - 1) in ("of", "in", "since", "last") or i == 0
 
     def _add(
         self,
@@ -350,7 +348,9 @@ class _Reader:
         if self.word(first - 1) in ("week", "month", "year") and self.word(first - 2) != "per":
             kind, factor = UNITS[self.word(first - 1)]
             return self._add(kind, value * factor, 0.0, first - 1, last, raw=value)
-        if self.word(first - 1) in ("aged", "age") or aged or self._apposed(first, last):
+        # "The patient, 45, is a man"
+        apposed = self.word(first - 1) in _PEOPLE and "," in self.gap(first) and "," in self.gap(last + 1)
+        if self.word(first - 1) in ("aged", "age") or aged or apposed:
             return self._add("time", value * 365.25, 0.0, first, last, raw=value)
         if self.word(first - 1) == "french":
             return self._add("French", value, step, first, last)
@@ -366,10 +366,6 @@ class _Reader:
         while self.word(j) in ("on", "in", "the", "of"):
             j += 1
         return {"celsius": "c", "centigrade": "c", "fahrenheit": "f"}.get(self.word(j), "")
-
-    def _apposed(self, first: int, last: int) -> bool:
-        """ "The patient, 45, is a man"."""
-        return self.word(first - 1) in _PEOPLE and all("," in self.gap(i) for i in (first, last + 1))
 
     def _letter(self, i: int) -> str:
         following = self.word(i + 1)

@@ -161,8 +161,8 @@ def _no_side(reading: Reading, word: str, before: str, after: str, i: int) -> bo
             return False  # "a dominant left artery with a hypoplastic right"
         return after in _RIGHT_HERE and before not in _ARTICLES and before not in ("upper", "lower", "far")
     if word in ("both", "each", "either", "neither"):
-        if word == "both" and _joins(texts, i):
-            return True
+        if word == "both" and "and" in texts[i + 2 : i + 4] and not {LEFT, RIGHT} & set(texts[i : i + 6]):
+            return True  # "both A and B"
         if word == "neither":
             return after in ("confirm", "yes", "of") or "nor" in texts[i : i + 4]
         if word in ("either", "each"):  # "on each side", but "nodules, each smaller than 1 cm"
@@ -221,11 +221,6 @@ def _remnant(texts: list[str], i: int) -> bool:
 _REMNANTS = frozenset("none no any nothing anything little some more remnant what amount much scar".split())
 
 
-def _joins(texts: list[str], i: int) -> bool:
-    """ "both A and B": a pair of two things, not of two sides."""
-    return "and" in texts[i + 2 : i + 4] and not ({LEFT, RIGHT} & set(texts[i : i + 6]))
-
-
 def compare(
     expert: Reading, lay: Reading, allowed: Reading, turned: Callable[[Reading, Reading], bool] = lambda _, __: False
 ) -> Outcome:
@@ -252,7 +247,7 @@ def compare(
                 continue
             if {"two", "pair", "all", "twin", "symmetrical", "everywhere"} & texts and not _one_of(lay):
                 continue
-            if _plural_pair(lay) and "one" not in texts:
+            if not _PAIRED.isdisjoint(lay.bag - {"two"}) and "one" not in texts:
                 continue
             outcome.lost.append(side)
         elif (
@@ -352,18 +347,10 @@ def _unnamed(lay: Reading) -> bool:
 
 
 def _one_of(lay: Reading) -> bool:
-    """ "One of the two kidneys", "on one side"."""
+    """ "One of the two kidneys", "on one side", and not "one of them"."""
     texts = lay.texts
-    return any(
-        w == "one"
-        and (texts[i + 1 : i + 2] == ["side"] or (texts[i + 1 : i + 2] == ["of"] and _pair(texts[i + 2 : i + 5])))
-        for i, w in enumerate(texts)
-    )
-
-
-def _pair(behind: list[str]) -> bool:
-    """Whether a pair is meant, and not many things: "one of the two", "one of her kidneys", and not "one of them"."""
-    return bool(_PAIRED.intersection(behind))
+    one = [texts[i + 1 : i + 5] for i, word in enumerate(texts) if word == "one"]
+    return any(w[:1] == ["side"] or (w[:1] == ["of"] and not _PAIRED.isdisjoint(w[1:])) for w in one)
 
 
 def _placed(reading: Reading, found: list[Side], pair: set[str]) -> list[Placed]:
@@ -386,10 +373,6 @@ def _directions(reading: Reading, side: Side) -> tuple[float, float]:
 
 
 _LOCATING = frozenset("in on of at to from within into".split())
-
-
-def _plural_pair(lay: Reading) -> bool:
-    return not _PAIRED.isdisjoint(lay.bag - {"two"})
 
 
 _PAIRED = frozenset("two lungs kidneys breasts hips eyes tubes ovaries sides halves arteries feet legs".split())

@@ -160,13 +160,12 @@ def _pole(reading: Reading, start: int, end: int) -> str:
 def _stop(reading: Reading, start: int, end: int) -> int:
     """Where the second side of a comparison ends."""
     for j in range(start + 1, end):
-        if _parted(reading, j, ",:") or reading.texts[j] in ("which", "while", "but", "whereas"):
+        if not _PARTED.isdisjoint(reading.gaps[j]) or reading.texts[j] in ("which", "while", "but", "whereas"):
             return j
     return end
 
 
-def _parted(reading: Reading, i: int, marks: str) -> bool:
-    return any(mark in reading.gaps[i] for mark in marks)
+_PARTED = frozenset(",:")
 
 
 def _bag(reading: Reading, start: int, end: int) -> dict[str, float]:
