@@ -28,7 +28,7 @@ from builders.medlaybench_v.facts.regions import elsewhere
 from builders.medlaybench_v.facts.scan import Reading, read
 from builders.medlaybench_v.facts.senses import ANATOMY, Said, concepts_of, implied, implied_by_all, kind_of, senses
 from builders.medlaybench_v.facts.wordings import root
-from builders.medlaybench_v.facts.words import COLOURS
+from builders.medlaybench_v.facts.words import COLOURS, by_value
 from builders.medlaybench_v.words.reads_well import plain_words
 
 _FIRM = frozenset(("cause", "treatment", "symptom", "advice", "outcome"))
@@ -197,25 +197,7 @@ _TOLD_BESIDE = frozenset(
 
 
 # Structures of one rank: who names one of them means none of the others.
-_RANKS = tuple(
-    frozenset(rank.split(","))
-    for rank in (
-        "artery,vein",
-        "femur,tibia,fibula,humerus,radius,ulna,collarbone,shoulder blade,kneecap,sternum",
-        "head of pancreas,body of pancreas,tail of pancreas",
-        "pancreatic duct,bile duct,ureter",
-        "frontal lobe,parietal lobe,temporal lobe,occipital lobe,cerebellum",
-        "cervical spine,thoracic spine,lumbar spine,sacrum",
-        "mitral valve,aortic valve,tricuspid valve",
-        "stomach,duodenum,small bowel,colon,rectum,appendix,esophagus",
-        "liver,spleen,pancreas,kidney,gallbladder,adrenal,thyroid,prostate,lung,brain,ovary,breast",
-        "subdural,epidural",
-        "finger,toe,thumb",
-        "atrium,ventricle of heart",
-        "shoulder,elbow,wrist,hip,knee,ankle",
-        "embolization,chemotherapy,radiotherapy,ablation",
-    )
-)
+_RANKS = tuple(by_value("ranks").values())
 _RANKED = frozenset().union(*_RANKS)
 
 

@@ -16,7 +16,7 @@ from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.scan import OfWords, Reading
 from builders.medlaybench_v.facts.sides import sides
 from builders.medlaybench_v.facts.wordings import IMAGING
-from builders.medlaybench_v.facts.words import ALSO_ANATOMY, COLOURS, MARKERS
+from builders.medlaybench_v.facts.words import ALSO_ANATOMY, COLOURS, MARKERS, by_value, table
 
 
 class Marker(NamedTuple):
@@ -29,23 +29,8 @@ class Marker(NamedTuple):
     inside: bool
 
 
-_SHAPES = {
-    **MARKERS, "starred": "asterisk", "ring": "circle", "hash": "hash", "+": "plus", "plus": "plus", "dagger": "dagger",
-    **dict.fromkeys("oval ovals ellipse egg ellipsoid".split(), "oval"),
-    **dict.fromkeys("square squares rectangle rectangles frame".split(), "box"),
-    **dict.fromkeys("line lines outline contour".split(), "line"), "inset": "inset", "insert": "inset",
-    **dict.fromkeys("calipers caliper callipers cursor cursors crosses".split(), "calipers"),
-}  # fmt: skip
-_TRAITS = {
-    **dict.fromkeys(COLOURS, ""), "grey": "gray", "dashed": "dashed", "broken": "dashed", "dotted": "dotted",
-    "dotte": "dotted",
-    "curved": "curved", "bent": "curved", "straight": "straight", "thick": "thick", "fat": "thick",
-    "thin": "thin", "slim": "thin", "slender": "thin", "stubby": "short", "long": "long", "longer": "long",
-    "short": "short", "shorter": "short", "hollow": "open", "open": "open", "empty": "open",
-    "solid": "solid", "filled": "solid",
-    "unbroken": "solid", "continuous": "solid", "uninterrupted": "solid", "unbent": "straight",
-    "double": "double", "headed": "double",
-}  # fmt: skip
+_SHAPES = MARKERS | table("more marks")
+_TRAITS = dict.fromkeys(COLOURS, "") | table("looks")
 # What stands for a colour where no other one is named: "the pale arrow", and not "the dark red one".
 _SHADES = {"pale": "white", "light": "white", "dark": "black"}
 _OPPOSITE = {"straight": "curved", "solid": "open", "thick": "thin", "thin": "thick", "long": "short", "short": "long"}
@@ -401,27 +386,14 @@ def _kept(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]
     )
 
 
-_FAMILIES = {
-    "red": "red", "reddish": "red", "crimson": "red", "scarlet": "red",
-    "blue": "blue", "bluish": "blue", "cyan": "blue", "turquoise": "blue", "teal": "blue",
-    "green": "green", "greenish": "green",
-    "yellow": "yellow", "yellowish": "yellow", "orange": "orange",
-    "purple": "purple", "violet": "purple", "magenta": "purple", "pink": "purple",
-}  # fmt: skip
+_FAMILIES = table("families of colours")
 _IN_COLOUR = frozenset(_FAMILIES)
 _IS_COLOUR = OfWords(_FAMILIES.__contains__)
 _OF_THE_BODY = frozenset("blood cell cells marrow fat ligament spot spots eye eyes nucleus pulp".split())
 
 
 # "In the colour of grass".
-_COLOUR_OF = {
-    **dict.fromkeys("grass leaf leaves emerald moss".split(), "green"),
-    **dict.fromkeys("sky sea ocean cornflower".split(), "blue"),
-    **dict.fromkeys("lemon lemons sun butter canary".split(), "yellow"),
-    **dict.fromkeys("blood cherry cherries tomato poppy poppies fire".split(), "red"),
-    **dict.fromkeys("snow milk chalk".split(), "white"),
-    **dict.fromkeys("coal pitch soot ink".split(), "black"),
-}
+_COLOUR_OF = table("colours of things")
 # "In the colour of grass", "light-coloured".
 _LIKENED = frozenset("colour color colours colors coloured colored".split())
 
@@ -498,20 +470,11 @@ _MADE = frozenset(("planes", "methods", "sequences", "phases"))
 _OF_PANELS = frozenset("breath position beat lying stage".split())
 
 
-_DRAWN_AS = {
-    "dots": "dotted", "dot": "dotted", "dashes": "dashed", "gaps": "dashed", "strokes": "dashed", "curve": "curved",
-    "bend": "curved", "bends": "curved",
-}  # fmt: skip
+_DRAWN_AS = table("looks by parts")
 # Marks that plain captions call by their names; others are told by what they do.
 _BY_NAME = frozenset(("arrow", "arrowhead", "asterisk"))
 # Plain words by which a mark may be told.
-_HINTS = {
-    "arrowhead": frozenset("wedge wedges tip tips triangle triangles pointer pointers".split()),
-    "calipers": frozenset("measuring measured measurement measurements".split()),
-    "circle": frozenset("ring ringed rings round encircled encloses".split()),
-    "asterisk": frozenset("starred snowflake".split()),
-    "box": frozenset("framed frame window".split()),
-}
+_HINTS = by_value("hints")
 
 
 _NO_HINTS = frozenset[str]()

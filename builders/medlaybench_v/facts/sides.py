@@ -15,6 +15,7 @@ from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import OfWords, Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
 from builders.medlaybench_v.facts.wordings import Sense
+from builders.medlaybench_v.facts.words import table
 
 LEFT, RIGHT, BOTH = "left", "right", "both"
 
@@ -35,18 +36,9 @@ _WORDS = {
     "both": BOTH,
     "either": BOTH, "each": BOTH, "neither": BOTH,
 }  # fmt: skip
-_IN_TERMS = (
-    ("levo", LEFT), ("laevo", LEFT), ("dextro", RIGHT), ("bifront", BOTH), ("bibas", BOTH), ("biapic", BOTH),
-    ("bitempor", BOTH),
-)  # fmt: skip
+_IN_TERMS = tuple(table("sides in terms").items())
 _TERMS = tuple(start for start, _ in _IN_TERMS)
-_ABBREVIATED = {
-    **dict.fromkeys(
-        "lul lll luq llq lica lcca lmca lpa lima lga lha lao laa lvot lvef lv la lad lca lcx laf lbbb".split(), LEFT
-    ),
-    **dict.fromkeys("rul rml rll ruq rlq rica rcca rmca rpa rha rao rvot rv ra rca rvh rbbb rif".split(), RIGHT),
-    "lif": LEFT,
-}
+_ABBREVIATED = table("sides in abbreviations")
 # Of these the side is a part of what a plain sentence must say.
 _REQUIRED = frozenset("lul lll luq llq rul rml rll ruq rlq lica rica lcca rcca rif lif".split())
 _AFTER_VERB = frozenset("behind over untreated open alone unrepaired inside intact unchanged unclear hospital".split())
