@@ -355,7 +355,6 @@ def _roughly(quantity: Quantity, other: Quantity) -> bool:
 def _amounts_moved(
     expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity], outcome: Outcome
 ) -> None:
-    """Two amounts of a kind that changed places."""
     kinds = [q.kind for q in here]
     several = sorted({kind for kind in kinds if kinds.count(kind) > 1})
     written = _as_written(here, there) if several else []

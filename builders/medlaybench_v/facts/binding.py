@@ -92,7 +92,6 @@ _SIDES = frozenset(("left", "right"))
 
 @lru_cache(maxsize=4096)
 def _keys_of(named: tuple[Sense, ...]) -> tuple[tuple[str, float], ...]:
-    """The concepts that words name, and what these imply."""
     own = {sense.concept for sense in named if sense.sign > 0}
     denied = {f"no {sense.concept}" for sense in named if sense.sign < 0}
     more = frozenset[str]().union(*map(implied, own)) - own

@@ -62,7 +62,7 @@ def degrees(reading: Reading) -> list[Degree]:
     for i, matches in DEGREES.matches(reading):
         for size, ((value,), *_) in matches if i >= end else ():
             if _meant(reading, i, size, value):
-                found.append(_denied(reading.texts, i, size, value))
+                found.append(Degree(_denied(reading.texts, i, value), i, i + size - 1))
                 end = i + size
                 break
     return found
@@ -141,28 +141,24 @@ _DIRECTIONS = frozenset(
 )
 
 
-def _denied(texts: list[str], i: int, size: int, value: str) -> Degree:
+def _denied(texts: list[str], i: int, value: str) -> str:
+    """The degree of the wording at word i where it is denied, else its own."""
     # "cannot be made out for certain": what stands at the end is denied from afar
     before = set(texts[max(0, i - (12 if texts[i] in ("with", "for", "beyond") else 3)) : i])
     if value == RULED_OUT and {"not", "cannot", "t", "never", "neither"} & before:
-        return Degree(OPEN, i, i + size - 1)
+        return OPEN
     if value == CONFIRMED and {"not", "no", "neither", "cannot", "t", "without"} & before:
-        return Degree(OPEN, i, i + size - 1)
+        return OPEN
     if value == CONFIRMED and texts[i - 1 : i] == ["to"] and not _NOBODY.isdisjoint(texts[max(0, i - 14) : i]):
-        return Degree(OPEN, i, i + size - 1)  # "nobody took a sample to prove it"
-    if (
-        value in (PROBABLE, POSSIBLE)
-        and texts[i] in _EVIDENCE
-        and {"not", "no", "nothing", "t", "neither", "or", "to"} & set(texts[max(0, i - 2) : i])
-    ):
-        return Degree("denied", i, i + size - 1)
-    if value in (PROBABLE, POSSIBLE) and {"not", "no", "nothing", "t", "neither", "less"} & set(
-        texts[max(0, i - 2) : i]
-    ):
-        return Degree(UNLIKELY, i, i + size - 1)
+        return OPEN  # "nobody took a sample to prove it"
+    likely, near = value in (PROBABLE, POSSIBLE), set(texts[max(0, i - 2) : i])
+    if likely and texts[i] in _EVIDENCE and {"not", "no", "nothing", "t", "neither", "or", "to"} & near:
+        return "denied"
+    if likely and {"not", "no", "nothing", "t", "neither", "less"} & near:
+        return UNLIKELY
     if value == UNLIKELY and "not" in before:
-        return Degree(POSSIBLE, i, i + size - 1)
-    return Degree(value, i, i + size - 1)
+        return POSSIBLE
+    return value
 
 
 _NOBODY = frozenset(("nobody", "none", "never", "nothing"))

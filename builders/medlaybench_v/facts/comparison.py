@@ -224,7 +224,6 @@ _STANDS_FOR = {"vertical": "end", "extent": "completeness"}
 
 
 def _by_dimension(reading: Reading) -> dict[str, list[Pole]]:
-    """The poles of a caption by their dimension."""
     found: dict[str, list[Pole]] = {}
     for pole in reading.get(poles):
         found.setdefault(pole.dimension, []).append(pole)
@@ -311,7 +310,6 @@ def _is_compared(reading: Reading, pole: Pole) -> bool:
 
 
 def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], dimension: str, outcome: Outcome) -> None:
-    """The poles of one dimension in the two texts."""
     values, told = {p.value for p in ours}, {p.value for p in theirs}
     if values == told and dimension != "size":
         return

@@ -166,6 +166,14 @@ _MAY_BE_CALLED: dict[str, frozenset[str]] = {
     NUCLEAR: frozenset((NUCLEAR,)),
 }
 _BRINGS: dict[str, frozenset[str]] = {PET: frozenset((NUCLEAR,)), ANGIOGRAPHY: frozenset((XRAY,)), NUCLEAR: frozenset()}
+# Kinds of which a picture is one or the other.
+_EXCLUDING = tuple(
+    frozenset(pair.split(", "))
+    for pair in (
+        "panoramic, periapical|swallow, enema|MR angiography, catheter angiography|MRCP, ERCP|"
+        "CT angiography, MR angiography"
+    ).split("|")
+)
 _VESSELS = frozenset("vessel vessels artery arteries vein veins vascular aorta".split())
 _FRONT, _SIDE = frozenset(("frontal view", "coronal")), frozenset(("lateral view", "sagittal"))
 _PLANE_WORDS = {
@@ -187,16 +195,10 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, named: frozenset[st
     if here == there and "myelogram" not in here.kinds:
         return outcome
     _methods(here, there, expert, lay, named, allowed, outcome)
-    for kind, other in (
-        ("panoramic", "periapical"),
-        ("swallow", "enema"),
-        ("MR angiography", "catheter angiography"),
-        ("MRCP", "ERCP"),
-        ("CT angiography", "MR angiography"),
-    ):
-        for one, two in ((kind, other), (other, kind)):
-            if one in here.kinds and two not in here.kinds and two in there.kinds and one not in there.kinds:
-                outcome.changed.append(f"{one} became {two}")
+    for pair in _EXCLUDING:
+        one, other = here.kinds & pair, there.kinds & pair
+        if len(one) == len(other) == 1 and one != other:
+            outcome.changed.append(f"{min(one)} became {min(other)}")
     _views(here, there, expert, lay, outcome)
     fat = frozenset(("fat suppressed",))
     lost = here.sequences - there.sequences - fat

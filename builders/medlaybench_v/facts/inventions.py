@@ -89,7 +89,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         outcome.add("changed", *replaced)
     elif anew := [said for said in unfamiliar if not known.issuperset(map(_CONCEPT, said.senses))]:
         all_known = not expert.get(_unknown_terms)
-        for said in elsewhere(lay, anew, known, concepts_of(lay), all_known=all_known):
+        for said in elsewhere(lay, anew, known, lay.get(concepts_of), all_known=all_known):
             if not _is_simile(lay, said):
                 outcome.add("new", lay.said(said), Basis.UNMET)
     for text in (*_taken_away(expert, lay), *_replaced(expert, lay, unfamiliar, allowed)):
@@ -105,14 +105,14 @@ def _claims(expert: Reading, lay: Reading, allowed: Reading, outcome: Outcome) -
 
     Returns what it names in other words than the expert caption, and the concepts that are known of.
     """
-    said_here = concepts_of(expert)
+    said_here = expert.get(concepts_of)
     unfamiliar = [said for said in lay.get(senses) if not said_here.issuperset(map(_CONCEPT, said.senses))]
     known = said_here | allowed.get(_allowed) if unfamiliar else said_here
     for said in unfamiliar:
         concepts = {sense.concept for sense in said.senses}
         unknown = concepts - known
         if unknown:
-            known |= concepts_of(allowed)  # as one text, for what only two phrases together name
+            known |= allowed.get(concepts_of)  # as one text, for what only two phrases together name
             unknown = concepts - known
         if not unknown:
             continue
@@ -203,17 +203,16 @@ _RANKED = frozenset().union(*_RANKS)
 
 def _replaced(expert: Reading, lay: Reading, unfamiliar: list[Said], allowed: Reading) -> list[str]:
     """A structure that gave way to another of its rank: the duct of the pancreas to that of the bile."""
-    unknown = implied_by_all(unfamiliar) - concepts_of(expert) - allowed.get(_allowed) if unfamiliar else frozenset()
+    unknown = implied_by_all(unfamiliar) - expert.get(concepts_of)
     if unknown.isdisjoint(_RANKED):
         return []
+    unknown -= allowed.get(_allowed)
     here, there = expert.get(_named), lay.get(_named)
     found = []
     for rank in _RANKS:
         ours, theirs = here & rank, there & rank
         if rank is _RANKS[0]:  # the portal vein is a vein
-            ours, theirs = concepts_of(expert) & rank, concepts_of(lay) & rank
-        if not ours or not theirs or theirs <= ours:
-            continue
+            ours, theirs = expert.get(concepts_of) & rank, lay.get(concepts_of) & rank
         lost = ours - frozenset().union(*map(implied, there))
         new = theirs & unknown
         if lost and new:
@@ -244,11 +243,11 @@ def _place_replaced(
 ) -> tuple[str, Basis] | None:
     """A body part that gave way to another one, in the whole caption or where the same is said of both."""
     new = {x.concept for said in unfamiliar for x in said.senses if x.concept in _PLACES and not _is_beside(lay, said)}
-    new -= concepts_of(expert) | allowed.get(_allowed) if new else frozenset()
+    new -= expert.get(concepts_of) | allowed.get(_allowed) if new else frozenset()
     if not new or _organs_explained(lay, new):
         return None
     here = expert.get(_named)
-    lost = (here & _PLACES) - concepts_of(lay)
+    lost = (here & _PLACES) - lay.get(concepts_of)
     pairs = [(one, other) for one in sorted(lost) for other in sorted(new)]
     turn = turned(expert, expert.get(_placed), lay, [place for place in lay.get(_placed) if place.value in new | here])
     if turn and turn.theirs.value in new:
@@ -355,7 +354,7 @@ _DIGITAL = frozenset("digitally subtracted bones contrast dye not never backgrou
 
 def _reached(expert: Reading, lay: Reading, unfamiliar: list[Said]) -> list[str]:
     """What a finding is said to do to a body part that the expert caption does not speak of: "press on the gullet"."""
-    known = concepts_of(expert)
+    known = expert.get(concepts_of)
     if known & _EFFECTS:
         return []
     found = []
@@ -378,7 +377,7 @@ def _one_more(expert: Reading, lay: Reading, unfamiliar: list[Said]) -> list[str
     """Body parts of which the lay caption alone tells one more finding: "the nerves are stretched, too"."""
     if not unfamiliar or not lay.get(also):
         return []
-    known = concepts_of(expert)
+    known = expert.get(concepts_of)
     named = {sense.concept for said in unfamiliar for sense in said.senses}
     parts = lay.get(also) & {part for part in named if kind_of(part) == ANATOMY and _is_beyond(part, known)}
     return [f"{part} too" for part in sorted(parts) if lay.get(signs_of_places).get(part) == {1}]
@@ -390,7 +389,7 @@ def _taken_away(expert: Reading, lay: Reading) -> list[str]:
         return []
     if any(t.startswith(("remov", "withdr", "extract", "explant")) for t in expert.bag):
         return []
-    known = concepts_of(expert)
+    known = expert.get(concepts_of)
     found = []
     for said in lay.get(senses):
         devices = {s.concept for s in said.senses if kind_of(s.concept) == "device"} & known
@@ -406,7 +405,7 @@ def _put_in(expert: Reading, lay: Reading) -> list[str]:
     """A device that the lay caption alone says was given to the patient: "braces were fitted"."""
     if _FITTED.isdisjoint(lay.bag) or not _FITTED.isdisjoint(expert.bag):
         return []
-    if any(kind_of(c) in ("device", "treatment") for c in concepts_of(expert)):
+    if any(kind_of(c) in ("device", "treatment") for c in expert.get(concepts_of)):
         return []
     found = []
     for said in lay.get(senses):
@@ -554,7 +553,6 @@ def _is_term(word: str) -> bool:
 
 
 def _named(reading: Reading) -> frozenset[str]:
-    """The concepts that a caption names itself."""
     return frozenset(sense.concept for said in reading.get(senses) for sense in said.senses)
 
 

@@ -81,7 +81,6 @@ _BEHIND_LETTERS = frozenset("),.;:")
 
 
 def _may_mark(word: str) -> bool:
-    """Whether a word may be a mark, or a letter of a key; few are."""
     return word in _SHAPES or word in COLOURS or len(word) < 3
 
 

@@ -600,7 +600,6 @@ class _Reader:
 
 
 def _may_count(word: str) -> bool:
-    """Whether a quantity may begin with a word; most words begin none."""
     return (
         word in known.CARDINALS
         or word in known.MONTHS

@@ -94,10 +94,6 @@ def senses(reading: Reading) -> list[Said]:
 
 def concepts_of(reading: Reading) -> frozenset[str]:
     """The concepts that a text names, and those that they imply."""
-    return reading.get(_all_implied)
-
-
-def _all_implied(reading: Reading) -> frozenset[str]:
     return implied_by_all(reading.get(senses))
 
 

@@ -129,7 +129,6 @@ def _ends(reading: Reading, i: int) -> bool:
 
 
 def _is_structure(reading: Reading, i: int) -> bool:
-    """Whether word i names a body part."""
     return any(s.first <= i <= s.last and _is_part(s.senses) for s in reading.get(senses))
 
 
@@ -282,7 +281,6 @@ def _moved_sides(
 
 
 def _new_side(expert: Reading, lay: Reading, there: list[Side], side: str, outcome: Outcome) -> None:
-    """A left or right that the lay caption alone names."""
     if not _OTHERS.isdisjoint(expert.bag):
         return
     if (side == LEFT and not _HELD.isdisjoint(expert.bag)) or (

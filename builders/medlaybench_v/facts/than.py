@@ -134,7 +134,6 @@ def other_end(expert: Reading, lay: Reading, pole: Pole) -> bool | None:
 
 
 def _places(bag: dict[str, float]) -> dict[str, float]:
-    """The body parts and sides of a bag."""
     return {k: w for k, w in bag.items() if k.startswith("side ") or (k in anatomy() and w == 1.0)}
 
 
