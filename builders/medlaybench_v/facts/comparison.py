@@ -480,8 +480,6 @@ def _compares(reading: Reading, pole: Pole) -> bool:
 def _subject_side(reading: Reading, pole: Pole) -> str:
     """Which of left and right a comparison is said of: the nearest before it, else the nearest behind it."""
     found = [s for s in reading.get(sides) if s.value in ("left", "right") and s.named]
-    if len({s.value for s in found}) < 1:
-        return ""
     before = [s for s in found if s.last < pole.first]
     after = [s for s in found if s.first > pole.last and "than" not in reading.texts[pole.last : s.first]]
     return before[-1].value if before else after[0].value if after else ""

@@ -121,12 +121,11 @@ class _Node(NamedTuple):
 
 
 class _Begun(NamedTuple):
-    """What begins at a word: what it names alone, and phrases, which some beginnings of the next word go on with."""
+    """What begins at a word: what it names alone, and phrases."""
 
     root: str
     single: tuple[tuple[Table[Any], Matches[Any]], ...]
     phrases: _Node | None
-    beginnings: tuple[str, ...]
 
 
 _ROOT = attrgetter("root")
@@ -182,8 +181,7 @@ class _Index:
         single = tuple(
             (table, ((1, named),)) for table, words in self._words.items() if (named := words.named_by(word))
         )
-        phrases = self._phrases.behind.get(root(word))
-        return _Begun(root(word), single, phrases, tuple(phrases.behind_beginning) if phrases else ())
+        return _Begun(root(word), single, self._phrases.behind.get(root(word)))
 
 
 _index = cache(_Index)
@@ -194,10 +192,10 @@ def _matches(reading: Reading) -> dict[Table[Any], list[tuple[int, Matches[Any]]
     texts = reading.texts
     begun = list(map(_index().begun.__getitem__, texts))
     found: dict[Table[Any], list[tuple[int, Matches[Any]]]] = {table: [] for table in _TABLES}
-    roots, following = [*map(_ROOT, begun[1:]), ""], [*texts[1:], ""]
-    for i, ((_, single, phrases, beginnings), behind, word) in enumerate(zip(begun, roots, following, strict=False)):
+    following = [*map(_ROOT, begun[1:]), ""]
+    for i, ((_, single, phrases), after) in enumerate(zip(begun, following, strict=False)):
         several = None
-        if phrases and (behind in phrases.behind or (beginnings and word.startswith(beginnings))):
+        if phrases and (after in phrases.behind or phrases.behind_beginning):
             several = _standing(phrases, texts, begun, i + 1)
         if several:
             here: dict[Table[Any], list[tuple[int, tuple[Any, ...]]]] = {}
