@@ -94,7 +94,8 @@ _Named = dict[str, dict[str, list[int]]]  # by its kind and value, the words at 
 
 def _both(expert: Reading, lay: Reading) -> dict[str, Set[str]]:
     """By their kind, the labels that both captions name; where they share no two, nothing could have changed."""
-    here, there = expert.get(_by_kind), lay.get(_by_kind)
+    here = expert.get(_by_kind)
+    there = lay.get(_by_kind) if here else here
     return {of: both for of in here if of in there and len(both := here[of].keys() & there[of].keys()) > 1}
 
 
