@@ -140,14 +140,6 @@ def _passed(name: str) -> Verdict:
     return Verdict(name, True)
 
 
-def _laterality(expert: Reading, lay: Reading, known: _Known) -> Outcome:
-    return sides.compare(expert, lay, known.allowed, comparison.turned)
-
-
-def _modality(expert: Reading, lay: Reading, known: _Known) -> Outcome:
-    return imaging.compare(expert, lay, known.allowed, known.modalities)
-
-
 def _invention(expert: Reading, lay: Reading, known: _Known) -> Outcome:
     outcome = inventions.compare(expert, lay, known.allowed)
     slots.compare(expert, lay, known.glosses, outcome)
@@ -199,12 +191,12 @@ def _facts(compare: Callable[[Reading, Reading, Reading], Outcome]) -> Gate:
 
 GATES: dict[str, Gate] = {
     "numbers": _facts(amounts.compare),
-    "laterality": _laterality,
+    "laterality": lambda expert, lay, known: sides.compare(expert, lay, known.allowed, comparison.turned),
     "negation": _facts(polarity.compare),
     "certainty": _facts(certainty.compare),
     "time": _facts(order.compare),
     "comparison": _facts(comparison.compare),
-    "modality": _modality,
+    "modality": lambda expert, lay, known: imaging.compare(expert, lay, known.allowed, known.modalities),
     "markers": _facts(markers.compare),
     "invention": _invention,
     "person": _person,

@@ -63,7 +63,8 @@ def same(expert: Quantity, lay: Quantity) -> bool:
     if lay.bound == "~" and lay.loose:  # "close to a centimetre"
         return gap <= 0.25 * size
     if lay.bound:
-        return gap <= 0.13 * size and (lay.step != expert.step or _is_rounder(lay.raw, expert.raw))
+        rounder = lay.raw % 5 == 0 and lay.raw >= 10 and expert.raw % 5 != 0  # 30 for 29, and not 31
+        return gap <= 0.13 * size and (lay.step != expert.step or rounder)
     if not lay.step:  # told in words: "half an inch"
         return gap <= 0.06 * size
     imperial = abs(lay.value / lay.raw - 25.4) < 0.01 if lay.raw else False
@@ -71,11 +72,6 @@ def same(expert: Quantity, lay: Quantity) -> bool:
 
 
 _PARTS_OF_DECADE = {"early": (0, 4), "mid": (3, 7), "middle": (3, 7), "late": (6, 9)}
-
-
-def _is_rounder(number: float, other: float) -> bool:
-    """Whether a number is what one rounds another to: 30 for 29, and not 31."""
-    return number % 5 == 0 and number >= 10 and other % 5 != 0
 
 
 def _same_unit(one: Quantity, other: Quantity) -> bool:
@@ -155,7 +151,9 @@ def _kept(
         known_there = allowed.get(quantities)
         new = [q for q in new if not any(same(k, q) for k in known_there) and not _within(q, expert, here)]
         new = [q for q in new if not _is_difference(q, here, lay) and not _is_added(q, here, there)]
-        new = [q for q in new if not _is_of_a_scale(lay, q, there) and not _names_a_stage(q, here)]
+        stages = {q.value for q in here if q.kind == "stage"}  # "its lymph node stage is 1" of T3N1M0
+        new = [q for q in new if not (q.kind in ("count", "grade") and q.raw in stages)]
+        new = [q for q in new if not _is_of_a_scale(lay, q, there)]
     told, met = _told_as_part(lost, lay, there)
     if not any(q.kind == "count" for q in lost):
         new = [q for q in new if not _is_what_others_leave(q, here, there)]
@@ -203,7 +201,7 @@ def _recounted_beside(expert: Reading, here: list[Quantity], lay: Reading, there
     turn = turned(expert, ours, lay, theirs, behind=True)
     if not turn:
         return ""
-    return f"{_text_of(expert, turn.ours)} became {_text_of(lay, turn.theirs)}"
+    return f"{expert.said(turn.ours)} became {lay.said(turn.theirs)}"
 
 
 def _counts_things(reading: Reading, quantity: Quantity) -> bool:
@@ -211,10 +209,6 @@ def _counts_things(reading: Reading, quantity: Quantity) -> bool:
     return (
         quantity.kind == "count" and 2 <= quantity.value <= 12 and behind not in (["chamber"], ["chambers"], ["upper"])
     )
-
-
-def _text_of(reading: Reading, placed: Placed) -> str:
-    return reading.text[reading.words[placed.first].start : reading.words[placed.last].end]
 
 
 def _is_recounted(expert: Reading, one: Quantity, lay: Reading, other: Quantity) -> bool:
@@ -343,11 +337,6 @@ def _is_of_a_scale(lay: Reading, quantity: Quantity, there: list[Quantity]) -> b
 _SCALE = frozenset("scale scales score scores scored system grades graded categories classes runs".split())
 
 
-def _names_a_stage(quantity: Quantity, here: list[Quantity]) -> bool:
-    """Whether a number repeats one of a stage: "its lymph node stage is 1" of T3N1M0."""
-    return quantity.kind in ("count", "grade") and any(q.kind == "stage" and q.value == quantity.raw for q in here)
-
-
 def _roughly(quantity: Quantity, other: Quantity) -> bool:
     """Whether an amount is told as no exact one, and not far from it: only a reader can tell how roughly one may."""
     if quantity.kind != other.kind or quantity.kind in _NAMES_ONE or quantity.kind[:5] == "level" or not quantity.value:
@@ -366,32 +355,26 @@ def _roughly(quantity: Quantity, other: Quantity) -> bool:
 def _amounts_moved(
     expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity], outcome: Outcome
 ) -> None:
-    """Two amounts of a kind that changed places."""
     kinds = [q.kind for q in here]
     several = sorted({kind for kind in kinds if kinds.count(kind) > 1})
     written = _as_written(here, there) if several else []
     for kind in several:
         ours, theirs = ([q for q in found if q.kind == kind] for found in (here, written))
         if kind == "time":  # an age in a unit of its own cannot take the place of another time
-            ages = {q.value for q in ours if _is_age(expert, q) and sum(_same_unit(q, o) for o in ours) == 1}
+            old = [q for q in ours if "old" in expert.texts[q.last : q.last + 2] or expert.texts[q.first - 1] == "aged"]
+            ages = {q.value for q in old if sum(_same_unit(q, other) for other in ours) == 1}
             ours, theirs = ([q for q in found if q.value not in ages] for found in (ours, theirs))
             if len(ours) < 2:
                 continue
         earlier = _earlier(expert, ours), _earlier(lay, theirs)
         if all(earlier):
-            if earlier[0].isdisjoint(earlier[1]):
-                told = " and ".join(q.text for q in ours if q.value in earlier[0] | earlier[1])
-                outcome.add("swapped", told, Basis.READ)
-            if earlier[0].isdisjoint(earlier[1]) or earlier[0] == earlier[1]:
-                continue
+            if earlier[0] != earlier[1]:
+                outcome.add("swapped", " and ".join(q.text for q in ours), Basis.READ)
+            continue
         apart = ours[-1].first - ours[0].last > 3  # "24 weeks + 3 days" is one time
         swap = exchanged(expert, _placed(expert, ours), lay, _placed(lay, theirs)) if apart else None
         if swap:
             outcome.moved(f"{swap.one.partition(' ')[2]} and {swap.other.partition(' ')[2]}", sure=False)
-
-
-def _is_age(reading: Reading, quantity: Quantity) -> bool:
-    return "old" in reading.texts[quantity.last : quantity.last + 2] or reading.texts[quantity.first - 1] == "aged"
 
 
 def _earlier(reading: Reading, found: list[Quantity]) -> frozenset[float]:
@@ -694,25 +677,13 @@ def _as_written(here: list[Quantity], there: list[Quantity]) -> list[Quantity]:
 
 
 def _placed(reading: Reading, found: list[Quantity]) -> list[Placed]:
-    return [
-        Placed(
-            f"{q.kind}:{q.value:.6g}{q.letter[:1]} {q.text}",
-            q.first,
-            q.last,
-            0.0 if _heads(reading, q) else 1.0,
-            0.2 if _closes(reading, q) else 1.0,
-        )
-        for q in found
-        if not q.loose
-    ]
-
-
-def _closes(reading: Reading, quantity: Quantity) -> bool:
-    """Whether a day ends what is told of it: "an effusion on day 1, tamponade on day 2"."""
-    behind = reading.text[reading.words[quantity.last].end :][:1]
-    return quantity.kind == "time" and reading.texts[max(0, quantity.first - 1)] == "on" and behind in (",", ";", ".")
-
-
-def _heads(reading: Reading, quantity: Quantity) -> bool:
-    """Whether a quantity opens what is told of it: "Third day: the fluid is drained"."""
-    return reading.text[reading.words[quantity.last].end :][:1] == ":"
+    placed = []
+    for q in found:
+        behind = reading.text[reading.words[q.last].end :][:1]
+        before = 0.0 if behind == ":" else 1.0  # "Third day: the fluid is drained"
+        # "an effusion on day 1, tamponade on day 2"
+        closes = q.kind == "time" and reading.texts[max(0, q.first - 1)] == "on" and behind in (",", ";", ".")
+        if not q.loose:
+            name = f"{q.kind}:{q.value:.6g}{q.letter[:1]} {q.text}"
+            placed.append(Placed(name, q.first, q.last, before, 0.2 if closes else 1.0))
+    return placed

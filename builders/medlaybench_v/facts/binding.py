@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.scan import OfWords, Reading
-from builders.medlaybench_v.facts.senses import implied, kind_of, senses
+from builders.medlaybench_v.facts.senses import SAYS_LITTLE, implied, kind_of, senses
 from builders.medlaybench_v.facts.wordings import Sense, root
 
 # How far punctuation and joints push two words apart, in words.
@@ -23,21 +23,15 @@ _GAPS = {",": 2.0, ";": 6.0, ":": 2.0, ".": 9.0, "?": 9.0, "!": 9.0, "(": 0.5, "
 _JOINTS = {"and": 2.0, "but": 5.0, "while": 5.0, "whereas": 5.0, "however": 5.0, "although": 5.0, "though": 5.0}
 _FAR = 14.0
 STOP_WORDS = frozenset(
-    "a an the of in on at to for from with by and or is are was were be been being this that these those there "
-    "here it its "
-    "as has have had having do does did not no nor but if then than so such one ones two which who whom whose "
-    "what where "
-    "when while how can could may might will would shall should must into onto over under out up down off about "
-    "between "
-    "through during after before both each every all any some more most less least other another same very also "
-    "just only "
-    "too yet still again shows show showing shown showed seen see sees reveals reveal revealed demonstrates "
-    "demonstrate "
-    "demonstrated demonstrating scan scans image images picture pictures view views study test film films taken "
-    "made done "
-    "given using used called known means marked marks mark marking points point pointing lies lie sits sit runs "
-    "run part "
-    "parts area patient patients person his her their he she they them him case figure ct mri ray x ultrasound".split()
+    "a an the of in on at to for from with by and or is are was were be been being this that these those there here it "
+    "its as has have had having do does did not no nor but if then than so such one ones two which who whom whose what "
+    "where when while how can could may might will would shall should must into onto over under out up down off about "
+    "between through during after before both each every all any some more most less least other another same very "
+    "also just only too yet still again shows show showing shown showed seen see sees reveals reveal revealed "
+    "demonstrates demonstrate demonstrated demonstrating scan scans image images picture pictures view views study "
+    "test film films taken made done given using used called known means marked marks mark marking points point "
+    "pointing lies lie sits sit runs run part parts area patient patients person his her their he she they them him "
+    "case figure ct mri ray x ultrasound".split()
 )
 
 _TELLING = frozenset("vertical sagittal size breath beat depth severity".split())
@@ -60,7 +54,7 @@ class Placed(NamedTuple):
 _Key = tuple[int, int, str, float]
 
 
-def _positions(reading: Reading) -> list[float]:
+def positions(reading: Reading) -> list[float]:
     """A place for each word; punctuation and joints count as distance."""
     places: list[float] = []
     at = 0.0
@@ -73,11 +67,6 @@ def _positions(reading: Reading) -> list[float]:
             at += _JOINTS[word]
         places.append(at)
     return places
-
-
-def positions(reading: Reading) -> list[float]:
-    """Where each word stands, farther apart across punctuation."""
-    return reading.get(_positions)
 
 
 def keys(reading: Reading) -> list[_Key]:
@@ -103,7 +92,6 @@ _SIDES = frozenset(("left", "right"))
 
 @lru_cache(maxsize=4096)
 def _keys_of(named: tuple[Sense, ...]) -> tuple[tuple[str, float], ...]:
-    """The concepts that words name, and what these imply."""
     own = {sense.concept for sense in named if sense.sign > 0}
     denied = {f"no {sense.concept}" for sense in named if sense.sign < 0}
     more = frozenset[str]().union(*map(implied, own)) - own
@@ -127,7 +115,7 @@ def anchors(reading: Reading, first: int, last: int, before: float = 1.0, after:
     `before` and `after` say how much each direction counts.
     """
     near: dict[str, float] = {}
-    _gather(near, reading.get(keys), positions(reading), Placed("", first, last, before, after))
+    _gather(near, reading.get(keys), reading.get(positions), Placed("", first, last, before, after))
     return near
 
 
@@ -145,6 +133,20 @@ def _gather(near: dict[str, float], found: list[_Key], at: list[float], place: P
             nearness = weight * share / (1.0 + distance)
             if nearness > near.get(key, 0.0):
                 near[key] = nearness
+
+
+def bag_of(reading: Reading, start: int, end: int, without: str | tuple[str, ...] = "@") -> dict[str, float]:
+    """The keys of the words [start, end), each with its greatest weight; none that begins so as the ones left out."""
+    bag: dict[str, float] = {}
+    for first, last, key, weight in reading.get(keys):
+        if start <= first and last < end and not key.startswith(without):
+            bag[key] = max(bag.get(key, 0.0), weight)
+    return bag
+
+
+def only(one: dict[str, float], other: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
+    """What tells two of them apart: the keys of one alone, and those of the other."""
+    return {k: w for k, w in one.items() if k not in other}, {k: w for k, w in other.items() if k not in one}
 
 
 def likeness(one: dict[str, float], other: dict[str, float]) -> float:
@@ -260,7 +262,7 @@ def turned(
 def _all_beside(reading: Reading, placed: Sequence[Placed], behind: bool) -> dict[str, dict[str, Placed]]:
     """What stands right beside each value, wherever it is told; poles and the values themselves tell nothing."""
     own = {i for p in placed for i in range(p.first, p.last + 1)}
-    at = positions(reading)
+    at = reading.get(positions)
     found: dict[str, dict[str, Placed]] = {}
     for place in placed:
         near = found.setdefault(place.value, {})
@@ -278,10 +280,7 @@ def _is_thing(key: str) -> bool:
     """Whether a key is no pole, and no concept that describes anything: "acute"."""
     if key[0] in "=@" or key.startswith(("side ", "no ")):
         return True
-    return key[-1] not in "+-=" and kind_of(key) not in _GENERAL
-
-
-_GENERAL = frozenset(("general", "visible", "state", "person"))
+    return key[-1] not in "+-=" and kind_of(key) not in SAYS_LITTLE
 
 
 def _near(
@@ -293,7 +292,7 @@ def _near(
     near: dict[str, dict[str, float]] = {value: {} for value in values}
     for place in placed:
         if place.value in near:
-            _gather(near[place.value], telling, positions(reading), place)
+            _gather(near[place.value], telling, reading.get(positions), place)
     return near
 
 

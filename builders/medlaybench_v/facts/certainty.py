@@ -62,7 +62,7 @@ def degrees(reading: Reading) -> list[Degree]:
     for i, matches in DEGREES.matches(reading):
         for size, ((value,), *_) in matches if i >= end else ():
             if _meant(reading, i, size, value):
-                found.append(_denied(reading.texts, i, size, value))
+                found.append(Degree(_denied(reading.texts, i, value), i, i + size - 1))
                 end = i + size
                 break
     return found
@@ -141,28 +141,24 @@ _DIRECTIONS = frozenset(
 )
 
 
-def _denied(texts: list[str], i: int, size: int, value: str) -> Degree:
+def _denied(texts: list[str], i: int, value: str) -> str:
+    """The degree of the wording at word i where it is denied, else its own."""
     # "cannot be made out for certain": what stands at the end is denied from afar
     before = set(texts[max(0, i - (12 if texts[i] in ("with", "for", "beyond") else 3)) : i])
     if value == RULED_OUT and {"not", "cannot", "t", "never", "neither"} & before:
-        return Degree(OPEN, i, i + size - 1)
+        return OPEN
     if value == CONFIRMED and {"not", "no", "neither", "cannot", "t", "without"} & before:
-        return Degree(OPEN, i, i + size - 1)
+        return OPEN
     if value == CONFIRMED and texts[i - 1 : i] == ["to"] and not _NOBODY.isdisjoint(texts[max(0, i - 14) : i]):
-        return Degree(OPEN, i, i + size - 1)  # "nobody took a sample to prove it"
-    if (
-        value in (PROBABLE, POSSIBLE)
-        and texts[i] in _EVIDENCE
-        and {"not", "no", "nothing", "t", "neither", "or", "to"} & set(texts[max(0, i - 2) : i])
-    ):
-        return Degree("denied", i, i + size - 1)
-    if value in (PROBABLE, POSSIBLE) and {"not", "no", "nothing", "t", "neither", "less"} & set(
-        texts[max(0, i - 2) : i]
-    ):
-        return Degree(UNLIKELY, i, i + size - 1)
+        return OPEN  # "nobody took a sample to prove it"
+    likely, near = value in (PROBABLE, POSSIBLE), set(texts[max(0, i - 2) : i])
+    if likely and texts[i] in _EVIDENCE and {"not", "no", "nothing", "t", "neither", "or", "to"} & near:
+        return "denied"
+    if likely and {"not", "no", "nothing", "t", "neither", "less"} & near:
+        return UNLIKELY
     if value == UNLIKELY and "not" in before:
-        return Degree(POSSIBLE, i, i + size - 1)
-    return Degree(value, i, i + size - 1)
+        return POSSIBLE
+    return value
 
 
 _NOBODY = frozenset(("nobody", "none", "never", "nothing"))
@@ -176,7 +172,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         return outcome
     ours, theirs = {d.value for d in here}, {d.value for d in there}
     unsure_here, unsure_there = ours & (_UNSURE | {UNLIKELY}), theirs & (_UNSURE | {UNLIKELY})
-    shown = _shown(lay, there)
+    shown = ", ".join(f"“{lay.said(degree)}”" for degree in there) or "a plain statement"
     for degree in here:
         if degree.value in _UNSURE and not unsure_there:
             if SEEMING in theirs and degree.value == PROBABLE:
@@ -185,9 +181,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             if SEEMING in theirs or (degree.value == PROBABLE and _soft(expert, degree) and not excluded):
                 break  # many say so what they hold for certain
             if CONFIRMED in theirs or RULED_OUT in theirs:
-                outcome.changed.append(f"“{_text(expert, degree)}” became {shown}")
+                outcome.changed.append(f"“{expert.said(degree)}” became {shown}")
             else:
-                outcome.add("lost", f"“{_text(expert, degree)}”", Basis.UNMET)
+                outcome.add("lost", f"“{expert.said(degree)}”", Basis.UNMET)
             break
     if outcome.failed:
         return outcome
@@ -211,9 +207,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if OPEN in ours and RULED_OUT in theirs and RULED_OUT not in ours:
         outcome.changed.append(f"{OPEN} became {shown}")
     if unsure_there and not unsure_here and SEEMING not in ours:
-        hedge = next((d for d in there if d.value in _UNSURE | {UNLIKELY}), None)
-        if hedge is not None and hedge.value != PROBABLE and CONFIRMED not in ours and not _soft(lay, hedge):
-            outcome.add("new", f"“{_text(lay, hedge)}”", Basis.UNMET)
+        hedge = next(d for d in there if d.value in unsure_there)
+        if hedge.value != PROBABLE and CONFIRMED not in ours and not _soft(lay, hedge):
+            outcome.add("new", f"“{lay.said(hedge)}”", Basis.UNMET)
     if CONFIRMED in ours and CONFIRMED not in theirs and unsure_there and not (unsure_here):
         outcome.changed.append(f"{CONFIRMED} became {shown}")
     if not outcome.failed:
@@ -231,9 +227,8 @@ def _denies_more(lay: Reading, there: list[Degree]) -> bool:
 
 _DENIES = frozenset("no not none without cannot nothing never neither nor free absent".split())
 _SOFT = frozenset(
-    "indicated consistent compatible indicating indicates representing represent represents "
-    " typical characteristic supports fits fitting match "
-    "matches look features fit".split()
+    "indicated consistent compatible indicating indicates representing represent represents typical characteristic "
+    "supports fits fitting match matches look features fit".split()
 )
 
 
@@ -249,14 +244,6 @@ def _soft(reading: Reading, degree: Degree) -> bool:
             return bool(following) and _PARTICIPLE(following[0]) is not None
         return _SUPPOSES.isdisjoint(following)
     return reading.texts[degree.first] in _SOFT
-
-
-def _text(reading: Reading, degree: Degree) -> str:
-    return reading.text[reading.words[degree.first].start : reading.words[degree.last].end]
-
-
-def _shown(reading: Reading, found: list[Degree]) -> str:
-    return ", ".join(f"“{_text(reading, d)}”" for d in found) or "a plain statement"
 
 
 def grouped(degree: Degree) -> str:

@@ -30,35 +30,9 @@ from builders.medlaybench_v.facts.wordings import Sense
 
 # Dimensions in which one pole alone in each text, and not the same, is a contradiction.
 _STRICT = (
-    "sagittal",
-    "position",
-    "breath",
-    "beat",
-    "gender",
-    "vertical",
-    "severity",
-    "course",
-    "brightness",
-    "size",
-    "depth",
-    "end",
-    "onset",
-    "lying",
-    "result",
-    "viability",
-    "pace",
-    "approach",
-    "before or behind",
-    "completeness",
-    "stage",
-    "heading",
-    "same side",
-    "persistence",
-    "begun",
-    "extent",
-    "surface",
-    "consistency",
-    "hand side",
+    *"sagittal position breath beat gender vertical severity course brightness size depth end onset lying".split(),
+    *("result", "viability", "pace", "approach", "before or behind", "completeness", "stage", "heading", "same side"),
+    *("persistence", "begun", "extent", "surface", "consistency", "hand side"),
     *"firmness outline edge pattern symmetry spread twin supply flow shape speed birth".split(),
     *"visibility immunity mother voiding meal exertion union communication reducibility resectability origin".split(),
     *"violence within build activity alignment rotation spreading access rank lumen dependence".split(),
@@ -67,12 +41,10 @@ _STRICT = (
 )
 _EXCHANGED = frozenset("size sagittal brightness end breath beat position stage severity".split())
 _COMPARING = frozenset(
-    "larger smaller increase increased increasing decrease decreased decreasing unchanged stable enlarged grown "
-    "shrunk wider narrower "
-    "thicker thinner higher lower progression regression reduced reduction equal exceeds exceed greater less "
-    "more fallen risen improved "
-    "worse worsened shorter longer bigger fewer doubled elevated widened shortened milder creeping climbed "
-    "climbing".split()
+    "larger smaller increase increased increasing decrease decreased decreasing unchanged stable enlarged grown shrunk "
+    "wider narrower thicker thinner higher lower progression regression reduced reduction equal exceeds exceed greater "
+    "less more fallen risen improved worse worsened shorter longer bigger fewer doubled elevated widened shortened "
+    "milder creeping climbed climbing".split()
 )
 _ALSO_NAMES = frozenset(
     "lower higher longer shorter less more greater reduction reduced larger smaller fallen elevated".split()
@@ -107,7 +79,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         told_by_numbers = sum(q.kind == "length" for q in lay.get(quantities)) > 1
         told_by_numbers |= any(q.kind == "fold" for q in lay.get(quantities)) or _both_told(expert, lay)
         if not told_by_numbers and not _COMPARATIVE.search(lay.lower):
-            outcome.add("lost", f"“{_text(expert, compared[0])}”", Basis.UNMET)
+            outcome.add("lost", f"“{expert.said(compared[0])}”", Basis.UNMET)
     if not _AGAINST.isdisjoint(expert.bag) and _THEN.isdisjoint(lay.bag):
         for match in _WITH_THEN.finditer(expert.lower):
             outcome.add("lost", f"“{match[0]}”", Basis.UNMET)
@@ -124,14 +96,15 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             several = all(len({p.value for p in found}) > 1 for found in (one, other))
             swap = exchanged(expert, one, lay, other) if several and not turned(expert, lay) else None
             if swap:
-                outcome.moved(" and ".join(sorted({_text(expert, p) for p in one})), sure=swap.sure)
+                outcome.moved(" and ".join(sorted({expert.said(p) for p in one})), sure=swap.sure)
     ordered = outcome.failed or keeps_order(expert, lay)  # so does nearly every draft: labels and partners are kept
     if not ordered and (labels := exchanged_labels(expert, lay)):
         outcome.add("swapped", labels, Basis.CONTRADICTED)
     if not ordered and not outcome.decided and (labels := other_label(expert, lay)):
         outcome.add("changed", labels, Basis.READ)
     if not outcome.decided:
-        swapped = _exchanged(expert, lay, _told) or _exchanged(expert, lay, _located)
+        ours, theirs = (list(map(_SENSES, reading.get(senses))) for reading in (expert, lay))
+        swapped = "" if ours == theirs else _exchanged(expert, lay, _told) or _exchanged(expert, lay, _located)
         swapped = swapped or ("" if ordered else crossed(expert, lay))
         if swapped and not told_anew(expert, lay):
             outcome.moved(swapped, sure=False)
@@ -162,9 +135,10 @@ _SENSES = attrgetter("senses")
 
 def _exchanged(expert: Reading, lay: Reading, kind: _Kind) -> str:
     """Two findings, or two body parts, that changed places: each stands by what the other stood by."""
-    ours, theirs = (
-        dict.fromkeys(chain.from_iterable(map(kind, map(_SENSES, reading.get(senses))))) for reading in (expert, lay)
-    )
+    ours = dict.fromkeys(chain.from_iterable(map(kind, map(_SENSES, expert.get(senses)))))
+    if len(ours) < 2:
+        return ""
+    theirs = dict.fromkeys(chain.from_iterable(map(kind, map(_SENSES, lay.get(senses)))))
     shared = [concept for concept in ours if concept in theirs]
     if len(shared) < 2 or shared == [concept for concept in theirs if concept in ours]:
         return ""
@@ -232,7 +206,7 @@ def _unqualified(expert: Reading, lay: Reading, there: Collection[str], outcome:
             continue
         compared = expert.texts[pole.first - 1] in _COMPARES and not _COMPARES.isdisjoint(lay.bag)
         if text in _QUALIFIERS and not compared and _STANDS_FOR.get(pole.dimension, pole.dimension) not in told:
-            outcome.add("lost", f"“{_text(expert, pole)}”", Basis.UNMET)
+            outcome.add("lost", f"“{expert.said(pole)}”", Basis.UNMET)
 
 
 _QUALIFIERS = frozenset(
@@ -250,7 +224,6 @@ _STANDS_FOR = {"vertical": "end", "extent": "completeness"}
 
 
 def _by_dimension(reading: Reading) -> dict[str, list[Pole]]:
-    """The poles of a caption by their dimension."""
     found: dict[str, list[Pole]] = {}
     for pole in reading.get(poles):
         found.setdefault(pole.dimension, []).append(pole)
@@ -270,7 +243,7 @@ def _ends(
             continue
         if instead == "end" and _HEIGHTS.isdisjoint(lay.texts[other.first : other.last + 1]):
             continue
-        outcome.add("changed", f"“{_text(expert, one)}” became “{_text(lay, other)}”", Basis.READ)
+        outcome.add("changed", f"“{expert.said(one)}” became “{lay.said(other)}”", Basis.READ)
 
 
 _COMPARATIVE = re.compile(
@@ -337,10 +310,11 @@ def _is_compared(reading: Reading, pole: Pole) -> bool:
 
 
 def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], dimension: str, outcome: Outcome) -> None:
-    """The poles of one dimension in the two texts."""
     values, told = {p.value for p in ours}, {p.value for p in theirs}
+    if values == told and dimension != "size":
+        return
     beside = values & told & {SAME}  # "darker than muscle and as bright as fat"
-    if sorted((values - beside, told - beside), key=sorted) == [{PLUS}, {MINUS}]:
+    if (values - beside, told - beside) in (({PLUS}, {MINUS}), ({MINUS}, {PLUS})):
         if dimension in ("size", "brightness") and _other_way(expert, ours, lay, theirs):
             return
         if dimension == "size" and _is_of_then(expert, ours) != _is_of_then(lay, theirs):
@@ -348,26 +322,24 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
         sure = _is_plain(expert, ours, dimension) and _is_plain(lay, theirs, dimension) and not beside
         sure = sure and not (_ends_with(expert, told) or _ends_with(lay, values))
         basis = Basis.CONTRADICTED if sure else Basis.READ
-        outcome.add("changed", f"“{_text(expert, ours[0])}” became “{_text(lay, theirs[0])}”", basis)
+        outcome.add("changed", f"“{expert.said(ours[0])}” became “{lay.said(theirs[0])}”", basis)
     elif values == told and len(values) == 1 and dimension == "size" and _compares(expert, ours[0]):
         one, other = _subject_side(expert, ours[0]), _subject_side(lay, theirs[0])
         if one and other and one != other and (_compares(lay, theirs[0]) or lay.texts[theirs[0].first - 1] == "the"):
-            outcome.changed.append(f"the {one} “{_text(expert, ours[0])}” became the {other}")
+            outcome.changed.append(f"the {one} “{expert.said(ours[0])}” became the {other}")
     elif dimension == "brightness" and values == {SAME} and len(told) == 1 and told != {SAME}:
-        outcome.changed.append(f"“{_text(expert, ours[0])}” became “{_text(lay, theirs[0])}”")
+        outcome.changed.append(f"“{expert.said(ours[0])}” became “{lay.said(theirs[0])}”")
     elif dimension == "size" and SAME in values | told and len(values) == len(told) == 1 and values != told:
         sure = all(
             any(_is_compared(r, p) or p.value == SAME for p in found) for r, found in ((expert, ours), (lay, theirs))
         )
-        (outcome.changed if sure else outcome.doubts).append(
-            f"“{_text(expert, ours[0])}” became “{_text(lay, theirs[0])}”"
-        )
+        (outcome.changed if sure else outcome.doubts).append(f"“{expert.said(ours[0])}” became “{lay.said(theirs[0])}”")
     elif dimension == "size" and values == {PLUS, MINUS} and len(told) == 1 and told != {SAME}:
         lost = [p for p in ours if p.value not in told and _is_compared(expert, p)]
         if lost and (
             len(theirs) > sum(p.value in told for p in ours) or "than" in expert.texts[lost[0].last : lost[0].last + 3]
         ):
-            outcome.add("changed", f"“{_text(expert, lost[0])}” became “{_text(lay, theirs[-1])}”", Basis.READ)
+            outcome.add("changed", f"“{expert.said(lost[0])}” became “{lay.said(theirs[-1])}”", Basis.READ)
 
 
 # Where one pole stands beside a thing, and the other beside the same thing in the other text, they exclude each other.
@@ -396,7 +368,7 @@ def _turned_beside(
         if dimension == "gender" and not turn:
             turn = _other_sex(expert, here[dimension], lay, there[dimension])
         if turn:
-            text = f"“{_text(expert, turn.ours)}” became “{_text(lay, turn.theirs)}”"
+            text = f"“{expert.said(turn.ours)}” became “{lay.said(turn.theirs)}”"
             outcome.add("changed", text, Basis.CONTRADICTED)
 
 
@@ -451,13 +423,8 @@ def _is_plain(reading: Reading, found: list[Pole], dimension: str) -> bool:
 
 
 # Of places, degrees, courses, ages and persons two may be told in one caption, each of another thing.
-_PLAIN = frozenset(
-    [
-        *"size brightness breath beat position lying heading result stage approach viability pace".split(),
-        "same side",
-        "hand side",
-    ]
-)
+_PLAIN = frozenset("size brightness breath beat position lying heading result stage approach viability pace".split())
+_PLAIN |= {"same side", "hand side"}
 _ALSO_PLACES = frozenset("above below marked falls fall drop drops better best faint light lighter gained up".split())
 _FORMERLY = frozenset("had before earlier formerly previously ago twice".split())
 
@@ -489,22 +456,18 @@ def _other_way(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pol
         return sides_turned[0] != sides_turned[1]
     if not (_compares(expert, ours[0]) and _compares(lay, theirs[0])):
         return other_end(expert, lay, theirs[0]) is True
-    one, other = ours[0], theirs[0]
-    before, after = anchors(expert, one.first, one.last, after=0.0), anchors(expert, one.first, one.last, before=0.0)
-    lay_before, lay_after = (
-        anchors(lay, other.first, other.last, after=0.0),
-        anchors(lay, other.first, other.last, before=0.0),
-    )
-    before, after = _without(before, after), _without(after, before)
-    lay_before, lay_after = _without(lay_before, lay_after), _without(lay_after, lay_before)
+    (before, after), (lay_before, lay_after) = _both_ends(expert, ours[0]), _both_ends(lay, theirs[0])
     straight = likeness(before, lay_before) + likeness(after, lay_after)
-    crossed = likeness(before, lay_after) + likeness(after, lay_before)
-    return crossed > straight
+    return likeness(before, lay_after) + likeness(after, lay_before) > straight
 
 
-def _without(bag: dict[str, float], other: dict[str, float]) -> dict[str, float]:
-    """What stands nearer to this end than to the other."""
-    return {key: weight - other.get(key, 0.0) for key, weight in bag.items() if weight > other.get(key, 0.0) * 1.2}
+def _both_ends(reading: Reading, pole: Pole) -> list[dict[str, float]]:
+    """What stands nearer to the words before a comparison, and what to those behind it."""
+    before, after = anchors(reading, pole.first, pole.last, 1.0, 0.0), anchors(reading, pole.first, pole.last, 0.0, 1.0)
+    return [
+        {key: weight - other.get(key, 0.0) for key, weight in bag.items() if weight > other.get(key, 0.0) * 1.2}
+        for bag, other in ((before, after), (after, before))
+    ]
 
 
 def _compares(reading: Reading, pole: Pole) -> bool:
@@ -517,8 +480,6 @@ def _compares(reading: Reading, pole: Pole) -> bool:
 def _subject_side(reading: Reading, pole: Pole) -> str:
     """Which of left and right a comparison is said of: the nearest before it, else the nearest behind it."""
     found = [s for s in reading.get(sides) if s.value in ("left", "right") and s.named]
-    if len({s.value for s in found}) < 1:
-        return ""
     before = [s for s in found if s.last < pole.first]
     after = [s for s in found if s.first > pole.last and "than" not in reading.texts[pole.last : s.first]]
     return before[-1].value if before else after[0].value if after else ""
@@ -526,7 +487,3 @@ def _subject_side(reading: Reading, pole: Pole) -> str:
 
 def _placed(found: list[Pole]) -> list[Placed]:
     return [Placed(p.value, p.first, p.last) for p in found if p.value != SAME or p.dimension == "size"]
-
-
-def _text(reading: Reading, at: Pole | Placed) -> str:
-    return reading.text[reading.words[at.first].start : reading.words[at.last].end]

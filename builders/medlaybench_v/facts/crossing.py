@@ -7,7 +7,7 @@ Of 1,025 broken and 1,074 faithful pairs of eleven writers, 31 and 4 have such a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 
 from builders.medlaybench_v.facts.binding import STOP_WORDS, keys
@@ -42,7 +42,7 @@ def crossed(expert: Reading, lay: Reading) -> str:
             rows, columns = {at_here[i] for i in places}, {at_there[i] for i in others}
             if len(rows) == len(columns) == 1:
                 cells.setdefault((rows.pop(), columns.pop()), min(places))
-        for (row, column), (other_row, other_column) in combinations(cells, 2):
+        for (row, column), (other_row, other_column) in combinations(cells, 2) if _may_cross(cells) else ():
             if row == other_row or column == other_column:
                 continue
             partner, other_partner = cells.get((row, other_column)), cells.get((other_row, column))
@@ -51,6 +51,14 @@ def crossed(expert: Reading, lay: Reading) -> str:
                 told = (f"{expert.texts[one]} with {expert.texts[other]}" for one, other in map(sorted, sorted(pairs)))
                 return " and ".join(told)
     return ""
+
+
+def _may_cross(cells: Iterable[tuple[int, int]]) -> bool:
+    """Whether two parts of the expert caption meet the same two of the lay one; few do."""
+    met: dict[int, set[int]] = {}
+    for row, column in cells:
+        met.setdefault(row, set()).add(column)
+    return any(len(one & other) > 1 for one, other in combinations(met.values(), 2))
 
 
 def _is_one(reading: Reading) -> bool:
@@ -77,7 +85,9 @@ def _places(reading: Reading) -> dict[str, set[int]]:
     """Where a caption names each thing, place, direction, degree and mark."""
     found: dict[str, set[int]] = {}
     for first, _, key, weight in reading.get(keys):
-        if weight >= 0.8 and not key.startswith("@") and key not in _COMMON and not _is_code(key):
+        if weight >= 0.8 and not key.startswith("@") and key not in _COMMON:
+            if key[0] == "=" and len(key) < 4:
+                continue  # a short code, "T2", names how the whole picture was made as often as a thing
             found.setdefault(key, set()).add(first)
     for pole in reading.get(poles):
         if pole.value != SAME:
@@ -85,8 +95,3 @@ def _places(reading: Reading) -> dict[str, set[int]]:
     for marker in reading.get(markers):
         found.setdefault(f"mark {name(marker)}", set()).add(marker.first)
     return found
-
-
-def _is_code(key: str) -> bool:
-    """Whether a key is that of a short code, "T2", which names how the whole picture was made as often as a thing."""
-    return key[0] == "=" and len(key) < 4

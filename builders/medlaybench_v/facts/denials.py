@@ -37,14 +37,12 @@ _ENDS = frozenset("clearance resolution disappearance absence loss".split())  # 
 _WAYS = frozenset("through into down up over on to by past beyond back flat wrong in".split())
 _OBLIGED = frozenset("should ought belongs belong".split())
 SEEN = frozenset(
-    "seen visible visualised visualized identified found present detected evident shown apparent demonstrated "
-    "noted depicted "
-    "there appreciated observed made visualise visualize show".split()
+    "seen visible visualised visualized identified found present detected evident shown apparent demonstrated noted "
+    "depicted there appreciated observed made visualise visualize show".split()
 )
 _STOPS = frozenset(
     "but however although though while whereas except apart besides despite after before following since during "
-    "because within inside "
-    "due then whose where yet only until unless on by".split()
+    "because within inside due then whose where yet only until unless on by".split()
 )
 _ELLIPTIC = frozenset("not is are does do did has isn doesn".split())  # "A is intact; B is not."
 _VERBS = frozenset(
@@ -83,8 +81,8 @@ def polarity(reading: Reading) -> Polarity:
     for said in reading.get(senses):
         if ahead and any(first <= said.first < end for first, end in ahead):
             continue
-        if _goes(reading, said.first):
-            continue
+        if reading.texts[said.first] == "gone" and not _WAYS.isdisjoint(reading.texts[said.first + 1 : said.first + 2]):
+            continue  # "the surgeons had gone in from the front" tells of a way, not of an end
         flips = denied[said.last] % 2 and not any(said.first <= cue.first <= said.last for cue in cues)
         flip = -1 if flips else 1
         if flip < 0 and said.first and reading.texts[said.first - 1] in _NOT_ALL:
@@ -102,11 +100,6 @@ def polarity(reading: Reading) -> Polarity:
 
 
 _HARDLY = frozenset("hardly barely scarcely almost nearly practically virtually".split())
-
-
-def _goes(reading: Reading, i: int) -> bool:
-    """Whether "gone" tells of a way, not of an end: "the surgeons had gone in from the front"."""
-    return reading.texts[i] == "gone" and not _WAYS.isdisjoint(reading.texts[i + 1 : i + 2])
 
 
 def _still_ahead(reading: Reading) -> list[tuple[int, int]]:
@@ -165,7 +158,7 @@ def _cues(reading: Reading) -> list[Cue]:
             if cue is not None:
                 if found and word in _ANEW and found[-1].first < found[-1].end > i > found[-1].last:
                     found[-1] = found[-1]._replace(end=i)  # "no pouches, and nothing flows back" denies both once
-                if i == start and i and "?" in reading.text[reading.words[i - 1].end : reading.words[i].start]:
+                if i == start and i and "?" in reading.gaps[i]:
                     cue = cue._replace(start=previous[0])  # "A pocket of pus? None."
                 found.append(cue)
                 i = cue.last
@@ -250,8 +243,6 @@ def _not(reading: Reading, i: int, last: int, start: int, end: int) -> Cue | Non
         return None  # what has not changed is as it was
     if following == "belong" or (following == "be" and texts[i - 1 : i] == ["should"]):
         return None  # "air that does not belong there", "where it should not be"
-    if following == "as" and texts[i] == "not":
-        return None
     if following in ("even", "quite") and texts[last + 2 : last + 3] and texts[last + 2][0].isdigit():
         return None  # a limit: "not even 2 mm"
     if following in ("pathognomonic", "specific", "diagnostic", "typical") and texts[last + 2 : last + 3] in _OF_IT:

@@ -21,6 +21,11 @@ def definitions(lay: Reading) -> list[tuple[int, int]]:
     return spans
 
 
+def is_explained(lay: Reading, i: int) -> bool:
+    """Whether word i stands where a term is explained."""
+    return any(start <= lay.words[i].start < end for start, end in lay.get(definitions))
+
+
 _OF_THE_PATIENT = re.compile(r"\bpatient\b(?!['’]s)|\b(?:he|she) (?:has|had|was|is)\b")
 _BRACKETS = re.compile(r"\([^)]*\)")
 _STOP = re.compile(r"[.;:]")

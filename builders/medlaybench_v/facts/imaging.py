@@ -14,9 +14,7 @@ from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.wordings import IMAGING
 
-CT, MRI, ULTRASOUND, XRAY, ANGIOGRAPHY, PET, NUCLEAR, ENDOSCOPY = (
-    "CT", "MRI", "ultrasound", "X-ray", "angiography", "PET", "nuclear", "endoscopy",
-)  # fmt: skip
+CT, MRI, ULTRASOUND, XRAY, ANGIOGRAPHY, PET, NUCLEAR = "CT MRI ultrasound X-ray angiography PET nuclear".split()
 
 
 class Imaging(NamedTuple):
@@ -104,8 +102,7 @@ _DENIED = frozenset("no not without none never before prior t non".split())
 
 
 def _capital(reading: Reading, i: int) -> bool:
-    word = reading.words[i]
-    raw = reading.text[word.start : word.end]
+    raw = reading.between(i, i)
     if raw.lower() == "echo":
         before = reading.texts[i - 1] if i else ""
         after = reading.texts[i + 1] if i + 1 < len(reading.texts) else ""
@@ -155,10 +152,9 @@ _MOVING = frozenset("mri mr ultrasound cine".split())
 _LEVEL = re.compile(r"[cltd]\d{1,2}")
 _BY_VERTEBRA = frozenset("vertebra vertebrae vertebral level rib nerve spine bone spinous body pedicle root".split())
 _NO_PLANE = frozenset(
-    "sinus sinuses vein suture sutures band diameter diameters colon process processes fracture fractures "
-    "dimension dimensions "
-    "plane abdominis ligament ligaments arch foramen lie presentation mesocolon incision cleft length extent "
-    "craniosynostosis synostosis".split()
+    "sinus sinuses vein suture sutures band diameter diameters colon process processes fracture fractures dimension "
+    "dimensions plane abdominis ligament ligaments arch foramen lie presentation mesocolon incision cleft length "
+    "extent craniosynostosis synostosis".split()
 )
 
 
@@ -170,6 +166,14 @@ _MAY_BE_CALLED: dict[str, frozenset[str]] = {
     NUCLEAR: frozenset((NUCLEAR,)),
 }
 _BRINGS: dict[str, frozenset[str]] = {PET: frozenset((NUCLEAR,)), ANGIOGRAPHY: frozenset((XRAY,)), NUCLEAR: frozenset()}
+# Kinds of which a picture is one or the other.
+_EXCLUDING = tuple(
+    frozenset(pair.split(", "))
+    for pair in (
+        "panoramic, periapical|swallow, enema|MR angiography, catheter angiography|MRCP, ERCP|"
+        "CT angiography, MR angiography"
+    ).split("|")
+)
 _VESSELS = frozenset("vessel vessels artery arteries vein veins vascular aorta".split())
 _FRONT, _SIDE = frozenset(("frontal view", "coronal")), frozenset(("lateral view", "sagittal"))
 _PLANE_WORDS = {
@@ -191,16 +195,10 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, named: frozenset[st
     if here == there and "myelogram" not in here.kinds:
         return outcome
     _methods(here, there, expert, lay, named, allowed, outcome)
-    for kind, other in (
-        ("panoramic", "periapical"),
-        ("swallow", "enema"),
-        ("MR angiography", "catheter angiography"),
-        ("MRCP", "ERCP"),
-        ("CT angiography", "MR angiography"),
-    ):
-        for one, two in ((kind, other), (other, kind)):
-            if one in here.kinds and two not in here.kinds and two in there.kinds and one not in there.kinds:
-                outcome.changed.append(f"{one} became {two}")
+    for pair in _EXCLUDING:
+        one, other = here.kinds & pair, there.kinds & pair
+        if len(one) == len(other) == 1 and one != other:
+            outcome.changed.append(f"{min(one)} became {min(other)}")
     _views(here, there, expert, lay, outcome)
     fat = frozenset(("fat suppressed",))
     lost = here.sequences - there.sequences - fat
@@ -255,8 +253,6 @@ def _methods(
     ours, theirs = set(here.methods), set(there.methods)
     if CT in ours or MRI in ours:
         ours -= {ANGIOGRAPHY, XRAY} if not _separate_xray(expert) else set()
-    if ULTRASOUND in ours and "elastogram" in ours:
-        ours.discard("elastogram")
     if PET in ours:
         ours.discard(NUCLEAR)
     if XRAY in theirs and _NO_RAYS.search(lay.lower):

@@ -18,7 +18,7 @@ from builders.medlaybench_v.facts.causes import NEGATED, OF_THE_CASE, caused
 from builders.medlaybench_v.facts.clauses import clauses
 from builders.medlaybench_v.facts.denials import polarity
 from builders.medlaybench_v.facts.denied_places import also, signs_of_places
-from builders.medlaybench_v.facts.explanations import definitions
+from builders.medlaybench_v.facts.explanations import definitions, is_explained
 from builders.medlaybench_v.facts.imaging import imaging
 from builders.medlaybench_v.facts.leftover import left_over
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
@@ -28,7 +28,7 @@ from builders.medlaybench_v.facts.regions import elsewhere
 from builders.medlaybench_v.facts.scan import Reading, read
 from builders.medlaybench_v.facts.senses import ANATOMY, Said, concepts_of, implied, implied_by_all, kind_of, senses
 from builders.medlaybench_v.facts.wordings import root
-from builders.medlaybench_v.facts.words import COLOURS
+from builders.medlaybench_v.facts.words import COLOURS, by_value
 from builders.medlaybench_v.words.reads_well import plain_words
 
 _FIRM = frozenset(("cause", "treatment", "symptom", "advice", "outcome"))
@@ -73,12 +73,11 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if len(ours) == len(theirs) == 1 and ours != theirs:
         outcome.changed.append(f"{_LEVEL_NAMES[min(ours)]} became {_LEVEL_NAMES[min(theirs)]}")
     for first, end in added(expert, lay, allowed):
-        start = lay.words[first].start
-        if not any(a <= start < b for a, b in lay.get(definitions)):
+        if not is_explained(lay, first):
             if not _names_more(lay, first, end, unfamiliar, known) and left_over(expert, lay):
                 continue  # its unknown words may stand for what is left over
             basis = Basis.MISSING if _tells_of_more(lay, first, end, unfamiliar, known) else Basis.UNMET
-            outcome.add("new", f"“{lay.text[start : lay.words[end - 1].end]}”", basis)
+            outcome.add("new", f"“{lay.between(first, end - 1)}”", basis)
     for text in (
         *_reached(expert, lay, unfamiliar),
         *caused(expert, lay),
@@ -90,9 +89,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         outcome.add("changed", *replaced)
     elif anew := [said for said in unfamiliar if not known.issuperset(map(_CONCEPT, said.senses))]:
         all_known = not expert.get(_unknown_terms)
-        for said in elsewhere(lay, anew, known, concepts_of(lay), all_known=all_known):
+        for said in elsewhere(lay, anew, known, lay.get(concepts_of), all_known=all_known):
             if not _is_simile(lay, said):
-                outcome.add("new", lay.text[lay.words[said.first].start : lay.words[said.last].end], Basis.UNMET)
+                outcome.add("new", lay.said(said), Basis.UNMET)
     for text in (*_taken_away(expert, lay), *_replaced(expert, lay, unfamiliar, allowed)):
         outcome.add("changed", text, Basis.READ)
     strong = (_STRONG & lay.bag) - expert.bag
@@ -106,14 +105,14 @@ def _claims(expert: Reading, lay: Reading, allowed: Reading, outcome: Outcome) -
 
     Returns what it names in other words than the expert caption, and the concepts that are known of.
     """
-    said_here = concepts_of(expert)
+    said_here = expert.get(concepts_of)
     unfamiliar = [said for said in lay.get(senses) if not said_here.issuperset(map(_CONCEPT, said.senses))]
     known = said_here | allowed.get(_allowed) if unfamiliar else said_here
     for said in unfamiliar:
         concepts = {sense.concept for sense in said.senses}
         unknown = concepts - known
         if unknown:
-            known |= concepts_of(allowed)  # as one text, for what only two phrases together name
+            known |= allowed.get(concepts_of)  # as one text, for what only two phrases together name
             unknown = concepts - known
         if not unknown:
             continue
@@ -145,7 +144,7 @@ def _judge(expert: Reading, lay: Reading, said: Said, concepts: Set[str], known:
     start, end = lay.words[said.first].start, lay.words[said.last].end
     explained = any(a <= start and end <= b for a, b in lay.get(definitions))
     firm = {c for c in concepts if kind_of(c) in _FIRM}
-    text = lay.text[start:end]
+    text = lay.said(said)
     claims = any(kind_of(c) != "person" for c in concepts)
     told = (claims and _told_of_the_patient(lay, said)) or _BOLD & set(lay.texts[said.first : said.last + 1])
     if text.lower() == "back to normal" and not _RESOLVED.isdisjoint(expert.bag):
@@ -158,7 +157,8 @@ def _judge(expert: Reading, lay: Reading, said: Said, concepts: Set[str], known:
     elif firm and len(firm) == len(concepts):
         if (explained and not firm & _VERDICTS) or _is_norm(lay, said):
             return
-        if {kind_of(c) for c in firm} == {"advice"} and _is_past(lay, said):
+        past = not _WAS_DONE.isdisjoint(lay.texts[max(0, said.first - 3) : said.first])
+        if past and {kind_of(c) for c in firm} == {"advice"}:
             return  # "the heart was checked again"
         treated = {"treatment"} == {kind_of(c) for c in firm}
         if explained or not treated or not any(kind_of(c) == "treatment" for c in known):
@@ -184,7 +184,7 @@ def _tells_of_more(lay: Reading, first: int, end: int, unfamiliar: list[Said], k
 
     Of 1,185 broken and 1,234 faithful pairs of fourteen writers 18 and 0 have one.
     """
-    if first and (_STOPS.isdisjoint(lay.gaps[first]) or lay.texts[first] == "then"):
+    if _STOPS.isdisjoint(lay.gaps[first]) or lay.texts[first] == "then":
         return False
     new = {x.concept for s in unfamiliar if first <= s.first < end for x in s.senses} - known - _GENERAL
     return any(kind_of(concept) in OF_THE_CASE for concept in new)
@@ -197,44 +197,25 @@ _TOLD_BESIDE = frozenset(
 
 
 # Structures of one rank: who names one of them means none of the others.
-_RANKS = tuple(
-    frozenset(rank.split(","))
-    for rank in (
-        "artery,vein",
-        "femur,tibia,fibula,humerus,radius,ulna,collarbone,shoulder blade,kneecap,sternum",
-        "head of pancreas,body of pancreas,tail of pancreas",
-        "pancreatic duct,bile duct,ureter",
-        "frontal lobe,parietal lobe,temporal lobe,occipital lobe,cerebellum",
-        "cervical spine,thoracic spine,lumbar spine,sacrum",
-        "mitral valve,aortic valve,tricuspid valve",
-        "stomach,duodenum,small bowel,colon,rectum,appendix,esophagus",
-        "liver,spleen,pancreas,kidney,gallbladder,adrenal,thyroid,prostate,lung,brain,ovary,breast",
-        "subdural,epidural",
-        "finger,toe,thumb",
-        "atrium,ventricle of heart",
-        "shoulder,elbow,wrist,hip,knee,ankle",
-        "embolization,chemotherapy,radiotherapy,ablation",
-    )
-)
+_RANKS = tuple(by_value("ranks").values())
 _RANKED = frozenset().union(*_RANKS)
 
 
 def _replaced(expert: Reading, lay: Reading, unfamiliar: list[Said], allowed: Reading) -> list[str]:
     """A structure that gave way to another of its rank: the duct of the pancreas to that of the bile."""
-    unknown = implied_by_all(unfamiliar) - concepts_of(expert) - allowed.get(_allowed) if unfamiliar else frozenset()
+    unknown = implied_by_all(unfamiliar) - expert.get(concepts_of)
     if unknown.isdisjoint(_RANKED):
         return []
+    unknown -= allowed.get(_allowed)
     here, there = expert.get(_named), lay.get(_named)
     found = []
     for rank in _RANKS:
         ours, theirs = here & rank, there & rank
         if rank is _RANKS[0]:  # the portal vein is a vein
-            ours, theirs = concepts_of(expert) & rank, concepts_of(lay) & rank
-        if not ours or not theirs or theirs <= ours:
-            continue
+            ours, theirs = expert.get(concepts_of) & rank, lay.get(concepts_of) & rank
         lost = ours - frozenset().union(*map(implied, there))
         new = theirs & unknown
-        if lost and new and not any(implied(o) & {n} or implied(n) & {o} for o in lost for n in new):
+        if lost and new:
             found.append(f"{sorted(lost)[0]} became {sorted(new)[0]}")
     return found
 
@@ -262,11 +243,11 @@ def _place_replaced(
 ) -> tuple[str, Basis] | None:
     """A body part that gave way to another one, in the whole caption or where the same is said of both."""
     new = {x.concept for said in unfamiliar for x in said.senses if x.concept in _PLACES and not _is_beside(lay, said)}
-    new -= concepts_of(expert) | allowed.get(_allowed) if new else frozenset()
+    new -= expert.get(concepts_of) | allowed.get(_allowed) if new else frozenset()
     if not new or _organs_explained(lay, new):
         return None
     here = expert.get(_named)
-    lost = (here & _PLACES) - concepts_of(lay)
+    lost = (here & _PLACES) - lay.get(concepts_of)
     pairs = [(one, other) for one in sorted(lost) for other in sorted(new)]
     turn = turned(expert, expert.get(_placed), lay, [place for place in lay.get(_placed) if place.value in new | here])
     if turn and turn.theirs.value in new:
@@ -274,7 +255,7 @@ def _place_replaced(
     replaced = [
         (f"{one} became {other}", Basis.CONTRADICTED if {one, other} <= _ORGANS else Basis.READ)
         for one, other in pairs
-        if one not in implied(other) and other not in implied(one)
+        if one not in implied(other)
     ]
     return min(replaced, key=lambda found: found[1] is Basis.READ, default=None)
 
@@ -291,12 +272,8 @@ _AT_SIDE = ["side", "of", "the"]
 
 def _organs_explained(lay: Reading, organs: set[str]) -> bool:
     """Whether a caption names some organ only where it explains a term, or likens one thing to another."""
-    for said in lay.get(senses):
-        if any(x.concept in organs for x in said.senses):
-            start = lay.words[said.first].start
-            if any(a <= start < b for a, b in lay.get(definitions)) or _is_simile(lay, said):
-                return True
-    return False
+    named = (said for said in lay.get(senses) if any(x.concept in organs for x in said.senses))
+    return any(is_explained(lay, said.first) or _is_simile(lay, said) for said in named)
 
 
 def _placed(reading: Reading) -> list[Placed]:
@@ -320,7 +297,7 @@ _HISTORY = re.compile(
 
 
 def _is_no_claim(lay: Reading, said: Said) -> bool:
-    if not _BREAKS.isdisjoint(lay.text[lay.words[said.first].start : lay.words[said.last].end]):
+    if not _BREAKS.isdisjoint(lay.said(said)):
         return True  # "the contrast filling) in the arch", "went in, time enough" name nothing
     if _is_left_open(lay, said) or _is_blood_of_a_vessel(lay, said):
         return True
@@ -377,14 +354,14 @@ _DIGITAL = frozenset("digitally subtracted bones contrast dye not never backgrou
 
 def _reached(expert: Reading, lay: Reading, unfamiliar: list[Said]) -> list[str]:
     """What a finding is said to do to a body part that the expert caption does not speak of: "press on the gullet"."""
-    known = concepts_of(expert)
+    known = expert.get(concepts_of)
     if known & _EFFECTS:
         return []
     found = []
     for said in unfamiliar:
         if not _is_elsewhere(said, known):
             continue
-        if any(a <= lay.words[said.first].start < b for a, b in lay.get(definitions)):
+        if is_explained(lay, said.first):
             continue
         before = lay.texts[max(0, said.first - 6) : said.first]
         verb = next((i for i, word in enumerate(before) if root(word) in _REACHES), -1)
@@ -392,7 +369,7 @@ def _reached(expert: Reading, lay: Reading, unfamiliar: list[Said]) -> list[str]
         listed = also and "in" in before[also[-1] :] and set(before[also[-1] + 1 :]) <= _FEW
         if (verb >= 0 and set(before[verb + 1 :]) <= _UP_TO) or listed:
             start = max(0, said.first - 6) + max(verb, also[-1] if listed else 0)
-            found.append(lay.text[lay.words[start].start : lay.words[said.last].end])
+            found.append(lay.between(start, said.last))
     return found
 
 
@@ -400,7 +377,7 @@ def _one_more(expert: Reading, lay: Reading, unfamiliar: list[Said]) -> list[str
     """Body parts of which the lay caption alone tells one more finding: "the nerves are stretched, too"."""
     if not unfamiliar or not lay.get(also):
         return []
-    known = concepts_of(expert)
+    known = expert.get(concepts_of)
     named = {sense.concept for said in unfamiliar for sense in said.senses}
     parts = lay.get(also) & {part for part in named if kind_of(part) == ANATOMY and _is_beyond(part, known)}
     return [f"{part} too" for part in sorted(parts) if lay.get(signs_of_places).get(part) == {1}]
@@ -412,7 +389,7 @@ def _taken_away(expert: Reading, lay: Reading) -> list[str]:
         return []
     if any(t.startswith(("remov", "withdr", "extract", "explant")) for t in expert.bag):
         return []
-    known = concepts_of(expert)
+    known = expert.get(concepts_of)
     found = []
     for said in lay.get(senses):
         devices = {s.concept for s in said.senses if kind_of(s.concept) == "device"} & known
@@ -428,18 +405,16 @@ def _put_in(expert: Reading, lay: Reading) -> list[str]:
     """A device that the lay caption alone says was given to the patient: "braces were fitted"."""
     if _FITTED.isdisjoint(lay.bag) or not _FITTED.isdisjoint(expert.bag):
         return []
-    if any(kind_of(c) in ("device", "treatment") for c in concepts_of(expert)):
+    if any(kind_of(c) in ("device", "treatment") for c in expert.get(concepts_of)):
         return []
-    spans = lay.get(definitions)
     found = []
     for said in lay.get(senses):
         behind = lay.texts[said.last + 1 : said.last + 5]
         device = all(kind_of(sense.concept) == "device" for sense in said.senses)
-        start = lay.words[said.first].start
-        if any(a <= start < b for a, b in spans):
+        if is_explained(lay, said.first):
             continue  # "SEMS (a metal stent) was placed"
         if device and behind[:1] in _WAS and not _FITTED.isdisjoint(behind):
-            found.append(" ".join((lay.text[lay.words[said.first].start : lay.words[said.last].end], *behind[:2])))
+            found.append(" ".join((lay.said(said), *behind[:2])))
     return found
 
 
@@ -474,8 +449,6 @@ _REGIONS = frozenset("body chest abdomen pelvis head neck leg arm artery vein sp
 
 def _levels(reading: Reading) -> frozenset[int]:
     """The degrees of severity that a caption names by the words that doctors use for them."""
-    if _LEVELS.keys().isdisjoint(reading.bag):
-        return frozenset()
     return frozenset(_LEVELS[text] for text in _LEVELS.keys() & reading.bag)
 
 
@@ -486,10 +459,6 @@ _LEVEL_NAMES = ("mild", "moderate", "severe")
 def _describes(lay: Reading, said: Said) -> bool:
     """Whether a claim rests on one verb or adjective, which may describe anything: "strained", "faintly", "fallen"."""
     return said.first == said.last and lay.texts[said.first].endswith(("ed", "en", "ly"))
-
-
-def _is_past(lay: Reading, said: Said) -> bool:
-    return not _WAS_DONE.isdisjoint(lay.texts[max(0, said.first - 3) : said.first])
 
 
 def _put_beside(expert: Reading, lay: Reading, said: Said, known: frozenset[str]) -> str:
@@ -515,10 +484,9 @@ def _put_beside(expert: Reading, lay: Reading, said: Said, known: frozenset[str]
         return ""
     if any(first < s.first < end and any(x.concept in known for x in s.senses) for s in lay.get(senses)):
         return ""
-    start = lay.words[first].start
-    if any(a <= start < b for a, b in lay.get(definitions)):
+    if is_explained(lay, first):
         return ""
-    return f"“{lay.text[start : lay.words[end - 1].end]}”"
+    return f"“{lay.between(first, end - 1)}”"
 
 
 _STOPS_PHRASE = frozenset(",;.:!?")
@@ -585,7 +553,6 @@ def _is_term(word: str) -> bool:
 
 
 def _named(reading: Reading) -> frozenset[str]:
-    """The concepts that a caption names itself."""
     return frozenset(sense.concept for said in reading.get(senses) for sense in said.senses)
 
 

@@ -8,7 +8,7 @@ broken and 1,714 faithful pairs of nineteen writers 92 and none have such an exc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from itertools import combinations
 from typing import NamedTuple
 
@@ -49,9 +49,7 @@ class _At(NamedTuple):
 
 def exchanged_labels(expert: Reading, lay: Reading) -> str:
     """Two values of a kind, each of which has the other's label in the lay caption, in words; or ""."""
-    here, there = _both_labelled(expert, lay)
-    for key in here:
-        ours, theirs = here[key], there.get(key, {})
+    for _, _, ours, theirs in _both_labelled(expert, lay, _both(expert, lay), 2):
         for one, other in combinations(sorted(ours.keys() & theirs.keys()), 2):
             if ours[one] != ours[other] and (ours[one], ours[other]) == (theirs[other], theirs[one]):
                 pairs = ((one, ours[one]), (other, ours[other]))
@@ -64,13 +62,13 @@ def other_label(expert: Reading, lay: Reading) -> str:
 
     Of 1,665 broken and 1,714 faithful pairs 24 and none have one.
     """
-    here, there = _both_labelled(expert, lay)
-    for (kind, of), ours in here.items():
-        theirs = there.get((kind, of), {}) if _is_enough(kind, of) else {}
-        for value in sorted(ours.keys() & theirs.keys()):
-            label, other = ours[value], theirs[value]
-            if label != other and _names(expert, of, other) and _names(lay, of, label):
-                return f"{_told(expert, value)} with {_told(expert, label)} became with {_told(lay, other)}"
+    both = {of: labels for of, labels in _both(expert, lay).items() if of in _TELLING}
+    for kind, of, ours, theirs in _both_labelled(expert, lay, both, 1):
+        for value in sorted(ours.keys() & theirs.keys()) if _is_enough(kind, of) else ():
+            if ours[value] != theirs[value] and both[of] >= {ours[value], theirs[value]}:
+                return (
+                    f"{_told(expert, value)} with {_told(expert, ours[value])} became with {_told(lay, theirs[value])}"
+                )
     return ""
 
 
@@ -83,10 +81,7 @@ def _is_enough(kind: str, of: str) -> bool:
 
 
 _ONCE = frozenset(("grade", "level", "stage", "heart layer", "phases"))
-
-
-def _names(reading: Reading, kind: str, label: str) -> bool:
-    return any((at.kind, at.value) == (kind, label) for at in _labels(reading))
+_TELLING = _ONCE | {"letter", "side"}
 
 
 def _told(reading: Reading, value: str) -> str:
@@ -94,50 +89,77 @@ def _told(reading: Reading, value: str) -> str:
     return next(reading.texts[at.word] for at in (*_labels(reading), *_values(reading)) if at.value == value)
 
 
-_Labelled = dict[tuple[str, str], dict[str, str]]
+_Named = dict[str, dict[str, list[int]]]  # by its kind and value, the words at which each is named
 
 
-def _both_labelled(expert: Reading, lay: Reading) -> tuple[_Labelled, _Labelled]:
-    """The labels of both captions; none where one caption has no two of a kind."""
-    if not expert.get(_by_kind) or not lay.get(_by_kind):
-        return {}, {}
-    return expert.get(_labelled), lay.get(_labelled)
+def _both(expert: Reading, lay: Reading) -> dict[str, Set[str]]:
+    """By their kind, the labels that both captions name; where they share no two, nothing could have changed."""
+    here = expert.get(_by_kind)
+    there = lay.get(_by_kind) if here else here
+    return {of: both for of in here if of in there and len(both := here[of].keys() & there[of].keys()) > 1}
 
 
-def _by_kind(reading: Reading) -> dict[str, list[_At]]:
+def _both_labelled(
+    expert: Reading, lay: Reading, kinds: Collection[str], least: int
+) -> Iterator[tuple[str, str, dict[str, str], dict[str, str]]]:
+    """Kinds of values of which both captions name some (`least`), and those of labels; of each caption the label of
+    each value that stands with one alone."""
+    if not kinds:
+        return
+    valued = _valued_beside_parts if set(kinds) == {_PART} else _valued
+    here, there = expert.get(valued), lay.get(valued)
+    for kind in filter(there.__contains__, here):
+        values = here[kind].keys() & there[kind].keys()
+        for of in kinds if len(values) >= least else ():
+            if of != kind and not (of == _PART and kind in _TOLD_BY_PARTS):
+                ours, theirs = (_labelled(r, of, named[kind], values) for r, named in ((expert, here), (lay, there)))
+                yield kind, of, ours, theirs
+
+
+def _by_kind(reading: Reading) -> _Named:
     """The labels of which a caption names more than one."""
-    labels: dict[str, list[_At]] = {}
-    for label in _labels(reading):
-        labels.setdefault(label.kind, []).append(label)
-    return {kind: found for kind, found in labels.items() if len({label.value for label in found}) > 1}
+    return {kind: labels for kind, labels in _grouped(_labels(reading)).items() if len(labels) > 1}
 
 
-def _labelled(reading: Reading) -> dict[tuple[str, str], dict[str, str]]:
-    """By the kinds of values and labels, the label of each value that stands with one alone."""
-    labels = reading.get(_by_kind)
-    cuts = [numbered(unit(reading)) for unit in _UNITS]
-    beside = {kind: [(cut, _by_part(found, cut)) for cut in cuts] for kind, found in labels.items()}
-    found: dict[tuple[str, str], dict[str, set[str]]] = {}
-    for value in (*(at for kind, found in labels.items() if kind != _PART for at in found), *_values(reading)):
-        for kind, by_part in beside.items():
-            if kind == value.kind or (kind == _PART and value.kind in _TOLD_BY_PARTS):
-                continue
-            for cut, named_there in by_part:
-                with_it = named_there.get(cut[value.word], _NO_LABELS)
+def _valued(reading: Reading) -> _Named:
+    """The values of a caption, labels among them, which may stand with those of another kind."""
+    labels = {kind: found for kind, found in reading.get(_by_kind).items() if kind != _PART}
+    return labels | _grouped(_values(reading))
+
+
+def _valued_beside_parts(reading: Reading) -> _Named:
+    """Those that may have a body part for their label."""
+    labels = {kind: found for kind, found in reading.get(_by_kind).items() if kind != _PART}
+    return labels | _grouped(_values(reading, beside_parts=True))
+
+
+def _grouped(found: Iterator[_At]) -> _Named:
+    named: _Named = {}
+    for kind, value, word in found:
+        named.setdefault(kind, {}).setdefault(value, []).append(word)
+    return named
+
+
+def _cuts(reading: Reading) -> list[list[int]]:
+    """The part of a caption that each word is in, of small parts and of larger ones."""
+    return [numbered(reading.get(unit)) for unit in _UNITS]
+
+
+def _labelled(reading: Reading, of: str, words: dict[str, list[int]], values: Set[str]) -> dict[str, str]:
+    """The label of each of the values that stands with one alone, in the smallest part of the caption with both."""
+    cuts = reading.get(_cuts)
+    labels = [(label, at) for label, places in reading.get(_by_kind)[of].items() for at in places]
+    found = {}
+    for value in values:
+        told: set[str] = set()
+        for word in words[value]:
+            for cut in cuts:
+                with_it = {label for label, at in labels if cut[at] == cut[word]}
                 if len(with_it) == 1:
                     break
-            found.setdefault((value.kind, kind), {}).setdefault(value.value, set()).update(with_it)
-    return {key: {value: min(told) for value, told in by.items() if len(told) == 1} for key, by in found.items()}
-
-
-_NO_LABELS = frozenset[str]()
-
-
-def _by_part(labels: list[_At], cut: list[int]) -> Mapping[int, Set[str]]:
-    """The labels in each part of the caption that holds any."""
-    found: dict[int, set[str]] = {}
-    for label in labels:
-        found.setdefault(cut[label.word], set()).add(label.value)
+            told |= with_it
+        if len(told) == 1:
+            found[value] = told.pop()
     return found
 
 
@@ -184,7 +206,7 @@ def _parts(reading: Reading, kind: str) -> Iterator[_At]:
             yield _At(kind, concepts[0], said.first)
 
 
-def _values(reading: Reading) -> Iterator[_At]:
+def _values(reading: Reading, *, beside_parts: bool = False) -> Iterator[_At]:
     for degree in reading.get(degrees):
         if group := grouped(degree):
             yield _At(_CERTAINTY, group, degree.first)
@@ -198,12 +220,13 @@ def _values(reading: Reading) -> Iterator[_At]:
             if kind_of(concept) in _SIGNED:
                 there = (sign > 0) != bool(denied)
                 yield _At(f"of {concept}", concept if there else f"no {concept}", said.first)
-            if kind_of(concept) in _FOUND and sign > 0:
+            if kind_of(concept) in _FOUND and sign > 0 and not beside_parts:
                 yield _At(_FINDING, concept, said.first)
-    yield from _parts(reading, _PLACE)
-    for first, _, key, weight in reading.get(keys):
-        if key[0] == "=" and weight >= 0.8:
-            yield _At(_WORD, key, first)
+    if not beside_parts:
+        yield from _parts(reading, _PLACE)
+        for first, _, key, _ in reading.get(keys):
+            if key[0] == "=":
+                yield _At(_WORD, key, first)
     for quantity in reading.get(quantities):
         if quantity.kind in _MEASURES and not quantity.loose:
             yield _At(quantity.kind, f"{quantity.value:g}", quantity.first)

@@ -15,13 +15,12 @@ from builders.medlaybench_v.facts.markers import markers
 from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.quantities import quantities
 from builders.medlaybench_v.facts.scan import Reading
-from builders.medlaybench_v.facts.senses import implied, kind_of, senses
+from builders.medlaybench_v.facts.senses import SAYS_LITTLE, implied, kind_of, senses
 from builders.medlaybench_v.facts.sides import sides
 from builders.medlaybench_v.facts.wordings import IMAGING, root
 
 # What other gates look for.
 _ELSEWHERE: tuple[Callable[[Reading], Iterable[Any]], ...] = (quantities, markers, sides, poles, degrees)
-_SAYS_LITTLE = frozenset(("general", "visible", "state", "person"))
 _NO_TERMS = STOP_WORDS | frozenset(
     "without within around along after before since lateral frontal anterior posterior evidence finding findings level "
     "region side patient image case section sections slice reconstruction reformation high multiple several".split()
@@ -41,12 +40,12 @@ def left_over(expert: Reading, lay: Reading) -> list[str]:
         words = range(said.first, said.last + 1)
         covered.update(words)
         named = {sense.concept for sense in said.senses}
-        if all(kind_of(concept) in _SAYS_LITTLE for concept in named) or named & known:
+        if all(kind_of(concept) in SAYS_LITTLE for concept in named) or named & known:
             continue
         if any(implied(concept) & told for concept in named):
             continue
         if all(root(expert.texts[i])[:6] not in roots for i in words):
-            found[said.first] = expert.text[expert.words[said.first].start : expert.words[said.last].end]
+            found[said.first] = expert.said(said)
     words_left = (i for i, word in enumerate(expert.texts) if i not in covered and _may_stand_over(word))
     found |= {i: expert.texts[i] for i in words_left if root(expert.texts[i])[:6] not in roots}
     return [found[i] for i in sorted(found)]

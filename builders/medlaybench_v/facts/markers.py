@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.binding import STOP_WORDS, Exchange, Placed, exchanged, in_order, keys, likeness
+from builders.medlaybench_v.facts.binding import STOP_WORDS, Exchange, Placed, exchanged, in_order, keys, likeness, only
 from builders.medlaybench_v.facts.order import moments
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import moved, phrase_of, replaced
@@ -16,7 +16,7 @@ from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.scan import OfWords, Reading
 from builders.medlaybench_v.facts.sides import sides
 from builders.medlaybench_v.facts.wordings import IMAGING
-from builders.medlaybench_v.facts.words import ALSO_ANATOMY, COLOURS
+from builders.medlaybench_v.facts.words import ALSO_ANATOMY, COLOURS, MARKERS, by_value, table
 
 
 class Marker(NamedTuple):
@@ -29,31 +29,8 @@ class Marker(NamedTuple):
     inside: bool
 
 
-_SHAPES = {
-    **dict.fromkeys(("arrow", "arrows", "arrowed"), "arrow"),
-    **dict.fromkeys(("arrowhead", "arrowheads"), "arrowhead"),
-    **dict.fromkeys(("asterisk", "asterisks", "asterix", "star", "stars", "*", "starred"), "asterisk"),
-    **dict.fromkeys(("circle", "circles", "circled", "ring"), "circle"),
-    **dict.fromkeys(("oval", "ovals", "ellipse", "egg", "ellipsoid"), "oval"),
-    **dict.fromkeys(("triangle", "triangles"), "triangle"),
-    **dict.fromkeys(("box", "boxes", "boxed", "square", "squares", "rectangle", "rectangles", "frame"), "box"),
-    **dict.fromkeys(("line", "lines", "outline", "contour"), "line"),
-    **dict.fromkeys(("calipers", "caliper", "callipers", "cursor", "cursors", "crosses"), "calipers"),
-    **dict.fromkeys(("#", "hash"), "hash"),
-    **dict.fromkeys(("+", "plus"), "plus"),
-    **dict.fromkeys(("†", "dagger"), "dagger"),
-    **dict.fromkeys(("inset", "insert"), "inset"),
-}
-_TRAITS = {
-    **dict.fromkeys(COLOURS, ""), "grey": "gray", "dashed": "dashed", "broken": "dashed", "dotted": "dotted",
-    "dotte": "dotted",
-    "curved": "curved", "bent": "curved", "straight": "straight", "thick": "thick", "fat": "thick",
-    "thin": "thin", "slim": "thin", "slender": "thin", "stubby": "short", "long": "long", "longer": "long",
-    "short": "short", "shorter": "short", "hollow": "open", "open": "open", "empty": "open",
-    "solid": "solid", "filled": "solid",
-    "unbroken": "solid", "continuous": "solid", "uninterrupted": "solid", "unbent": "straight",
-    "double": "double", "headed": "double",
-}  # fmt: skip
+_SHAPES = MARKERS | table("more marks")
+_TRAITS = dict.fromkeys(COLOURS, "") | table("looks")
 # What stands for a colour where no other one is named: "the pale arrow", and not "the dark red one".
 _SHADES = {"pale": "white", "light": "white", "dark": "black"}
 _OPPOSITE = {"straight": "curved", "solid": "open", "thick": "thin", "thin": "thick", "long": "short", "short": "long"}
@@ -104,7 +81,6 @@ _BEHIND_LETTERS = frozenset("),.;:")
 
 
 def _may_mark(word: str) -> bool:
-    """Whether a word may be a mark, or a letter of a key; few are."""
     return word in _SHAPES or word in COLOURS or len(word) < 3
 
 
@@ -118,7 +94,7 @@ def _unnamed(reading: Reading, found: list[Marker]) -> list[Marker]:
         return []
     others = []
     for i, word in enumerate(texts):
-        before = [m for m in found if m.last < i and m.looks and not m.shape.startswith("letter")]
+        before = [m for m in found if m.last < i and m.looks]
         if word in ("one", "ones") and before and texts[i - 1] in _TRAITS and texts[i - 2] in ("the", "and"):
             look = _trait(texts[i - 1])
             if look not in before[-1].looks:
@@ -142,7 +118,7 @@ def _looks(reading: Reading, i: int) -> frozenset[str]:
     texts = reading.texts
     looks = set()
     for j in range(i - 1, max(-1, i - 5), -1):
-        if any(c in ".;:()" for c in reading.text[reading.words[j].end : reading.words[j + 1].start]):
+        if any(c in ".;:()" for c in reading.gaps[j + 1]):
             break
         if texts[j + 1] in ("the", "a", "an") and "," in reading.gaps[j + 1]:
             break  # "lies on the fat, the dotted line …"
@@ -150,7 +126,7 @@ def _looks(reading: Reading, i: int) -> frozenset[str]:
             looks.add(_trait(texts[j]))
         elif texts[j] in _SHADES and texts[j + 1] not in COLOURS:
             looks.add(_SHADES[texts[j]])
-        elif texts[j] not in _FILLING or "," in reading.text[reading.words[j].end : reading.words[j + 1].start]:
+        elif texts[j] not in _FILLING or "," in reading.gaps[j + 1]:
             break
     if i + 2 < len(texts) and texts[i + 1] == "in" and texts[i + 2] in COLOURS:
         looks.add(_trait(texts[i + 2]))
@@ -169,17 +145,7 @@ def _is_marker(reading: Reading, i: int, shape: str) -> bool:
         return False
     if shape == "asterisk" and before in ("t1", "t2"):
         return False  # "T2*-weighted", "T2-star"
-    if shape in ("line", "circle", "oval", "triangle", "box", "inset") or word in (
-        "star",
-        "stars",
-        "plus",
-        "+",
-        "crosses",
-        "cursor",
-        "open",
-        "ring",
-        "#",
-    ):
+    if shape in _ALSO_THINGS or word in _ALSO_WORDS:
         looks = _looks(reading, i)
         if word in ("+", "#", "*"):
             return not after[:1].isdigit()
@@ -190,9 +156,7 @@ def _is_marker(reading: Reading, i: int, shape: str) -> bool:
         if word in ("ring", "egg"):
             return False
         if shape == "line":
-            return bool(looks - {"thick", "thin", "long", "short", "dark"} - {"black", "white"}) and before not in (
-                "central",
-            )
+            return bool(looks - _OF_ANY_LINE) and before != "central"
         if word in ("circled", "boxed", "asterisk"):
             return True
         if word in ("star", "stars") and after == "shaped":
@@ -206,6 +170,10 @@ def _is_marker(reading: Reading, i: int, shape: str) -> bool:
     return True
 
 
+# Marks that have other meanings, by their shape or their word, and looks of a line of the body.
+_ALSO_THINGS = frozenset("line circle oval triangle box inset".split())
+_ALSO_WORDS = frozenset("star stars plus + crosses cursor ring #".split())
+_OF_ANY_LINE = frozenset("thick thin long short dark black white".split())
 # Looks by which a ring is drawn on a picture: one of the body may be white, black or thin.
 _DRAWN = frozenset("red blue green yellow orange purple pink dashed dotted".split())
 _MARKING = frozenset(
@@ -417,27 +385,14 @@ def _kept(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]
     )
 
 
-_FAMILIES = {
-    "red": "red", "reddish": "red", "crimson": "red", "scarlet": "red",
-    "blue": "blue", "bluish": "blue", "cyan": "blue", "turquoise": "blue", "teal": "blue",
-    "green": "green", "greenish": "green",
-    "yellow": "yellow", "yellowish": "yellow", "orange": "orange",
-    "purple": "purple", "violet": "purple", "magenta": "purple", "pink": "purple",
-}  # fmt: skip
+_FAMILIES = table("families of colours")
 _IN_COLOUR = frozenset(_FAMILIES)
 _IS_COLOUR = OfWords(_FAMILIES.__contains__)
 _OF_THE_BODY = frozenset("blood cell cells marrow fat ligament spot spots eye eyes nucleus pulp".split())
 
 
 # "In the colour of grass".
-_COLOUR_OF = {
-    **dict.fromkeys("grass leaf leaves emerald moss".split(), "green"),
-    **dict.fromkeys("sky sea ocean cornflower".split(), "blue"),
-    **dict.fromkeys("lemon lemons sun butter canary".split(), "yellow"),
-    **dict.fromkeys("blood cherry cherries tomato poppy poppies fire".split(), "red"),
-    **dict.fromkeys("snow milk chalk".split(), "white"),
-    **dict.fromkeys("coal pitch soot ink".split(), "black"),
-}
+_COLOUR_OF = table("colours of things")
 # "In the colour of grass", "light-coloured".
 _LIKENED = frozenset("colour color colours colors coloured colored".split())
 
@@ -514,20 +469,11 @@ _MADE = frozenset(("planes", "methods", "sequences", "phases"))
 _OF_PANELS = frozenset("breath position beat lying stage".split())
 
 
-_DRAWN_AS = {
-    "dots": "dotted", "dot": "dotted", "dashes": "dashed", "gaps": "dashed", "strokes": "dashed", "curve": "curved",
-    "bend": "curved", "bends": "curved",
-}  # fmt: skip
+_DRAWN_AS = table("looks by parts")
 # Marks that plain captions call by their names; others are told by what they do.
 _BY_NAME = frozenset(("arrow", "arrowhead", "asterisk"))
 # Plain words by which a mark may be told.
-_HINTS = {
-    "arrowhead": frozenset("wedge wedges tip tips triangle triangles pointer pointers".split()),
-    "calipers": frozenset("measuring measured measurement measurements".split()),
-    "circle": frozenset("ring ringed rings round encircled encloses".split()),
-    "asterisk": frozenset("starred snowflake".split()),
-    "box": frozenset("framed frame window".split()),
-}
+_HINTS = by_value("hints")
 
 
 _NO_HINTS = frozenset[str]()
@@ -621,17 +567,12 @@ def _exchanged(expert: Reading, here: list[Marker], lay: Reading, there: list[Ma
     shared = sorted(set(ours) & set(theirs))
     for i, one in enumerate(shared):
         for other in shared[i + 1 :]:
-            mine, yours = _apart(ours[one], ours[other]), _apart(theirs[one], theirs[other])
+            mine, yours = only(ours[one], ours[other]), only(theirs[one], theirs[other])
             kept = likeness(mine[0], yours[0]), likeness(mine[1], yours[1])
             turned = likeness(mine[0], yours[1]), likeness(mine[1], yours[0])
             if min(turned) >= 0.3 and sum(turned) > 1.5 * sum(kept) + 0.5:
                 return Exchange(one, other, True)
     return None
-
-
-def _apart(one: dict[str, float], other: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
-    """What tells two marks apart: the keys of one alone."""
-    return {k: w for k, w in one.items() if k not in other}, {k: w for k, w in other.items() if k not in one}
 
 
 def _stretches(reading: Reading, found: list[Marker]) -> dict[str, dict[str, float]]:
@@ -672,10 +613,8 @@ def _spans(reading: Reading, found: list[Marker]) -> list[tuple[int, int]]:
 _STOPS = frozenset(".;:")
 _POINTING = frozenset("mark marks show shows indicate indicates point points denote denotes".split())
 _POINTS = frozenset(
-    "was has holds gives depicts represents "
-    "mark marks show shows indicate indicates point points denote denotes is are lies lie sits sit stands "
-    "stand on at to "
-    "the encloses outlines surrounds follows follow".split()
+    "was has holds gives depicts represents mark marks show shows indicate indicates point points denote denotes is "
+    "are lies lie sits sit stands stand on at to the encloses outlines surrounds follows follow".split()
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.binding import Placed, in_order, keys, likeness
+from builders.medlaybench_v.facts.binding import Placed, bag_of, in_order, likeness, only
 from builders.medlaybench_v.facts.binding import turned as turned_at
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import phrases, sentence
@@ -43,51 +43,27 @@ def moments(reading: Reading) -> list[Moment]:
         if i < end:
             continue
         end = i + size
-        if _is_time(reading, i, size):
-            moment = _moment(texts, value, event, i, end - 1)
-            behind = reading.words[i].end
-            if event == _DONE and not _NOT_DONE.isdisjoint(texts[max(0, i - 3) : i]):
-                continue
-            if texts[end - 1] == "followed" and event == _PRECEDES:
-                moment = moment._replace(event=_NONE)  # "the cough followed" came later itself
-            if texts[i] in (BEFORE, AFTER) and reading.text[behind : behind + 1] in (",", "."):
-                moment = moment._replace(event=_NONE)  # "The day before, a tube was put in."
-            found.append(moment)
+        undone = event == _DONE and not _NOT_DONE.isdisjoint(texts[max(0, i - 3) : i])
+        if _is_time(reading, i, size) and not undone:
+            found.append(Moment(value, _NONE if _stands_alone(reading, event, i, end) else event, i, end - 1))
     return found
 
 
-def _moment(texts: list[str], value: str, event: str, first: int, last: int) -> Moment:
-    if value == AFTER and event == _FOLLOWS and "not" in texts[max(0, first - 2) : first]:
-        return Moment(value, event, first, last)
-    if (
-        texts[first] == "before"
-        and texts[max(0, first - 2) : first]
-        and (
-            last + 1 >= len(texts)
-            or texts[first - 1]
-            in (
-                "as",
-                "than",
-                "there",
-                "seen",
-                "known",
-                "present",
-                "noticed",
-                "never",
-                "months",
-                "weeks",
-                "days",
-                "year",
-                "years",
-                "ever",
-                "was",
-                "were",
-            )
-        )
-        and (last + 1 >= len(texts) or texts[last + 1] in ("and", "but", "it", "he", "she", "a", "shows", "is", "has"))
-    ):
-        return Moment(value, _NONE, first, last)
-    return Moment(value, event, first, last)
+def _stands_alone(reading: Reading, event: str, i: int, end: int) -> bool:
+    """Whether the words [i, end) name no event: "the cough followed" came later itself, "The day before, a tube …"."""
+    texts = reading.texts
+    if texts[end - 1] == "followed" and event == _PRECEDES:
+        return True
+    behind = reading.words[i].end
+    if texts[i] in (BEFORE, AFTER) and reading.text[behind : behind + 1] in (",", "."):
+        return True
+    if texts[i] != BEFORE or not i:
+        return False
+    return end == len(texts) or (texts[i - 1] in _THEN and texts[end] in _GOES_ON)
+
+
+_THEN = frozenset("as than there seen known present noticed never months weeks days year years ever was were".split())
+_GOES_ON = frozenset("and but it he she a shows is has".split())
 
 
 def _is_time(reading: Reading, i: int, size: int) -> bool:
@@ -228,12 +204,12 @@ def _events(reading: Reading, found: list[Moment]) -> dict[str, float]:
     bag: dict[str, float] = {}
     for moment in found:
         if moment.event == _WITHIN:
-            bag |= dict.fromkeys(_bag(reading, moment.first, moment.last + 1), 1.0)
+            bag |= dict.fromkeys(bag_of(reading, moment.first, moment.last + 1), 1.0)
             if _is_operation(reading, moment):
                 bag["surgery"] = 1.0
         elif moment.event == _DONE:
             start, end = sentence(reading, moment.first)
-            bag |= _bag(reading, start, min(end, moment.last + 4))
+            bag |= bag_of(reading, start, min(end, moment.last + 4))
         else:
             bag |= _ends(reading, moment)[0]
     return bag
@@ -279,7 +255,7 @@ def _told_backwards(found: list[Moment]) -> bool:
 def _text(reading: Reading, found: list[Moment]) -> str:
     moment = found[0]
     last = min(moment.last + (2 if moment.event == _FOLLOWS else 0), len(reading.words) - 1)
-    return f"“{reading.text[reading.words[moment.first].start : reading.words[last].end]}”"
+    return f"“{reading.between(moment.first, last)}”"
 
 
 def _comma(reading: Reading, start: int, end: int) -> int:
@@ -294,23 +270,14 @@ def _ends(reading: Reading, moment: Moment) -> tuple[dict[str, float], dict[str,
     if moment.event == _FOLLOWS:
         opens = moment.first - start <= 4 and _comma(reading, moment.last, end) < end
         stop = _comma(reading, moment.last, end)
-        event = _bag(reading, moment.last + 1, stop)
-        rest = _bag(reading, stop, end) if opens else _bag(reading, start, moment.first)
+        event = bag_of(reading, moment.last + 1, stop)
+        rest = bag_of(reading, stop, end) if opens else bag_of(reading, start, moment.first)
         return event, rest
     if moment.event == _PRECEDES:
         if moment.last + 1 >= end and end < len(reading.words):
             end = sentence(reading, end)[1]  # "The fever came first; the cough followed."
-        return _bag(reading, start, moment.first), _bag(reading, moment.last + 1, end)
+        return bag_of(reading, start, moment.first), bag_of(reading, moment.last + 1, end)
     return {}, {}
-
-
-def _bag(reading: Reading, start: int, end: int) -> dict[str, float]:
-    """The keys of the words [start, end), the far ones lighter."""
-    bag: dict[str, float] = {}
-    for first, last, key, weight in reading.get(keys):
-        if start <= first and last < end and not key.startswith("@"):
-            bag[key] = max(bag.get(key, 0.0), weight)
-    return bag
 
 
 class _Turned(NamedTuple):
@@ -326,14 +293,14 @@ def _turned(expert: Reading, here: list[Moment], lay: Reading, there: list[Momen
         event, rest = _ends(expert, one)
         if not event or one.value == DURING:
             continue
-        own, other_own = _without(event, rest), _without(rest, event)
+        own, other_own = only(event, rest)
         found = ""
         straight = crossed = 0.0
         for other in there:
             lay_event, lay_rest = _ends(lay, other)
             if not lay_event or other.value == DURING:
                 continue
-            to_event, to_rest = _without(lay_event, lay_rest), _without(lay_rest, lay_event)
+            to_event, to_rest = only(lay_event, lay_rest)
             direct = likeness(own, to_event), likeness(other_own, to_rest)
             reverse = likeness(own, to_rest), likeness(other_own, to_event)
             if one.value == other.value:  # "A after B", "B after A": both have to stand at the other end
@@ -357,7 +324,3 @@ def _comparable(expert: Reading, one: Moment, lay: Reading, other: Moment) -> bo
 
 
 _IN_ORDER = frozenset(("by", "first", "then"))  # "followed by", "came first", "and then"
-
-
-def _without(bag: dict[str, float], other: dict[str, float]) -> dict[str, float]:
-    return {key: weight for key, weight in bag.items() if key not in other}

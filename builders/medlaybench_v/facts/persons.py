@@ -48,25 +48,21 @@ SEX = {
 _SEXES = frozenset().union(*_PERSONS.values()) | frozenset("scrotum scrotal penis penile labia xx xy sex".split())
 # Words that only one sex has to do with.
 _SEXED = frozenset(
-    "pregnant pregnancy gestation gestational uterus uterine ovary ovarian ovaries vagina vaginal transvaginal "
-    "cervix prostate "
-    "prostatic testis testicular testes scrotum scrotal penis penile breast mammogram mammography mammographic "
-    "endometrial "
-    "endometrium fetal foetal fetus foetus trimester obstetric postpartum placenta placental caesarean "
-    "cesarean hysterectomy "
-    "hysterosalpingogram hysterosalpingography maternal gravid parous lactiferous fibroid amniotic".split()
+    "pregnant pregnancy gestation gestational uterus uterine ovary ovarian ovaries vagina vaginal transvaginal cervix "
+    "prostate prostatic testis testicular testes scrotum scrotal penis penile breast mammogram mammography "
+    "mammographic endometrial endometrium fetal foetal fetus foetus trimester obstetric postpartum placenta placental "
+    "caesarean cesarean hysterectomy hysterosalpingogram hysterosalpingography maternal gravid parous lactiferous "
+    "fibroid amniotic".split()
 )
 _IN_SEXED = re.compile(r"uter|ovar|vagin|prostat|test[ei]|scrot|gesta|pregn|metri|gravida").search
 _CERVICAL = frozenset(("cervical", "cervicitis"))  # of the womb, where no neck is spoken of
 _NECK = frozenset("spine spinal rib ribs vertebra vertebrae vertebral disc lymph neck cord node nodes".split())
 _YOUNG = frozenset(
-    "child children baby babies infant infants newborn newborns neonate neonates toddler toddlers boy boys "
-    "girl girls teenager "
-    "teenage adolescent adolescents schoolboy schoolgirl".split()
+    "child children baby babies infant infants newborn newborns neonate neonates toddler toddlers boy boys girl girls "
+    "teenager teenage adolescent adolescents schoolboy schoolgirl".split()
 )
 _AGED = frozenset(
-    "fontanelle fontanel fontanelles antenatal prenatal postnatal perinatal "
-    "pediatric paediatric neonatal infantile congenital juvenile premature preterm fetal foetal fetus foetus "
-    "birth born "
-    "gestation gestational weeks aged old age pregnancy pregnant trimester twin twins deciduous postpartum".split()
+    "fontanelle fontanel fontanelles antenatal prenatal postnatal perinatal pediatric paediatric neonatal infantile "
+    "congenital juvenile premature preterm fetal foetal fetus foetus birth born gestation gestational weeks aged old "
+    "age pregnancy pregnant trimester twin twins deciduous postpartum".split()
 )

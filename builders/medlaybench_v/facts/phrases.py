@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from builders.medlaybench_v.facts.scan import Reading
-from builders.medlaybench_v.facts.senses import ANATOMY, implied, kind_of, senses
+from builders.medlaybench_v.facts.senses import ANATOMY, SAYS_LITTLE, implied, kind_of, senses
 
 _PARTS = frozenset(",;:.()?!—–")
 _JOINTS = frozenset("and but while whereas with which that who whose where or nor although though without".split())
-_GENERAL = frozenset(("general", "visible", "state", "person"))
 
 
 def phrases(reading: Reading) -> list[tuple[int, int]]:
@@ -67,7 +66,7 @@ def named(reading: Reading, start: int, end: int) -> frozenset[str]:
         for s in reading.get(senses)
         if start <= s.first and s.last < end
         for x in s.senses
-        if kind_of(x.concept) not in _GENERAL
+        if kind_of(x.concept) not in SAYS_LITTLE
     )
 
 

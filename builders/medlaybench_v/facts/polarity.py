@@ -71,12 +71,10 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if not outcome.decided:
         _by_kind(here, there, outcome)
     if ours and not theirs and not outcome.decided and "growth" not in lay.bag:  # "found no growth"
-        denied = {c for c, signs in here.signs.items() if -1 in signs and judged(c)}
-        denied = {c for c in denied if here.signs[c] == {-1} or not _denied_of_others(expert, lay, c)}
         outright = any(_is_outright(expert.texts, cue) for cue in here.cues) and _WELL.isdisjoint(lay.texts)
-        untold = any(there.signs.get(concept) == {1} for concept in denied)
-        if untold or (outright and _EXCEPTS.isdisjoint(expert.texts)):  # others are told by their effect: "preserved"
-            outcome.add("lost", _shown(expert, here), Basis.READ)
+        if outright and _EXCEPTS.isdisjoint(expert.texts):  # others are told by their effect: "preserved"
+            first, last = here.cues[0].first, min(here.cues[0].last + 3, len(expert.words) - 1)
+            outcome.add("lost", f"“{expert.between(first, last)}”", Basis.READ)
     if not outcome.decided:
         _by_place(expert, lay, outcome)
     lacks = expert.get(may_deny) or not expert.bag.isdisjoint(_NONE_OF) or any(map(_LACKS, expert.bag))
@@ -103,8 +101,7 @@ def _denials(reading: Reading) -> list[str]:
             if not start <= cue.first < end or reading.texts[cue.last] != "no" or not behind:
                 continue
             if _NO_FINDING.isdisjoint(behind) and _NOT_NOW.isdisjoint(reading.texts[start:end]):
-                words = reading.words
-                found.append(f"“{reading.text[words[cue.first].start : words[cue.last + len(behind)].end]}”")
+                found.append(f"“{reading.between(cue.first, cue.last + len(behind))}”")
     return found
 
 
@@ -199,7 +196,7 @@ def _may_be_denied(key: str) -> bool:
         return key[1:] not in _NO_THINGS and not key[1].isdigit()
     if key[0] == "@" or key[-1] in "+-=" or key.startswith(("side ", "no ")) or key in ("visible", "idiom"):
         return False
-    return kind_of(key) != ANATOMY or judged(key)
+    return kind_of(key) != ANATOMY
 
 
 _NO_THINGS = frozenset(root(word)[:7] for word in "arrow marker label contrast dye gadolinium normal".split())
@@ -217,7 +214,10 @@ def _by_kind(here: Polarity, there: Polarity, outcome: Outcome) -> None:
 
 def _by_place(expert: Reading, lay: Reading, outcome: Outcome) -> None:
     """Denials that went from one place to another, or were lost for one of two places."""
-    here, there = expert.get(signs_of_places), lay.get(signs_of_places)
+    here = expert.get(signs_of_places)
+    if {-1} not in here.values():
+        return  # what follows was denied of a place
+    there = lay.get(signs_of_places)
     if swap := exchanged_places(here, there):
         outcome.add("swapped", swap, Basis.READ)
         return
@@ -278,15 +278,6 @@ def _twice(reading: Reading, cue: Cue) -> bool:
         and said.senses[0].sign < 0
         for said in reading.get(senses)
     )
-
-
-def _shown(reading: Reading, found: Polarity) -> str:
-    if found.cues:
-        cue = found.cues[0]
-        last = min(cue.last + 3, len(reading.words) - 1)
-        return f"“{reading.text[reading.words[cue.first].start : reading.words[last].end]}”"
-    said = next(s for s in reading.get(senses) if any(x.sign < 0 for x in s.senses))
-    return f"“{reading.text[reading.words[said.first].start : reading.words[said.last].end]}”"
 
 
 def _tell(outcome: Outcome, concept: str, text: str, denying: Reading, telling: Reading, *, sure: bool = False) -> None:

@@ -120,7 +120,7 @@ class _Reader:
                     and quantity.value < one.value / one.raw
                 ):
                     whole = one.value + quantity.value
-                    text = self.reading.text[self.words[one.first].start : self.words[quantity.last].end]
+                    text = self.reading.between(one.first, quantity.last)
                     joined[-1] = one._replace(
                         value=whole, step=quantity.step, loose=False, last=quantity.last, text=text, raw=whole
                     )
@@ -140,11 +140,10 @@ class _Reader:
 
     def gap(self, i: int) -> str:
         """What stands between word i and the one before it."""
-        return self.reading.text[self.words[i - 1].end : self.words[i].start] if 0 < i < len(self.words) else "\n"
+        return self.reading.gaps[i] if 0 < i < len(self.words) else "\n"
 
     def raw(self, i: int) -> str:
-        word = self.words[i]
-        return self.reading.text[word.start : word.end]
+        return self.reading.between(i, i)
 
     def _at(self, i: int) -> int:
         """Read what begins at word i; the index of the first word behind it."""
@@ -168,12 +167,8 @@ class _Reader:
             trimester := self._trimester(i)
         ):
             return trimester
-        if word in known.ORDINALS and word != "second":
-            return self._ordinal(i, known.ORDINALS[word], i + 1)
-        if word in _FAR_ORDINALS:
-            return self._ordinal(i, _FAR_ORDINALS[word], i + 1)
-        if word == "second":
-            return self._second(i)
+        if word in _ORDINALS:
+            return self._ordinal(i, _ORDINALS[word], i + 1)
         if (
             word == "day"
             and self.word(i - 1) in ("the", "next", "following")
@@ -190,12 +185,10 @@ class _Reader:
             return self._code(i)
         if _ROMAN.match(word) and self.raw(i)[:1].isupper():
             return self._roman(i)
-        if word in known.MONTHS and self.raw(i)[0].isupper() and (word not in ("may", "march") or self._dated(i)):
-            self._add("date", float(list(_MONTHS).index(word) + 1), 0.0, i, i)
+        dated = self.word(i + 1)[:1].isdigit() or self.word(i - 1) in ("of", "in", "since", "last") or i == 0
+        if word in known.MONTHS and self.raw(i)[0].isupper() and (dated or word not in ("may", "march")):
+            self._add("date", float(known.MONTHS_IN_ORDER.index(word) + 1), 0.0, i, i)
         return i + 1
-
-    def _dated(self, i: int) -> bool:
-        return self.word(i + 1)[:1].isdigit() or self.word(i - 1) in ("of", "in", "since", "last") or i == 0
 
     def _add(
         self,
@@ -209,7 +202,7 @@ class _Reader:
         raw: float | None = None,
         letter: str = "",
     ) -> int:
-        text = self.reading.text[self.words[first].start : self.words[last].end]
+        text = self.reading.between(first, last)
         bound = self._bound(first, last)
         own = value if raw is None else raw
         self.found.append(Quantity(kind, value, step, bound, loose, first, last, text, own, letter))
@@ -322,7 +315,7 @@ class _Reader:
     def _with_unit(self, first: int, last: int, value: float, step: float) -> int:
         """A number with the unit that follows it, across "x 3 cm" and "to 5 mm"."""
         unit_at = self._unit_after(last + 1)
-        aged = self.word(first - 1) in ("of", "is", "was") and self._of_a_person(first)
+        aged = self.word(first - 1) in ("of", "is", "was") and self.word(first - 2) in _PEOPLE
         dated = is_dated(self.word(first - 1), value) and unit_at is not None and unit_at[0] > last + 1
         if (
             unit_at is not None and not dated and not (aged and "," in self.gap(last + 1))
@@ -355,9 +348,11 @@ class _Reader:
         if self.word(first - 1) in ("week", "month", "year") and self.word(first - 2) != "per":
             kind, factor = UNITS[self.word(first - 1)]
             return self._add(kind, value * factor, 0.0, first - 1, last, raw=value)
-        if self.word(first - 1) in ("aged", "age") or aged or self._apposed(first, last):
+        # "The patient, 45, is a man"
+        apposed = self.word(first - 1) in _PEOPLE and "," in self.gap(first) and "," in self.gap(last + 1)
+        if self.word(first - 1) in ("aged", "age") or aged or apposed:
             return self._add("time", value * 365.25, 0.0, first, last, raw=value)
-        if self.word(first - 1) in ("french",) or self.word(last + 1) == "french":
+        if self.word(first - 1) == "french":
             return self._add("French", value, step, first, last)
         if step == 1 and is_year(value):
             return self._add("date", value, 0.0, first, last)
@@ -371,14 +366,6 @@ class _Reader:
         while self.word(j) in ("on", "in", "the", "of"):
             j += 1
         return {"celsius": "c", "centigrade": "c", "fahrenheit": "f"}.get(self.word(j), "")
-
-    def _of_a_person(self, i: int) -> bool:
-        before = self.word(i - 2)
-        return before in _PEOPLE or (self.word(i - 1) in ("is", "was") and before in ("he", "she", "patient"))
-
-    def _apposed(self, first: int, last: int) -> bool:
-        """ "The patient, 45, is a man"."""
-        return self.word(first - 1) in _PEOPLE and all("," in self.gap(i) for i in (first, last + 1))
 
     def _letter(self, i: int) -> str:
         following = self.word(i + 1)
@@ -457,10 +444,9 @@ class _Reader:
             return self._with_unit(i, last, value, 1.0)
         if self.word(last + 1) in ("dimensional", "d"):
             return last + 2
-        at = len(self.found)
         end = self._with_unit(i, last, value, 1.0)
-        if len(self.found) > at and self.found[-1].kind == "count" and self._is_generic(last):
-            self.found[-1] = _loosened(self.found[-1])
+        if self.found[-1].kind == "count" and self._is_generic(last):
+            self.found[-1] = self.found[-1]._replace(loose=True)
         return end
 
     def _stands_last(self, person: int, last: int) -> bool:
@@ -549,11 +535,6 @@ class _Reader:
         told = self.word(i) == "and" and self.word(i + 1) == "a"
         return _FRACTIONS.get(self.word(i + 2), 0.0) if told else 0.0
 
-    def _second(self, i: int) -> int:
-        if self.word(i - 1)[:1].isdigit() or self.word(i - 1) in known.CARDINALS:
-            return i + 1
-        return self._add("ordinal", 2.0, 1.0, i, i, loose=self.word(i + 1) not in VERTEBRAL)
-
     def _trimester(self, i: int) -> int:
         """The third trimester, the last three months of the pregnancy; 0 where it is none."""
         word, following = self.word(i), self.word(i + 1)
@@ -608,27 +589,23 @@ class _Reader:
     def _roman(self, i: int) -> int:
         numeral = _ROMAN.match(self.texts[i])
         assert numeral is not None
-        graded = self.word(i - 1) in _SCALES or self.word(i - 1) in known.GRADED
+        graded = self.word(i - 1) in _SCALES
         raw = self.raw(i)
         if raw in ("IVF", "IVC", "XI", "IVA", "VIA"):
             return i + 1
         alone = len(numeral[1]) > 1 and raw[: len(numeral[1])].isupper() and self.word(i + 1) not in _INTRAVENOUS
         if not (graded or alone) or self.reading.lower[self.words[i].end :][:4] in ("-ray", " ray"):
             return i + 1
-        if raw[:1] in "IVX" and len(numeral[1]) == 1 and not graded:
-            return i + 1
         return self._add("grade", float(known.ROMAN[numeral[1]]), 1.0, i, i, letter=numeral[2])
 
 
 def _may_count(word: str) -> bool:
-    """Whether a quantity may begin with a word; most words begin none."""
     return (
         word in known.CARDINALS
-        or word in known.ORDINALS
         or word in known.MONTHS
         or word in _BEGINNINGS
         or word in _LOOSE
-        or word in _FAR_ORDINALS
+        or word in _ORDINALS
         or word in _DECADES
         or word in _FOLD
         or any(char.isdigit() for char in word)
@@ -645,10 +622,6 @@ _ONLY_BEFORE = {
 }  # fmt: skip
 
 
-def _loosened(quantity: Quantity) -> Quantity:
-    return quantity._replace(loose=True)
-
-
 def _number(text: str) -> tuple[float, float]:
     """The value and the unit of the last digit."""
     text = with_point(text) if "," in text else text
@@ -662,7 +635,6 @@ def _number(text: str) -> tuple[float, float]:
 _FOLD = {f"{word}fold": value for word, value in known.CARDINALS.items()}
 _POWERS = {"thousand": 1e3, "million": 1e6}
 _MILLIMETRES = frozenset("mm millimetre millimetres millimeter millimeters".split())
-_MONTHS = dict.fromkeys(known.MONTHS_IN_ORDER)
 _DIGITS = frozenset("0123456789")
 _BEGINNINGS = frozenset(
     "hundred thousand dozen one zero million a an half quarter twice couple fortnight day next following right first "
@@ -682,7 +654,7 @@ _EXTREMES = {"most": "<", "least": ">"}
 _BOUND_BETWEEN = frozenset(
     "than to of a an the just little slightly bit only as was is at no not by - than held".split()
 )
-_FAR_ORDINALS = {
+_ORDINALS = known.ORDINALS | {
     "thirteenth": 13, "fourteenth": 14, "fifteenth": 15, "sixteenth": 16, "seventeenth": 17, "eighteenth": 18,
     "nineteenth": 19, "twentieth": 20, "thirtieth": 30,
 }  # fmt: skip

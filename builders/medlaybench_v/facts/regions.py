@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.senses import Said, implied
+from builders.medlaybench_v.facts.words import table
 
 _REGIONS = frozenset("head neck chest abdomen pelvis arm leg".split())
 # Organs that everybody knows by one name, which hardly means anything else: no "hand", "eye" or "foot".
@@ -17,10 +18,7 @@ _ORGANS = frozenset(
     "skull collarbone femur tibia fibula humerus radius ulna kneecap throat thigh forearm calf".split()
 )
 # What a finding or a vessel also tells of: whose pregnancy it is, where an artery leads to.
-_TELLS_OF = {
-    "pregnancy": "uterus", "fetus": "uterus", "placenta": "uterus", "vertebral artery": "brain", "carotid": "brain",
-    "midline": "brain", "varices": "esophagus", "hernia": "stomach", "urethra": "bladder", "urinary": "bladder",
-}  # fmt: skip
+_TELLS_OF = table("organs told of")
 
 
 def elsewhere(
@@ -45,5 +43,4 @@ def _is_elsewhere(lay: Reading, said: Said, known: frozenset[str], regions: froz
     behind = said.last + 1
     if lay.texts[behind : behind + 1] == ["of"] or "-" in (lay.gaps[said.first], *lay.gaps[behind : behind + 1]):
         return False  # "the neck of the gallbladder", "a nose-to-stomach tube"
-    own = implied(concept)
-    return not own.isdisjoint(_REGIONS) and own.isdisjoint(regions)
+    return implied(concept).isdisjoint(regions)

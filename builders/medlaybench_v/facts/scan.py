@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache, partial
 from itertools import accumulate, compress
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from builders.medlaybench_v.facts import words as known
 from builders.medlaybench_v.facts.numerals import with_point
+from builders.medlaybench_v.facts.units import SHOWN
 
 Value = TypeVar("Value")
 
@@ -39,6 +40,16 @@ class Word(NamedTuple):
     text: str
     start: int
     end: int
+
+
+class Told(Protocol):
+    """What is told by the words [first, last] of a text."""
+
+    @property
+    def first(self) -> int: ...
+
+    @property
+    def last(self) -> int: ...
 
 
 class OfWords(dict[str, Value]):
@@ -75,11 +86,18 @@ class Reading:
 
     def get(self, parse: Callable[[Reading], Value]) -> Value:
         """What a parser makes of this text, made once."""
-        try:
-            known: Value = self._parsed[parse]
-        except KeyError:
-            known = self._parsed[parse] = parse(self)
-        return known
+        if parse not in self._parsed:  # most is asked for once or twice: an exception would cost more than this
+            self._parsed[parse] = parse(self)
+        made: Value = self._parsed[parse]
+        return made
+
+    def said(self, told: Told) -> str:
+        """The words by which something is told."""
+        return self.between(told.first, told.last)
+
+    def between(self, first: int, last: int) -> str:
+        """The text from word `first` to word `last`."""
+        return self.text[self.words[first].start : self.words[last].end]
 
     @_Once
     def lower(self) -> str:
@@ -168,8 +186,7 @@ class _Scan:
         return self.texts[i] if 0 <= i < len(self.texts) else ""
 
     def raw(self, i: int) -> str:
-        _, start, end = self.reading.words[i]
-        return self.reading.text[start:end]
+        return self.reading.between(i, i)
 
     def around(self, i: int) -> tuple[str, str]:
         """The characters before and behind word i."""
@@ -196,13 +213,7 @@ def _number(scan: _Scan, i: int) -> None:
         scan.add("number", _canonical(word[:-2]), i, unit="ordinal")
         return
     following = scan.word(i + 1)
-    if (
-        following
-        and following not in known.UNITS
-        and len(following) <= 2
-        and not scan.gap(i + 1)
-        and following[0].isalpha()
-    ):
+    if following and following not in SHOWN and len(following) <= 2 and not scan.gap(i + 1) and following[0].isalpha():
         # 18F, 3D, 2b: the letters belong to the number.
         scan.add("number", (scan.raw(i) + scan.raw(i + 1)).upper(), i, i + 1, unit="code")
         scan.done = i + 2
@@ -225,9 +236,9 @@ def _unit(scan: _Scan, j: int) -> str:
         word = scan.word(j)
         if not word or len(scan.gap(j)) > 3:
             return ""
-        if word in known.UNITS:
+        if word in SHOWN:
             # A single letter is a unit only next to its number.
-            return known.UNITS[word] if len(word) > 1 or scan.gap(j) in ("", " ") else ""
+            return SHOWN[word] if len(word) > 1 or scan.gap(j) in ("", " ") else ""
         if not (word in ("x", "by", "to") or word[0].isdigit()):
             return ""
         j += 1

@@ -14,6 +14,8 @@ from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.wordings import SENSES, Sense, rows
 
 ANATOMY = "anatomy"
+SAYS_LITTLE = frozenset(("general", "visible", "state", "person"))
+"""Kinds of concepts that are said of almost anything."""
 
 
 class Said(NamedTuple):
@@ -92,10 +94,6 @@ def senses(reading: Reading) -> list[Said]:
 
 def concepts_of(reading: Reading) -> frozenset[str]:
     """The concepts that a text names, and those that they imply."""
-    return reading.get(_all_implied)
-
-
-def _all_implied(reading: Reading) -> frozenset[str]:
     return implied_by_all(reading.get(senses))
 
 

@@ -15,6 +15,7 @@ from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import OfWords, Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
 from builders.medlaybench_v.facts.wordings import Sense
+from builders.medlaybench_v.facts.words import table
 
 LEFT, RIGHT, BOTH = "left", "right", "both"
 
@@ -35,18 +36,9 @@ _WORDS = {
     "both": BOTH,
     "either": BOTH, "each": BOTH, "neither": BOTH,
 }  # fmt: skip
-_IN_TERMS = (
-    ("levo", LEFT), ("laevo", LEFT), ("dextro", RIGHT), ("bifront", BOTH), ("bibas", BOTH), ("biapic", BOTH),
-    ("bitempor", BOTH),
-)  # fmt: skip
+_IN_TERMS = tuple(table("sides in terms").items())
 _TERMS = tuple(start for start, _ in _IN_TERMS)
-_ABBREVIATED = {
-    **dict.fromkeys(
-        "lul lll luq llq lica lcca lmca lpa lima lga lha lao laa lvot lvef lv la lad lca lcx laf lbbb".split(), LEFT
-    ),
-    **dict.fromkeys("rul rml rll ruq rlq rica rcca rmca rpa rha rao rvot rv ra rca rvh rbbb rif".split(), RIGHT),
-    "lif": LEFT,
-}
+_ABBREVIATED = table("sides in abbreviations")
 # Of these the side is a part of what a plain sentence must say.
 _REQUIRED = frozenset("lul lll luq llq rul rml rll ruq rlq lica rica lcca rcca rif lif".split())
 _AFTER_VERB = frozenset("behind over untreated open alone unrepaired inside intact unchanged unclear hospital".split())
@@ -99,12 +91,12 @@ def sides(reading: Reading) -> list[Side]:
         elif (
             raw in ("R", "L")
             and after
-            and reading.text[words[i].end : words[i + 1].start] in (" ", "-")
+            and reading.gaps[i + 1] in (" ", "-")
             and not before[:1].isdigit()
             and (after in _PROJECTIONS or any(_is_structure(reading, j) for j in (i + 1, i + 2)))
         ):
             found.append(Side(RIGHT if raw == "R" else LEFT, i, i))
-        elif word == "b" and after == "l" and reading.text[words[i].end : words[i + 1].start] == "/":
+        elif word == "b" and after == "l" and reading.gaps[i + 1] == "/":
             found.append(Side(BOTH, i, i + 1))
         elif word in _ABBREVIATED and raw[:2].isupper():
             found.append(Side(_ABBREVIATED[word], i, i, named=word in _REQUIRED))
@@ -124,7 +116,7 @@ def _ends(reading: Reading, i: int) -> bool:
     """Whether the side stands alone: "to the left", and not "to the left lung"."""
     if i + 1 >= len(reading.texts):
         return True
-    gap = reading.text[reading.words[i].end : reading.words[i + 1].start]
+    gap = reading.gaps[i + 1]
     return any(char in ".,;:()" for char in gap) or not (
         _is_structure(reading, i + 1)
         or (
@@ -137,7 +129,6 @@ def _ends(reading: Reading, i: int) -> bool:
 
 
 def _is_structure(reading: Reading, i: int) -> bool:
-    """Whether word i names a body part."""
     return any(s.first <= i <= s.last and _is_part(s.senses) for s in reading.get(senses))
 
 
@@ -161,8 +152,8 @@ def _no_side(reading: Reading, word: str, before: str, after: str, i: int) -> bo
             return False  # "a dominant left artery with a hypoplastic right"
         return after in _RIGHT_HERE and before not in _ARTICLES and before not in ("upper", "lower", "far")
     if word in ("both", "each", "either", "neither"):
-        if word == "both" and _joins(texts, i):
-            return True
+        if word == "both" and "and" in texts[i + 2 : i + 4] and not {LEFT, RIGHT} & set(texts[i : i + 6]):
+            return True  # "both A and B"
         if word == "neither":
             return after in ("confirm", "yes", "of") or "nor" in texts[i : i + 4]
         if word in ("either", "each"):  # "on each side", but "nodules, each smaller than 1 cm"
@@ -196,7 +187,7 @@ def _remains(reading: Reading, i: int, before: str, after: str) -> bool:
         return True
     if before in ("", "the") or reading.text[reading.words[i].start - 1 : reading.words[i].start] in "(-/[":
         return False
-    gap = reading.text[reading.words[i].end : reading.words[i + 1].start] if after else ""
+    gap = reading.gaps[i + 1] if after else ""
     if after in _OBJECTS and not gap.strip() and before not in _SHIFT | {"the", "and", "or", "of"}:
         return True
     if after == "from" and before not in _SIDE_BEFORE | _SHIFT:
@@ -207,7 +198,7 @@ def _remains(reading: Reading, i: int, before: str, after: str) -> bool:
         return after in ("behind", "over")
     if after in _AFTER_VERB or after in ("the", "over"):
         return True
-    ends = not after or any(c in ".;:,()" for c in reading.text[reading.words[i].end : reading.words[i + 1].start])
+    ends = not after or any(c in ".;:,()" for c in reading.gaps[i + 1])
     if ends or after in _LEFT_OVER:  # "no tumour left in the corner", "the 2 mm left"
         return before in _UNIT_WORDS or (after in _LEFT_OVER and _remnant(texts, i))
     return False
@@ -219,11 +210,6 @@ def _remnant(texts: list[str], i: int) -> bool:
 
 
 _REMNANTS = frozenset("none no any nothing anything little some more remnant what amount much scar".split())
-
-
-def _joins(texts: list[str], i: int) -> bool:
-    """ "both A and B": a pair of two things, not of two sides."""
-    return "and" in texts[i + 2 : i + 4] and not ({LEFT, RIGHT} & set(texts[i : i + 6]))
 
 
 def compare(
@@ -252,7 +238,7 @@ def compare(
                 continue
             if {"two", "pair", "all", "twin", "symmetrical", "everywhere"} & texts and not _one_of(lay):
                 continue
-            if _plural_pair(lay) and "one" not in texts:
+            if not _PAIRED.isdisjoint(lay.bag - {"two"}) and "one" not in texts:
                 continue
             outcome.lost.append(side)
         elif (
@@ -295,7 +281,6 @@ def _moved_sides(
 
 
 def _new_side(expert: Reading, lay: Reading, there: list[Side], side: str, outcome: Outcome) -> None:
-    """A left or right that the lay caption alone names."""
     if not _OTHERS.isdisjoint(expert.bag):
         return
     if (side == LEFT and not _HELD.isdisjoint(expert.bag)) or (
@@ -352,18 +337,10 @@ def _unnamed(lay: Reading) -> bool:
 
 
 def _one_of(lay: Reading) -> bool:
-    """ "One of the two kidneys", "on one side"."""
+    """ "One of the two kidneys", "on one side", and not "one of them"."""
     texts = lay.texts
-    return any(
-        w == "one"
-        and (texts[i + 1 : i + 2] == ["side"] or (texts[i + 1 : i + 2] == ["of"] and _pair(texts[i + 2 : i + 5])))
-        for i, w in enumerate(texts)
-    )
-
-
-def _pair(behind: list[str]) -> bool:
-    """Whether a pair is meant, and not many things: "one of the two", "one of her kidneys", and not "one of them"."""
-    return bool(_PAIRED.intersection(behind))
+    one = [texts[i + 1 : i + 5] for i, word in enumerate(texts) if word == "one"]
+    return any(w[:1] == ["side"] or (w[:1] == ["of"] and not _PAIRED.isdisjoint(w[1:])) for w in one)
 
 
 def _placed(reading: Reading, found: list[Side], pair: set[str]) -> list[Placed]:
@@ -372,13 +349,13 @@ def _placed(reading: Reading, found: list[Side], pair: set[str]) -> list[Placed]
 
 def _directions(reading: Reading, side: Side) -> tuple[float, float]:
     """How much what stands before a side counts, and what behind: "a cyst in the left ovary", "on the left, X"."""
-    texts, words = reading.texts, reading.words
+    texts = reading.texts
     start = side.first
     while start and texts[start - 1] in ("the", "his", "her", "its", "patient's"):
         start -= 1
     by_preposition = start > 0 and texts[start - 1] in _LOCATING
     start -= by_preposition
-    opens = not start or any(c in ".;:,—" for c in reading.text[words[start - 1].end : words[start].start])
+    opens = not start or any(c in ".;:,—" for c in reading.gaps[start])
     opens = opens or texts[start - 1] in ("and", "while", "but", "whereas")
     if opens:
         return 0.2, 1.0
@@ -388,17 +365,13 @@ def _directions(reading: Reading, side: Side) -> tuple[float, float]:
 _LOCATING = frozenset("in on of at to from within into".split())
 
 
-def _plural_pair(lay: Reading) -> bool:
-    return not _PAIRED.isdisjoint(lay.bag - {"two"})
-
-
 _PAIRED = frozenset("two lungs kidneys breasts hips eyes tubes ovaries sides halves arteries feet legs".split())
 
 
 def _new_both(expert: Reading, lay: Reading, there: list[Side]) -> str:
     """A "both" of the lay caption said of what the expert caption names on one side only."""
     one_sided = {s.value for s in expert.get(sides) if s.named}
-    if len(one_sided) != 1 or BOTH in one_sided:
+    if len(one_sided) != 1:
         return ""
     for side in there:
         if side.value != BOTH:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 VERTEBRAL = frozenset(
-    "vertebra vertebrae vertebral level spinous rib ribs lumbar thoracic cervical sacral bone disc root nerve "
-    "pedicle body "
-    "neck chest screw spine foramen neural segment".split()
+    "vertebra vertebrae vertebral level spinous rib ribs lumbar thoracic cervical sacral bone disc root nerve pedicle "
+    "body neck chest screw spine foramen neural segment".split()
 )
 ENDS_OF_SPINE = frozenset("lowest last bottom lowermost top uppermost topmost highest first".split())
 _LAST_OF = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.binding import keys, likeness
+from builders.medlaybench_v.facts.binding import bag_of, likeness, only
 from builders.medlaybench_v.facts.clauses import clauses
 from builders.medlaybench_v.facts.phrases import sentence
 from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
@@ -73,7 +73,7 @@ def comparisons(reading: Reading) -> list[Comparison]:
         one, other = _bag(reading, start, i), _bag(reading, last + 1, _stop(reading, last + 1, end))
         if value and i and other:
             since = not _EARLIER.isdisjoint(texts[last + 1 : _stop(reading, last + 1, end)])
-            found.append(Comparison(value, *_apart(one, other), since=since))
+            found.append(Comparison(value, *only(one, other), since=since))
     return found
 
 
@@ -134,7 +134,6 @@ def other_end(expert: Reading, lay: Reading, pole: Pole) -> bool | None:
 
 
 def _places(bag: dict[str, float]) -> dict[str, float]:
-    """The body parts and sides of a bag."""
     return {k: w for k, w in bag.items() if k.startswith("side ") or (k in anatomy() and w == 1.0)}
 
 
@@ -154,30 +153,19 @@ def _pole(reading: Reading, start: int, end: int) -> str:
     here = [p for p in reading.get(poles) if start <= p.first < end and p.dimension in _DIMENSIONS]
     others = {p.first for p in here if p.dimension != "size"}
     sizes = [p for p in here if p.dimension == "size" and not (p.first == p.last and p.last + 1 in others)]
-    last = (sizes or here)[-1:]
-    return last[0].value if last and last[0].value in (PLUS, MINUS, SAME) else ""
+    return (sizes or here)[-1].value if here else ""
 
 
 def _stop(reading: Reading, start: int, end: int) -> int:
     """Where the second side of a comparison ends."""
     for j in range(start + 1, end):
-        if _parted(reading, j, ",:") or reading.texts[j] in ("which", "while", "but", "whereas"):
+        if not _PARTED.isdisjoint(reading.gaps[j]) or reading.texts[j] in ("which", "while", "but", "whereas"):
             return j
     return end
 
 
-def _parted(reading: Reading, i: int, marks: str) -> bool:
-    return any(mark in reading.gaps[i] for mark in marks)
+_PARTED = frozenset(",:")
 
 
 def _bag(reading: Reading, start: int, end: int) -> dict[str, float]:
-    bag: dict[str, float] = {}
-    for first, last, key, weight in reading.get(keys):
-        if start <= first and last < end and not key.startswith(("size ", "severity ", "depth ")):
-            bag[key] = max(bag.get(key, 0.0), weight)
-    return bag
-
-
-def _apart(one: dict[str, float], other: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
-    """What stands on one side alone."""
-    return {k: w for k, w in one.items() if k not in other}, {k: w for k, w in other.items() if k not in one}
+    return bag_of(reading, start, end, ("size ", "severity ", "depth "))

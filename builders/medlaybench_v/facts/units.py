@@ -1,55 +1,18 @@
-"""The units of captions: of each its kind, and the factor to the base unit of that kind (mm, mL, g, days)."""
+"""The units of captions, by the table `units.csv`: its kind, and the factor to the base unit of that kind."""
 
 from __future__ import annotations
 
-_DAY = 1.0
-UNITS: dict[str, tuple[str, float]] = {
-    **dict.fromkeys(("mm", "millimeter", "millimetre"), ("length", 1.0)),
-    **dict.fromkeys(("cm", "centimeter", "centimetre"), ("length", 10.0)),
-    **dict.fromkeys(("m", "meter", "metre"), ("length", 1000.0)),
-    **dict.fromkeys(("µm", "μm", "um", "micron", "micrometer", "micrometre"), ("length", 0.001)),
-    **dict.fromkeys(("inch", "inche"), ("length", 25.4)),
-    **dict.fromkeys(("foot", "feet"), ("length", 304.8)),
-    **dict.fromkeys(("ml", "milliliter", "millilitre", "cc"), ("volume", 1.0)),
-    **dict.fromkeys(("l", "liter", "litre"), ("volume", 1000.0)),
-    **dict.fromkeys(("dl", "cl"), ("volume", 100.0)),
-    **dict.fromkeys(("ounce", "oz"), ("volume", 29.6)),
-    **dict.fromkeys(("pint",), ("volume", 500.0)),
-    **dict.fromkeys(("teaspoon", "teaspoonful"), ("volume", 5.0)),
-    **dict.fromkeys(("tablespoon", "tablespoonful"), ("volume", 15.0)),
-    **dict.fromkeys(("cup", "cupful"), ("volume", 240.0)),
-    **dict.fromkeys(("kg", "kilogram", "kilo"), ("mass", 1000.0)),
-    **dict.fromkeys(("g", "gram", "gramme"), ("mass", 1.0)),
-    **dict.fromkeys(("mg", "milligram"), ("mass", 0.001)),
-    **dict.fromkeys(("pound", "lb"), ("mass", 453.6)),
-    **dict.fromkeys(("%", "percent", "cent"), ("share", 1.0)),
-    **dict.fromkeys(("°", "degree", "deg"), ("angle", 1.0)),
-    **dict.fromkeys(("hu", "hounsfield"), ("HU", 1.0)),
-    **dict.fromkeys(("f", "fr", "french"), ("French", 1.0)),
-    **dict.fromkeys(("gauge",), ("gauge", 1.0)),
-    **dict.fromkeys(("t", "tesla"), ("tesla", 1.0)),
-    **dict.fromkeys(("mmhg",), ("pressure", 1.0)),
-    **dict.fromkeys(("hz",), ("frequency", 1.0)),
-    **dict.fromkeys(("khz",), ("frequency", 1e3)),
-    **dict.fromkeys(("mhz",), ("frequency", 1e6)),
-    **dict.fromkeys(("gy", "gray"), ("dose", 1.0)),
-    **dict.fromkeys(("cgy",), ("dose", 0.01)),
-    **dict.fromkeys(("mgy",), ("dose", 0.001)),
-    **dict.fromkeys(("msv",), ("effective dose", 1.0)),
-    **dict.fromkeys(("mbq",), ("activity", 1.0)),
-    **dict.fromkeys(("mci",), ("activity", 37.0)),
-    **dict.fromkeys(("kv", "kvp"), ("kV", 1.0)),
-    **dict.fromkeys(("ma",), ("mA", 1.0)),
-    **dict.fromkeys(("bpm", "beat"), ("rate", 1.0)),
-    **dict.fromkeys(("fold", "time"), ("fold", 1.0)),
-    **dict.fromkeys(("year", "yr", "y", "yo", "birthday"), ("time", 365.25 * _DAY)),
-    **dict.fromkeys(("decade",), ("time", 3652.5 * _DAY)),
-    **dict.fromkeys(("month", "mo", "mth"), ("time", 30.4375 * _DAY)),
-    **dict.fromkeys(("week", "wk"), ("time", 7 * _DAY)),
-    **dict.fromkeys(("fortnight",), ("time", 14 * _DAY)),
-    **dict.fromkeys(("day", "night"), ("time", _DAY)),
-    **dict.fromkeys(("hour", "hr", "h"), ("time", _DAY / 24)),
-    **dict.fromkeys(("minute", "min"), ("time", _DAY / 1440)),
-    **dict.fromkeys(("second", "sec", "s"), ("time", _DAY / 86400)),
-    **dict.fromkeys(("ms", "msec", "millisecond"), ("time", _DAY / 86400e3)),
-}
+import csv
+from fractions import Fraction
+from pathlib import Path
+
+UNITS: dict[str, tuple[str, float]] = {}
+"""Of each word in the singular the kind, and the factor to mm, mL, g, days or the like."""
+SHOWN: dict[str, str] = {}
+"""How a fact shows a unit; `others` belong to amounts alone."""
+with Path(__file__).with_name("units.csv").open(encoding="utf-8", newline="") as _file:
+    for _row in csv.DictReader(_file):
+        for _word in filter(None, f"{_row['words']}|{_row['others']}".split("|")):
+            UNITS[_word] = _row["kind"], float(Fraction(_row["factor"]))
+        SHOWN |= dict.fromkeys(filter(None, _row["words"].split("|")), _row["shown"])
+SHOWN |= {f"{word}s": shown for word, shown in SHOWN.items() if len(word) > 2 and word.isalpha()}

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-UNITS = {
-    "mm": "mm", "millimeter": "mm", "millimetre": "mm", "cm": "cm", "centimeter": "cm", "centimetre": "cm",
-    "m": "m", "meter": "m", "metre": "m", "µm": "µm", "μm": "µm", "um": "µm", "ml": "ml", "milliliter": "ml",
-    "millilitre": "ml", "cc": "ml", "l": "l", "liter": "l", "litre": "l", "kg": "kg", "kilogram": "kg", "g": "g",
-    "gram": "g", "mg": "mg", "milligram": "mg", "%": "%", "percent": "%", "°": "°", "degree": "°", "hu": "HU",
-    "hz": "Hz", "khz": "kHz", "mhz": "MHz", "t": "T", "tesla": "T", "mmhg": "mmHg", "gy": "Gy", "cgy": "cGy",
-    "kv": "kV", "kvp": "kV", "ma": "mA", "mci": "mCi", "mbq": "MBq", "bpm": "bpm", "year": "year", "yr": "year",
-    "y": "year", "yo": "year", "month": "month", "mo": "month", "week": "week", "wk": "week", "day": "day",
-    "hour": "hour", "hr": "hour", "h": "hour", "minute": "minute", "min": "minute", "sec": "second", "s": "second",
-    "second": "second", "fold": "fold", "ms": "ms", "msec": "ms",
-}  # fmt: skip
-UNITS |= {word + "s": unit for word, unit in UNITS.items() if len(word) > 2 and word.isalpha()}
+import csv
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def _tables() -> dict[str, dict[str, str]]:
+    """By the name of a table in `words.csv`, each of its words with what it stands for."""
+    found: dict[str, dict[str, str]] = {}
+    with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            found.setdefault(row["table"], {}).update(dict.fromkeys(row["words"].split("|"), row["value"]))
+    return found
+
+
+def table(name: str) -> dict[str, str]:
+    """Each word of a table with what it stands for."""
+    return _tables()[name]
+
+
+def by_value(name: str) -> dict[str, frozenset[str]]:
+    """The words of a table that stand for the same."""
+    return {value: frozenset(w for w, v in table(name).items() if v == value) for value in table(name).values()}
+
 
 CARDINALS = {
     "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11,
@@ -37,12 +49,7 @@ MONTHS_IN_ORDER = (
 )  # fmt: skip
 MONTHS = frozenset(MONTHS_IN_ORDER)
 
-SIDES = {
-    "left": "left", "leftward": "left", "leftsided": "left", "right": "right", "rightward": "right",
-    "rightsided": "right", "bilateral": "both", "bilaterally": "both", "both": "both", "lt": "left", "rt": "right",
-    "unilateral": "one", "unilaterally": "one", "ipsilateral": "same", "ipsilaterally": "same",
-    "contralateral": "opposite", "contralaterally": "opposite",
-}  # fmt: skip
+SIDES = table("sides")
 # Sides in lay words, each before "side" or "sides".
 LAY_SIDES = {
     "one": "one", "same": "same", "opposite": "opposite", "other": "opposite", "either": "both", "each": "both",
@@ -56,34 +63,16 @@ NEGATIONS = frozenset(
 )
 
 COLOURS = frozenset("white black red blue green yellow orange purple pink gray grey violet cyan magenta brown".split())
-MARKERS = {
-    "arrow": "arrow", "arrows": "arrow", "arrowed": "arrow", "arrowhead": "arrowhead", "arrowheads": "arrowhead",
-    "asterisk": "asterisk", "asterisks": "asterisk", "asterix": "asterisk", "star": "asterisk", "stars": "asterisk",
-    "*": "asterisk", "†": "dagger", "#": "hash", "circle": "circle", "circles": "circle", "circled": "circle",
-    "triangle": "triangle", "triangles": "triangle", "box": "box", "boxes": "box", "boxed": "box",
-}  # fmt: skip
+MARKERS = table("marks")
 # Shapes that also belong to names of structures: the circle of Willis, the triangle of Calot.
 ALSO_ANATOMY = frozenset(("circle", "triangle"))
 
-MODALITY_WORDS = {
-    "ct": "CT", "cts": "CT", "mdct": "CT", "hrct": "CT", "cect": "CT", "ncct": "CT", "cbct": "CT", "cta": "CT",
-    "ctpa": "CT", "cat": "CT", "mri": "MRI", "mris": "MRI", "mr": "MRI", "fmri": "MRI", "mra": "MRI", "mrv": "MRI",
-    "mrcp": "MRI", "cmr": "MRI", "doppler": "ultrasound", "tte": "ultrasound", "tee": "ultrasound",
-    "eus": "ultrasound", "ivus": "ultrasound", "duplex": "ultrasound", "us": "ultrasound", "cxr": "X-ray",
-    "kub": "X-ray", "opg": "X-ray", "xray": "X-ray", "xrays": "X-ray", "dsa": "angiography", "pet": "PET",
-    "spect": "nuclear",
-}  # fmt: skip
+MODALITY_WORDS = table("modalities")
 # Words that name a modality only when written in capitals: "us", "cat", "pet", "tee", "mr" are English words or titles.
 CAPITALS_ONLY = frozenset("us pet tee mr cat".split())
 ALSO_ANGIOGRAPHY = frozenset("cta ctpa mra mrv".split())
 # The first letters of modality words, by length of the stem, longest first.
-MODALITY_STEMS = (
-    ("orthopantomogra", "X-ray"), ("echocardiogra", "ultrasound"), ("ultrasono", "ultrasound"),
-    ("ultrasound", "ultrasound"), ("echograph", "ultrasound"), ("sonogra", "ultrasound"), ("radiogra", "X-ray"),
-    ("roentgen", "X-ray"), ("mammogra", "X-ray"), ("fluorosco", "X-ray"), ("angiogra", "angiography"),
-    ("arteriogra", "angiography"), ("venogra", "angiography"), ("aortogra", "angiography"),
-    ("scintigra", "nuclear"), ("scintiscan", "nuclear"),
-)  # fmt: skip
+MODALITY_STEMS = tuple(table("modalities by stem").items())
 
 # Inside a longer word these mean angiography: "lymphangiography", "portovenogram".
 ANGIOGRAPHY_PARTS = ("angiogra", "venogra", "arteriogra")
