@@ -55,6 +55,8 @@ def markers(reading: Reading) -> list[Marker]:
         if len(word) < 3 and text[start:end].islower() and text[end : end + 1] not in _BEHIND_LETTERS:
             continue  # nearly all that is short: "in", "of", "a"
         shape = _SHAPES.get(word)
+        if shape == "arrow" and texts[i + 1 : i + 2] in _HEADS and reading.gaps[i + 1] in (" ", "-"):
+            shape = "arrowhead"  # "arrow head"
         if shape and _is_marker(reading, i, shape):
             found.append(Marker(shape, _looks(reading, i), i, i, _in_parentheses(text, start)))
         elif word in COLOURS and text[start - 1 : start] == "(" and text[end : end + 1] == ")":
@@ -77,6 +79,7 @@ def markers(reading: Reading) -> list[Marker]:
     return found
 
 
+_HEADS = (["head"], ["heads"])
 _BEHIND_LETTERS = frozenset("),.;:")
 
 

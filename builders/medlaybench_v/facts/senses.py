@@ -85,11 +85,19 @@ def senses(reading: Reading) -> list[Said]:
     said: list[Said] = []
     end = 0
     for i, matches in SENSES.matches(reading):
-        if i >= end and not (reading.texts[i] == "hand" and reading.gaps[i] == "-"):  # "the right-hand artery"
+        if i >= end and not (reading.texts[i] == "hand" and _is_no_hand(reading, i)):
             size, named = matches[0]
             end = i + size
             said.append(_said((i, end - 1, named)))
     return said
+
+
+def _is_no_hand(reading: Reading, i: int) -> bool:
+    """ "The right-hand artery", "on the other hand"."""
+    return reading.gaps[i] == "-" or reading.texts[max(0, i - 3) : i] in _ON_THE_OTHER
+
+
+_ON_THE_OTHER = (["on", "the", "other"], ["on", "the", "one"])
 
 
 def concepts_of(reading: Reading) -> frozenset[str]:

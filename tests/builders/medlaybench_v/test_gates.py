@@ -51,6 +51,13 @@ FAITHFUL = [
     ("MRI of a clot.", "The magnet scanner found a clot."),
     ("CT: no mass at the cardia.", "CT: there is no lump at the entrance to the stomach."),
     ("CT: air under the diaphragm, lower lobe clear.", "CT: air on top of the liver. The lower lobe is clear."),
+    ("CT: hypo dense spot in the lobe.", "CT: a darker spot in the lobe."),
+    ("CT: a clot (black arrow head).", "CT: a clot (black arrowhead)."),
+    (
+        "An oval mass is shown at the right upper quadrant on the anteroposterior fluoroscopic view (arrow).",
+        "An oval mass is shown at the right upper belly on the front-to-back view of live X-ray (arrow).",
+    ),
+    ("MRI: the optic chiasm could be seen.", "MRI: the crossing of the optic nerves, on the other hand, was seen."),
     ("MR angiogram without gadolinium.", "MRI of vessels. Gadolinium dye was not part of this scan."),
     ("Sagittal T2-weighted MRI of the womb.", "A side-view MRI of the womb, of T2 type."),
     ("Five nodules per lobe, each smaller than 1 cm.", "Every lobe holds five spots, none of which reaches 10 mm."),
