@@ -29,6 +29,8 @@ def poles(reading: Reading) -> list[Pole]:
         if i < end:
             continue
         size, named = matches[0]
+        if reading.gaps[i + size : i + size + 1] == ["-"] and texts[i + size] == "to":
+            continue  # "on the front-to-back view" is not "on the front"
         end = i + size
         word, before, after = texts[i], texts[i - 1], texts[end] if end < len(texts) else ""
         if (word == "longer" and before == "no") or (word == "more" and before == "any"):
