@@ -11,7 +11,6 @@ Of 1,665 broken and 1,714 faithful pairs of nineteen writers, 3 and 0 fail for t
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
@@ -35,18 +34,33 @@ _SAYS_LITTLE = frozenset(("general", "visible", "state", "person"))
 
 def compare(expert: Reading, lay: Reading, glosses: Glosses, outcome: Outcome) -> None:
     """Adds the words that gave way to others, and two that changed places, to the outcome."""
+    frame = read(_reworded(expert, glosses)) if glosses else expert
+    if frame.get(_telling_words) == lay.get(_telling_words):
+        return  # as most drafts
+    if Counter(frame.get(_telling_words)) != Counter(lay.get(_telling_words)):
+        frame, matcher = max(
+            ((each, _aligned(each, lay)) for each in (frame, expert)), key=lambda each: each[1].ratio()
+        )
+        if matcher.ratio() < _KEPT:
+            return
+        _replaced(expert, frame, lay, matcher, glosses, outcome)
+    if exchanged := _exchanged(frame, lay, expert):
+        outcome.moved(" and ".join(exchanged), sure=True)
+
+
+def _aligned(frame: Reading, lay: Reading) -> SequenceMatcher[str]:
+    return SequenceMatcher(None, frame.get(_said), lay.get(_said), autojunk=False)
+
+
+def _replaced(
+    expert: Reading, frame: Reading, lay: Reading, matcher: SequenceMatcher[str], glosses: Glosses, outcome: Outcome
+) -> None:
+    """Adds what stands in the place of other words, what was put in, and what was left out."""
     phrases = [_of_phrase(phrase) for _, phrase in glosses]
     known = expert.get(_roots).union(*phrases)
     worded = _reworded_words(lay, glosses)
-    if lay.get(_roots) <= known and expert.get(_roots) <= lay.get(_roots) | worded and _keeps_order(expert, lay):
-        return  # as nearly every draft
-    frames = [expert, read(_reworded(expert.text, glosses))] if glosses else [expert]
-    matched = [SequenceMatcher(None, _said(frame), _said(lay), autojunk=False) for frame in frames]
-    frame, matcher = max(zip(frames, matched, strict=True), key=lambda each: each[1].ratio())
-    if matcher.ratio() < _KEPT:
-        return
     here, there = frame.get(_content), lay.get(_content)
-    meant = concepts_of(expert) | frozenset().union(*(concepts_of(read(phrase)) for _, phrase in glosses))
+    meant = concepts_of(expert).union(*(_meant(phrase) for _, phrase in glosses))
     for what, a, b, c, d in matcher.get_opcodes():
         told = frozenset(r for _, r in there[c:d])
         if what == "equal" or (told and not told <= expert.get(_roots) and any(told <= phrase for phrase in phrases)):
@@ -68,8 +82,6 @@ def compare(expert: Reading, lay: Reading, glosses: Glosses, outcome: Outcome) -
                 outcome.add("changed", f"{one} became {other}", Basis.CONTRADICTED)
     for term in _terms_dropped(expert, lay, glosses):
         outcome.add("lost", term, Basis.UNMET)
-    if exchanged := _exchanged(frame, lay, expert):
-        outcome.moved(" and ".join(exchanged), sure=True)
 
 
 def _content(reading: Reading) -> list[tuple[int, str]]:
@@ -89,29 +101,60 @@ def _roots(reading: Reading) -> frozenset[str]:
 
 
 @lru_cache(maxsize=16384)
+def _meant(phrase: str) -> frozenset[str]:
+    return concepts_of(read(phrase))
+
+
+@lru_cache(maxsize=16384)
+def _things(phrase: str) -> frozenset[str]:
+    return frozenset(sense.concept for said in _telling(read(phrase)) for sense in said.senses)
+
+
+@lru_cache(maxsize=16384)
 def _of_phrase(phrase: str) -> frozenset[str]:
     return _roots(read(phrase))
 
 
-def _keeps_order(expert: Reading, lay: Reading) -> bool:
-    both = expert.get(_roots) & lay.get(_roots)
-    return [r for r in expert.get(_said) if r in both] == [r for r in lay.get(_said) if r in both]
+def _telling_words(reading: Reading) -> list[str]:
+    return [_ROOTS[reading.texts[i]] for i in reading.where(_TELLS)]
 
 
-def _reworded(text: str, glosses: Glosses) -> str:
+def _tells(word: str) -> bool:
+    """Whether a word by itself may be the opposite of another, or another thing than it."""
+    if word in STOP_WORDS:
+        return False
+    alone = read(word)
+    if _telling(alone) or _poles(alone) or not {word, root(word)}.isdisjoint(_exclusive()):
+        return True
+    return any(
+        len(word) > len(prefix) + 4 and word.startswith(prefix) for pair in _PREFIXES for prefix in pair if prefix
+    )
+
+
+_TELLS = OfWords(_tells)
+
+
+def _reworded(expert: Reading, glosses: Glosses) -> str:
     """The caption with the vocabulary's phrases in the place of its terms, each with its bracket at first mention."""
-    lay = {surface.casefold(): phrase for surface, phrase in glosses}
-    told: set[str] = set()
-
-    def phrase(found: re.Match[str]) -> str:
-        said = lay[found[0].casefold()]
-        if said in told:
-            return said.partition(" (")[0]
-        told.add(said)
-        return said
-
-    terms = "|".join(sorted(map(re.escape, lay), key=len, reverse=True))
-    return re.sub(rf"(?<!\w)(?:{terms})(?!\w)", phrase, text, flags=re.IGNORECASE)
+    text, lower = expert.text, expert.lower
+    found: dict[int, tuple[int, str]] = {}
+    for surface, phrase in glosses:
+        term = surface.lower()
+        start = lower.find(term)
+        while start >= 0:
+            end = start + len(term)
+            whole = not lower[start - 1 : start].isalnum() and not lower[end : end + 1].isalnum()
+            if whole and found.get(start, (0, ""))[0] < end:
+                found[start] = end, phrase
+            start = lower.find(term, end)
+    pieces, at, told = list[str](), 0, set[str]()
+    for start in sorted(found):
+        end, phrase = found[start]
+        if start >= at:
+            pieces += [text[at:start], phrase.partition(" (")[0] if phrase in told else phrase]
+            told.add(phrase)
+            at = end
+    return "".join([*pieces, text[at:]])
 
 
 def _added(theirs: Reading, meant: frozenset[str]) -> Iterator[str]:
@@ -143,7 +186,7 @@ def _terms_dropped(expert: Reading, lay: Reading, glosses: Glosses) -> Iterator[
         if not _of_phrase(term) <= expert.get(_roots):
             continue
         plain = phrase.partition(" (")[0]
-        means = {x.concept for text in (term, plain) for s in _telling(read(text)) for x in s.senses}
+        means = _things(term) | _things(plain)
         if means and means.isdisjoint(told) and roots.isdisjoint(_of_phrase(term) | _of_phrase(plain)):
             yield term
 
@@ -223,6 +266,11 @@ _PREFIXES = (
     *(("infra", "supra"), ("sub", "epi"), ("ante", "retro"), ("micro", "macro"), ("uni", "bi"), ("mono", "poly")),
     *(("endo", "exo"), ("endo", "epi"), ("ab", "ad"), ("in", "ex"), ("intra", "inter"), ("tachy", "brady")),
 )
+
+
+@cache
+def _exclusive() -> frozenset[str]:
+    return frozenset().union(*_groups())
 
 
 @cache
