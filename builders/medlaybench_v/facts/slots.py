@@ -21,7 +21,7 @@ from builders.medlaybench_v.facts.binding import STOP_WORDS
 from builders.medlaybench_v.facts.explanations import definitions
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.scan import OfWords, Reading, read
-from builders.medlaybench_v.facts.senses import Said, concepts_of, implied, kind_of, senses
+from builders.medlaybench_v.facts.senses import SAYS_LITTLE, Said, concepts_of, implied, kind_of, senses
 from builders.medlaybench_v.facts.wordings import POLES, Sense, root, rows
 
 Glosses = Sequence[tuple[str, str]]
@@ -29,7 +29,6 @@ Glosses = Sequence[tuple[str, str]]
 
 _KEPT = 0.65  # of both captions' words: less is no frame
 _MOST = 6  # words that say something, in one place
-_SAYS_LITTLE = frozenset(("general", "visible", "state", "person"))
 
 
 def compare(expert: Reading, lay: Reading, glosses: Glosses, outcome: Outcome) -> None:
@@ -37,13 +36,13 @@ def compare(expert: Reading, lay: Reading, glosses: Glosses, outcome: Outcome) -
     frame = read(_reworded(expert, glosses)) if glosses else expert
     if frame.get(_telling_words) == lay.get(_telling_words):
         return  # as most drafts
-    if Counter(frame.get(_telling_words)) != Counter(lay.get(_telling_words)):
-        frame, matcher = max(
-            ((each, _aligned(each, lay)) for each in (frame, expert)), key=lambda each: each[1].ratio()
-        )
-        if matcher.ratio() < _KEPT:
-            return
-        _replaced(expert, frame, lay, matcher, glosses, outcome)
+    as_often = Counter(frame.get(_telling_words)) == Counter(lay.get(_telling_words))
+    if as_often and not _exchanged(frame, lay, expert):
+        return
+    frame, matcher = max(((each, _aligned(each, lay)) for each in (frame, expert)), key=lambda each: each[1].ratio())
+    if matcher.ratio() < _KEPT:
+        return
+    _replaced(expert, frame, lay, matcher, glosses, outcome)
     if exchanged := _exchanged(frame, lay, expert):
         outcome.moved(" and ".join(exchanged), sure=True)
 
@@ -193,7 +192,7 @@ def _terms_dropped(expert: Reading, lay: Reading, glosses: Glosses) -> Iterator[
 
 def _telling(reading: Reading) -> list[Said]:
     """What names a thing, a finding or a deed."""
-    return [s for s in reading.get(senses) if all(kind_of(x.concept) not in _SAYS_LITTLE for x in s.senses)]
+    return [s for s in reading.get(senses) if all(kind_of(x.concept) not in SAYS_LITTLE for x in s.senses)]
 
 
 def _reworded_words(lay: Reading, glosses: Glosses) -> frozenset[str]:
@@ -281,7 +280,7 @@ def _groups() -> tuple[frozenset[str], ...]:
 def _exclude(x: Sense, y: Sense) -> bool:
     if x.concept == y.concept:
         return x.sign != y.sign
-    return kind_of(x.concept) == kind_of(y.concept) not in _SAYS_LITTLE and x.concept not in implied(y.concept)
+    return kind_of(x.concept) == kind_of(y.concept) not in SAYS_LITTLE and x.concept not in implied(y.concept)
 
 
 def _exchanged(frame: Reading, lay: Reading, expert: Reading) -> tuple[str, str] | None:
