@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -23,14 +24,21 @@ from scripts.cli import execute
 from tests.parts.places import ROOT
 
 
-def test_other_library_versions_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def built(**versions: str) -> list[str]:
+@pytest.fixture
+def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    """Builds in one workspace with these versions of libraries; gives what is told."""
+
+    def build_with(**versions: str) -> list[str]:
         monkeypatch.setattr(recipe, "_versions", lambda plan: versions)
         said: list[str] = []
         options = Options(captions="sample", limit=3)
         build(RECIPE, options, tmp_path / "out", workspace=tmp_path / "work", overwrite=True, tell=said.append)
         return said
 
+    return build_with
+
+
+def test_other_library_versions_are_reported(tmp_path: Path, built: Callable[..., list[str]]) -> None:
     assert built(pyarrow="21", pillow="10") == []
     assert built(pyarrow="21", pillow="10") == []
     kept, released = built(pyarrow="26", pillow="10")
@@ -40,17 +48,8 @@ def test_other_library_versions_are_reported(tmp_path: Path, monkeypatch: pytest
     assert kept.startswith(f"{tmp_path / 'work'} ")
 
 
-def test_a_package_that_only_one_build_needs_is_no_other_version(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_package_that_only_one_build_needs_is_no_other_version(built: Callable[..., list[str]]) -> None:
     """Builds without a model and with one, or of two corpora, share a workspace: nothing there is to be deleted."""
-
-    def built(**versions: str) -> list[str]:
-        monkeypatch.setattr(recipe, "_versions", lambda plan: versions)
-        said: list[str] = []
-        options = Options(captions="sample", limit=3)
-        build(RECIPE, options, tmp_path / "out", workspace=tmp_path / "work", overwrite=True, tell=said.append)
-        return said
 
     assert built(pyarrow="21") == []
     assert built(pyarrow="21", inspect_ai="1") == []
