@@ -100,13 +100,17 @@ def landing(behind: str, text: str, last: int, stop: int) -> int:
 def stays_apart(behind: str, noun: str) -> bool:
     """Whether what is said behind a noun belongs to it and to nothing that the noun's own plain words name: "a lump in
     the lung with clear edges" would give the lung clear edges."""
-    return behind.startswith(_OF_THE_WHOLE) or _NAMES_ANOTHER.search(noun.partition(" (")[0]) is None
+    named = _FILLED_WITH.sub("", noun.partition(" (")[0])
+    return behind.startswith(_OF_THE_WHOLE) or _NAMES_ANOTHER.search(named) is None
 
 
 _NAMES_ANOTHER = re.compile(
     r" (?:of|in|on|at|around|under|behind|beside|between|from|with|inside|outside|above|below|near|through|that|rich|"
     r"poor)\b"
 )
+
+
+_FILLED_WITH = re.compile(r" of (?:pus|fluid|blood|gas|air|urine|bile)\b")  # these are no places: "a pocket of pus"
 
 
 def captured(text: str, end: int) -> bool:

@@ -105,6 +105,12 @@ _ENHANCEMENT = "enhancement"  # its dye would be read with what follows: "bright
 _SCANS = frozenset(("CT scan", "MRI scan"))
 _NEAR = 24  # characters before a term that are looked at
 _NAMES_A_PLACE = re.compile(r"\(| (?:of|in|on|around|under|behind|beside) ")  # "pocket of pus in the brain"
+_IN_A_PLACE = re.compile(r"(?:of|in|on|under|around|behind|beside|between|inside|outside|above|below|near|along) ")
+_FINDING = re.compile(r" (?:mass|tumou?r|nodule|cyst|lesion|collection|gas|air|fluid|lymph node)(?:e?s)?\Z")
+_OTHER_PLACES = frozenset(
+    "left right bilateral sided left-sided right-sided upper lower inner outer front rear proximal distal anterior "
+    "posterior superior inferior medial lateral and or".split()
+)
 _HEAD_NOUN = re.compile(r" (?:of|in|on|around|with|under) | \(")
 _PLAINLY = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*(?![\w-])")  # a first word that takes a capital
 _THIRD_PERSON = re.compile(r"\A(that \w+[^s])s\b")
@@ -297,9 +303,12 @@ def _name_end(text: str, match: Match, stop: int, later: Sequence[Match]) -> int
     start, end, entry = match
     if entry.term.pos != "adjective":
         return 0
-    if not names_a_vessel(text, end) and (is_joined(text, start) or not behind_its_noun(entry.term)):
+    vessel = names_a_vessel(text, end)
+    if not vessel and (is_joined(text, start) or not behind_its_noun(entry.term)):
         return 0
     last = listed_end(text, end, stop)
+    if last and vessel:
+        last = min(last, vessel)  # "mesenteric vein (of the bowel) thrombosis": what follows is not of the bowel
     free = all(other.end <= last and not other.entry.behind for other in later if other.start < last)
     short = len(text[end:last].split()) <= MOST_NOUNS + 1
     again = entry.lay.endswith(f"{text[end:last]})")  # "epithelial (surface layer)" and "layer"
@@ -392,6 +401,9 @@ def _noun_first(text: str, match: Match, last: int, inside: Sequence[Match], tol
 def _glossed(text: str, match: Match, last: int, inside: Sequence[Match], told: Told) -> list[Piece]:
     """The word and its noun, then what explains the word: a bracket never parts the two. Of two brackets in a row the
     noun's own stands alone."""
+    if place := _place_of_finding(text, match, last, inside):
+        found, where = _noun_first(text, match._replace(entry=replace(match.entry, behind=place)), last, inside, told)
+        return [*found, where]
     noun = _substituted(text, match.end, last, inside, told)
     named = text[match.end : last].rpartition(" ")[2]
     if bracket_follows(text, last) or _LETTERS.match(named) or any(_NAMES_A_PLACE.search(p.text) for p in noun):
@@ -399,6 +411,27 @@ def _glossed(text: str, match: Match, last: int, inside: Sequence[Match], told: 
     said, _, gloss = _inserted(text, match, told).partition(" (")
     behind = [Piece(f" ({gloss.replace('that brightens', 'brightening')}", match)] if gloss else []
     return [Piece(said, match), *noun, *behind]
+
+
+def _place_of_finding(text: str, match: Match, last: int, inside: Sequence[Match]) -> str:
+    """Where a finding is, which an adjective before it tells in a bracket: "around the vessel" of a "perivascular
+    (around the vessel) bleed"; "" where that has no place behind the finding, or a side stands before it."""
+    head = inside[-1].entry.term.kind if inside and inside[-1].end == last else ""
+    if head not in ("finding", "disease") and not _FINDING.search(text, match.end, last):
+        return ""
+    _, _, gloss = narrowed(match.entry.lay, text, match.start).partition(" (")
+    place = gloss.removesuffix(")")
+    before = text[max(0, match.start - _NEAR) : match.start].rstrip().rpartition(" ")[2]
+    sided = not _OTHER_PLACES.isdisjoint([before.lower(), *text[match.end : last].lower().split()])
+    if sided or not _IN_A_PLACE.match(place) or is_joined(text, match.start):
+        return ""
+    for other in inside:
+        said, _, more = other.entry.lay.partition(" (")
+        if other.entry.behind or other.entry.term.kind == "anatomy" or _IN_A_PLACE.match(more):
+            return ""
+        if not stays_apart(place, said):
+            return ""
+    return place if landing(place, text, last, len(text)) == last else ""
 
 
 def _named_here(text: str, lower: str, recognised: Sequence[tuple[int, int, Term]]) -> Iterator[tuple[int, int, Form]]:

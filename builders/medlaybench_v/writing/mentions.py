@@ -184,7 +184,7 @@ def _no_side(text: str, start: int, end: int, heads: Set[int]) -> bool:
 
 
 def _vessel_or_name(text: str, start: int, end: int, heads: Set[int]) -> bool:
-    return names_a_vessel(text, end) or _name_of_noun(text, start, end, heads)
+    return names_a_vessel(text, end) > 0 or _name_of_noun(text, start, end, heads)
 
 
 def _name_of_noun(text: str, start: int, end: int, heads: Set[int]) -> bool:

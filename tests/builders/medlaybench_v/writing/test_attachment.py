@@ -23,8 +23,8 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         ("Preoperative X-ray of the leg with a plate.", "pre-surgery X-ray of the leg with a plate"),
         ("Postoperative films of the chest, neck and leg.", "post-surgery films of the chest, neck and leg"),
         # What follows would be read of what the phrase ends in.
-        ("Enhancing mass with a drain in place.", "enhancing mass (brightening with contrast dye) with a drain"),
-        ("Enhancing mass compressing the heart.", "enhancing mass (brightening with contrast dye) compressing"),
+        ("Enhancing mass with a drain in place.", "dye-brightened mass with a drain"),
+        ("Enhancing mass compressing the heart.", "dye-brightened mass compressing"),
         ("Enhancing mass in the neck.", "mass that brightens with contrast dye in the neck"),
         ("Calcified mass of the neck.", "calcified mass (with calcium build-up) of the neck"),
         ("Paraspinal mass containing fat.", "paraspinal mass (beside the spine) containing fat"),
@@ -35,6 +35,13 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         # What stands between would take the phrase.
         ("Calcified retroperitoneal mass.", "calcified mass behind the belly lining"),
         ("Bilateral subcutaneous air.", "air under the skin on both sides"),
+        # A bracket that tells a finding's place is not needed where the place can stand behind the finding.
+        ("A perivascular hematoma is seen.", "blood collection around the vessel is"),
+        ("CT shows a perinephric abscess.", "pocket of pus around the kidney."),
+        ("An adrenal cystic mass is seen.", "cyst-like mass of the gland atop the kidney is"),
+        ("A right adrenal cystic mass is seen.", "right adrenal cyst-like mass (of the gland atop the kidney)"),
+        ("An aortic right ventricular fistula is seen.", "aortic right ventricular abnormal passage (of"),
+        ("Superior mesenteric artery occlusion is seen.", "artery (of the bowel) blockage"),
         # An adverb before it stays with the time.
         ("Recently postoperative X-ray.", "recently postoperative X-ray"),
         ("Immediately postoperative X-ray.", "X-ray just after surgery"),

@@ -70,7 +70,7 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         ),
         (
             "Though subretinal fluid persists, it is less.",
-            "fluid (under the light-sensing layer of the eye) persists",
+            "fluid under the light-sensing layer of the eye persists",
             "persists (",
         ),
         ("The mucosal folds are thick.", "mucosal folds (of the inner lining) are", "mucosal ("),

@@ -289,8 +289,8 @@ def test_the_usual_sense_is_said(caption: str, said: str) -> None:
         ("A cyst.The cyst is old.", "The image shows a cyst. The cyst is old."),
         ("A CT image of the knee.", "This is a CT image of the knee."),
         ("Resected femur with a plate.", "The image shows a resected thigh bone (removed by surgery) with a plate."),
-        ("Patchily enhancing masses.", "Patchily enhancing masses (brightening with contrast dye)."),
-        ("Contrast CT: patchily enhancing masses.", "Contrast CT scan: patchily enhancing masses (brightening)."),
+        ("Patchily enhancing masses.", "Patchily dye-brightened masses."),
+        ("Contrast CT: patchily enhancing masses.", "Contrast CT scan: patchily dye-brightened masses."),
         ("Acute Respiratory Distress Syndrome", "Acute Respiratory Distress Syndrome."),
         (
             "Avid enhancement of the spot lateral to it.",
@@ -522,8 +522,10 @@ def test_every_entry_of_the_list_passes_its_own_gate() -> None:
     ("caption", "said"),
     [
         ("Neither a benign nor a malignant sign.", "neither a noncancerous nor a cancerous sign"),
-        ("Impacted premolars and impacted teeth.", "premolar teeth stuck in the jaw and teeth stuck in the jaw"),
+        ("Impacted premolars and impacted teeth.", "trapped premolar teeth and trapped teeth"),
         ("A tear of the rim from anterior to posterior.", "from anterior to"),
+        ("A tear from right anteriorly toward the midline posteriorly.", "from right anteriorly toward the midline post"),
+        ("Resolution of previously occluded portal vein.", "resolution of previously blocked"),
         ("Patients with radiologically isolated syndrome.", "radiologically isolated"),
     ],
 )

@@ -163,7 +163,7 @@ def test_how_a_caption_reads() -> None:
         ("Dilated intestinal loops are seen.", "Widened bowel loops are seen."),
         (
             "The left coronary artery tree is open.",
-            "The left coronary artery tree (of the heart) is open.",
+            "The left coronary artery (of the heart) tree is open.",
         ),
         ("A gastric perforation is seen.", "A hole in the stomach is seen."),
         ("(A) Edema. (B) Fracture of the knee.", "(A) Swelling. (B) Fracture of the knee."),
