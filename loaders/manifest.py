@@ -191,8 +191,10 @@ class Manifest(_Part):
                 raise ReleaseError(folder, found=found, expected=expected, do=do) from None
             found = f"cannot be read: {error.found}"
             raise ReleaseError(error.where, found=found, expected=error.expected, do=_AGAIN) from error
-        number = facts.get("format") if isinstance(facts, dict) else None
-        if number != FORMAT:
+        if not isinstance(facts, dict) or "format" not in facts:
+            found = "states no format" if isinstance(facts, dict) else f"holds a JSON {type(facts).__name__}"
+            raise ReleaseError(path, found=found, expected="the JSON object that `bedside build` wrote", do=_AGAIN)
+        if (number := facts["format"]) != FORMAT:
             expected = f"format {FORMAT}"
             raise ReleaseError(path, found=f"format {number!r}", expected=expected, do="Update Bedside if it is newer")
         try:

@@ -60,9 +60,14 @@ def write_text(path: Path, html: str) -> Path:
 
     Raises: InputError if something other than a page is there; BedsideError if the disk is full.
     """
-    refuse_other(path, (b"<!doctype html", b"<html"), what="page")
+    refuse_other_page(path)
     write_whole(path, html.encode("utf-8", "backslashreplace"))
     return path
+
+
+def refuse_other_page(path: Path) -> None:
+    """Check that a page may be written there, before long work. Raises: InputError if something else is there."""
+    refuse_other(path, (b"<!doctype html", b"<html"), what="page")
 
 
 def render(template: str, **content: object) -> Markup:

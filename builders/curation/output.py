@@ -29,9 +29,13 @@ from builders.curation.report import write_report
 from loaders.engines.engine import Engine
 from loaders.errors import InputError
 from loaders.files.disk import make_folder, write_whole
-from loaders.files.untrusted import resolved
+from loaders.files.tables import open_parquet
+from loaders.files.untrusted import refuse_other, resolved
+from loaders.pages import refuse_other_page
 
 NAME = "photos.parquet"
+PAGE = "report.html"
+_OWN = {"file", "cluster", "kept", "reason"}  # columns of every version of the table
 ALIKE = pa.struct(
     [
         ("file", pa.string()),
@@ -97,13 +101,15 @@ def curate_set(
 ) -> Audit:
     """Curate what `name` means (`photo_sets`) and write the report into a folder (see the text of this module).
 
-    Raises: InputError as `photo_set` and `curate`, and for a report folder that is the folder of images;
-    BedsideError when the disk is full.
+    Raises: InputError as `photo_set` and `curate`, and for a report folder that is the folder of images, or
+    that holds a table or page of somebody else's; BedsideError when the disk is full.
     """
     for place in (name, *against):
         if resolved(report) == resolved(Path(place)):
             found = "is the folder of images itself"
             raise InputError(report, found=found, expected="another folder, possibly inside it")
+    refuse_other(report / NAME, (b"PAR1",), what="table of this command", is_one=lambda _: _is_own(report / NAME))
+    refuse_other_page(report / PAGE)
     photos = photo_set(name, table=table, label=label, group=group, report=report)
     others = _others(against, report)
     make_folder(report)
@@ -115,10 +121,16 @@ def curate_set(
     buffer = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(_rows(audit), PHOTOS), buffer, compression="zstd")
     write_whole(report / NAME, buffer.getvalue())
-    write_report(
-        curation, photos.name, report / "report.html", columns=photos.columns, against=list(others), shared=overlaps
-    )
+    write_report(curation, photos.name, report / PAGE, columns=photos.columns, against=list(others), shared=overlaps)
     return audit
+
+
+def _is_own(path: Path) -> bool:
+    try:
+        with open_parquet(path) as file:
+            return set(file.schema_arrow.names) >= _OWN
+    except InputError:
+        return False
 
 
 def _others(against: Sequence[str], report: Path) -> dict[str, PhotoSet]:

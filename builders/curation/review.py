@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from loaders.errors import InputError
+from loaders.errors import InputError, first_of
 from loaders.files.disk import write_whole
 from loaders.files.records import from_json, to_json
 from loaders.files.tables import read_table
@@ -28,6 +29,7 @@ REASONS = ("wrong diagnosis", "poor quality", "copy", "identifiable person", "ot
 """Why an image can be rejected; the reason of an exclusion is "review: " and one of these."""
 NAME = "review.json"
 _FORMAT = 1
+_SHA256 = re.compile("(?:[0-9a-fA-F]{64})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +107,10 @@ def read_queue(path: Path) -> tuple[Item, ...]:
 
 @dataclass(frozen=True)
 class Decisions:
-    """Decisions by image."""
+    """Decisions by image, and `places`: the file and line of each, for messages."""
 
     by_key: Mapping[str, Decision] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:
@@ -131,6 +134,12 @@ class Decisions:
             if present.get(key) is not None and one.content in ("", present[key])
         }
 
+    def left_over(self, applied: Container[str], of: str) -> Iterator[str]:
+        """A sentence that names the decisions that were not `applied`, if any; `of` is what they should be about."""
+        if rest := sorted(key for key in self.by_key if key not in applied):
+            named = first_of([f"{key} ({self.places[key]})" for key in rest])
+            yield f"Decisions not applied ({of} is missing, has changed, or its key is mistyped): {named}"
+
 
 def read_decisions(paths: Sequence[Path], *, column: str = "image_id", reasons: Sequence[str] = REASONS) -> Decisions:
     """The decisions of all files; repeated decisions count once, about whichever file if one of them states none.
@@ -150,7 +159,8 @@ def read_decisions(paths: Sequence[Path], *, column: str = "image_id", reasons: 
         for line, cells in table.rows:
             where, name = f"{path}:{line}", cells[key].strip()
             if not name:
-                raise InputError(where, found=f"no {column}", expected="a value in every row")
+                do = "Fill it in, or delete the row"
+                raise InputError(where, found=f"no {column}", expected="a value in every row", do=do)
             said_why, said_of = cells[reason] if reason else "", cells[content] if content else ""
             one = _decision(where, cells[decision], said_why, said_of, reasons)
             earlier = found.setdefault(name, one)
@@ -162,18 +172,22 @@ def read_decisions(paths: Sequence[Path], *, column: str = "image_id", reasons: 
             if not one.content:
                 found[name] = one
             places.setdefault(name, where)
-    return Decisions(found)
+    return Decisions(found, places)
 
 
 def _decision(where: str, decision: str, reason: str, content: str, reasons: Sequence[str]) -> Decision:
     decision, reason = decision.strip().casefold(), " ".join(reason.split()).casefold()
     if decision not in (ACCEPT, REJECT):
-        raise InputError(where, found=f"decision {decision!r}", expected=f"{ACCEPT} or {REJECT}")
+        do = "Correct it, or delete the row to leave this undecided"
+        raise InputError(where, found=f"decision {decision!r}", expected=f"{ACCEPT} or {REJECT}", do=do)
+    if not _SHA256.fullmatch(content := content.strip()):
+        do = "Copy it from the exported file; or empty it, if the decision holds whatever the file is"
+        raise InputError(where, found=f"content {content!r}", expected="a SHA-256 (64 digits from 0 to f)", do=do)
     if decision == ACCEPT:
-        return Decision(ACCEPT, "", content.strip())
+        return Decision(ACCEPT, "", content.lower())
     if reason and reason not in reasons:
         raise InputError(where, found=f"reason {reason!r}", expected="one of " + ", ".join(reasons))
-    return Decision(REJECT, reason or reasons[-1], content.strip())
+    return Decision(REJECT, reason or reasons[-1], content.lower())
 
 
 def _in_words(one: Decision) -> str:

@@ -25,10 +25,11 @@ import typer
 from pydantic import JsonValue
 
 from builders.curation.privacy import scrub
+from builders.curation.review import Decisions
 from builders.medconceal.dumps import window_of
 from builders.medconceal.measure import RULES, check_row, measure
 from builders.medconceal.own import SOURCE_COLUMNS
-from builders.medconceal.plausibility import read_plausibility, write_sheet
+from builders.medconceal.plausibility import content_of, read_plausibility, write_sheet
 from builders.medconceal.preview import PREVIEW
 from builders.medconceal.prompts import read_prompts
 from builders.medconceal.sources import (
@@ -61,7 +62,7 @@ from builders.medconceal.threads import Admission, spool_threads, thread_rows
 from builders.pipeline.run import Run
 from builders.recipe import Build, ModelOptions, Plan, Recipe
 from builders.release.preview import Table, by_split
-from builders.steps import PLACED, WHY, Chat, Step, admit, unique
+from builders.steps import PLACED, WHY, WITHDRAWN, Chat, Step, admit, unique
 from builders.unanswered import ask_again, counted
 from loaders.errors import InputError, MissingExtra
 from loaders.files.disk import private_folder, write_whole
@@ -206,7 +207,8 @@ def from_source(build: Build[Options]) -> Plan:
         page = workspace / REVIEW
         write_sheet(finished.rows(), decisions, page)
         sheet = f"For the clinician's review (shows hidden concerns): {page}"
-        return "\n".join(filter(None, (_unanswered(finished, build.store), sheet)))
+        told = [*_not_applied(decisions, finished), _unanswered(finished, build.store), sheet]
+        return "\n".join(filter(None, told))
 
     return replace(
         made,
@@ -214,6 +216,14 @@ def from_source(build: Build[Options]) -> Plan:
         settings={**made.settings, "decisions": decisions.digest if decisions.by_key else None},
         review=leave_sheet,
     )
+
+
+def _not_applied(decisions: Decisions, finished: Run) -> Iterator[str]:
+    """A sentence that names the decisions about no case of this build, if any."""
+    if decisions.by_key:
+        applied = {row["key"] for row in finished.exclusions() if row["stage"] in ("review", WITHDRAWN)}
+        applied |= set(decisions.matching((row["case_id"], content_of(row)) for row in finished.rows()))
+        yield from decisions.left_over(applied, "the case")
 
 
 def _unanswered(finished: Run, store: Store) -> str:

@@ -217,6 +217,7 @@ def plan(build: Build[Options]) -> Plan:
         review=lambda finished: "\n".join(
             [
                 *([] if SAMPLE in options.sources else _left_out(rows, workspace, finished)),
+                *decisions.left_over(applied, "the photo or class"),
                 *_apart(options, rows),
                 *_alike(rows),
                 *_leave_queue(queue.path, workspace, finished),

@@ -23,6 +23,7 @@ import json
 import os
 import re
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BufferedReader
@@ -452,14 +453,15 @@ def check_text(text: str, where: object, name: str = "") -> str:
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
 
-def parse_json(data: bytes | str, where: object, *, expected: str = "JSON", do: str = "") -> Any:
+def parse_json(data: bytes | str, where: object, *, expected: str = "JSON", do: str = "", once: bool = False) -> Any:
     """JSON in UTF-8, as RFC 8259 defines it: no NaN, no unpaired surrogates, nested at most `MOST_DEPTH` deep.
+    With `once`, an object that holds a key twice is refused too: some programs read the first value, others the last.
 
     Raises: InputError for anything else.
     """
     text = decode(data, where) if isinstance(data, bytes) else data
     try:
-        value = json.loads(text, parse_constant=_no_number)
+        value = json.loads(text, parse_constant=_no_number, object_pairs_hook=_each_once if once else None)
     except json.JSONDecodeError as error:
         if other := mistaken(text[:_HEAD].encode("utf-8", "replace")):
             raise InputError(where, found=other[0], expected=expected, do=other[1]) from None
@@ -478,9 +480,20 @@ def parse_json(data: bytes | str, where: object, *, expected: str = "JSON", do: 
     return value
 
 
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object. Raises: ValueError for a key that is there twice, named only if it is no sentence of somebody's."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        first = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise ValueError(
+            f"the key {first!r} twice in one object" if first.isidentifier() else "a key twice in one object"
+        )
+    return value
+
+
 def read_json(path: Path, *, expected: str = "JSON", do: str = "") -> Any:
-    """The JSON in a file. Raises: InputError as `read_file` and `parse_json`."""
-    return parse_json(read_file(path, expected=expected, do=do), path, expected=expected, do=do)
+    """The JSON in a file, each key once. Raises: InputError as `read_file` and `parse_json`."""
+    return parse_json(read_file(path, expected=expected, do=do), path, expected=expected, do=do, once=True)
 
 
 def read_object(path: Path) -> dict[str, Any]:

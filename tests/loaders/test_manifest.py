@@ -87,7 +87,9 @@ def test_a_manifest_cut_anywhere_is_refused(tmp_path: Path) -> None:
     [
         (b"\xff\xfe", "cannot be read"),
         (b"[" * 100_000, "nested too deep"),
-        (b"[]", r"format None \(expected format 1"),
+        (b"[]", r"holds a JSON list \(expected the JSON object that `bedside build` wrote\)\. Download"),
+        (b"{}", r"states no format \(expected the JSON object that"),
+        (b'{"corpus": "3mdbench", ' + json.dumps(facts()).encode()[1:], "the key 'corpus' twice in one object"),
         (json.dumps(facts(format=2)).encode(), r"format 2 \(expected format 1\)\. Update Bedside"),
         (json.dumps(facts(corpus=3)).encode(), "corpus: Input should be a valid string"),
         (json.dumps(facts(surprise=3)).encode(), "surprise: Extra inputs"),

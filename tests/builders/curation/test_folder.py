@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import typer
@@ -278,6 +279,26 @@ def test_a_folder_that_cannot_be_curated_is_one_clear_error(
     with pytest.raises(InputError, match=found):
         curate_set(str(prepare(place)), tmp_path / "report")
     assert not (tmp_path / "report" / "photos.parquet").exists()
+
+
+@pytest.mark.parametrize("name", ["photos.parquet", "report.html"])
+def test_a_file_of_somebody_else_is_not_overwritten_not_even_the_photos_that_are_read(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "a.jpg").write_bytes(jpeg(drawn(1, (160, 120))))
+    place = tmp_path / name
+    if name == "photos.parquet":
+        image = {"bytes": (tmp_path / "images" / "a.jpg").read_bytes(), "path": "a.jpg"}
+        pq.write_table(pa.table({"image": [image], "label": ["acne"]}), place)
+    else:
+        place.write_text("mine")
+    before = place.read_bytes()
+    for photos in (tmp_path / "images", *([place] if place.suffix == ".parquet" else [])):
+        with pytest.raises(InputError, match=f"{name}: exists and holds something else"):
+            curate_set(str(photos), tmp_path)
+    assert place.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["images", name])  # found before any work
 
 
 def test_a_report_into_the_folder_of_images_itself_is_refused(tmp_path: Path) -> None:

@@ -212,6 +212,8 @@ def table_of(path: Path, text: str) -> Path:
         ("image_id,decision\na,\n", ":2", "decision ''"),
         ("image_id,decision\n,accept\n", ":2", "no image_id"),
         ("image_id,decision,reason\na,reject,ugly\n", ":2", "reason 'ugly'"),
+        ('image_id,content,decision\na,"4,97E+63",accept\n', ":2", "content '4,97E+63'"),  # as a spreadsheet saves it
+        (f"image_id,content,decision\na,{'0' * 63},accept\n", ":2", "content '000"),
         ("image,verdict\na,accept\n", "", "has no column 'image_id'"),
     ],
 )
@@ -234,11 +236,12 @@ def test_two_reviewers_who_agree_are_one_and_who_contradict_each_other_an_error(
 
 
 def test_who_states_no_file_agrees_with_whoever_states_one(tmp_path: Path) -> None:
-    texts = ["image_id,decision\na,accept\n", *(f"image_id,decision,content\na,accept,{name}\n" for name in "xy")]
+    texts = ["image_id,decision\na,accept\n", *(f"image_id,decision,content\na,accept,{64 * d}\n" for d in "eF")]
     any_file, of_x, of_y = (table_of(tmp_path / f"{n}.csv", text) for n, text in enumerate(texts))
     for order in ([any_file, of_x], [of_x, any_file], [of_x, any_file, of_x]):
         assert read_decisions(order).by_key == {"a": Decision("accept")}
-    assert read_decisions([of_x, of_x]).by_key == {"a": Decision("accept", "", "x")}
+    assert read_decisions([of_x, of_x]).by_key == {"a": Decision("accept", "", 64 * "e")}
+    assert read_decisions([of_y]).by_key == {"a": Decision("accept", "", 64 * "f")}  # in capitals, it is the same
     for order in permutations((any_file, of_x, of_y)):
         with pytest.raises(InputError, match=r"a: accept, but accept in .*, of another file"):
             read_decisions(order)
@@ -320,6 +323,11 @@ def test_the_command_of_a_build_tells_of_borderline_photos_and_of_decisions(
     said = " ".join(capsys.readouterr().out.split())
     assert "Decisions: 1 accepted, 0 rejected; 0 about photos that are missing or have changed" in said
     assert "2 questions wait for review" in said and "left-out.jsonl" in said
+    assert "Decisions not applied" not in said
+    path.write_text(f"{path.read_text(encoding='utf-8')}nobody,,reject,\n", encoding="utf-8")
+    assert execute([*command, "--overwrite", "--decisions", str(path)]) == 0
+    said = "".join(capsys.readouterr().out.split())
+    assert f"mistyped):nobody({path}:3)" in said
     assert Manifest.read(tmp_path / "release").splits
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,9 @@ def server() -> Iterator[ChatServer]:
         yield running
 
 
-def build(out: Path, *, workers: int = 1, **options: Any) -> Manifest:
+def build(
+    out: Path, *, workers: int = 1, tell: Callable[[str], object] = lambda text: None, **options: Any
+) -> Manifest:
     with Local(workers) as engine:
         return recipes.build(
             recipe.RECIPE,
@@ -71,6 +73,7 @@ def build(out: Path, *, workers: int = 1, **options: Any) -> Manifest:
             workspace=out.with_name(f"{out.name}.work"),
             engine=engine,
             overwrite=True,
+            tell=tell,
         )
 
 
@@ -447,8 +450,11 @@ def test_a_clinicians_decisions_are_applied_by_the_next_build(sample: Path, tmp_
         f"{second['case_id']},accept,,{content_of(second)}\n"
         f"{third['case_id']},reject,intervention,{'0' * 64}\n"  # of an earlier text of the case
     )
-    manifest = build(tmp_path / "out", source="sample", decisions=(table,))
+    told: list[str] = []
+    manifest = build(tmp_path / "out", source="sample", decisions=(table,), tell=told.append)
     assert excluded(manifest) == {"review: health literacy": 1}
+    (named,) = [line for line in "\n".join(told).splitlines() if line.startswith("Decisions not applied")]
+    assert named.endswith(f": {third['case_id']} ({table}:4)")
     assert manifest.settings["decisions"]
     left = {row["case_id"] for row in rows_of(tmp_path / "out")}
     assert left == {row["case_id"] for row in rows[1:]}
