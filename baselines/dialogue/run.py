@@ -209,11 +209,13 @@ def _write(played: Played[Record], cases: Iterable[Case], out: Path) -> None:
 
 @contextmanager
 def _said_what_is_kept(playing: Playing[Case, Record], cases: Sequence[Case], epochs: int, out: Path) -> Iterator[None]:
-    """Adds to whatever ends a run a sentence on what is kept."""
+    """Adds to whatever ends a run a sentence on what is kept. Whether a repetition can pass an error is not known here:
+    what raised it says so."""
     try:
         yield
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"Stopped. {_kept(playing, cases, epochs, out)}") from None
+        kept = _kept(playing, cases, epochs, out)
+        raise KeyboardInterrupt(f"Stopped. {kept}: run the same command again to resume") from None
     except BedsideError as error:
         do = f"{error.do.rstrip('.')}. " if error.do else ""
         kept = _kept(playing, cases, epochs, out)
@@ -233,7 +235,4 @@ def _move_logs(old: Path, new: Path) -> None:
 def _kept(playing: Playing[Case, Any], cases: Sequence[Case], epochs: int, out: Path) -> str:
     done = sum(outcome.record is not None for outcome in playing.outcomes.values())
     wanted = len(cases) * epochs
-    return (
-        f"{done:,} of {wanted:,} dialogues are finished and every answer is in {out}: run the same command again "
-        "to resume"
-    )
+    return f"{done:,} of {wanted:,} dialogues are finished and every answer is in {out}"

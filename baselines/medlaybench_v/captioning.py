@@ -187,10 +187,9 @@ def describe(
     try:
         said = asyncio.run(gather_bounded(ask, jobs, limit=concurrency, progress=progress))
     except (BudgetSpent, ModelError) as error:
-        kept = (
-            f"{done:,} of {len(jobs):,} answers are in {store.path}: run the same command again to request the others"
-        )
-        do = f"{error.do}. {kept}" if error.do else kept
+        # Whether a repetition can pass it, only what raised it knows.
+        kept = f"{done:,} of {len(jobs):,} answers are in {store.path}"
+        do = f"{error.do.rstrip('.')}. {kept}" if error.do else kept
         raise type(error)(error.where, found=error.found, expected=error.expected, do=do) from error
     except KeyboardInterrupt:
         kept = f"{done:,} of {len(jobs):,} answers are in {store.path}; run the same command again to resume"

@@ -65,7 +65,7 @@ def read_own(given: str, captions: Mapping[str, Sequence[str]], *, images: bool)
         if is_folder(place):
             vectors = read_embeddings(place / f"{kind}.npy", rows=rows, dim=dim)
         elif place.suffix == ".npy":
-            vectors = read_embeddings(place, rows=rows, dim=dim, layer=(_LAYERS.index(kind), len(_LAYERS)))
+            vectors = read_embeddings(place, rows=rows, dim=dim, layer=(kind, _LAYERS))
         else:
             vectors = read_embeddings(place, rows=rows, dim=dim, tensor=kind)
         digest.update(np.ascontiguousarray(vectors).tobytes())

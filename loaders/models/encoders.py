@@ -21,6 +21,7 @@ are read with `read_embeddings`.
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -95,44 +96,60 @@ def open_encoder(
 
 
 def read_embeddings(
-    path: Path, *, rows: int, dim: int | None = None, tensor: str | None = None, layer: tuple[int, int] | None = None
+    path: Path,
+    *,
+    rows: int,
+    dim: int | None = None,
+    tensor: str | None = None,
+    layer: tuple[str, Sequence[str]] | None = None,
 ) -> Vectors:
     """Embeddings made elsewhere, as unit vectors (rows, dim), from a .npy or .safetensors file.
 
     Row i belongs to row i of the split that they are used with, so `rows` is that split's length. `tensor` names one of
-    several tensors in a .safetensors file; `layer` is (which, of how many) of a .npy array (layers, rows, dim).
+    several tensors in a .safetensors file; `layer` is (which, the names of all) of a .npy array (layers, rows, dim).
 
     Raises InputError for another number of rows or dimensions, for a row that is not finite or has no length, and for a
     file that cannot be read; MissingExtra when safetensors is not installed.
     """
     values = _read_array(path, tensor)
+    part = tensor
     if layer is not None:
-        which, layers = layer
-        if values.ndim != 3 or len(values) != layers:
-            found = f"holds {values.dtype} values of shape {values.shape}"
-            raise InputError(
-                path,
-                found=found,
-                expected=f"floating-point numbers of shape ({layers}, rows, dimensions)",
-                do=_SAVE,
-            )
-        values = values[which]
+        part, layers = layer
+        _check_layers(path, values, len(layers), rows)
+        values = values[layers.index(part)]
+    where = f"{path}: {part}" if part else str(path)
     if values.ndim != 2 or values.dtype.kind != "f":
-        found = f"holds {values.dtype} values of shape {values.shape}"
-        raise InputError(path, found=found, expected="floating-point numbers of shape (rows, dimensions)", do=_SAVE)
+        expected = "floating-point numbers of shape (rows, dimensions)"
+        raise InputError(where, found=_held(values), expected=expected, do=_SAVE)
     if len(values) != rows or (dim is not None and values.shape[1] != dim) or not values.shape[1]:
         expected = f"{rows:,} rows" + (f" of {dim:,} dimensions" if dim is not None else "")
+        expected += "" if values.shape[1] or dim else " of one dimension or more"
         found = f"holds {len(values):,} rows of {values.shape[1]:,} dimensions"
-        raise InputError(path, found=found, expected=expected, do="Embed exactly the rows of the split, in their order")
+        raise InputError(where, found=found, expected=expected, do=_ROWS)
     with np.errstate(over="ignore", invalid="ignore"):
         vectors = unit(values.astype(np.float32))
     if len(bad := np.flatnonzero(~np.isfinite(vectors).all(axis=1))):
-        raise InputError(path, found=f"rows that are not finite: {len(bad):,}, the first is row {bad[0]}", do=_AGAIN)
+        raise InputError(where, found=f"rows that are not finite: {len(bad):,}, the first is row {bad[0]}", do=_AGAIN)
     if len(bad := np.flatnonzero(~vectors.any(axis=1))):
-        raise InputError(path, found=f"rows that are all zero: {len(bad):,}, the first is row {bad[0]}", do=_AGAIN)
+        raise InputError(where, found=f"rows that are all zero: {len(bad):,}, the first is row {bad[0]}", do=_AGAIN)
     return vectors
 
 
+def _check_layers(path: Path, values: NDArray[Any], layers: int, rows: int) -> None:
+    """Raises InputError unless an array is (layers, rows, dimensions); it is described as a whole."""
+    if values.ndim != 3 or len(values) != layers or values.dtype.kind != "f":
+        expected = f"floating-point numbers of shape ({layers}, rows, dimensions)"
+        raise InputError(path, found=_held(values), expected=expected, do=_SAVE)
+    if values.shape[1] != rows or not values.shape[2]:
+        expected = f"shape ({layers}, {rows}, dimensions), of one dimension or more"
+        raise InputError(path, found=_held(values), expected=expected, do=_ROWS)
+
+
+def _held(values: NDArray[Any]) -> str:
+    return f"holds {values.dtype} values of shape {values.shape}"
+
+
+_ROWS = "Embed exactly the rows of the split, in their order"
 _SAVE = "Save the embeddings as float32, a row for each row of the split"
 _AGAIN = "Embed these rows again: each needs a nonzero, finite vector"
 
@@ -152,9 +169,11 @@ def _read_array(path: Path, tensor: str | None) -> NDArray[Any]:
             )  # nothing is read before its shape is known
         except Exception as problem:  # the header is evaluated as Python, and may be anything
             refuse_disk(problem, path)
+            # Of any other bytes, numpy says that they are pickled and can be loaded unsafely.
+            why = "it does not begin as one" if "allow_pickle" in str(problem) else problem
             raise InputError(
                 path,
-                found=f"cannot be read as .npy ({problem})",
+                found=f"cannot be read as .npy ({why})",
                 expected="a complete array of floating-point numbers",
                 do="Save it again with numpy.save, as float32",
             ) from None

@@ -92,13 +92,13 @@ class Tries:
         cause = cause_of(error)
         status = getattr(cause, "status_code", None)
         if status in (401, 403) or (status == 400 and _OF_THE_KEY.search(text)):
-            do = "Check the key and what it may use"
+            do = "Check the key and what it may use, then run the same command again"
             return ModelRefused(self.name, found=f"refused the API key: {text}", do=do)
         if status == 402 or _spent(cause) or (status == 400 and _OF_CREDIT.search(text)):
             do = "Pay for more there, then run the same command again"
             return ModelRefused(self.name, found=f"wants to be paid: {text}", do=do)
         if status in (404, 410):
-            do = "Check the model's name and the base URL"
+            do = "Check the model's name and the base URL, then run again"
             return ModelRefused(self.name, found=f"is not there: {text}", do=do)
         if not passing(error):
             return ModelError(self.name, found=f"{REFUSED}: {text}")

@@ -324,7 +324,7 @@ def test_the_server_says_how_long_to_wait(server: ChatServer, calm: Calm) -> Non
         (401, "refused the API key: HTTP 401: out of order. Check the key"),
         (402, "wants to be paid: HTTP 402: out of order. Pay for more there"),
         (403, "refused the API key"),
-        (404, "is not there: HTTP 404: out of order. Check the model's name and the base URL"),
+        (404, "is not there: HTTP 404: out of order. Check the model's name and the base URL, then run again"),
         (410, "is not there: HTTP 410"),
         (422, "refused the request or failed: HTTP 422"),
     ],

@@ -13,7 +13,7 @@ import numpy as np
 from baselines.results.run import ModelUsed
 from baselines.threemdbench.classifier.answers import answer
 from baselines.threemdbench.classifier.calibration import fit_temperature
-from baselines.threemdbench.classifier.data import FOLDER, Labelled
+from baselines.threemdbench.classifier.data import FOLDER, SPLITS, Labelled
 from baselines.threemdbench.classifier.network import Network, open_network
 from baselines.threemdbench.classifier.pictures import Pictures
 from baselines.threemdbench.classifier.recipe import Recipe
@@ -85,6 +85,11 @@ def _train(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
     with accelerator.main_process_first():  # the others then find everything cached
         labelled, looked = _unseen(labelled, options, quiet=not main)
     pictures = pictures_of(labelled, max(network.input.train_size, network.input.test_size), quiet=not main)
+    if not options.allow_untrained:  # again, now that those that cannot be decoded are known
+        labels = pictures["train"].labels
+        decoded = [labels.count(at) for at in range(len(labelled.classes))]
+        for split in SPLITS[1:]:
+            labelled.check_trained(split, decoded)
     workers = options.workers
     if workers is None:
         workers = 0 if all(of_split.in_memory for of_split in pictures.values()) else cores()

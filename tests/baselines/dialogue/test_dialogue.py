@@ -213,9 +213,19 @@ def test_a_wrong_key_stops_at_once(bare: bool, tmp_path: Path, server: ChatServe
         play(tmp_path, models(server), 50, concurrency=3, bare=bare)
     assert len(server.requests) <= 3  # those already under way
     assert str(caught.value).count("refused") == 1
+    assert str(caught.value).count("run the same command again") == 1
     assert not (tmp_path / "dialogues.jsonl").exists()
     logs = [read_eval_log(str(path), header_only=True) for path in tmp_path.glob("private/logs/*.eval")]
     assert [log.status for log in logs] == ["error"] * (not bare)
+
+
+@BOTH
+def test_what_no_repetition_can_pass_is_not_said_to_be_resumed(bare: bool, tmp_path: Path, server: ChatServer) -> None:
+    server.faults += [status(400, message="no such option")] * 100
+    with pytest.raises(ModelError, match=r"failed 3 cases in a row.*HTTP 400.*the setting of the server") as caught:
+        play(tmp_path, models(server), 50, concurrency=3, bare=bare)
+    assert caught.value.do.endswith(f"0 of 50 dialogues are finished and every answer is in {tmp_path}")
+    assert "same command" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -66,3 +66,30 @@ def test_one_file_holds_all_three(tmp_path: Path) -> None:
         InputError, match=r"holds float64 values of shape \(3, 3\) \(expected .*\(3, rows, dimensions\)"
     ):
         read_own(f"mine={tmp_path / 'one.npy'}", CAPTIONS, images=True)
+
+
+ALL = np.stack([FINE["images"], FINE["expert"], FINE["layman"]])
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (ALL[:, :2], r"holds float64 values of shape \(3, 2, 3\) \(expected shape \(3, 3, dimensions\)"),
+        (ALL[:, :, :0], r"of shape \(3, 3, 0\) \(expected .*one dimension or more"),
+        (ALL.astype(np.int32), r"holds int32 values of shape \(3, 3, 3\) \(expected floating.*\(3, rows, dimensions\)"),
+        (np.where([[[False]], [[True]], [[False]]], np.nan, ALL), "all.npy: expert: rows that are not finite: 3"),
+        (ALL * [[[1]], [[1]], [[0]]], "all.npy: layman: rows that are all zero: 3"),
+    ],
+)
+def test_a_file_of_all_three_is_described_as_a_whole_and_a_row_by_its_layer(
+    tmp_path: Path, values: np.ndarray, said: str
+) -> None:
+    np.save(tmp_path / "all.npy", values)
+    with pytest.raises(InputError, match=said):
+        read_own(f"mine={tmp_path / 'all.npy'}", CAPTIONS, images=True)
+
+
+def test_a_file_that_is_no_array_is_not_called_pickled(tmp_path: Path) -> None:
+    (tmp_path / "all.npy").write_text("0.1 0.2")
+    with pytest.raises(InputError, match=r"cannot be read as .npy \(it does not begin as one\)"):
+        read_own(f"mine={tmp_path / 'all.npy'}", CAPTIONS, images=True)

@@ -377,6 +377,23 @@ def test_weights_that_are_not_here_name_the_way(
     assert "hf download timm/resnet10t.c3_in1k" in said and "--weights FILE.safetensors" in said
 
 
+def test_a_class_whose_training_photos_are_all_broken_has_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    photos = tmp_path / "photos"
+    for split, numbers in (("train", (0, 1)), ("val", (2, 3)), ("test", (4, 5))):
+        for label in range(3):
+            folder = photos / split / ("sore throat", "none", "broken")[label]
+            folder.mkdir(parents=True)
+            for number in numbers:
+                (folder / f"{number}.jpg").write_bytes(jpeg(label, number))
+    for number in range(2):
+        (photos / "train" / "broken" / f"{number}.jpg").write_bytes(b"torn %d" % number)
+    assert train(photos, tmp_path / "run", "--epochs", 1) == 2
+    assert "photos of 1 classes without a training photo: broken" in told(capsys)
+    assert train(photos, tmp_path / "run", "--epochs", 1, "--allow-untrained") == 0
+
+
 def test_class_folders_with_a_broken_photo_bf16_and_own_weights(
     undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
