@@ -376,6 +376,15 @@ def canonical_json(value: Any) -> bytes:
     return _CANONICAL.encode(value).encode()
 
 
+def as_text(value: Any) -> str:
+    """A value of a JSON file as it is shown: a text as it is, anything else as JSON.
+
+    >>> as_text("é"), as_text({"b": 1, "a": None})
+    ('é', '{"a": null, "b": 1}')
+    """
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
 def _bytes_as_digest(value: object) -> dict[str, str]:
     if isinstance(value, bytes):
         return {"sha256": hashlib.sha256(value).hexdigest()}
