@@ -27,9 +27,9 @@ from builders.pipeline.run import EXCLUSIONS
 from builders.release import croissant
 from builders.release.cards import config_info, config_metadata, other_tables
 from builders.release.counted import Measure, RowCheck
-from builders.release.naming import CROISSANT
+from builders.release.naming import CARD, CROISSANT
 from builders.release.shards import CANARY, read_parquet
-from builders.release.write import CARD, EXCLUSIONS_FILE
+from builders.release.write import EXCLUSIONS_FILE
 from loaders.corpus import Corpus
 from loaders.errors import InputError, MissingExtra, ReleaseError
 from loaders.files.tables import open_parquet
@@ -90,15 +90,15 @@ def verify(
         problems += _check_exclusions(folder, manifest)
     elif EXCLUSIONS_FILE not in manifest.files:
         problems.append(Problem(EXCLUSIONS_FILE, "not listed in the manifest", "a file of excluded rows"))
-    problems += _check_canary(folder, manifest, sound)
+    card = _card(folder) if CARD in sound else None
+    problems += _check_canary(folder, manifest, sound, card)
     if CROISSANT in sound:
-        card = read_text(folder / CARD, most=_MOST_CARD, expected="a card") if CARD in sound else None
         problems += croissant.check(folder, manifest, card)
     if is_file(folder / CARD):
         problems += _check_card(folder, manifest)
-        if CARD in sound:
-            problems += () if other_rules else _check_tables(folder, manifest)
-            problems += _check_licences(folder, manifest)
+        if card is not None:
+            problems += () if other_rules else _check_tables(card, manifest)
+            problems += _check_licences(folder, card, manifest)
     elif CARD not in manifest.files:
         problems.append(Problem(CARD, "not listed in the manifest", "a card"))
     return problems
@@ -263,12 +263,12 @@ def _check_schema(folder: Path, shard: str, expected: pa.Schema) -> Problem | No
     return None
 
 
-def _check_canary(folder: Path, manifest: Manifest, sound: list[str]) -> list[Problem]:
+def _check_canary(folder: Path, manifest: Manifest, sound: list[str], card: str | None) -> list[Problem]:
     """The canary of the manifest stands in the card and in the metadata of every shard."""
     if manifest.canary is None:
         return []
     without = []
-    for name in (name for split in manifest.splits for name in manifest.shards(split) if name in sound):
+    for name in (name for name in manifest.shards(*manifest.splits) if name in sound):
         try:
             with open_parquet(folder / name) as file:
                 said = (file.metadata.metadata or {}).get(CANARY.encode(), b"")
@@ -276,7 +276,7 @@ def _check_canary(folder: Path, manifest: Manifest, sound: list[str]) -> list[Pr
             continue  # reported when its rows are read
         if said.decode("utf-8", "replace") != manifest.canary:
             without.append(name)
-    if CARD in sound and manifest.canary not in read_text(folder / CARD, most=_MOST_CARD, expected="a card"):
+    if card is not None and manifest.canary not in card:
         without.append(CARD)
     return [Problem(name, "no canary, or another one", manifest.canary) for name in without]
 
@@ -306,11 +306,15 @@ def _check_exclusions(folder: Path, manifest: Manifest) -> list[Problem]:
     return problems
 
 
+def _card(folder: Path) -> str:
+    return read_text(folder / CARD, most=_MOST_CARD, expected="a card")
+
+
 def _check_card(folder: Path, manifest: Manifest) -> list[Problem]:
     """The YAML of the card against the manifest: what the Hub and `load_dataset` would believe."""
     where = f"{CARD}: YAML"
     try:
-        text = read_text(folder / CARD, most=_MOST_CARD, expected="a card")
+        text = _card(folder)
         if head := REGEX_YAML_BLOCK.search(text):
             parse_yaml(head[2], CARD)  # first, since the reader below is less careful
         data = DatasetCard(text).data
@@ -330,19 +334,17 @@ def _check_card(folder: Path, manifest: Manifest) -> list[Problem]:
     return problems
 
 
-def _check_tables(folder: Path, manifest: Manifest) -> Iterator[Problem]:
+def _check_tables(card: str, manifest: Manifest) -> Iterator[Problem]:
     """What the card says about numbers: its tables against the manifest."""
-    text = read_text(folder / CARD, most=_MOST_CARD, expected="a card")
-    for stands, made in other_tables(text, manifest):
+    for stands, made in other_tables(card, manifest):
         yield Problem(f"{CARD}: a table", stands, f"{made}, as the manifest counts")
 
 
-def _check_licences(folder: Path, manifest: Manifest) -> Iterator[Problem]:
+def _check_licences(folder: Path, card: str, manifest: Manifest) -> Iterator[Problem]:
     """What the card says about terms: whether the licence of the whole, in the card and in croissant.json, covers those
     of the rows if the statistics count them."""
-    text = read_text(folder / CARD, most=_MOST_CARD, expected="a card")
     counted = manifest.statistics.get("licence") if isinstance(manifest.statistics, dict) else None
-    head = REGEX_YAML_BLOCK.search(text)
+    head = REGEX_YAML_BLOCK.search(card)
     try:
         said = parse_yaml(head[2], CARD) if head else None
     except InputError:
