@@ -8,17 +8,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from builders.pipeline.workspace import RESULTS
 from loaders.errors import ModelError
 from loaders.files.stores import Store
 from loaders.models.asking import NO_ROOM, Ask, Asked, ask_until
-from loaders.models.messages import Answer, Message
+from loaders.models.messages import Answer, ChatModel, Message
+from loaders.models.prompts import Prompts
 from loaders.models.tries import REFUSED
+
+if TYPE_CHECKING:
+    from loaders.models.answers import Answers
 
 UNANSWERED = "unanswered"
 """A column of the workspace that no release holds: which requests for a row have no answer, and why."""
+RETRIES = 2
 FILTERED = "the provider's filter stopped it"
 
 Value = TypeVar("Value")
@@ -42,6 +47,30 @@ async def ask_for_row(
     if asked.failure == NO_ROOM:
         raise ModelError(name, found=f"{REFUSED}: {NO_ROOM}", do="Serve it with a longer context, then run again")
     return asked
+
+
+def stored_ask(answers: Answers, model: ChatModel, **how: Any) -> Ask:
+    """Asks a model through the store of its answers, with these settings; each attempt has a seed of its own."""
+
+    async def ask(messages: Sequence[Message], attempt: int) -> Answer:
+        return await answers.ask(model, messages, seed=attempt, **how)
+
+    return ask
+
+
+async def ask_with_retries(
+    name: str, ask: Ask, prompts: Prompts, question: Message, read: Callable[[Answer], Value]
+) -> Asked[Value]:
+    """As `ask_for_row`, below the prompt `system`; an answer that cannot be used is sent back, twice at most, with the
+    prompt `retry`, which says what is wrong with it."""
+    return await ask_for_row(
+        name,
+        ask,
+        [Message("system", prompts.fill("system")), question],
+        read,
+        attempts=1 + RETRIES,
+        again=lambda failures: prompts.fill("retry", {"failures": failures}),
+    )
 
 
 def why(error: ModelError) -> str:

@@ -159,8 +159,7 @@ def load_with_origin(
 
     folder, at = hub.fetch_manifest(place, revision)
     manifest = _manifest(known, folder, at)
-    wanted = [path for one in _splits(manifest.splits, split, at) for path in manifest.shards(one)]
-    hub.fetch(place, folder.name, at, [NAME, *wanted])
+    hub.fetch(place, folder.name, at, [NAME, *manifest.shards(*_splits(manifest.splits, split, at))])
     return Loaded(*_load_release(known, folder, split, at), hub.address_of(place), folder.name)
 
 

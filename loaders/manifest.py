@@ -277,7 +277,7 @@ class Manifest(_Part):
                 problems.append(Problem(where, f"{stage.rows_in:,} rows in", f"{out:,}, the rows kept and excluded"))
         given = [(f"stage {stage.name}", stage.rows_out) for stage in self.stages]
         taken = [(f"stage {stage.name}", stage.rows_in) for stage in self.stages[1:]]
-        taken.append(("splits", sum(split.rows for split in self.splits.values())))
+        taken.append(("splits", self.rows))
         for (giver, out), (taker, n) in zip(given, taken, strict=False):
             if out != n:
                 problems.append(Problem(f"{NAME}: {taker}", f"{n:,} rows", f"the {out:,} rows that {giver} kept"))
@@ -325,16 +325,24 @@ class Manifest(_Part):
         made = self.settings.get("refiner") or self.settings.get("complaints") or self.settings.get("source")
         return made if isinstance(made, str) else None
 
-    def shards(self, split: str) -> list[str]:
-        """The names of a split's data files, in order.
+    @property
+    def rows(self) -> int:
+        """The rows of all splits together."""
+        return sum(split.rows for split in self.splits.values())
+
+    def shards(self, *splits: str) -> list[str]:
+        """The names of the data files of these splits, in order.
 
         Raises: ReleaseError when the release has no such split.
         """
-        if split not in self.splits:
-            expected = f"one of {', '.join(order_splits(self.splits))}"
-            raise ReleaseError(NAME, found=f"no split {split!r}", expected=expected)
-        name = re.compile(rf"data/{re.escape(split)}-\d{{5}}-of-\d{{5}}\.parquet")
-        return sorted(path for path in self.files if name.fullmatch(path))
+        found = []
+        for split in splits:
+            if split not in self.splits:
+                expected = f"one of {', '.join(order_splits(self.splits))}"
+                raise ReleaseError(NAME, found=f"no split {split!r}", expected=expected)
+            name = re.compile(rf"data/{re.escape(split)}-\d{{5}}-of-\d{{5}}\.parquet")
+            found += sorted(path for path in self.files if name.fullmatch(path))
+        return found
 
 
 _AGAIN = "Download or build the release again"
@@ -376,6 +384,15 @@ def canonical_json(value: Any) -> bytes:
     '{"a":[null,"é"],"b":0.1}'
     """
     return _CANONICAL.encode(value).encode()
+
+
+def as_text(value: Any) -> str:
+    """A value of a JSON file as it is shown: a text as it is, anything else as JSON.
+
+    >>> as_text("é"), as_text({"b": 1, "a": None})
+    ('é', '{"a": null, "b": 1}')
+    """
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _bytes_as_digest(value: object) -> dict[str, str]:

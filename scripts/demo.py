@@ -179,9 +179,8 @@ def _release(way: _Way, name: str, hub: LoopbackHub) -> Path:
     output.print(f"   {BUNDLED[name][1]}", highlight=False)
     way.bedside("build", name, *recipe.sample, "--overwrite", "--out", release)
     manifest = Manifest.read(release)
-    kept = sum(split.rows for split in manifest.splits.values())
     out = sum(sum(stage.excluded.values()) for stage in manifest.stages)
-    _say("built", f"{kept:,} rows from the bundled sample; {out:,} left out, each with a reason")
+    _say("built", f"{manifest.rows:,} rows from the bundled sample; {out:,} left out, each with a reason")
     way.bedside("verify", release)
     _say(
         "verified",

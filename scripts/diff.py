@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from builders.release.diff import Change, Diff, Keys, diff
 from builders.release.resolve import resolve
 from loaders.files.records import to_json
-from loaders.manifest import Manifest
+from loaders.manifest import Manifest, as_text
 from scripts.terminal.console import output, table
 from scripts.terminal.options import All
 from scripts.terminal.tables import Table, short_digests
@@ -87,9 +87,7 @@ def _changes(title: str, changes: Sequence[Change]) -> Iterator[Table]:
 
 
 def _shown(value: JsonValue) -> str:
-    if value is None:
-        return "–"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return "–" if value is None else as_text(value)
 
 
 # --- Without --all ----------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.results.run import DataUsed, Result, RunRecord, because
-from baselines.results.sheets import UNFILLED, check_complete, rater_sheets, read_sheet, sheet_bytes, write_new
+from baselines.results.sheets import UNFILLED, check_complete, rater_sheets, read_sheet, write_new
 from baselines.statistics.agreement import cohen_kappa
 from baselines.statistics.printed import grimmer
 from baselines.statistics.resampling import bootstrap_means
@@ -37,7 +37,7 @@ CRITERIA = {
 }
 LOW, HIGH = 1, 5
 CAPTIONS = ("expert_caption", "layman_caption")
-_COLUMNS = ("rater", "pair", "image_id", *CAPTIONS, *CRITERIA, "stand_in")
+COLUMNS = ("rater", "pair", "image_id", *CAPTIONS, *CRITERIA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,8 @@ def write_sheets(
     if pairs < 2 or raters < 1:
         raise InputError("sheet", found=f"{pairs} pairs, {raters} raters", expected="2 pairs and 1 rater at least")
     drawn = drawn_pairs(rows, pairs, seed)
-    columns = _COLUMNS if stand_in else _COLUMNS[:-1]
     contents = rater_sheets(
-        path, raters, columns, list(drawn), lambda name: {"pair": name, **drawn[name], "stand_in": stand_in}, seed=seed
+        path, raters, COLUMNS, list(drawn), lambda name: {"pair": name, **drawn[name]}, seed=seed, stand_in=stand_in
     )
     contents[path.with_suffix(".md")] = _instructions().replace("{pairs}", str(pairs)).encode()
     return write_new(contents)
@@ -97,11 +96,6 @@ def drawn_pairs(rows: Iterable[Mapping[str, Any]], pairs: int, seed: int) -> dic
         raise InputError("--pairs", found=found, expected=expected, do=f"Rate all of them: --pairs {len(known)}")
     drawn = random.Random(seed).sample(sorted(known), pairs)
     return {f"P{number:0{len(str(pairs))}d}": known[name] for number, name in enumerate(drawn, start=1)}
-
-
-def filled_sheet(lines: Iterable[Mapping[str, Any]], stand_in: str | None) -> bytes:
-    """A sheet of these lines (rater, pair, image_id, captions, and ratings if given), as its bytes."""
-    return sheet_bytes(_COLUMNS if stand_in else _COLUMNS[:-1], ({**line, "stand_in": stand_in} for line in lines))
 
 
 def _instructions() -> str:

@@ -7,7 +7,6 @@ allows (`report.js`) adds all rows, which are packed in the page (`rows.py`).
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -30,6 +29,7 @@ from loaders import __version__
 from loaders.errors import InputError
 from loaders.files.places import command_without_places, seen_from, without_places
 from loaders.files.untrusted import is_there
+from loaders.manifest import as_text
 from loaders.pages import part, render, script_digest, write_text
 from loaders.plugins import Plugin
 
@@ -206,5 +206,4 @@ def _text(value: float, decimals: int) -> str:
 
 
 def _json(value: Any) -> str:
-    value = without_places(value, Path())
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return as_text(without_places(value, Path()))

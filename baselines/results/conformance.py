@@ -23,6 +23,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
+from loaders.manifest import as_text
+
 State = Literal["equal", "differs", "not stated", "unknown"]
 Key = tuple[str, str, str, str, str, str]
 """Paper, table, row, setting, column, split or group: what a number is about."""
@@ -142,7 +144,7 @@ def _of(keys: Sequence[Key], every: Sequence[Key]) -> str:
 
 def _entry(line: Line, facts: Mapping[str, Any]) -> Entry:
     here = facts.get(line.fact)
-    shown = "" if line.fact not in facts else _text(here)
+    shown = "" if line.fact not in facts else as_text(here)
     if not line.stated:
         return Entry(line.condition, line.fact, "not stated", shown, "not stated", line.where)
     state: State = "differs"
@@ -176,10 +178,6 @@ def _same(stated: str, here: Any) -> bool:
     if isinstance(here, str) or isinstance(said, str):
         return isinstance(here, str) and stated.casefold() == here.casefold()
     return isinstance(said, bool) == isinstance(here, bool) and bool(said == here)
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _split(text: str) -> tuple[str, ...]:

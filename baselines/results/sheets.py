@@ -81,8 +81,13 @@ def _text(cell: str) -> str:
     return cell[1:].strip() if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
 
 
-def sheet_bytes(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """A sheet to be filled in, as the bytes of its file, with the byte-order mark that Excel needs to read UTF-8."""
+def sheet_bytes(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], stand_in: str | None = None) -> bytes:
+    """A sheet to be filled in, as the bytes of its file, with the byte-order mark that Excel needs to read UTF-8.
+
+    If its marks are a stand-in, a last column says why in every row.
+    """
+    if stand_in:
+        columns, rows = (*columns, "stand_in"), ({**row, "stand_in": stand_in} for row in rows)
     return b"\xef\xbb\xbf" + table_bytes(columns, rows)
 
 
@@ -105,6 +110,7 @@ def rater_sheets(
     row: Callable[[Item], Mapping[str, Any]],
     *,
     seed: int,
+    stand_in: str | None = None,
 ) -> dict[Path, bytes]:
     """One blank sheet per rater, R1, R2 and so on ("-R1" after the name of `path`): a row per item, in an order of its
     own.
@@ -116,7 +122,7 @@ def rater_sheets(
         order = list(items)
         random.Random(f"{seed} {rater}").shuffle(order)
         rows = ({"rater": rater, **row(item)} for item in order)
-        sheets[path.with_stem(f"{path.stem}-{rater}")] = sheet_bytes(columns, rows)
+        sheets[path.with_stem(f"{path.stem}-{rater}")] = sheet_bytes(columns, rows, stand_in)
     return sheets
 
 

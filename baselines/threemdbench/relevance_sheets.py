@@ -40,7 +40,7 @@ PUBLISHED = {
 }
 MARK = "relevant"
 _SHOWN = ("task", "diagnosis", "photo", "general_complaint", "complaint")
-_COLUMNS = ("rater", "item", *_SHOWN, MARK, "stand_in")
+COLUMNS = ("rater", "item", *_SHOWN, MARK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +130,7 @@ def _sheet(rater: str, items: Mapping[str, Sequence[dict[str, str]]], seed: int,
     rows = (
         {"rater": rater, **item} for task in TASKS for name in order for item in items[name] if item["task"] == task
     )
-    return marked_sheet(rows, stand_in)
-
-
-def marked_sheet(rows: Iterable[Mapping[str, Any]], stand_in: str | None) -> bytes:
-    """A sheet of these rows (rater, `asked_of`, and marks if given), as its bytes."""
-    return sheet_bytes(_COLUMNS if stand_in else _COLUMNS[:-1], ({**row, "stand_in": stand_in} for row in rows))
+    return sheet_bytes(COLUMNS, rows, stand_in)
 
 
 def read_relevance_sheets(paths: Sequence[Path]) -> Relevance:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from builders.curation.alignment import Map
+from builders.curation.alignment import Map, inverse
 from builders.curation.erased_text import Hidden
 from builders.curation.opencv import cv2
 from builders.curation.pictures import Grey, shrunk
@@ -34,7 +34,7 @@ def agreement_of(
     if np.linalg.det(affine[:, :2]) > 1:  # compare at the coarser of the two resolutions
         first, second = second, first
         first_hidden, second_hidden = second_hidden, first_hidden
-        affine = np.asarray(cv2.invertAffineTransform(affine), np.float64)
+        affine = inverse(affine)
     small = shrunk(second, _SIDE)
     affine = np.diag((small.shape[1] / second.shape[1], small.shape[0] / second.shape[0])) @ affine
     laid, covered = _laid(affine, first, small.shape)

@@ -85,6 +85,11 @@ def _plausible(affine: Map) -> bool:
     return bool(_SCALES[0] <= singular[1] and singular[0] <= min(_SCALES[1], _STRETCH * singular[1]))
 
 
+def inverse(affine: Map) -> Map:
+    """The map back, from the second picture's pixels to the first's."""
+    return np.asarray(cv2.invertAffineTransform(affine), np.float64)
+
+
 def moved(affine: Map, points: Points) -> NDArray[np.float64]:
     """The images of points (x, y) under the map."""
     return np.asarray(points @ affine[:, :2].T + affine[:, 2])

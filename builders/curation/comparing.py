@@ -18,7 +18,7 @@ from typing import TypeVar
 import numpy as np
 from PIL import Image
 
-from builders.curation.examine import read_again
+from builders.curation.examine import in_parts, read_again
 from builders.curation.folders import File
 from builders.curation.opencv import PACKAGES, one_thread
 from builders.curation.pictures import read_picture
@@ -114,8 +114,7 @@ def answers(
     where: str,
 ) -> Generator[tuple[Asked, Told]]:
     """The task's answer for each, in any order; `named` returns the pictures that one is about."""
-    size = max(1, min(engine.grain, len(asked) // (4 * engine.slots)))
-    parts = {str(start): asked[start : start + size] for start in range(0, len(asked), size)}
+    parts = in_parts(asked, engine)
     units = (
         (name, (part, {digest: files[digest] for one in part for digest in named(one)})) for name, part in parts.items()
     )

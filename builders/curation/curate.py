@@ -11,7 +11,7 @@ from rich.progress import Progress
 from builders.curation import duplicates
 from builders.curation.decisions import Decision, decide
 from builders.curation.duplicates import Groups
-from builders.curation.examine import Examined, contents, examine
+from builders.curation.examine import Examined, by_content, examine
 from builders.curation.folders import File
 from builders.curation.index import Index
 from builders.curation.leaks import SET, Leak, leaks
@@ -50,22 +50,14 @@ def curate(
     try:
         with single_threaded_opencv(), Index(index) as memory:
             examined = examine(files, memory, engine=engine, progress=progress)
-            distinct = list(contents(examined))
-            if not distinct:
+            first = {digest: picture.file for digest, picture in by_content(examined).items()}
+            if not first:
                 reasons = ", ".join(sorted({picture.reason for picture in examined}))
                 found = f"none of {len(examined):,} files is a readable image ({reasons})"
                 raise InputError(files[0].path.parent if files else "no file", found=found, expected="images")
-            first: dict[str, File] = {}
-            for picture in examined:
-                if picture.content:
-                    first.setdefault(picture.content.digest, picture.file)
-            groups = duplicates.group(
-                distinct,
-                first,
-                memory,
-                engine=engine,
-                progress=progress,
-            )
+            distinct = {picture.content.digest: picture.content for picture in examined if picture.content}
+            ordered = [distinct[digest] for digest in sorted(distinct)]
+            groups = duplicates.group(ordered, first, memory, engine=engine, progress=progress)
     except KeyboardInterrupt:
         kept = f" Measurements are kept in {index}; run the same command again to resume" if index else ""
         raise KeyboardInterrupt(f"Stopped.{kept}") from None

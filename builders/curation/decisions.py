@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -26,14 +27,14 @@ class Decision:
 
 def decide(examined: Sequence[Examined], groups: Groups, first: Mapping[str, File]) -> list[Decision]:
     """The decision on each file. `first` is the file that represents each content, the first by name."""
-    files: dict[str, int] = {}
-    copies: dict[str, int] = {}
-    sets: dict[str, set[str]] = {}
+    files: Counter[str] = Counter()
+    copies: Counter[str] = Counter()
+    sets: dict[str, set[str]] = defaultdict(set)
     for picture in examined:
         if picture.content:
             place = groups.places[picture.content.digest]
-            files[place.best] = files.get(place.best, 0) + 1
-            sets.setdefault(place.cluster, set()).add(place.best)
+            files[place.best] += 1
+            sets[place.cluster].add(place.best)
     decisions = []
     for picture in examined:
         if picture.content is None:
@@ -41,7 +42,7 @@ def decide(examined: Sequence[Examined], groups: Groups, first: Mapping[str, Fil
             continue
         digest = picture.content.digest
         place = groups.places[digest]
-        copies[digest] = copies.get(digest, 0) + 1
+        copies[digest] += 1
         decisions.append(_decision(picture, place, files[place.best], copies[digest] > 1, sets[place.cluster], first))
     return decisions
 
@@ -59,16 +60,11 @@ def _decision(
         detail = f"a copy of {best}" + (disguise(place.verdict) if place.verdict else " through other copies")
         return Decision(place.cluster, False, "near_copy", detail)
     others = sorted(first[other].name for other in sets if other != place.best)
-    scene = (
-        "another photo of what " + ", ".join(others[:3]) + (" …" if len(others) > 3 else "") + " shows"
-        if others
-        else ""
-    )
+    named = ", ".join(others[:3]) + (" …" if len(others) > 3 else "")
+    scene = [f"another photo of what {named} shows"] if others else []
     if files > 1:
-        return Decision(
-            place.cluster, True, "best_copy", "; ".join(filter(None, (f"the best of {files} copies", scene)))
-        )
-    return Decision(place.cluster, True, "same_scene" if others else "unique", scene)
+        return Decision(place.cluster, True, "best_copy", "; ".join([f"the best of {files} copies", *scene]))
+    return Decision(place.cluster, True, "same_scene" if others else "unique", "".join(scene))
 
 
 def disguise(verdict: PairVerdict) -> str:

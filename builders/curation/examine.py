@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.progress import Progress
 
@@ -27,6 +27,7 @@ from loaders.files.images import ImageError
 from loaders.files.untrusted import is_folder
 
 _KIND = "picture"
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +61,20 @@ def examine(files: Sequence[File], index: Index, *, engine: Engine, progress: Pr
     Raises: InputError for one that another machine cannot see, but this one can.
     """
     meter = Meter(progress, "examine", rows=len(files), batches=1)
-    size = max(1, min(engine.grain, len(files) // (4 * engine.slots)))
-    parts = {start: files[start : start + size] for start in range(0, len(files), size)}
-    examined: dict[int, list[Examined]] = {}
-    looks = engine.each(
-        FirstLook(frozenset(index.keys(_KIND))), ((str(start), part) for start, part in parts.items()), where="examine"
-    )
+    parts = in_parts(files, engine)
+    examined: dict[str, list[Examined]] = {}
+    looks = engine.each(FirstLook(frozenset(index.keys(_KIND))), parts.items(), where="examine")
     with closing(looks):
         for name, told in looks:
-            examined[int(name)] = []
-            for file, (digest, text) in zip(parts[int(name)], told, strict=True):
+            examined[name] = []
+            for file, (digest, text) in zip(parts[name], told, strict=True):
                 if text is not None and digest:
                     index.put(_KIND, digest, text)
-                examined[int(name)].append(_known(file, digest, index) if text is None else _examined(file, text))
+                examined[name].append(_known(file, digest, index) if text is None else _examined(file, text))
                 if engine.spread and not digest:
-                    _check_unreadable(file, examined[int(name)][-1])
+                    _check_unreadable(file, examined[name][-1])
             meter.advance(len(told))
-    found = [one for start in parts for one in examined[start]]
+    found = [one for name in parts for one in examined[name]]
     meter.finish(sum(picture.content is None for picture in found))
     return found
 
@@ -187,8 +185,12 @@ def _examined(file: File, text: str) -> Examined:
     return Examined(file, content)
 
 
-def contents(examined: Sequence[Examined]) -> Iterator[Content]:
-    """Each distinct content once, by digest."""
-    distinct = {picture.content.digest: picture.content for picture in examined if picture.content}
-    for digest in sorted(distinct):
-        yield distinct[digest]
+def by_content(examined: Sequence[Examined]) -> dict[str, Examined]:
+    """The first file of each distinct content, by digest."""
+    return {picture.content.digest: picture for picture in reversed(examined) if picture.content}
+
+
+def in_parts(items: Sequence[Item], engine: Engine) -> dict[str, Sequence[Item]]:
+    """The items in numbered parts, so many that a slow one holds nobody up."""
+    size = max(1, min(engine.grain, len(items) // (4 * engine.slots)))
+    return {str(start): items[start : start + size] for start in range(0, len(items), size)}

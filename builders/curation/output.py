@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from rich.progress import Progress
 
 from builders.curation.curate import OWN, Curation, curate, overlap
+from builders.curation.examine import by_content
 from builders.curation.leaks import Leak
 from builders.curation.photo_sets import PhotoSet, photo_set
 from builders.curation.report import write_report
@@ -164,10 +165,7 @@ def _rows(audit: Audit) -> list[dict[str, Any]]:
 
 
 def _alike(curation: Curation) -> dict[str, list[dict[str, Any]]]:
-    names: dict[str, str] = {}
-    for picture in curation.files:
-        if picture.content:
-            names.setdefault(picture.content.digest, picture.file.name)
+    names = {digest: picture.file.name for digest, picture in by_content(curation.files).items()}
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for link in curation.groups.links:
         first, second, verdict = names[link.first], names[link.second], link.verdict

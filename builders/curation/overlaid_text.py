@@ -85,11 +85,6 @@ def text_over(grey: Grey) -> Text:
     return Text(characters, found if characters else [])
 
 
-def text_characters(grey: Grey) -> int:
-    """Characters in the longest row of marks that looks like text; 0 if there is none of at least six."""
-    return text_over(grey).characters
-
-
 def _as_ruler(row: Row, rows: list[Row]) -> float:
     """What a row's score loses for how regularly the rows on its line repeat."""
     repetition = np.mean([other.repetition for other in rows if other.is_along(row)])

@@ -227,14 +227,19 @@ def _beside(named: str | None, folder: Path | None, own: bool) -> Path | None:
     """The file that a row names; since rows may come from anybody, it must be inside the folder of its data set."""
     if not named or folder is None:
         return None
-    root = folder if is_folder(folder) else folder.parent
+    root = _root(folder)
     home = root.parent.parent if root.parent.name == "snapshots" else root  # the files of a snapshot are links
     path = root / named
     return path if own or (is_inside(path, home) and ".." not in Path(named).parts) else None
 
 
+def _root(place: Path) -> Path:
+    """The folder of a data set, which may be a single file."""
+    return place if is_folder(place) else place.parent
+
+
 def _below(path: Path, folder: Path) -> str:
-    root = folder if is_folder(folder) else folder.parent
+    root = _root(folder)
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 

@@ -11,7 +11,7 @@ from builders.curation.candidates import CLOSEST
 from builders.curation.curate import Curation, calibrated_by, counted
 from builders.curation.decisions import DROPPED, KEPT, Decision
 from builders.curation.duplicates import POLICY
-from builders.curation.examine import Examined, read_again
+from builders.curation.examine import Examined, by_content, read_again
 from builders.curation.leaks import BOUNDARIES, GROUP, PICTURE, Leak, side
 from builders.curation.quality import FLAGS
 from builders.curation.verification import UNSURE
@@ -174,10 +174,7 @@ def _clusters(curation: Curation, shown: _Shown) -> dict[str, Any]:
 
 def _unsure(curation: Curation, shown: _Shown) -> dict[str, Any]:
     """Pairs that were not joined, most alike first."""
-    first: dict[str, Examined] = {}
-    for picture in curation.files:
-        if picture.content:
-            first.setdefault(picture.content.digest, picture)
+    first = by_content(curation.files)
     cluster = {digest: place.cluster for digest, place in curation.groups.places.items()}
     pairs = [
         link

@@ -21,11 +21,10 @@ from builders.curation.examine import Examined, read_again
 from builders.curation.folders import File
 from builders.curation.opencv import single_threaded_opencv
 from builders.curation.pictures import read_picture
-from builders.curation.verification import COPY, DIFFERENT, SCENE, UNSURE, Features, PairVerdict, compare, features
+from builders.curation.verification import COPY, SCENE, Features, PairVerdict, compare, features, rank
 from loaders.engines.engine import Engine
 
 _OTHERS = "others"
-_SURER = (DIFFERENT, UNSURE, SCENE, COPY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ def _pair(one: Examined, others: Sequence[Examined], known: dict[str, Features])
     if same is not None:
         return Pair(one.file.name, _name(same), "same bytes")
     verdicts = [_verdict(other, one, known) for other in others]
-    best = max(range(len(others)), key=lambda at: (_SURER.index(verdicts[at].kind), verdicts[at].matches, -at))
+    best = max(range(len(others)), key=lambda at: (rank(verdicts[at]), -at))
     return Pair(one.file.name, _name(others[best]), _how(verdicts[best]))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from builders.curation.alignment import Map, align, corners, moved
+from builders.curation.alignment import Map, align, corners, inverse, moved
 from builders.curation.features import Points, mirrored_points
 from builders.curation.opencv import cv2
 from builders.curation.pictures import Grey, read_picture
@@ -46,10 +46,9 @@ def shared_area(first: bytes, second: bytes) -> tuple[Marks, Marks] | None:
     if common is None:
         return None
     outline, points = np.asarray(common, np.float32).reshape(-1, 2), _spread(alignment.points)
-    back = np.asarray(cv2.invertAffineTransform(alignment.map), np.float64)
-    return _marks(_back(outline, back, one, turned), _back(points, back, one, turned), one.grey), _marks(
-        outline, points, other.grey
-    )
+    back = inverse(alignment.map)
+    here = _marks(_back(outline, back, one, turned), _back(points, back, one, turned), one.grey)
+    return here, _marks(outline, points, other.grey)
 
 
 def _back(points: Points, back: Map, first: Features, turned: bool) -> Points:

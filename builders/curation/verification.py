@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from builders.curation.agreement import agreement_of
-from builders.curation.alignment import Map, align, covered, inside, moved, same_frame, spread
+from builders.curation.alignment import Map, align, covered, inside, inverse, moved, same_frame, spread
 from builders.curation.erased_text import Hidden, without_text
 from builders.curation.features import Descriptors, Points, mirrored_descriptors, mirrored_points, strongest
 from builders.curation.opencv import cv2
@@ -99,7 +99,7 @@ def compare(first: Features, second: Features) -> PairVerdict:
     best = NOTHING
     for mirror in (False, True):
         verdict = _compare(mirrored(first) if mirror else first, second, mirror)
-        if _rank(verdict) > _rank(best):
+        if rank(verdict) > rank(best):
             best = verdict
     return best
 
@@ -116,10 +116,11 @@ def best_view(first: Features, second: Features) -> bool | None:
     plain, turned = _compare(first, second, False), _compare(mirrored(first), second, True)
     if max(plain.matches, turned.matches) == 0:
         return None
-    return _rank(turned) > _rank(plain)
+    return rank(turned) > rank(plain)
 
 
-def _rank(verdict: PairVerdict) -> tuple[int, int]:
+def rank(verdict: PairVerdict) -> tuple[int, int]:
+    """A sort key: the surer that both are the same, the greater."""
     return (DIFFERENT, UNSURE, SCENE, COPY).index(verdict.kind), verdict.matches
 
 
@@ -161,8 +162,7 @@ def _compare(first: Features, second: Features, mirror: bool) -> PairVerdict:
 
 def _repeatable(affine: Map, first: Features, second: Features) -> int:
     """How many keypoints the picture that has fewer of them has in the common area, where neither had text."""
-    back = np.asarray(cv2.invertAffineTransform(affine), np.float64)
-    return min(_common(moved(affine, first.points), second), _common(moved(back, second.points), first))
+    return min(_common(moved(affine, first.points), second), _common(moved(inverse(affine), second.points), first))
 
 
 def _common(points: NDArray[np.float64], other: Features) -> int:

@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from builders.pipeline.rows import Row
-from builders.unanswered import ask_for_row
+from builders.unanswered import ask_with_retries, stored_ask
 from loaders.models.answers import Answers
 from loaders.models.asking import Unfit, read_object
-from loaders.models.messages import Answer, ChatModel, Message
+from loaders.models.messages import ChatModel, Message
 from loaders.models.prompts import Prompts
 
-RETRIES = 2
 TEMPERATURE = 0.0
 
 Value = TypeVar("Value")
@@ -50,27 +49,17 @@ class Asker:
             Unfit: no answer passed; the text is about the last one.
             ModelError: there is no answer, as the request is turned away or fails for good.
         """
-        question = self.prompts.fill(prompt, {"thread": as_data(row), **values})
-        messages = [Message("system", self.prompts.fill("system")), Message("user", question)]
-
-        async def ask(history: Sequence[Message], attempt: int) -> Answer:
-            return await self.answers.ask(
-                self.model,
-                history,
-                temperature=TEMPERATURE,
-                max_tokens=max_tokens,
-                seed=attempt,
-                json_schema=schema,
-                namespace=f"{prompt} {row['case_id']}",
-            )
-
-        asked = await ask_for_row(
-            self.model.name,
-            ask,
-            messages,
-            lambda answer: read(read_object(answer.text)),
-            attempts=1 + RETRIES,
-            again=lambda failure: self.prompts.fill("retry", {"failures": failure}),
+        question = Message("user", self.prompts.fill(prompt, {"thread": as_data(row), **values}))
+        ask = stored_ask(
+            self.answers,
+            self.model,
+            temperature=TEMPERATURE,
+            max_tokens=max_tokens,
+            json_schema=schema,
+            namespace=f"{prompt} {row['case_id']}",
+        )
+        asked = await ask_with_retries(
+            self.model.name, ask, self.prompts, question, lambda answer: read(read_object(answer.text))
         )
         if asked.value is None:
             raise Unfit(asked.failure)

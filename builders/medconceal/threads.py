@@ -132,7 +132,7 @@ def _fill(
     for path in comments:
         lines = records(path, wanted, _COMMENT, lines=counts)
         replies = _each(base, lines, lambda record: _text(record.get("link_id"))[3:] in posts, _comment)
-        _insert(base, "comments", 9, replies)
+        _insert(base, "comments", replies)
     (counts[_REPLIES],) = base.execute("SELECT COUNT(*) FROM comments").fetchone()
     counts[_FLAIRED] = counts["threads"] = len(posts)
     if bad := base.execute("SELECT COUNT(*) FROM bad").fetchone()[0]:
@@ -187,11 +187,11 @@ def _fill_posts(
         return line[1].get("link_flair_text") != FLAIR or not admission.refuses(line[1])
 
     for path in submissions:
-        _insert(base, "posts", 10, _each(base, records(path, wanted, _POST, lines=counts), is_wanted, _post))
+        _insert(base, "posts", _each(base, records(path, wanted, _POST, lines=counts), is_wanted, _post))
     if not {hash(name) for name in seen}.isdisjoint(passed):
         for path in submissions:
             again = records(path, wanted, _POST)
-            _insert(base, "posts", 10, (_post(record, where) for where, record in filter(is_version, again)))
+            _insert(base, "posts", (_post(record, where) for where, record in filter(is_version, again)))
     base.execute("DELETE FROM posts WHERE NOT flaired")
     return {name for (name,) in base.execute("SELECT id FROM posts")}
 
@@ -245,12 +245,12 @@ def _of_posts(posts: frozenset[bytes]) -> Any:
     return wanted
 
 
-def _insert(base: sqlite3.Connection, table: str, width: int, rows: Iterable[tuple[Any, ...]]) -> None:
+def _insert(base: sqlite3.Connection, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
     """Insert rows that end with their version: for each key the newest stays, of equals the last."""
     names = [row[1] for row in base.execute(f"PRAGMA table_info({table})")]
     keys = "id" if table == "posts" else "post, id"
     changes = ", ".join(f"{name} = excluded.{name}" for name in names)
-    marks = ", ".join("?" * width)
+    marks = ", ".join("?" * len(names))
     rows = iter(rows)
     while part := list(islice(rows, _INSERTED_AT_ONCE)):
         base.executemany(

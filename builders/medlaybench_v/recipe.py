@@ -327,9 +327,8 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
                 "It decided about none of those that stand: a model that does not answer in the form that it is asked "
                 "for is no judge. Column `gates` says under `judge` what was wrong with each answer."
             )
-    rows = sum(split.rows for split in manifest.splits.values())
     yield (
-        f"{statistics['with_lay_phrase']:,} of {rows:,} captions hold a lay phrase; "
+        f"{statistics['with_lay_phrase']:,} of {manifest.rows:,} captions hold a lay phrase; "
         f"{statistics['with_image']:,} rows have an image."
     )
     across = {kind: n for kind, n in statistics.get("across_splits", {}).items() if n}

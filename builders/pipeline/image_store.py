@@ -11,12 +11,18 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from builders.pipeline.rows import Row
 from loaders.errors import BedsideError, InputError
 from loaders.files.image_formats import readable
 from loaders.files.stores import Folder, Store
 
 FRAMES = "image_frames"
 """A column of builds, not of releases: how many pictures the file of a row's image holds; the first is used."""
+
+
+def digest_of_image(row: Row) -> str:
+    """What names the image of a row in the store: the column `image` holds it with the ending of a file."""
+    return str(row["image"].split(".")[0])
 
 
 @dataclass(frozen=True, slots=True)

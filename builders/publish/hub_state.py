@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from huggingface_hub import HfApi, RepoFile, RepoFolder, get_session
+from huggingface_hub import HfApi, RepoFile, get_session
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, RepositoryNotFoundError
 from huggingface_hub.utils import (  # type: ignore[attr-defined]  # exported lazily
     parse_ratelimit_headers,
@@ -180,11 +180,12 @@ class HubRepo:
     def files(self, commit: str) -> dict[str, RepoFile]:
         """Every file of a commit by path (a commit never changes, so this is requested once)."""
         if commit not in self._files:
-
-            def send() -> list[RepoFile | RepoFolder]:
-                return list(self.api.list_repo_tree(self.repo_id, recursive=True, revision=commit, repo_type="dataset"))
-
-            entries = self.ask(f"listing commit {commit[:8]}", send)
+            entries = self.ask(
+                f"listing commit {commit[:8]}",
+                lambda: list(
+                    self.api.list_repo_tree(self.repo_id, recursive=True, revision=commit, repo_type="dataset")
+                ),
+            )
             self._files[commit] = {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
         return self._files[commit]
 
@@ -207,19 +208,24 @@ class HubRepo:
         That a commit lists a file is no proof that its bytes are there.
         """
         with scratch() as fresh:
-
-            def send() -> str:
-                return self.api.hf_hub_download(
-                    self.repo_id, path, repo_type="dataset", revision=commit, cache_dir=fresh, force_download=True
-                )
-
             try:
-                digest = file_digest(Path(self.ask(f"reading back {path}", send)))
+                digest = file_digest(self._downloaded(path, commit, fresh, f"reading back {path}", force=True))
             except HubFault as fault:
                 if is_temporary(fault.error):
                     raise
                 return f"cannot be downloaded ({in_words(fault.error)})"
         return None if digest == release.files[path].sha256 else f"has SHA-256 {digest[:12]}…"
+
+    def _downloaded(self, path: str, commit: str, cache: Path, what: str, *, force: bool = False) -> Path:
+        """A file of a commit, downloaded into a cache."""
+        return Path(
+            self.ask(
+                what,
+                lambda: self.api.hf_hub_download(
+                    self.repo_id, path, repo_type="dataset", revision=commit, cache_dir=cache, force_download=force
+                ),
+            )
+        )
 
     def claim(self, commit: str) -> Claim | None:
         """What the manifest of a commit says; None if there is none, or none of a release."""
@@ -229,20 +235,13 @@ class HubRepo:
 
     def _read_claim(self, commit: str) -> Claim | None:
         with scratch() as fresh:
-
-            def send() -> str:
-                return self.api.hf_hub_download(
-                    self.repo_id, NAME, repo_type="dataset", revision=commit, cache_dir=fresh
-                )
-
-            manifest = Path(self.ask(f"reading {NAME} of {commit[:8]}", send))
+            manifest = self._downloaded(NAME, commit, fresh, f"reading {NAME} of {commit[:8]}")
             try:
                 stated = read_json(manifest)
                 files = {path: (facts["sha256"], facts["size"]) for path, facts in stated["files"].items()}
                 versions = {name: _plain(version) for name, version in stated.get("versions", {}).items()}
-                return (
-                    Claim(stated["corpus"], bool(stated.get("stand_in")), files, versions) if stated["corpus"] else None
-                )
+                claim = Claim(stated["corpus"], bool(stated.get("stand_in")), files, versions)
+                return claim if claim.corpus else None
             except (*MALFORMED, InputError):
                 return None
 
@@ -257,12 +256,10 @@ class HubRepo:
 
     def commits(self) -> list[tuple[str, str]]:
         """The commits of main with their titles, newest first."""
-
-        def send() -> list[tuple[str, str]]:
-            commits = self.api.list_repo_commits(self.repo_id, repo_type="dataset")
-            return [(commit.commit_id, commit.title) for commit in commits]
-
-        return self.ask("checking the commits", send)
+        commits = self.ask(
+            "checking the commits", lambda: self.api.list_repo_commits(self.repo_id, repo_type="dataset")
+        )
+        return [(commit.commit_id, commit.title) for commit in commits]
 
 
 def _same(held: RepoFile, file: LocalFile) -> bool:

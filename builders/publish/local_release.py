@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from builders.release.naming import CROISSANT, named_card, named_croissant
+from builders.release.naming import CARD, CROISSANT, named_card, named_croissant
 from loaders.errors import InputError, ReleaseError
 from loaders.files.tables import open_parquet
 from loaders.files.untrusted import read_file, read_object
 from loaders.manifest import KEPT, NAME, FileFacts, Manifest, Problem, file_digest
-
-CARD = "README.md"
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ def _filled(
     template: str, manifest: Manifest, facts: Mapping[str, JsonValue] | None, own: Mapping[str, str] | None
 ) -> tuple[dict[str, Any], dict[str, str], str, str]:
     """The filled template: the fields of its head, its data statement, the BibTeX of its paper, its text."""
-    values: dict[str, Any] = {**manifest.model_dump(), "rows": _rows(manifest), "tables": _tables(manifest)}
+    values: dict[str, Any] = {**manifest.model_dump(), "rows": manifest.rows, "tables": _tables(manifest)}
     taken = sorted(values.keys() & (facts or {}).keys())
     if taken:
         raise ReleaseError("card", found=f"a fact named {taken[0]!r}", expected="a name that the manifest does not use")
@@ -167,7 +167,7 @@ def _metadata(fields: dict[str, Any], manifest: Manifest) -> str:
             raise ReleaseError(
                 "card", found=f"no {name!r} in the YAML head of the template", expected="the Hub's field"
             )
-    data = DatasetCardData(**fields, size_categories=[size_category(_rows(manifest))])
+    data = DatasetCardData(**fields, size_categories=[size_category(manifest.rows)])
     configs, infos = {}, {}
     for number, config in enumerate(manifest.named_configs()):
         configs[config.name] = config_metadata(config, first=number == 0)
@@ -199,7 +199,7 @@ def config_info(manifest: Manifest, config: Config) -> datasets.DatasetInfo:
     return datasets.DatasetInfo(
         features=features,
         splits=datasets.SplitDict(facts),
-        download_size=sum(manifest.files[name].size for split in config.splits for name in manifest.shards(split)),
+        download_size=sum(manifest.files[name].size for name in manifest.shards(*config.splits)),
         dataset_size=sum(manifest.splits[split].num_bytes for split in config.splits),
     )
 
@@ -240,10 +240,6 @@ def _tables_of(name: str, value: object) -> Iterator[str]:
         yield _mapping_table(name, value)
         for inner_name, inner in value.items():
             yield from _tables_of(inner_name, inner)
-
-
-def _rows(manifest: Manifest) -> int:
-    return sum(split.rows for split in manifest.splits.values())
 
 
 def _tables(manifest: Manifest) -> dict[str, str]:

@@ -118,7 +118,7 @@ def check(folder: Path, manifest: Manifest, card: str | None) -> Iterator[Proble
         digests = {
             one["contentUrl"]: one["sha256"] for one in stored["distribution"] if one["@type"] == "cr:FileObject"
         }
-        files = {name: manifest.files[name].sha256 for name in _shards(manifest)}
+        files = {name: manifest.files[name].sha256 for name in manifest.shards(*manifest.splits)}
         for name in sorted(files.keys() | digests.keys()):
             if digests.get(name) != files.get(name):
                 yield Problem(f"{NAME}: {name}", f"SHA-256 {digests.get(name)}", f"{files.get(name)}, of the manifest")
@@ -142,18 +142,16 @@ def check(folder: Path, manifest: Manifest, card: str | None) -> Iterator[Proble
 
 
 def _description(manifest: Manifest, statement: Mapping[str, str]) -> str:
-    rows = sum(split.rows for split in manifest.splits.values())
-    parts = [statement.get("uses", ""), f"{rows:,} rows, corpus {manifest.corpus}, content {manifest.content_digest}."]
+    parts = [
+        statement.get("uses", ""),
+        f"{manifest.rows:,} rows, corpus {manifest.corpus}, content {manifest.content_digest}.",
+    ]
     parts += [f"Stand-in: {manifest.stand_in}."] if manifest.stand_in else []
     return " ".join(filter(None, [*parts, manifest.canary]))
 
 
-def _shards(manifest: Manifest) -> list[str]:
-    return [name for split in manifest.splits for name in manifest.shards(split)]
-
-
 def _files(manifest: Manifest) -> Iterator[Json]:
-    for name in _shards(manifest):
+    for name in manifest.shards(*manifest.splits):
         facts = manifest.files[name]
         yield {
             "@type": "cr:FileObject",
@@ -165,8 +163,7 @@ def _files(manifest: Manifest) -> Iterator[Json]:
             "sha256": facts.sha256,
         }
     for config in manifest.named_configs():
-        names = _of(manifest, config)
-        if len(names) == 1:
+        if len(manifest.shards(*config.splits)) == 1:
             continue  # its records are read from the file itself
         yield {
             "@type": "cr:FileSet",
@@ -178,17 +175,13 @@ def _files(manifest: Manifest) -> Iterator[Json]:
         }
 
 
-def _of(manifest: Manifest, config: Config) -> list[str]:
-    return [name for split in config.splits for name in manifest.shards(split)]
-
-
 def _columns(manifest: Manifest, config: Config) -> list[str]:
     return config.columns or [str(feature["name"]) for feature in manifest.features]
 
 
 def _records(manifest: Manifest, config: Config) -> Json:
     features = features_of(manifest, manifest.corpus)
-    names = _of(manifest, config)
+    names = manifest.shards(*config.splits)
     files: Json = (
         {"fileObject": {"@id": names[0]}} if len(names) == 1 else {"fileSet": {"@id": f"files-of-{config.name}"}}
     )

@@ -12,7 +12,7 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,8 @@ _OF_LICENCES = re.compile(r"(?:\A|_)licences?(?:_of_\w+)?\Z")
 class Keys:
     """The number of rows, and the keys of the first few, in the order of the release."""
 
-    count: int
-    examples: list[str]
+    count: int = 0
+    examples: list[str] = field(default_factory=list)
 
     def add(self, key: str, limit: int) -> None:
         """Count one more row."""
@@ -109,8 +109,8 @@ def diff(a: Path, b: Path, *, examples: int = 5) -> Diff:
     return Diff(
         content_a=old.content_digest,
         content_b=new.content_digest,
-        rows_a=sum(split.rows for split in old.splits.values()),
-        rows_b=sum(split.rows for split in new.splits.values()),
+        rows_a=old.rows,
+        rows_b=new.rows,
         added=rows.added,
         removed=rows.removed,
         changed=rows.changed,
@@ -133,10 +133,10 @@ class _Rows:
     """Matches the rows of B with digests of the rows of A."""
 
     def __init__(self, old: Manifest, new: Manifest, examples: int) -> None:
-        self.added, self.removed, self.changed = Keys(0, []), Keys(0, []), Keys(0, [])
-        self.columns: defaultdict[str, Keys] = defaultdict(lambda: Keys(0, []))
-        self.respelled: defaultdict[str, Keys] = defaultdict(lambda: Keys(0, []))
-        self.moved: defaultdict[str, Keys] = defaultdict(lambda: Keys(0, []))
+        self.added, self.removed, self.changed = Keys(), Keys(), Keys()
+        self.columns: defaultdict[str, Keys] = defaultdict(Keys)
+        self.respelled: defaultdict[str, Keys] = defaultdict(Keys)
+        self.moved: defaultdict[str, Keys] = defaultdict(Keys)
         # `split` is compared separately, and the key cannot differ.
         columns = {feature["name"] for feature in new.features}
         self.common = [
@@ -220,7 +220,7 @@ def _by_split(folder: Path, manifest: Manifest) -> Iterator[tuple[str, dict[str,
 def _exclusions(a: Path, b: Path, rows: _Rows, examples: int) -> dict[str, Keys]:
     """Exclusions that changed. A key may be excluded more than once, as a duplicate of a row that was kept."""
     old, new = _excluded(a), _excluded(b)
-    kinds: defaultdict[str, Keys] = defaultdict(lambda: Keys(0, []))
+    kinds: defaultdict[str, Keys] = defaultdict(Keys)
     for key in [*old, *(key for key in new if key not in old)]:
         before, after = old.get(key), new.get(key)
         if before == after:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-CROISSANT = "croissant.json"
+CARD, CROISSANT = "README.md", "croissant.json"
 ADDED = ("url", "version", "datePublished", "creator")
 """Fields of croissant.json that only a published release has, or that only publishing can fill."""
 REPOSITORY, TAG, SAME_TAG = "<this repository>", "<one of its tags, such as v1.0.0>", "<the same tag>"

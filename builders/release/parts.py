@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from builders.pipeline.image_store import FRAMES, ImageStore
+from builders.pipeline.image_store import FRAMES, ImageStore, digest_of_image
 from builders.pipeline.keys import Keys
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.workspace import Batch, Workspace
@@ -102,7 +102,7 @@ class Stored:
         told = [name for name in (self.key, "split", "image") if name in table.column_names]
         each = table.nbytes // part.rows if part.rows else 0
         for row in table.select(told).to_pylist():
-            image = self.images.size(row["image"].split(".")[0]) if row.get("image") else 0
+            image = self.images.size(digest_of_image(row)) if row.get("image") else 0
             yield row[self.key], row.get("split"), image + each
 
     def rows(self, part: Batch, split: str) -> Sequence[Row]:

@@ -75,7 +75,7 @@ def write_preview(
             preview=part,
             tables=[counts, *part.tables(manifest.statistics, splits)],
             stages=stages,
-            count=sum(split.rows for split in manifest.splits.values()),
+            count=manifest.rows,
             entries=entries(folder, part, corpus=corpus, rows=rows, seed=seed),
         )
 

@@ -15,9 +15,8 @@ from functools import partial
 from pathlib import Path
 
 from builders.release.diff import Change, Diff, diff
-from builders.release.naming import ADDED, CROISSANT, REPOSITORY, SAME_TAG, TAG
+from builders.release.naming import ADDED, CARD, CROISSANT, REPOSITORY, SAME_TAG, TAG
 from builders.release.verify import verify
-from builders.release.write import CARD
 from loaders.errors import InputError
 from loaders.files.tables import open_parquet
 from loaders.files.untrusted import is_file, read_object, read_text

@@ -45,9 +45,8 @@ def read_rows(folder: Path, manifest: Manifest, *splits: str) -> Iterator[Row]:
     Raises: ReleaseError naming the shard that cannot be read, or whose columns differ from the manifest.
     """
     schema = features_of(manifest, str(folder)).arrow_schema
-    for split in splits or order_splits(manifest.splits):
-        for shard in manifest.shards(split):
-            yield from read_parquet(folder, shard, schema, manifest.key)
+    for shard in manifest.shards(*(splits or order_splits(manifest.splits))):
+        yield from read_parquet(folder, shard, schema, manifest.key)
 
 
 def read_parquet(folder: Path, name: str, schema: pa.Schema = EXCLUSIONS, key: str = "key") -> Iterator[Row]:

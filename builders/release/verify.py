@@ -6,38 +6,29 @@ bedside verify DIR|REPO[@TAG]
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import datasets
 import pyarrow as pa
-import yaml
-from datasets.info import DatasetInfosDict
-from datasets.utils.metadata import MetadataConfigs
-from huggingface_hub import DatasetCard
-from huggingface_hub.repocard import REGEX_YAML_BLOCK
 from pydantic import JsonValue
 
-from builders.licences import corpus_licence
 from builders.pipeline.keys import Keys
 from builders.pipeline.rows import Row
 from builders.pipeline.run import EXCLUSIONS
 from builders.release import croissant
-from builders.release.cards import config_info, config_metadata, other_tables
+from builders.release.card_checks import check_card, read_card
 from builders.release.counted import Measure, RowCheck
-from builders.release.naming import CROISSANT
+from builders.release.naming import CARD, CROISSANT
 from builders.release.shards import CANARY, read_parquet
-from builders.release.write import CARD, EXCLUSIONS_FILE
+from builders.release.write import EXCLUSIONS_FILE
 from loaders.corpus import Corpus
 from loaders.errors import InputError, MissingExtra, ReleaseError
 from loaders.files.tables import open_parquet
-from loaders.files.untrusted import is_file, parse_yaml, read_json, read_text
-from loaders.manifest import NAME, Config, ContentDigest, Manifest, Problem, canonical_json, order_splits
+from loaders.manifest import NAME, ContentDigest, Manifest, Problem, canonical_json, order_splits
 from loaders.schema import Upgrade
 
-_MOST_CARD = 4 << 20
 _SHOWN = 20
 """Problems of single rows that are listed one by one; the rest is counted."""
 
@@ -90,18 +81,11 @@ def verify(
         problems += _check_exclusions(folder, manifest)
     elif EXCLUSIONS_FILE not in manifest.files:
         problems.append(Problem(EXCLUSIONS_FILE, "not listed in the manifest", "a file of excluded rows"))
-    problems += _check_canary(folder, manifest, sound)
+    card = read_card(folder) if CARD in sound else None
+    problems += _check_canary(folder, manifest, sound, card)
     if CROISSANT in sound:
-        card = read_text(folder / CARD, most=_MOST_CARD, expected="a card") if CARD in sound else None
         problems += croissant.check(folder, manifest, card)
-    if is_file(folder / CARD):
-        problems += _check_card(folder, manifest)
-        if CARD in sound:
-            problems += () if other_rules else _check_tables(folder, manifest)
-            problems += _check_licences(folder, manifest)
-    elif CARD not in manifest.files:
-        problems.append(Problem(CARD, "not listed in the manifest", "a card"))
-    return problems
+    return [*problems, *check_card(folder, manifest, card, tables=not other_rules)]
 
 
 def _check_names(manifest: Manifest) -> list[Problem]:
@@ -263,12 +247,12 @@ def _check_schema(folder: Path, shard: str, expected: pa.Schema) -> Problem | No
     return None
 
 
-def _check_canary(folder: Path, manifest: Manifest, sound: list[str]) -> list[Problem]:
+def _check_canary(folder: Path, manifest: Manifest, sound: list[str], card: str | None) -> list[Problem]:
     """The canary of the manifest stands in the card and in the metadata of every shard."""
     if manifest.canary is None:
         return []
     without = []
-    for name in (name for split in manifest.splits for name in manifest.shards(split) if name in sound):
+    for name in (name for name in manifest.shards(*manifest.splits) if name in sound):
         try:
             with open_parquet(folder / name) as file:
                 said = (file.metadata.metadata or {}).get(CANARY.encode(), b"")
@@ -276,7 +260,7 @@ def _check_canary(folder: Path, manifest: Manifest, sound: list[str]) -> list[Pr
             continue  # reported when its rows are read
         if said.decode("utf-8", "replace") != manifest.canary:
             without.append(name)
-    if CARD in sound and manifest.canary not in read_text(folder / CARD, most=_MOST_CARD, expected="a card"):
+    if card is not None and manifest.canary not in card:
         without.append(CARD)
     return [Problem(name, "no canary, or another one", manifest.canary) for name in without]
 
@@ -304,102 +288,6 @@ def _check_exclusions(folder: Path, manifest: Manifest) -> list[Problem]:
             where = f"{EXCLUSIONS_FILE}: stage {stage}, {reason}"
             problems.append(Problem(where, f"{n:,} rows", f"{expected_n:,}, as the manifest counts"))
     return problems
-
-
-def _check_card(folder: Path, manifest: Manifest) -> list[Problem]:
-    """The YAML of the card against the manifest: what the Hub and `load_dataset` would believe."""
-    where = f"{CARD}: YAML"
-    try:
-        text = read_text(folder / CARD, most=_MOST_CARD, expected="a card")
-        if head := REGEX_YAML_BLOCK.search(text):
-            parse_yaml(head[2], CARD)  # first, since the reader below is less careful
-        data = DatasetCard(text).data
-        infos, said = DatasetInfosDict.from_dataset_card_data(data), MetadataConfigs.from_dataset_card_data(data)
-        problems = []
-        configs = manifest.named_configs()
-        for found in (set(infos), set(said)):
-            if found != {config.name for config in configs}:
-                problems.append(Problem(where, f"configs {sorted(found)}", str([config.name for config in configs])))
-        for number, config in enumerate(configs):
-            at = where if len(configs) == 1 else f"{where}: config {config.name}"
-            problems += _check_config(at, manifest, config, infos[config.name], said[config.name], first=number == 0)
-    except InputError as error:
-        return [Problem(where, error.found, error.expected)]
-    except (ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
-        return [Problem(where, f"cannot be used: {type(error).__name__} {error}", "configs and dataset_info")]
-    return problems
-
-
-def _check_tables(folder: Path, manifest: Manifest) -> Iterator[Problem]:
-    """What the card says about numbers: its tables against the manifest."""
-    text = read_text(folder / CARD, most=_MOST_CARD, expected="a card")
-    for stands, made in other_tables(text, manifest):
-        yield Problem(f"{CARD}: a table", stands, f"{made}, as the manifest counts")
-
-
-def _check_licences(folder: Path, manifest: Manifest) -> Iterator[Problem]:
-    """What the card says about terms: whether the licence of the whole, in the card and in croissant.json, covers those
-    of the rows if the statistics count them."""
-    text = read_text(folder / CARD, most=_MOST_CARD, expected="a card")
-    counted = manifest.statistics.get("licence") if isinstance(manifest.statistics, dict) else None
-    head = REGEX_YAML_BLOCK.search(text)
-    try:
-        said = parse_yaml(head[2], CARD) if head else None
-    except InputError:
-        return  # already reported
-    if not isinstance(said, dict):
-        return
-    licence = str(said.get("license"))
-    if isinstance(counted, dict) and licence.startswith("cc") and corpus_licence([licence, *counted]) != licence:
-        expected = f"terms that cover its rows: {', '.join(sorted(counted))}"
-        yield Problem(f"{CARD}: YAML: license", licence, expected)
-    if is_file(folder / CROISSANT):
-        stated, expected = _licence_of(folder / CROISSANT), str(said.get("license_link") or licence)
-        if stated != expected:
-            yield Problem(f"{CROISSANT}: license", str(stated), f"{expected}, of the card")
-
-
-def _licence_of(path: Path) -> object:
-    """The licence that a croissant.json states; None if it has none or cannot be read, which is reported elsewhere."""
-    try:
-        said = read_json(path, expected="the JSON that `bedside build` wrote")
-    except InputError:
-        return None
-    return said.get("license") if isinstance(said, dict) else None
-
-
-def _check_config(
-    where: str, manifest: Manifest, config: Config, info: datasets.DatasetInfo, said: Mapping[str, Any], *, first: bool
-) -> list[Problem]:
-    """What the card says about one config against what would be generated now."""
-    expected, expected_info = config_metadata(config, first=first), config_info(manifest, config)
-    problems = []
-    files, expected_files = _paths(said), _paths(expected)
-    counts, expected_counts = _counts(info), _counts(expected_info)
-    for split in sorted(counts.keys() | files.keys() | expected_counts.keys()):
-        if counts.get(split) != expected_counts.get(split):
-            found = f"(rows, bytes) {counts.get(split)}"
-            problems.append(Problem(f"{where}: dataset_info, split {split}", found, str(expected_counts.get(split))))
-        if files.get(split) != expected_files.get(split):
-            found = f"path {files.get(split)!r}"
-            problems.append(Problem(f"{where}: configs, split {split}", found, repr(expected_files.get(split))))
-    rest, expected_rest = ({n: v for n, v in one.items() if n != "data_files"} for one in (said, expected))
-    if rest != expected_rest:
-        problems.append(Problem(f"{where}: configs", str(rest), str(expected_rest)))
-    if info.features != expected_info.features:
-        problems.append(Problem(f"{where}: dataset_info", f"features {info.features}", str(expected_info.features)))
-    sizes, expected_sizes = ((one.download_size, one.dataset_size) for one in (info, expected_info))
-    if sizes != expected_sizes:
-        problems.append(Problem(f"{where}: download_size, dataset_size", str(sizes), str(expected_sizes)))
-    return problems
-
-
-def _paths(said: Mapping[str, Any]) -> dict[str, str]:
-    return {entry["split"]: entry["path"] for entry in said["data_files"]}
-
-
-def _counts(info: datasets.DatasetInfo) -> dict[str, tuple[int, int]]:
-    return {name: (split.num_examples, split.num_bytes) for name, split in (info.splits or {}).items()}
 
 
 def _differences(where: str, said: object, measured: object) -> list[Problem]:

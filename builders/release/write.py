@@ -25,7 +25,7 @@ from builders.licences import NOT_STATED
 from builders.pipeline.rows import Row, to_table
 from builders.pipeline.run import EXCLUSIONS
 from builders.release.counted import Counted, Measure
-from builders.release.naming import CROISSANT
+from builders.release.naming import CARD, CROISSANT
 from builders.release.parts import LINES, Held, Stored, Written, shard_name, write_shards
 from builders.release.shards import GROUP_ROWS, SHARD_BYTES, Shape, Shard, read_rows
 from loaders.engines.engine import Engine
@@ -51,7 +51,6 @@ from loaders.manifest import (
 if TYPE_CHECKING:
     import datasets
 
-CARD = "README.md"
 EXCLUSIONS_FILE = "exclusions.parquet"
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # constants of Linux
 

@@ -19,14 +19,13 @@ from typing import Any, TypeVar
 
 from builders.threemdbench.authored import SOURCE, authored_basic, authored_facts
 from builders.threemdbench.validators import Failure, check_basic, check_facts
-from builders.unanswered import ask_for_row
+from builders.unanswered import ask_with_retries
 from loaders.models.asking import Ask, Asked, Unfit, object_schema, read_object
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts
 from loaders.threemdbench import Diagnosis, others_of_domain
 
 STATUSES = ("accepted", "repaired", "fallback", "authored")
-RETRIES = 2
 # 3M-G9
 TEMPERATURE = 0.7
 MAX_TOKENS = 300
@@ -55,30 +54,22 @@ class Facts:
     source: str
 
 
-def basic_by_hand(diagnosis: Diagnosis) -> Basic:
+def basic_by_hand(diagnosis: Diagnosis, status: str = "authored") -> Basic:
     """The authored basic complaint."""
-    return Basic(authored_basic(diagnosis.name), "authored", SOURCE)
+    return Basic(authored_basic(diagnosis.name), status, SOURCE)
 
 
-def facts_by_hand(diagnosis: Diagnosis, *, key: str, seed: int) -> Facts:
-    """Authored complaints, drawn by the key of the case."""
-    return Facts(tuple(authored_facts(diagnosis.name, key=key, seed=seed)), "authored", SOURCE)
-
-
-def basic_without_model(diagnosis: Diagnosis) -> Basic:
-    """The authored basic complaint, in place of a model's."""
-    return Basic(authored_basic(diagnosis.name), "fallback", SOURCE)
-
-
-def facts_without_model(diagnosis: Diagnosis, basic: str, *, key: str, seed: int) -> Facts:
-    """Authored complaints in place of a model's, of which none repeats the basic one."""
-    return Facts(tuple(authored_facts(diagnosis.name, key=key, seed=seed, basic=basic)), "fallback", SOURCE)
+def facts_by_hand(diagnosis: Diagnosis, *, key: str, seed: int, basic: str | None = None) -> Facts:
+    """Authored complaints, drawn by the key of the case; in place of a model's, of which none repeats the `basic` one,
+    if there is such a one."""
+    texts = authored_facts(diagnosis.name, key=key, seed=seed, basic=basic)
+    return Facts(tuple(texts), "authored" if basic is None else "fallback", SOURCE)
 
 
 async def basic_by_model(diagnosis: Diagnosis, ask: Ask, *, name: str, prompts: Prompts) -> Basic:
     """Ask a model for the basic complaint of a diagnosis; its answer follows `BASIC_SCHEMA`.
 
-    Raises: what `ask_for_row` raises.
+    Raises: what `ask_with_retries` raises.
     """
     question = Message("user", prompts.fill("basic", {"diagnosis": diagnosis.name}))
 
@@ -92,7 +83,7 @@ async def basic_by_model(diagnosis: Diagnosis, ask: Ask, *, name: str, prompts: 
     asked = await _asked(name, question, ask, "complaint", complaint, prompts)
     if asked.value is not None:
         return Basic(asked.value, _status(asked), name)
-    return basic_without_model(diagnosis)
+    return basic_by_hand(diagnosis, "fallback")
 
 
 async def facts_by_model(
@@ -100,7 +91,7 @@ async def facts_by_model(
 ) -> Facts:
     """Ask a model that sees the photo for the additional complaints of a case; its answer follows `FACTS_SCHEMA`.
 
-    Raises: what `ask_for_row` raises.
+    Raises: what `ask_with_retries` raises.
     """
     others = ", ".join(others_of_domain(diagnosis))
     text = prompts.fill("facts", {"diagnosis": diagnosis.name, "basic": basic, "others": others})
@@ -115,7 +106,7 @@ async def facts_by_model(
     asked = await _asked(name, Message("user", text, (image,)), ask, "complaints", complaints, prompts)
     if asked.value is not None:
         return Facts(asked.value, _status(asked), name)
-    return facts_without_model(diagnosis, basic, key=key, seed=seed)
+    return facts_by_hand(diagnosis, key=key, seed=seed, basic=basic)
 
 
 async def _asked(
@@ -128,14 +119,7 @@ async def _asked(
             raise Unfit(f"- format: {unfit}") from None
         return read(value)
 
-    return await ask_for_row(
-        name,
-        ask,
-        [Message("system", prompts.fill("system")), question],
-        read_field,
-        attempts=1 + RETRIES,
-        again=lambda failures: prompts.fill("retry", {"failures": failures}),
-    )
+    return await ask_with_retries(name, ask, prompts, question, read_field)
 
 
 def _passed(failures: Sequence[Failure]) -> None:

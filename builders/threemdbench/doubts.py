@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from builders.curation.curate import Curation
+from builders.curation.examine import by_content
 from builders.curation.quality import BRIGHT, DARK, SMALL, Quality
 from builders.curation.review import ACCEPT, REJECT, Doubt
 from builders.curation.verification import UNSURE
@@ -128,7 +129,7 @@ class Judged:
 
     def _doubt_pairs(self, second: Curation) -> None:
         """Of two photos that are kept and may be copies, the later one by key is in doubt."""
-        name = {one.content.digest: one.file.name for one in reversed(second.files) if one.content}
+        name = {digest: one.file.name for digest, one in by_content(second.files).items()}
         alike: dict[str, list[tuple[float, str]]] = defaultdict(list)
         for link in second.groups.links:
             earlier, later = sorted((name[link.first], name[link.second]))

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from builders.pipeline.image_store import digest_of_image
 from builders.pipeline.rows import Row
 from builders.release.resolve import resolve
 from loaders.errors import InputError, ReleaseError
-from loaders.files.tables import parquet_rows
+from loaders.files.tables import Record, parquet_rows
 from loaders.files.untrusted import BadRow
 from loaders.manifest import Manifest, canonical_json
 from loaders.threemdbench import CORPUS, PERSONALITIES
@@ -51,17 +53,13 @@ class Earlier:
         return (
             frozenset([named] if named else ())
             | self.of_patients.get(row["group_id"] or "", frozenset())
-            | self.of_pictures.get(_picture(row), frozenset())
+            | self.of_pictures.get(digest_of_image(row), frozenset())
         )
 
     def changed(self, row: Row) -> tuple[bool, bool]:
         """Whether a photo under a known key has another picture, and another diagnosis, than in every release."""
         key = row[CORPUS.key]
-        return _picture(row) not in self.pictures[key], row["diagnosis"] not in self.diagnoses[key]
-
-
-def _picture(row: Row) -> str:
-    return str(row["image"].split(".")[0])
+        return digest_of_image(row) not in self.pictures[key], row["diagnosis"] not in self.diagnoses[key]
 
 
 NONE = Earlier()
@@ -88,23 +86,19 @@ def read_earlier(releases: Iterable[str]) -> Earlier:
             raise ReleaseError(release, found=f"a release of {manifest.corpus}", expected=f"one of {CORPUS.name}")
         manifest.require(folder)
         contents.append(manifest.content_digest)
-        for split in manifest.splits:
-            for shard in manifest.shards(split):
-                for placed in parquet_rows(folder / shard, (CORPUS.key, *_COLUMNS)):
-                    if isinstance(placed, BadRow):
-                        raise placed
-                    where, (key, personality) = placed[0], (placed[1][CORPUS.key], placed[1]["personality"])
-                    if splits.setdefault(key, split) != split:
-                        found = f"{key} in {split}, which an earlier one has in {splits[key]}"
-                        raise InputError(f"--follows {release}: {where}", found=found, expected="one split in all")
-                    if placed[1]["group_id"]:
-                        of_patients[placed[1]["group_id"]].add(split)
-                    picture = hashlib.sha256((placed[1]["image"] or {}).get("bytes") or b"").hexdigest()
-                    of_pictures[picture].add(split)
-                    pictures[key].add(picture)
-                    diagnoses[key].add(placed[1]["diagnosis"])
-                    if personality in PERSONALITIES:
-                        temperaments[key] = personality
+        for split, where, row in _photos(folder, manifest):
+            key = row[CORPUS.key]
+            if splits.setdefault(key, split) != split:
+                found = f"{key} in {split}, which an earlier one has in {splits[key]}"
+                raise InputError(f"--follows {release}: {where}", found=found, expected="one split in all")
+            if row["group_id"]:
+                of_patients[row["group_id"]].add(split)
+            picture = hashlib.sha256((row["image"] or {}).get("bytes") or b"").hexdigest()
+            of_pictures[picture].add(split)
+            pictures[key].add(picture)
+            diagnoses[key].add(row["diagnosis"])
+            if row["personality"] in PERSONALITIES:
+                temperaments[key] = row["personality"]
     return Earlier(
         splits,
         _frozen(of_patients),
@@ -114,6 +108,16 @@ def read_earlier(releases: Iterable[str]) -> Earlier:
         _frozen(diagnoses),
         tuple(contents),
     )
+
+
+def _photos(folder: Path, manifest: Manifest) -> Iterator[tuple[str, str, Record]]:
+    """The split of each photo of a release, its place in a shard, and its row."""
+    for split in manifest.splits:
+        for shard in manifest.shards(split):
+            for placed in parquet_rows(folder / shard, (CORPUS.key, *_COLUMNS)):
+                if isinstance(placed, BadRow):
+                    raise placed
+                yield split, *placed
 
 
 def _frozen(of: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:

@@ -8,8 +8,6 @@ photos of all sources -> admit -> unique ids -> images -> curate -> draw -> spli
 from __future__ import annotations
 
 import json
-import re
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,11 +17,10 @@ import typer
 from pydantic import JsonValue
 
 from builders.curation import review
-from builders.curation.review import Decision, Decisions, read_decisions, read_queue, write_queue
+from builders.curation.review import Decision, Decisions, read_decisions
 from builders.curation.sampling import SPLIT_RULE, class_targets, read_prevalence
 from builders.licences import check_vouched, read_licence
 from builders.pipeline.rows import Row
-from builders.pipeline.run import Run
 from builders.recipe import Build, ModelOptions, Plan, Recipe
 from builders.release.preview import Table, by_split
 from builders.steps import Chat, Step, admit, images, unique
@@ -34,16 +31,14 @@ from builders.threemdbench.download import Downloads, Limits
 from builders.threemdbench.earlier import Earlier, read_earlier
 from builders.threemdbench.findings import FAULTS
 from builders.threemdbench.gather import SHAREABLE, Admission, gather, rows_digest
-from builders.threemdbench.labels import UNKNOWN
 from builders.threemdbench.measure import FLOOR, RULES, check_row, measure
 from builders.threemdbench.mixed import class_keys
 from builders.threemdbench.preview import PREVIEW
 from builders.threemdbench.prompts import read_prompts
-from builders.threemdbench.sources import KINDS, SAMPLE, PhotoSource, open_source, origin_of
+from builders.threemdbench.remarks import alike, apart, followed, leave_queue, left_out, unanswered
+from builders.threemdbench.sources import KINDS, SAMPLE, PhotoSource, open_source, origin_of, source_name
 from builders.threemdbench.sources.table import SOURCE_COLUMNS
 from builders.threemdbench.steps import (
-    BASIC,
-    FACTS,
     SOURCE,
     Queue,
     basics_by_model,
@@ -54,20 +49,14 @@ from builders.threemdbench.steps import (
     split,
     temperament,
 )
-from builders.unanswered import UNANSWERED, ask_again, counted
 from loaders.engines.choice import in_threads
-from loaders.errors import BedsideError, InputError, MissingExtra, first_of
-from loaders.files.disk import write_whole
-from loaders.files.stores import Store
-from loaders.files.untrusted import is_file, read_file
+from loaders.errors import InputError, MissingExtra
 from loaders.manifest import Manifest, Source, order_splits
 from loaders.threemdbench import CONFIGS, CORPUS, DOMAINS, NAMES
 
 PAPER_PREVALENCE = "paper"
 """Names the bundled table: a curve that fits all counts that the paper states. Which class is which is not published;
 the order is that of the paper's list (3M-G2)."""
-LEFT_OUT = "left-out.jsonl"  # in the workspace: which files were left out, by name
-NO_ANSWER = "unanswered.jsonl"  # in the workspace: for which photos the model gave no answer, and why
 # 2,396 : 596 : 2,996 of the paper (3M-G6).
 RATIOS = {"train": 0.4, "validation": 0.1, "test": 0.5}
 
@@ -199,7 +188,7 @@ def plan(build: Build[Options]) -> Plan:
     applied = decisions.matching([*((row["image_id"], row["content"]) for row in rows), *class_keys(rows)])
     deciding = Decisions(applied)
     identity = rows_digest(rows)
-    origins = [(_name(text), origin_of(text)) for text in options.sources]
+    origins = [(source_name(text), origin_of(text)) for text in options.sources]
     queue = Queue(workspace / "queues" / f"{identity[:16]}-{deciding.digest[:16]}.json")
     return Plan(
         rows=[*bad, *_rows(rows)],
@@ -216,13 +205,13 @@ def plan(build: Build[Options]) -> Plan:
         stand_in=_stand_in(options, chat),
         review=lambda finished: "\n".join(
             [
-                *([] if SAMPLE in options.sources else _left_out(rows, workspace, finished)),
+                *([] if SAMPLE in options.sources else left_out(rows, workspace, finished)),
                 *decisions.left_over(applied, "the photo or class"),
-                *_apart(options, rows),
-                *_alike(rows),
-                *_leave_queue(queue.path, workspace, finished),
-                *_followed(earlier, finished),
-                *(_unanswered(workspace, build.store, finished) if chat else []),
+                *apart(options.sources, rows),
+                *alike(rows),
+                *leave_queue(queue.path, workspace, finished),
+                *followed(earlier, finished),
+                *(unanswered(workspace, build.store, finished) if chat else []),
             ]
         ),
     )
@@ -259,127 +248,6 @@ def _rows(rows: Iterable[Row]) -> Iterator[Row]:
         yield {**{name: row.get(name) for name in SOURCE.names}, "no_image": row["not_fetched"] or missing}
 
 
-def _leave_queue(queue: Path, workspace: Path, finished: Run) -> Iterator[str]:
-    """Make the queue of this build the one to review, even if an earlier build had curated these very photos."""
-    curated = next(stage.rows_in for stage in finished.stages if stage.name == "curate")
-    if not curated:
-        write_queue(workspace / review.NAME, [])
-    elif is_file(queue):
-        write_whole(workspace / review.NAME, read_file(queue))
-    else:
-        do = f"Delete {workspace / 'results'} and run the same command again"
-        raise BedsideError(
-            queue, found="the queue of doubtful photos is missing", expected="the file written by curation", do=do
-        )
-    waiting = sum(item.decided is None for item in read_queue(workspace / review.NAME))
-    if waiting:
-        what = "1 question waits" if waiting == 1 else f"{waiting:,} questions wait"
-        yield f"{what} for review: bedside review {workspace} -o review.html"
-
-
-def _followed(earlier: Earlier, finished: Run) -> Iterator[str]:
-    """How many photos of the releases that this one follows are here; if a source was renamed, all keys differ.
-
-    A file that was replaced, or a diagnosis that was corrected, keeps split and temperament: that is told, not refused.
-    """
-    if earlier.splits:
-        rows = finished.workspace.rows(finished.batches, (CORPUS.key, "image", "diagnosis"))
-        changed = [earlier.changed(row) for row in rows if row[CORPUS.key] in earlier.splits]
-        yield (
-            f"Of {len(earlier.splits):,} photos of the previous release, {len(changed):,} are in this one under the "
-            "same key and keep their splits; so do copies of them, and other photos of their patients"
-        )
-        pictures, diagnoses = (sum(one[place] for one in changed) for place in (0, 1))
-        if pictures or diagnoses:
-            yield (
-                f"Under the same key, {pictures:,} have another picture than there, and {diagnoses:,} another "
-                "diagnosis: they keep split and temperament all the same"
-            )
-
-
-def _unanswered(workspace: Path, store: Store, finished: Run) -> Iterator[str]:
-    """Say for how many photos and diagnoses the model gave no answer, and leave the reasons beside the build: a release
-    has no column for them."""
-    reasons: dict[str, Counter[str]] = {BASIC: Counter(), FACTS: Counter()}
-    diagnoses: list[str] = []
-    lines = []
-    for row in finished.workspace.rows(finished.batches, (CORPUS.key, "diagnosis", UNANSWERED)):
-        for told in row[UNANSWERED]:
-            what, _, reason = told.partition(": ")
-            if what == BASIC and row["diagnosis"] in diagnoses:
-                continue  # one request, however many cases the diagnosis has
-            diagnoses += [row["diagnosis"]] * (what == BASIC)
-            reasons[what][reason] += 1
-            line = {"key": row[CORPUS.key], "diagnosis": row["diagnosis"], "unanswered": what, "reason": reason}
-            lines.append(json.dumps(line, ensure_ascii=False) + "\n")
-    if not lines:
-        (workspace / NO_ANSWER).unlink(missing_ok=True)
-        return
-    write_whole(workspace / NO_ANSWER, "".join(lines).encode())
-    if photos := reasons[FACTS]:
-        yield f"Photos without an answer of the model, with authored complaints: {counted(photos)}."
-    if basics := reasons[BASIC]:
-        names = first_of(sorted(diagnoses))
-        yield f"Diagnoses without an answer, with an authored basic complaint: {names}: {counted(basics)}."
-    yield f"Each with its reason: {workspace / NO_ANSWER}. {ask_again(store)}"
-
-
-def _left_out(rows: Iterable[Row], workspace: Path, finished: Run) -> Iterator[str]:
-    """Record beside the build which files were left out, since a release only has their keys. Returns where, and which
-    labels no table knows: a folder of one's own has names of its own."""
-    files = {row["image_id"]: row["source_file"] for row in rows}
-    labels: Counter[str] = Counter()
-    lines = []
-    for row in finished.exclusions():
-        labels.update([str(row["detail"])] * (row["reason"] == UNKNOWN))
-        told = {"file": files.get(row["key"]), **{name: row[name] for name in ("key", "stage", "reason", "detail")}}
-        lines.append(json.dumps(told, ensure_ascii=False) + "\n")
-    write_whole(workspace / LEFT_OUT, "".join(lines).encode())
-    if labels:
-        most = ", ".join(f"{label or 'none'} {count:,}" for label, count in labels.most_common(5))
-        more = f" and {len(labels) - 5:,} more" if len(labels) > 5 else ""
-        yield (f"Labels missing from every label table: {most}{more}. Map each to a diagnosis with --labels NAME=FILE")
-    if lines:
-        yield f"Files left out, and why: {workspace / LEFT_OUT}"
-
-
-def _apart(options: Options, rows: Iterable[Row]) -> Iterator[str]:
-    """Of folders of one's own with further folders in those of the labels: that their photos are not kept together.
-
-    What such a folder holds, only its owner knows: one patient, or all photos of one camera.
-    """
-    own = [_name(text) for text in options.sources if re.match(r"folder[:=]", text)]
-    for name in own:
-        of_labels = [row for row in rows if row["source"] == name and row["refused"] is None]
-        placed = [(row["source_file"].rpartition("/")[0], row["source_label"]) for row in of_labels]
-        deeper = Counter(place for place, label in placed if place.rpartition("/")[2] != label)
-        if deeper:
-            do = "list the photos in a table with the column group_id (--source table:NAME=FILE)"
-            yield (
-                f"{name}: {deeper.total():,} photos lie in folders within that of their label, such as "
-                f"{min(deeper)}, which can be divided between splits. If each is one patient, {do}"
-            )
-
-
-def _alike(rows: Iterable[Row]) -> Iterator[str]:
-    """Of groups whose names differ only in capital letters or blanks: that they count as two.
-
-    Some publishers' names use both, so whether "P2" and "p2" are one patient is for a person to say.
-    """
-    first: dict[str, dict[str, str]] = defaultdict(dict)  # plain name -> each spelling, and where it stands first
-    for row in rows:
-        if row["group_id"] and row["refused"] is None:
-            first["".join(row["group_id"].split()).casefold()].setdefault(row["group_id"], row["where"])
-    several = [spelled for spelled in first.values() if len(spelled) > 1]
-    if several:
-        one, other = [f"{name} ({where})" for name, where in several[0].items()][:2]
-        more = f" (and {len(several) - 1:,} more such names)" * bool(several[1:])
-        yield (
-            f"Groups that differ only in capital letters or blanks count as two, and can be divided between splits: "
-            f"{one} and {other}{more}. If each is one patient, spell it alike in all rows"
-        )
-
-
 def _targets(options: Options) -> dict[str, int] | None:
     """Photos of each class over all splits; the floor is that of the test split, half of the whole."""
     splits = options.wanted_splits
@@ -401,7 +269,7 @@ def _open(options: Options, licences: Mapping[str, str]) -> list[PhotoSource]:
 
     Raises: InputError if there is none, two have one name, or an option names a source that does not exist.
     """
-    names = [_name(text) for text in options.sources]
+    names = [source_name(text) for text in options.sources]
     labels = {name: Path(path) for name, path in _pairs("--labels", options.labels).items()}
     if not names:
         raise InputError("--source", found="none", expected=f"at least one, such as {SAMPLE} or scin=DIR")
@@ -414,11 +282,6 @@ def _open(options: Options, licences: Mapping[str, str]) -> list[PhotoSource]:
             if name not in names:
                 raise InputError(option, found=f"no source named {name!r}", expected="one of " + ", ".join(names))
     return [open_source(text, labels=labels.get(name)) for text, name in zip(options.sources, names, strict=True)]
-
-
-def _name(text: str) -> str:
-    kind, colon, name = text.partition("=")[0].partition(":")
-    return name if colon else kind
 
 
 def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:

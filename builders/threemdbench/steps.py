@@ -16,7 +16,7 @@ import pyarrow as pa
 from builders.curation import sampling
 from builders.curation.review import Decisions, Item, Shown, write_queue
 from builders.curation.sampling import Member, joined, shuffled, split_groups
-from builders.pipeline.image_store import ImageStore
+from builders.pipeline.image_store import ImageStore, digest_of_image
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
 from builders.steps import PLACED, WHY, Chat, step
@@ -29,21 +29,18 @@ from builders.threemdbench.complaints import (
     Facts,
     basic_by_hand,
     basic_by_model,
-    basic_without_model,
     facts_by_hand,
     facts_by_model,
-    facts_without_model,
 )
 from builders.threemdbench.curate import FullCuration
 from builders.threemdbench.earlier import NONE, Earlier
 from builders.threemdbench.findings import Candidate, Finding
 from builders.threemdbench.mixed import class_items, class_of
-from builders.unanswered import UNANSWERED, why
+from builders.unanswered import UNANSWERED, stored_ask, why
 from loaders.errors import ModelError
 from loaders.manifest import order_splits
 from loaders.models.answers import Answers
 from loaders.models.asking import Ask
-from loaders.models.messages import Answer, Message
 from loaders.threemdbench import DIAGNOSES, NAMES, PERSONALITIES
 
 TEST = "test"
@@ -108,7 +105,7 @@ def curate(
     photos = [
         Candidate(
             row["image_id"],
-            store.path(row["image"].split(".")[0]),
+            store.path(digest_of_image(row)),
             row["source"],
             row["diagnosis"],
             row["mixed"],
@@ -141,7 +138,7 @@ def _borderline(
 ) -> list[Item]:
     """What a person is asked about: disputed diagnoses, quality, copies, mixed
     classes; and everything decided earlier."""
-    shown = {row["image_id"]: Shown(row["image_id"], row["image"].split(".")[0], row["diagnosis"]) for row in rows}
+    shown = {row["image_id"]: Shown(row["image_id"], digest_of_image(row), row["diagnosis"]) for row in rows}
     items = []
     for row, photo, finding in zip(rows, photos, findings, strict=True):
         if finding.doubts or photo.decision:
@@ -281,7 +278,7 @@ def basics_by_model(rows: Collection[Row], authored: str, chat: Chat) -> Iterabl
 
 def _basic_columns(name: str, said: Basic | ModelError) -> Row:
     failed = [f"{BASIC}: {why(said)}"] if isinstance(said, ModelError) else []
-    basic = basic_without_model(_BY_NAME[name]) if isinstance(said, ModelError) else said
+    basic = basic_by_hand(_BY_NAME[name], "fallback") if isinstance(said, ModelError) else said
     return {"general_complaint": basic.text, "general_complaint_source": basic.source, UNANSWERED: failed}
 
 
@@ -293,7 +290,7 @@ def complaints_by_model(rows: list[Row], seed: int, authored: str, chat: Chat, s
         return await facts_by_model(
             _BY_NAME[row["diagnosis"]],
             row["general_complaint"],
-            store.get(row["image"].split(".")[0]),
+            store.get(digest_of_image(row)),
             _asking(chat, answers, f"facts {row['image_id']}", FACTS_SCHEMA),
             name=chat.model.name,
             prompts=chat.prompts,
@@ -307,23 +304,14 @@ def complaints_by_model(rows: list[Row], seed: int, authored: str, chat: Chat, s
         said, basic, unanswered = asked.get(row["image_id"]), row["general_complaint"], row[UNANSWERED]
         if isinstance(said, ModelError):
             unanswered = [*unanswered, f"{FACTS}: {why(said)}"]
-            said = facts_without_model(_BY_NAME[row["diagnosis"]], basic, key=row["image_id"], seed=seed)
+            said = facts_by_hand(_BY_NAME[row["diagnosis"]], key=row["image_id"], seed=seed, basic=basic)
         yield {**_patient_columns(row, basic, row["general_complaint_source"], said), UNANSWERED: unanswered}
 
 
 def _asking(chat: Chat, answers: Answers, namespace: str, schema: Mapping[str, Any]) -> Ask:
-    async def ask(messages: Sequence[Message], attempt: int) -> Answer:
-        return await answers.ask(
-            chat.model,
-            messages,
-            temperature=TEMPERATURE,
-            max_tokens=MAX_TOKENS,
-            seed=attempt,
-            json_schema=schema,
-            namespace=namespace,
-        )
-
-    return ask
+    return stored_ask(
+        answers, chat.model, temperature=TEMPERATURE, max_tokens=MAX_TOKENS, json_schema=schema, namespace=namespace
+    )
 
 
 def _patient_columns(row: Row, basic: str, source: str, facts: Facts | None) -> Row:

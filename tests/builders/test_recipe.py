@@ -164,7 +164,7 @@ def test_a_folder_of_something_else_is_refused_before_the_work(tmp_path: Path, m
 def test_what_info_says_of_the_samples_is_so(captions: Path, patients: Path) -> None:
     for release in (captions, patients):
         manifest = Manifest.read(release)
-        assert sum(split.rows for split in manifest.splits.values()) == recipe_of(manifest.corpus).sample_rows
+        assert manifest.rows == recipe_of(manifest.corpus).sample_rows
 
 
 def test_what_a_maintainer_states_is_in_the_card_and_checked_by_verify(

@@ -28,6 +28,11 @@ AWAY = pytest.mark.parametrize("fault", [status(503), cut()], ids=["503", "no co
 """What a server that is away, or its proxy, says to everybody."""
 
 
+def when(met: Callable[[Request], bool], fault: Fault) -> Callable[[Request], Fault | None]:
+    """Turns away the requests that are `met` by a condition, with this fault."""
+    return lambda request: fault if met(request) else None
+
+
 class FailingServer(ChatServer):
     """Replies; `turns_away` may give a fault first."""
 

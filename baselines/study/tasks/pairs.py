@@ -11,7 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from baselines.medlaybench_v.ratings import CAPTIONS, CRITERIA, HIGH, LOW, drawn_pairs, filled_sheet, questions
+from baselines.medlaybench_v.ratings import CAPTIONS, COLUMNS, CRITERIA, HIGH, LOW, drawn_pairs, questions
+from baselines.results.sheets import sheet_bytes
 from baselines.study.design import TaskName
 from baselines.study.tasks.forms import checks, one_of, write_answers
 from baselines.study.tasks.task import Form, Item, Response, Source
@@ -81,7 +82,7 @@ class Pairs:
         }
 
     def sheet(self, responses: Sequence[Response], folder: Path, *, stand_in: str | None) -> list[Path]:
-        return write_answers(self.name, responses, folder, _cells, partial(filled_sheet, stand_in=stand_in))
+        return write_answers(self.name, responses, folder, _cells, partial(sheet_bytes, COLUMNS, stand_in=stand_in))
 
 
 def _item(number: str, expert: str, lay: str, key: Mapping[str, Any] | None = None, *, group: str = "") -> Item:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from baselines.results.sheets import sheet_bytes
 from baselines.study.design import TaskName
 from baselines.study.tasks import diagnosis
 from baselines.study.tasks.forms import checks, is_check, one_of, photos, write_answers
@@ -17,11 +18,11 @@ from baselines.study.tasks.task import Form, Item, Response, Source
 from baselines.threemdbench.relevance_sheets import (
     ADDITIONAL,
     BASIC,
+    COLUMNS,
     MARK,
     TASKS,
     asked_of,
     drawn_cases,
-    marked_sheet,
 )
 from loaders.corpus import encoded
 from loaders.errors import InputError
@@ -104,7 +105,7 @@ class Relevance:
 
     def sheet(self, responses: Sequence[Response], folder: Path, *, stand_in: str | None) -> list[Path]:
         """A sheet for each rater, one row per complaint, and the photos that it names."""
-        written = write_answers(self.name, responses, folder, _cells, partial(marked_sheet, stand_in=stand_in))
+        written = write_answers(self.name, responses, folder, _cells, partial(sheet_bytes, COLUMNS, stand_in=stand_in))
         pictures = {
             one.item.key["rows"][0]["photo"]: one.item.picture
             for one in responses

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from builders.curation.identifiers.rules import CAPITAL, UPPER, part
-from builders.curation.identifiers.words import is_medical, is_no_name, listed, plain
+from builders.curation.identifiers.words import is_medical, is_no_name, is_possessive, listed, plain
 
 PARTICLE = r"(?:van|von|der|den|de|da|del|della|di|du|dos|das|la|le|bin|ibn|bint|al|el|ter|ten|ben|abu|mac|st\.)"
 INITIAL = rf"[{UPPER}]\.(?:\s?[{UPPER}]\.)?"
@@ -55,13 +55,27 @@ def by_position(word: str) -> bool:
     return len(word) > 1 and _named(word) and not _eponym(word)
 
 
+def _by_position_alone(word: str) -> bool:
+    """The same, where so little else says that somebody is named that a medical word is none."""
+    return by_position(word) and not is_medical(word)
+
+
 def _beside_kin(word: str) -> bool:
     """Whether a word right after kin is a name; a possessive eponym is a disease."""
-    return len(word) > 1 and _named(word) and not (_eponym(word) and word.endswith(("'s", "’s")))
+    return len(word) > 1 and _named(word) and not (_eponym(word) and is_possessive(word))
 
 
 def is_listed(word: str) -> bool:
     return (known(word, "first") or known(word, "last")) and not is_no_name(word)
+
+
+def _surely_first(word: str) -> bool:
+    return known(word, "first") and sure(word)
+
+
+def _no_plain_word(word: str) -> bool:
+    plain_ending = word.endswith(("ed", "ing", "ly", "ment"))
+    return not (word in listed("after dr") or is_no_name(word) or plain_ending or is_medical(word))
 
 
 def _cased(pattern: str) -> re.Pattern[str]:
@@ -83,7 +97,7 @@ CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
             rf"(?<=[a-zß-ÿ,] )(?P<name>{_NO_TITLE}(?!Factor |Grade |Group |Stage |Protein )"
             rf"{CAPITAL} [{UPPER}]\.\s?{CAPITAL})"
         ),
-        lambda w: by_position(w) and not is_medical(w),
+        _by_position_alone,
     ),
     (
         _cased(
@@ -104,7 +118,7 @@ CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
             rf"\b(?i:{_OWNER})\s(?:[a-z-]+\s){{0,2}}?(?i:{_KIN})(?:,|\s[-–—(]|:)\s?NAME(?=\s?[,;.()\[\]!/–—-]"
             rf"|\s(?i:and)\b|\s*$)"
         ),
-        lambda w: by_position(w) and not is_medical(w),
+        _by_position_alone,
     ),
     # One name found, the next of a row: "my boys, [name] (4) and Lucian (2)".
     (
@@ -112,7 +126,7 @@ CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
             r"\[name\](?:\s?[(\[][^()\[\]\n]{1,12}[)\]])?(?:,\s(?:and\s)?|\s(?:and|&)\s)NAME"
             r"(?=\s?[(\[]\d{1,2}\b)"
         ),
-        lambda w: by_position(w) and not is_medical(w),
+        _by_position_alone,
     ),
     (_cased(rf"\b(?i:{_KIN})\sNAME(?=\s|[.,;!?)'’]|$)"), is_listed),
     (
@@ -163,7 +177,7 @@ CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
         by_position,
     ),
     (_cased(r"(?:\n|[.!?)]|\s)\s*[-–—~]+\s?NAME(?=[.!]?\s*(?:\n|$))"), by_position),
-    (_cased(r"\n\s*[-–—~*_]*\s*NAME[*_]*(?=[.!,]?\s*$)"), lambda w: is_listed(w)),
+    (_cased(r"\n\s*[-–—~*_]*\s*NAME[*_]*(?=[.!,]?\s*$)"), is_listed),
     (
         _cased(
             rf"(?<=[a-zß-ÿ,;:)]\s)NAME(?=,?\s(?:(?:just|also|then|always|never|really|kindly|once|even"
@@ -199,25 +213,25 @@ CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
 _LOW = r"[a-zß-öø-ÿ][a-zß-öø-ÿ'’\-]+"
 LOWER_WHOLE = rf"(?P<name>{_LOW}(?:[ \t]+[a-z]\.)?[ \t]+{_LOW})"
 LOWERED: tuple[tuple[re.Pattern[str], Judge], ...] = (
-    (_cased(rf"(?:,|\()\s?{LOWER_WHOLE}(?=,|\)|\.?\s*$)"), lambda w: known(w, "first") and sure(w)),
+    (_cased(rf"(?:,|\()\s?{LOWER_WHOLE}(?=,|\)|\.?\s*$)"), _surely_first),
     (
         _cased(rf"\b(?i:names?(?:['’]s|\sis|\swas|:)?|i['’]m|i\sam|call\sme)\s{LOWER_WHOLE}(?=[,.)\n]|\s*$)"),
-        lambda w: known(w, "first") and sure(w),
+        _surely_first,
     ),
     (
         _cased(
             r"(?<![\w'’-])(?i:dr|dra|doctor|prof|professor|mrs|mr|ms|miss|nurse|aunt|auntie|uncle|grandma"
             r"|grandpa|señora?|herr|frau|pastor|rabbi|imam|sister)\b\.?[ \t]LOWER"
         ),
-        lambda w: sure(w),
+        sure,
     ),
-    (_cased(r"(?<![\w'’-])(?i:dr|mrs|mr)\b\.?[ \t]LOWER"), lambda w: not _plain_word(w)),
+    (_cased(r"(?<![\w'’-])(?i:dr|mrs|mr)\b\.?[ \t]LOWER"), _no_plain_word),
     (
         _cased(
             rf"\b(?i:{_OWNER})\s(?:[a-z-]+\s){{0,1}}?(?i:{_KIN})(?:,|['’]s\sname\s(?i:is|was)|\s(?i:named"
             rf"|called))?\sLOWER"
         ),
-        lambda w: sure(w) and known(w, "first"),
+        _surely_first,
     ),
     (
         _cased(
@@ -225,20 +239,14 @@ LOWERED: tuple[tuple[re.Pattern[str], Judge], ...] = (
             r"|sur)?name(?:['’]s|\sis|\swas|:)|name\s?:|call(?:s|ed)?\sme|i\sgo\sby|i['’]m|i\sam"
             r"|this\sis)\s(?i:called\s)?LOWER"
         ),
-        lambda w: known(w, "first") and sure(w),
+        _surely_first,
     ),
-    (_cased(r"(?:\n|[.!?,]\s*)[-–—~]\s?LOWER(?=[.!]?\s*$)"), lambda w: known(w, "first") and sure(w)),
+    (_cased(r"(?:\n|[.!?,]\s*)[-–—~]\s?LOWER(?=[.!]?\s*$)"), _surely_first),
     (
         _cased(
             r"(?:\n|[.!?,]\s+)(?i:thanks|regards|cheers|love|sincerely|best|hi|hello|hey"
             r"|dear)\s?[,.!\-–—]*\s*LOWER(?=\s*[.!,]?\s*(?:$|\n))"
         ),
-        lambda w: known(w, "first") and sure(w),
+        _surely_first,
     ),
 )
-
-
-def _plain_word(word: str) -> bool:
-    return (
-        word in listed("after dr") or is_no_name(word) or word.endswith(("ed", "ing", "ly", "ment")) or is_medical(word)
-    )

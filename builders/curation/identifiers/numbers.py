@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from builders.curation.identifiers.rules import Rule, part, rule
+from builders.curation.identifiers.rules import part, rule
 
 OLDEST = 89
 """Higher ages are given as "over 89": there are too few people of each."""
@@ -42,7 +42,7 @@ def _of_birth(match: re.Match[str]) -> str:
     return f"{match['before']}[date]"
 
 
-_DATES = (
+DATES = (
     rule(
         "date",
         rf"(?P<before>{_OF_BIRTH}(?:\s(?:is|was|on|:|=|in|the|,)){{0,3}}[\s:=,]{{0,4}})(?:{_DAY}\s(?:of"
@@ -98,7 +98,7 @@ _OLD = r"(?:9\d|1[01]\d)"
 _OLD_WORDS = (
     r"(?:ninety(?:[\s-](?:one|two|three|four|five|six|seven|eight|nine))?|(?:a|one)\shundred(?:\s(?:and\s)?\w+)?)"
 )
-_AGES = (
+AGES = (
     rule(
         "age", rf"\b{_OLD}(?=[-\s]?(?:years?[-\s]old|yrs?[-\s]old|y[./]?o\b|year-old|[mf]\b(?!\w)))", f"over {OLDEST}"
     ),
@@ -136,7 +136,7 @@ _COMPOUND = (
     r"(?!(?:LY|GSK|AZD|BMS|ABT|ABBV|MK|PF|RG|RO|JNJ|TAK|BAY|BI|SB|SCH|CP|GW|AMG|ONO|INCB|NVP|CC|BPC"
     r"|SAR|ALN|LCL|SHR|BGB|DS|TAS|CPI|GS|HCV|HPV|COVID|SARS|CYP|BRCA|PMID|NCT|DOI|ICD|RS)[\s-]?\d)"
 )
-_RECORDS = (
+RECORDS = (
     rule(
         "number",
         r"\b((?:plates?|reg(?:istration)?|number\splate|licen[cs]e\splate|tags?|car|truck"
@@ -159,7 +159,7 @@ _RECORDS = (
         lambda m: m[1] + _if_long(m[0][len(m[1]) :], 5),
     ),
 )
-_LONG = (
+LONG = (
     rule("number", r"\b\d{3}[-\s]\d{2}[-\s]\d{4}\b"),
     rule("number", r"(?<!\w)\#\s?\d{4,}[\d-]*\b"),
     rule("number", r"\b(?=[A-Z0-9/]*[A-Z])(?=[A-Z0-9/]*\d{4})[A-Z0-9]{1,12}(?:/[A-Z0-9]{1,12}){2,4}\b", cased=True),
@@ -198,7 +198,3 @@ ACCOUNTS = (
     rule("number", r"(?<![\w.,+/-])\d{4}(?:[ -]?\d{4}){3}(?!\w|[ .,-]\d)"),
 )
 """IBANs and cards: to be masked before all else, which would take a part of their groups."""
-DATES: tuple[Rule, ...] = _DATES
-AGES: tuple[Rule, ...] = _AGES
-RECORDS: tuple[Rule, ...] = _RECORDS
-LONG: tuple[Rule, ...] = _LONG

@@ -25,7 +25,7 @@ from builders.curation.identifiers.naming import (
     sure,
 )
 from builders.curation.identifiers.rules import CAPITAL, UPPER
-from builders.curation.identifiers.words import is_medical, is_no_name, names_a_thing
+from builders.curation.identifiers.words import is_medical, is_no_name, is_possessive, names_a_thing
 
 
 def without_names(text: str, counts: Counter[str]) -> str:
@@ -45,12 +45,12 @@ def _masked(match: re.Match[str], judge: Judge, counts: Counter[str], lower: boo
     plain = next((word for word in large if len(word) > 1), large[0] if large else "")
     if not judge(plain):
         return said
-    ends = [start + word.end() - 2 * word[0].endswith(("'s", "’s")) for word in words]
+    ends = [start + word.end() - 2 * is_possessive(word[0]) for word in words]
     if any(names_a_thing(match.string, start, at, surely=not sure(plain)) for at in ends):
         return said
     kept = _length(words, lower, whole)
     taken = match["name"][: words[kept - 1].end()]
-    if taken.endswith(("'s", "’s")):
+    if is_possessive(taken):
         taken = taken[:-2]
     counts["name"] += 1
     at = start - match.start()
@@ -63,8 +63,7 @@ def _length(words: list[re.Match[str]], lower: bool, whole: bool) -> int:
     while _is_small(words[kept - 1][0]) and kept < len(words):
         kept += 1
     for word in words[kept:]:
-        before = words[kept - 1][0]
-        if before.endswith(("'s", "’s")):
+        if is_possessive(words[kept - 1][0]):
             break
         if lower and not sure(word[0]) and not whole:
             break
@@ -114,7 +113,7 @@ def _masked_known(match: re.Match[str], counts: Counter[str]) -> str:
             )
             and not is_no_name(word)
         )
-        ends = [match.start() + one.end() - 2 * one[0].endswith(("'s", "’s")) for one in words[number : number + 3]]
+        ends = [match.start() + one.end() - 2 * is_possessive(one[0]) for one in words[number : number + 3]]
         personal = certain and known(word, "first")
         thing = any(
             names_a_thing(match.string, start, end, surely=at > 0 or not personal) for at, end in enumerate(ends)
@@ -123,20 +122,10 @@ def _masked_known(match: re.Match[str], counts: Counter[str]) -> str:
             number += 1
             continue
         last = number
-        while (
-            last + 1 < len(words)
-            and not words[last][0].endswith(("'s", "’s"))
-            and _goes_on(
-                words[last + 1][0],
-                match.string,
-                match.start() + words[last + 1].start(),
-                match.start() + words[last + 1].end(),
-            )
-        ):
+        while last + 1 < len(words) and not is_possessive(words[last][0]) and _goes_on(words[last + 1], match):
             last += 1
-        stop = words[last].end() - (2 if words[last][0].endswith(("'s", "’s")) else 0)
         parts += [said[at : words[number].start()], "[name]"]
-        at = stop
+        at = words[last].end() - 2 * is_possessive(words[last][0])
         counts["name"] += 1
         number = last + 1
     return "".join([*parts, said[at:]])
@@ -148,12 +137,13 @@ def _coined(word: str) -> bool:
     return len(parts) > 1 and not known(parts[0], "first")
 
 
-def _goes_on(word: str, text: str, start: int, end: int) -> bool:
-    """Whether a capitalised word after a name belongs to it."""
+def _goes_on(found: re.Match[str], run: re.Match[str]) -> bool:
+    """Whether a capitalised word after a name, found in a run of such words, belongs to it."""
+    word, start = found[0], run.start() + found.start()
     if len(word.strip(".")) == 1:
         return True
     return (
         not is_no_name(word)
         and (is_listed(word) or known(word, "word") or not is_medical(word))
-        and not names_a_thing(text, start, end, surely=True)
+        and not names_a_thing(run.string, start, start + len(word))
     )

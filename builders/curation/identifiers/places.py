@@ -176,7 +176,7 @@ _HOMES = (
         rf"|[{UPPER}][a-zà-ÿ]{{2,12}}(?:by|ton|ham|wick|ford|bury|borough|burgh|ville|thorpe|combe|dale"
         rf"|stead|worth|minster|mouth|cester|chester|hurst|shire|stadt|dorf|heim|hausen|bach|furt"
         rf"|kirchen|köping|grad|ovo|abad|nagar|pool|pur))\b",
-        lambda m: _built(m),
+        _built,
         cased=True,
     ),
 )

@@ -50,6 +50,11 @@ def _fold() -> dict[int, str]:
     return found | {ord("ł"): "l", ord("ø"): "o", ord("đ"): "d", ord("ı"): "i"}
 
 
+def is_possessive(word: str) -> bool:
+    """Whether a word ends with an apostrophe and s."""
+    return word.endswith(("'s", "’s"))
+
+
 def is_no_name(word: str) -> bool:
     """Whether a word, in any case, is an ordinary one and nobody's name.
 

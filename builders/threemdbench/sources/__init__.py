@@ -28,7 +28,8 @@ from builders.threemdbench.sources.table import open_table
 from loaders.errors import InputError
 from loaders.files.tables import read_table
 
-__all__ = ["DRAWN", "KINDS", "OWN", "PUBLISHED", "SAMPLE", "Facts", "Photo", "PhotoSource", "open_source", "origin_of"]
+__all__ = ["DRAWN", "KINDS", "OWN", "PUBLISHED", "SAMPLE", "Facts", "Photo", "PhotoSource"]
+__all__ += ["open_source", "origin_of", "source_name"]
 
 SAMPLE = "sample"
 DRAWN, PUBLISHED, OWN = "drawn", "published", "own"  # for this project, by others, by the user
@@ -81,6 +82,12 @@ def open_source(text: str, *, labels: Path | None = None) -> PhotoSource:
     known = KINDS[kind]
     table = read_label_map(labels) if labels else bundled(known.labels) if known.labels else BY_NAME
     return known.open(Path(path), replace(known.facts, name=name or known.facts.name), table)
+
+
+def source_name(text: str) -> str:
+    """The name of a source, written as for `open_source`: its kind, unless it has one of its own."""
+    kind, colon, name = text.partition("=")[0].partition(":")
+    return name if colon else kind
 
 
 def origin_of(text: str) -> str:

@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from builders.curation.motion_blur import MOVED, directional_detail
 from builders.curation.opencv import cv2
-from builders.curation.overlaid_text import text_characters
+from builders.curation.overlaid_text import text_over
 from builders.curation.pictures import Grey, read_picture, shrunk
 from tests.parts.places import shared_data
 
@@ -80,11 +80,11 @@ def test_text_in_five_fonts_at_six_angles_and_three_opacities_is_found_and_nothi
         size = round(SIDE * draw.uniform(0.05, 0.08))
         stamped = _stamped(_photo(draw.choice(_held_back())), draw.choice(WORDS), _font(name, size), angle, opacity)
         if stamped is not None:
-            found.append(text_characters(stamped) > 0)
+            found.append(text_over(stamped).characters > 0)
         if len(found) == 60:
             break
     clean = draw.sample(_held_back(), 200)
-    flagged = [path.name for path in clean if text_characters(read_picture(path.read_bytes()).grey)]
+    flagged = [path.name for path in clean if text_over(read_picture(path.read_bytes()).grey).characters]
     print(f"found {np.mean(found):.1%} of {len(found)}; flagged {flagged} of {len(clean)}")
     assert len(found) == 60 and np.mean(found) >= 0.85
     assert not flagged
@@ -121,7 +121,7 @@ def test_text_at_any_angle_is_found_on_a_plain_ground(angle: int) -> None:
     ImageDraw.Draw(layer).text((6, 10), "Photograph by A. Example", 60, ImageFont.load_default(28))
     layer = layer.rotate(angle, Image.Resampling.BICUBIC, expand=True)
     ground.paste(210, ((512 - layer.width) // 2, (384 - layer.height) // 2), layer)
-    assert text_characters(np.asarray(ground)) >= 6
+    assert text_over(np.asarray(ground)).characters >= 6
 
 
 def test_the_marks_of_a_ruler_and_of_a_spring_are_no_text() -> None:
@@ -132,7 +132,7 @@ def test_the_marks_of_a_ruler_and_of_a_spring_are_no_text() -> None:
             pen.rectangle((60 + step * n, 150, 60 + step * n + wide, 150 + high), fill=110)
         for angle in (0, 35, 90):
             turned = image.rotate(angle, Image.Resampling.BICUBIC, fillcolor=190)
-            assert text_characters(np.asarray(turned)) == 0
+            assert text_over(np.asarray(turned)).characters == 0
 
 
 def test_a_ruler_with_long_and_short_ticks_on_a_line_is_no_text() -> None:
@@ -146,14 +146,14 @@ def test_a_ruler_with_long_and_short_ticks_on_a_line_is_no_text() -> None:
     ground = Image.new("L", image.size, 190)
     ground.paste(image.resize((307, 230)), (100, 80))
     for angle in (0, 35, -50, 90):
-        assert text_characters(np.asarray(ground.rotate(angle, Image.Resampling.BICUBIC, fillcolor=190))) == 0
+        assert text_over(np.asarray(ground.rotate(angle, Image.Resampling.BICUBIC, fillcolor=190))).characters == 0
 
 
 def test_the_numbers_of_a_ruler_are_part_of_it() -> None:
     image = Image.new("L", (512, 384), 190)
     pen = ImageDraw.Draw(image)
     pen.text((60, 172), "10 20 30 40 50 60 70 80", fill=110, font=_font(FONTS[0], 20))
-    assert text_characters(np.asarray(image)) > 0
+    assert text_over(np.asarray(image)).characters > 0
     for n in range(24):
         pen.rectangle((60 + 12 * n, 150, 63 + 12 * n, 166), fill=110)
-    assert text_characters(np.asarray(image)) == 0
+    assert text_over(np.asarray(image)).characters == 0

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageEnhance, ImageFilter, ImageFont, ImageOps
 
-from builders.curation.overlaid_text import text_characters
+from builders.curation.overlaid_text import text_over
 from builders.curation.quality import LEAST_TO_CALIBRATE, Quality, judge, measure
 from tests.parts.pictures import drawn, picture
 
 
 def _measured(image: Image.Image) -> Quality:
     read = picture(image)
-    return measure(read, text_characters(read.grey))
+    return measure(read, text_over(read.grey).characters)
 
 
 def _flags(image: Image.Image) -> tuple[str, ...]:
@@ -70,8 +70,8 @@ def _written(text: str, size: int, fill: str = "white", angle: float = 0.0) -> n
 
 
 def test_text_is_found_light_and_dark() -> None:
-    assert 6 <= text_characters(_written("Photograph by A. Example", 24)) <= 24
-    assert text_characters(_written("Photograph by A. Example", 18, "black")) >= 6
+    assert 6 <= text_over(_written("Photograph by A. Example", 24)).characters <= 24
+    assert text_over(_written("Photograph by A. Example", 18, "black")).characters >= 6
 
 
 def test_outlined_and_half_transparent_text_is_found() -> None:
@@ -82,7 +82,7 @@ def test_outlined_and_half_transparent_text_is_found() -> None:
         pen = ImageDraw.Draw(layer)
         font = ImageFont.load_default(30)
         pen.text((40, height), "© ClinicPix.com", (255, 255, 255, 170), font, stroke_width=outline, stroke_fill="#000a")
-        assert text_characters(np.asarray(Image.alpha_composite(image, layer).convert("L"))) >= 6
+        assert text_over(np.asarray(Image.alpha_composite(image, layer).convert("L"))).characters >= 6
 
 
 def test_a_row_of_spots_is_no_text() -> None:
@@ -94,15 +94,15 @@ def test_a_row_of_spots_is_no_text() -> None:
         pen.ellipse((20 + 45 * n, 160, 34 + 45 * n, 174), fill=110)  # far apart
         side = 8 + 5 * (n % 4)
         pen.ellipse((20 + 34 * n, 250 - side, 20 + 34 * n + side, 250), fill=110)  # of any size
-    assert text_characters(np.asarray(image)) == 0
+    assert text_over(np.asarray(image)).characters == 0
 
 
 def test_what_the_text_finder_misses_is_as_its_docstring_says() -> None:
-    assert text_characters(_written("Fig 2", 24)) == 0  # fewer than six characters
-    assert text_characters(_written("Photograph", 6)) == 0  # too small
-    assert text_characters(_written("Photograph", 24, fill="#c0988e")) == 0  # all but the colour of its ground
+    assert text_over(_written("Fig 2", 24)).characters == 0  # fewer than six characters
+    assert text_over(_written("Photograph", 6)).characters == 0  # too small
+    assert text_over(_written("Photograph", 24, fill="#c0988e")).characters == 0  # all but the colour of its ground
 
 
 def test_pictures_without_text_have_none() -> None:
-    assert [text_characters(picture(drawn(seed)).grey) for seed in range(8)] == [0] * 8
-    assert text_characters(np.random.default_rng(0).integers(0, 256, (300, 400), np.uint8)) == 0
+    assert [text_over(picture(drawn(seed)).grey).characters for seed in range(8)] == [0] * 8
+    assert text_over(np.random.default_rng(0).integers(0, 256, (300, 400), np.uint8)).characters == 0

@@ -307,19 +307,13 @@ def test_the_most_common_are_kept_and_garbage_is_counted(tmp_path: Path) -> None
     assert found["of neither communication family"] == 1
     assert found["beyond the 4 most common"] == 1
     assert found.get("no profile", 0) <= 1
-    assert sum(split.rows for split in manifest.splits.values()) == 4 - found.get("no profile", 0)
+    assert manifest.rows == 4 - found.get("no profile", 0)
     assert verify(tmp_path / "out", row_check=recipe.check_row, measure=recipe.measure) == []
 
 
-@pytest.mark.parametrize(
-    ("reply", "reason"),
-    [
-        ("What a sad story.", "no commonness score: 6"),
-        ("", "no commonness score: 6"),
-    ],
-)
-def test_a_model_of_garbage_only_leaves_no_release(tmp_path: Path, reply: str, reason: str) -> None:
-    with ChatServer(reply) as server, pytest.raises(ReleaseError, match=reason):
+@pytest.mark.parametrize("reply", ["What a sad story.", ""])
+def test_a_model_of_garbage_only_leaves_no_release(tmp_path: Path, reply: str) -> None:
+    with ChatServer(reply) as server, pytest.raises(ReleaseError, match="no commonness score: 6"):
         build(tmp_path / "out", source="sample-threads", model=MODEL, base_url=server.base_url)
     assert not (tmp_path / "out").exists()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from loaders.errors import ModelError
 from loaders.manifest import Manifest
 from loaders.spans import words
 from tests.parts.chat_server import Fault, Request, hang, status
-from tests.parts.failing_server import AWAY, REFUSED_FOR_EVER, TOO_LONG, Clock, FailingServer
+from tests.parts.failing_server import AWAY, REFUSED_FOR_EVER, TOO_LONG, Clock, FailingServer, when
 from tests.parts.processes import kill
 from tests.parts.thread_reader import asked_for, careful, prompt_of
 
@@ -33,10 +32,6 @@ QUESTIONS = 5  # about each thread
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("inspect_ai")
     monkeypatch.setenv("LOCAL_API_KEY", "none")
-
-
-def when(met: Callable[[Request], bool], fault: Fault) -> Callable[[Request], Fault | None]:
-    return lambda request: fault if met(request) else None
 
 
 def asks(request: Request, question: str, words: str = "") -> bool:

@@ -586,12 +586,6 @@ def test_a_token_that_the_hub_does_not_know(hub: LoopbackHub, publisher: Publish
     assert hub.writes() == []
 
 
-@pytest.mark.parametrize("token", ["hf_wrong\n", "hf_wr\u00f6ng"])
-def test_a_token_that_no_header_can_hold(hub: LoopbackHub, publisher: Publisher, release: Path, token: str) -> None:
-    message = publisher.fails(release, api=HfApi(endpoint=hub.url, token=token))
-    assert "the token holds characters that HTTP does not allow" in message and token not in message
-
-
 def test_a_token_that_expires_on_the_way(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
     hub.meanwhile("POST", "/commit/", lambda: tokens.clear())
     with pytest.MonkeyPatch.context() as patch:
@@ -603,12 +597,20 @@ def test_a_token_that_expires_on_the_way(hub: LoopbackHub, publisher: Publisher,
     assert "hf auth login" in message
 
 
-@pytest.mark.parametrize("token", ["hf_secret\n", "hf_secret\x7f", "hf_secrét", "hf_secret token"])
+@pytest.mark.parametrize(
+    ("token", "told"),
+    [
+        ("hf_secret\n", "the token holds characters that HTTP does not allow"),
+        ("hf_secrét", "the token holds characters that HTTP does not allow"),
+        ("hf_secret\x7f", "the Hub answered 401"),
+        ("hf_secret token", "the Hub answered 401"),
+    ],
+)
 def test_a_token_with_characters_that_no_token_has_is_never_shown(
-    hub: LoopbackHub, publisher: Publisher, release: Path, token: str
+    hub: LoopbackHub, publisher: Publisher, release: Path, token: str, told: str
 ) -> None:
     message = publisher.fails(release, api=HfApi(endpoint=hub.url, token=token))
-    assert "hf_secr" not in message + "".join(publisher.said)
+    assert told in message and "hf_secr" not in message + "".join(publisher.said)
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_faults_of_the_sample_are_found(sample: Path) -> None:
-    assert sum(split.rows for split in Manifest.read(sample).splits.values()) == recipe.RECIPE.sample_rows
+    assert Manifest.read(sample).rows == recipe.RECIPE.sample_rows
     # Two photos stand under two diagnoses each; the other copies leave one of each pair, or go for the text over them.
     assert reasons(sample) == {
         "admit: no label": 1,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,11 @@ from builders import recipe as recipes
 from builders.release.verify import verify
 from builders.threemdbench import recipe
 from builders.threemdbench.authored import SOURCE, authored_basic
+from builders.threemdbench.remarks import NO_ANSWER
 from loaders.errors import ModelError
 from tests.builders.threemdbench.test_recipe import GOOD, drawn, question, rows_of
 from tests.parts.chat_server import Fault, Request, hang, status
-from tests.parts.failing_server import AWAY, REFUSED_FOR_EVER, TOO_LONG, Clock, FailingServer
+from tests.parts.failing_server import AWAY, REFUSED_FOR_EVER, TOO_LONG, Clock, FailingServer, when
 from tests.parts.processes import kill
 
 MODEL = "openai-api/local/vision"
@@ -36,10 +36,6 @@ def of_a_photo(request: Request) -> bool:
 
 def says(body: Any) -> str:
     return json.dumps({"complaints": GOOD} if "already said" in question(body) else {"complaint": BASIC})
-
-
-def when(met: Callable[[Request], bool], fault: Fault) -> Callable[[Request], Fault | None]:
-    return lambda request: fault if met(request) else None
 
 
 def told_of(folder: Path, table: Path, server: FailingServer, **options: Any) -> tuple[list[dict[str, Any]], str]:
@@ -68,7 +64,7 @@ def test_photos_that_a_model_always_refuses_stop_nothing(
         assert clock.now or max(server.sent().values()) == 1  # a refusal is no failure: nothing is tried again
         assert f"authored complaints: {len(fallen)} (most often: {MODEL} {reason})." in said
         assert f"To ask again for those without an answer, delete {tmp_path / 'work' / 'results'} and" in said
-        lines = (tmp_path / "work" / recipe.NO_ANSWER).read_text().splitlines()
+        lines = (tmp_path / "work" / NO_ANSWER).read_text().splitlines()
         assert {(line["key"], line["reason"]) for line in map(json.loads, lines)} == {
             (key, f"{MODEL} {reason}") for key in fallen
         }

@@ -1,0 +1,134 @@
+"""Whether the card of a release says what its manifest says: configs and columns, tables, and the licence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import datasets
+import yaml
+from datasets.info import DatasetInfosDict
+from datasets.utils.metadata import MetadataConfigs
+from huggingface_hub import DatasetCard
+from huggingface_hub.repocard import REGEX_YAML_BLOCK
+
+from builders.licences import corpus_licence
+from builders.release.cards import config_info, config_metadata, other_tables
+from builders.release.naming import CARD, CROISSANT
+from loaders.errors import InputError
+from loaders.files.untrusted import is_file, parse_yaml, read_json, read_text
+from loaders.manifest import Config, Manifest, Problem
+
+_MOST_CARD = 4 << 20
+
+
+def read_card(folder: Path) -> str:
+    """The text of a card. Raises: InputError for one that cannot be read, or is far too long."""
+    return read_text(folder / CARD, most=_MOST_CARD, expected="a card")
+
+
+def check_card(folder: Path, manifest: Manifest, card: str | None, *, tables: bool) -> Iterator[Problem]:
+    """What is wrong with a card, whose text is `card` if its digest is right; its `tables` may not be checked."""
+    if is_file(folder / CARD):
+        yield from _check_yaml(folder, manifest)
+        if card is not None:
+            if tables:
+                yield from _check_tables(card, manifest)
+            yield from _check_licences(folder, card, manifest)
+    elif CARD not in manifest.files:
+        yield Problem(CARD, "not listed in the manifest", "a card")
+
+
+def _check_yaml(folder: Path, manifest: Manifest) -> list[Problem]:
+    """The YAML of the card against the manifest: what the Hub and `load_dataset` would believe."""
+    where = f"{CARD}: YAML"
+    try:
+        text = read_card(folder)
+        if head := REGEX_YAML_BLOCK.search(text):
+            parse_yaml(head[2], CARD)  # first, since the reader below is less careful
+        data = DatasetCard(text).data
+        infos, said = DatasetInfosDict.from_dataset_card_data(data), MetadataConfigs.from_dataset_card_data(data)
+        problems = []
+        configs = manifest.named_configs()
+        for found in (set(infos), set(said)):
+            if found != {config.name for config in configs}:
+                problems.append(Problem(where, f"configs {sorted(found)}", str([config.name for config in configs])))
+        for number, config in enumerate(configs):
+            at = where if len(configs) == 1 else f"{where}: config {config.name}"
+            problems += _check_config(at, manifest, config, infos[config.name], said[config.name], first=number == 0)
+    except InputError as error:
+        return [Problem(where, error.found, error.expected)]
+    except (ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
+        return [Problem(where, f"cannot be used: {type(error).__name__} {error}", "configs and dataset_info")]
+    return problems
+
+
+def _check_tables(card: str, manifest: Manifest) -> Iterator[Problem]:
+    """What the card says about numbers: its tables against the manifest."""
+    for stands, made in other_tables(card, manifest):
+        yield Problem(f"{CARD}: a table", stands, f"{made}, as the manifest counts")
+
+
+def _check_licences(folder: Path, card: str, manifest: Manifest) -> Iterator[Problem]:
+    """What the card says about terms: whether the licence of the whole, in the card and in croissant.json, covers those
+    of the rows if the statistics count them."""
+    counted = manifest.statistics.get("licence") if isinstance(manifest.statistics, dict) else None
+    head = REGEX_YAML_BLOCK.search(card)
+    try:
+        said = parse_yaml(head[2], CARD) if head else None
+    except InputError:
+        return  # already reported
+    if not isinstance(said, dict):
+        return
+    licence = str(said.get("license"))
+    if isinstance(counted, dict) and licence.startswith("cc") and corpus_licence([licence, *counted]) != licence:
+        expected = f"terms that cover its rows: {', '.join(sorted(counted))}"
+        yield Problem(f"{CARD}: YAML: license", licence, expected)
+    if is_file(folder / CROISSANT):
+        stated, expected = _licence_of(folder / CROISSANT), str(said.get("license_link") or licence)
+        if stated != expected:
+            yield Problem(f"{CROISSANT}: license", str(stated), f"{expected}, of the card")
+
+
+def _licence_of(path: Path) -> object:
+    """The licence that a croissant.json states; None if it has none or cannot be read, which is reported elsewhere."""
+    try:
+        said = read_json(path, expected="the JSON that `bedside build` wrote")
+    except InputError:
+        return None
+    return said.get("license") if isinstance(said, dict) else None
+
+
+def _check_config(
+    where: str, manifest: Manifest, config: Config, info: datasets.DatasetInfo, said: Mapping[str, Any], *, first: bool
+) -> list[Problem]:
+    """What the card says about one config against what would be generated now."""
+    expected, expected_info = config_metadata(config, first=first), config_info(manifest, config)
+    problems = []
+    files, expected_files = _paths(said), _paths(expected)
+    counts, expected_counts = _counts(info), _counts(expected_info)
+    for split in sorted(counts.keys() | files.keys() | expected_counts.keys()):
+        if counts.get(split) != expected_counts.get(split):
+            found = f"(rows, bytes) {counts.get(split)}"
+            problems.append(Problem(f"{where}: dataset_info, split {split}", found, str(expected_counts.get(split))))
+        if files.get(split) != expected_files.get(split):
+            found = f"path {files.get(split)!r}"
+            problems.append(Problem(f"{where}: configs, split {split}", found, repr(expected_files.get(split))))
+    rest, expected_rest = ({n: v for n, v in one.items() if n != "data_files"} for one in (said, expected))
+    if rest != expected_rest:
+        problems.append(Problem(f"{where}: configs", str(rest), str(expected_rest)))
+    if info.features != expected_info.features:
+        problems.append(Problem(f"{where}: dataset_info", f"features {info.features}", str(expected_info.features)))
+    sizes, expected_sizes = ((one.download_size, one.dataset_size) for one in (info, expected_info))
+    if sizes != expected_sizes:
+        problems.append(Problem(f"{where}: download_size, dataset_size", str(sizes), str(expected_sizes)))
+    return problems
+
+
+def _paths(said: Mapping[str, Any]) -> dict[str, str]:
+    return {entry["split"]: entry["path"] for entry in said["data_files"]}
+
+
+def _counts(info: datasets.DatasetInfo) -> dict[str, tuple[int, int]]:
+    return {name: (split.num_examples, split.num_bytes) for name, split in (info.splits or {}).items()}

@@ -1,0 +1,148 @@
+"""What a build of 3MDBench says when it is done, and what it leaves in its workspace for a person to read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from builders.curation import review
+from builders.curation.review import read_queue, write_queue
+from builders.pipeline.rows import Row
+from builders.pipeline.run import Run
+from builders.threemdbench.earlier import Earlier
+from builders.threemdbench.labels import UNKNOWN
+from builders.threemdbench.sources import source_name
+from builders.threemdbench.steps import BASIC, FACTS
+from builders.unanswered import UNANSWERED, ask_again, counted
+from loaders.errors import BedsideError, first_of
+from loaders.files.disk import write_whole
+from loaders.files.stores import Store
+from loaders.files.untrusted import is_file, read_file
+from loaders.threemdbench import CORPUS
+
+LEFT_OUT = "left-out.jsonl"  # in the workspace: which files were left out, by name
+NO_ANSWER = "unanswered.jsonl"  # in the workspace: for which photos the model gave no answer, and why
+
+
+def leave_queue(queue: Path, workspace: Path, finished: Run) -> Iterator[str]:
+    """Make the queue of this build the one to review, even if an earlier build had curated these very photos."""
+    curated = next(stage.rows_in for stage in finished.stages if stage.name == "curate")
+    if not curated:
+        write_queue(workspace / review.NAME, [])
+    elif is_file(queue):
+        write_whole(workspace / review.NAME, read_file(queue))
+    else:
+        do = f"Delete {workspace / 'results'} and run the same command again"
+        raise BedsideError(
+            queue, found="the queue of doubtful photos is missing", expected="the file written by curation", do=do
+        )
+    waiting = sum(item.decided is None for item in read_queue(workspace / review.NAME))
+    if waiting:
+        what = "1 question waits" if waiting == 1 else f"{waiting:,} questions wait"
+        yield f"{what} for review: bedside review {workspace} -o review.html"
+
+
+def followed(earlier: Earlier, finished: Run) -> Iterator[str]:
+    """How many photos of the releases that this one follows are here; if a source was renamed, all keys differ.
+
+    A file that was replaced, or a diagnosis that was corrected, keeps split and temperament: that is told, not refused.
+    """
+    if earlier.splits:
+        rows = finished.workspace.rows(finished.batches, (CORPUS.key, "image", "diagnosis"))
+        changed = [earlier.changed(row) for row in rows if row[CORPUS.key] in earlier.splits]
+        yield (
+            f"Of {len(earlier.splits):,} photos of the previous release, {len(changed):,} are in this one under the "
+            "same key and keep their splits; so do copies of them, and other photos of their patients"
+        )
+        pictures, diagnoses = (sum(one[place] for one in changed) for place in (0, 1))
+        if pictures or diagnoses:
+            yield (
+                f"Under the same key, {pictures:,} have another picture than there, and {diagnoses:,} another "
+                "diagnosis: they keep split and temperament all the same"
+            )
+
+
+def unanswered(workspace: Path, store: Store, finished: Run) -> Iterator[str]:
+    """Say for how many photos and diagnoses the model gave no answer, and leave the reasons beside the build: a release
+    has no column for them."""
+    reasons: dict[str, Counter[str]] = {BASIC: Counter(), FACTS: Counter()}
+    diagnoses: list[str] = []
+    lines = []
+    for row in finished.workspace.rows(finished.batches, (CORPUS.key, "diagnosis", UNANSWERED)):
+        for told in row[UNANSWERED]:
+            what, _, reason = told.partition(": ")
+            if what == BASIC and row["diagnosis"] in diagnoses:
+                continue  # one request, however many cases the diagnosis has
+            diagnoses += [row["diagnosis"]] * (what == BASIC)
+            reasons[what][reason] += 1
+            line = {"key": row[CORPUS.key], "diagnosis": row["diagnosis"], "unanswered": what, "reason": reason}
+            lines.append(json.dumps(line, ensure_ascii=False) + "\n")
+    if not lines:
+        (workspace / NO_ANSWER).unlink(missing_ok=True)
+        return
+    write_whole(workspace / NO_ANSWER, "".join(lines).encode())
+    if photos := reasons[FACTS]:
+        yield f"Photos without an answer of the model, with authored complaints: {counted(photos)}."
+    if basics := reasons[BASIC]:
+        names = first_of(sorted(diagnoses))
+        yield f"Diagnoses without an answer, with an authored basic complaint: {names}: {counted(basics)}."
+    yield f"Each with its reason: {workspace / NO_ANSWER}. {ask_again(store)}"
+
+
+def left_out(rows: Iterable[Row], workspace: Path, finished: Run) -> Iterator[str]:
+    """Record beside the build which files were left out, since a release only has their keys. Returns where, and which
+    labels no table knows: a folder of one's own has names of its own."""
+    files = {row["image_id"]: row["source_file"] for row in rows}
+    labels: Counter[str] = Counter()
+    lines = []
+    for row in finished.exclusions():
+        labels.update([str(row["detail"])] * (row["reason"] == UNKNOWN))
+        told = {"file": files.get(row["key"]), **{name: row[name] for name in ("key", "stage", "reason", "detail")}}
+        lines.append(json.dumps(told, ensure_ascii=False) + "\n")
+    write_whole(workspace / LEFT_OUT, "".join(lines).encode())
+    if labels:
+        most = ", ".join(f"{label or 'none'} {count:,}" for label, count in labels.most_common(5))
+        more = f" and {len(labels) - 5:,} more" if len(labels) > 5 else ""
+        yield (f"Labels missing from every label table: {most}{more}. Map each to a diagnosis with --labels NAME=FILE")
+    if lines:
+        yield f"Files left out, and why: {workspace / LEFT_OUT}"
+
+
+def apart(sources: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
+    """Of folders of one's own with further folders in those of the labels: that their photos are not kept together.
+
+    What such a folder holds, only its owner knows: one patient, or all photos of one camera.
+    """
+    own = [source_name(text) for text in sources if re.match(r"folder[:=]", text)]
+    for name in own:
+        of_labels = [row for row in rows if row["source"] == name and row["refused"] is None]
+        placed = [(row["source_file"].rpartition("/")[0], row["source_label"]) for row in of_labels]
+        deeper = Counter(place for place, label in placed if place.rpartition("/")[2] != label)
+        if deeper:
+            do = "list the photos in a table with the column group_id (--source table:NAME=FILE)"
+            yield (
+                f"{name}: {deeper.total():,} photos lie in folders within that of their label, such as "
+                f"{min(deeper)}, which can be divided between splits. If each is one patient, {do}"
+            )
+
+
+def alike(rows: Iterable[Row]) -> Iterator[str]:
+    """Of groups whose names differ only in capital letters or blanks: that they count as two.
+
+    Some publishers' names use both, so whether "P2" and "p2" are one patient is for a person to say.
+    """
+    first: dict[str, dict[str, str]] = defaultdict(dict)  # plain name -> each spelling, and where it stands first
+    for row in rows:
+        if row["group_id"] and row["refused"] is None:
+            first["".join(row["group_id"].split()).casefold()].setdefault(row["group_id"], row["where"])
+    several = [spelled for spelled in first.values() if len(spelled) > 1]
+    if several:
+        one, other = [f"{name} ({where})" for name, where in several[0].items()][:2]
+        more = f" (and {len(several) - 1:,} more such names)" * bool(several[1:])
+        yield (
+            f"Groups that differ only in capital letters or blanks count as two, and can be divided between splits: "
+            f"{one} and {other}{more}. If each is one patient, spell it alike in all rows"
+        )
