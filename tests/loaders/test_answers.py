@@ -15,6 +15,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -216,6 +217,24 @@ def test_a_failed_question_is_asked_again_by_those_who_wait(path: Path) -> None:
         assert isinstance(first, ModelError)
         assert second == third == Answer("answer 2", 10, 2, "stop")
         assert store.usage == Usage(asked=1, replayed=1, input_tokens=10, output_tokens=2)
+
+
+@pytest.mark.parametrize(("dialogue", "levels"), [(False, [2, 2]), (True, [1])])  # FULL; NORMAL
+def test_an_answer_outlasts_a_power_cut_except_in_a_dialogue(
+    dialogue: bool, levels: list[int], path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    AnswerStore(path).close()
+    connect, told = sqlite3.connect, list[int]()
+
+    class Told(sqlite3.Connection):
+        def close(self) -> None:
+            told.append(self.execute("PRAGMA synchronous").fetchone()[0])
+            super().close()
+
+    monkeypatch.setattr(sqlite3, "connect", partial(connect, factory=Told))
+    with AnswerStore(path, dialogue=dialogue) as store:
+        put(store, Paid())
+    assert told == levels  # that of the commit, and of the store
 
 
 @pytest.mark.parametrize("stop", ["model_length", "content_filter"])
