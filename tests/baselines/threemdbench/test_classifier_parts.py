@@ -203,6 +203,7 @@ def test_ece_by_hand() -> None:
     assert ece == pytest.approx((2 * abs(0.5 - 0.9) + abs(1 - 0.6)) / 3)
     found = [one for one in bins(shares, labels) if one.n]
     assert [(one.n, round(one.confidence, 6), one.accuracy) for one in found] == [(1, 0.6, 1.0), (2, 0.9, 0.5)]
+    assert found[0].high == pytest.approx(0.6)  # a confidence on the edge of two bins belongs to the lower one
 
 
 def test_logits_are_divided_by_the_temperature() -> None:
