@@ -570,6 +570,26 @@ def test_what_was_answered_when_all_was_stopped_is_kept(path: Path, monkeypatch:
     assert store.usage.replayed == 1
 
 
+def test_what_the_disk_had_not_begun_to_take_is_kept_too(path: Path) -> None:
+    model, busy = Paid(), threading.Event()
+
+    async def stopped() -> None:
+        asking = asyncio.create_task(store.ask(model, HELLO, temperature=0, max_tokens=5))
+        while store._writing is None or store._waiting:
+            await asyncio.sleep(0.01)
+        store._writing.cancel()
+        asking.cancel()
+        await asyncio.gather(asking, store._writing, return_exceptions=True)
+
+    with AnswerStore(path) as store:
+        store._writer.submit(busy.wait, 10)
+        asyncio.run(stopped())
+        busy.set()
+    with AnswerStore(path) as store:
+        asyncio.run(store.ask(model, HELLO, temperature=0, max_tokens=5))
+    assert store.usage.replayed == 1
+
+
 async def _all(asked: Any) -> Any:
     return await asyncio.gather(*asked)
 
