@@ -89,7 +89,7 @@ def test_answers_that_arrive_while_a_log_is_merged_are_not_lost(path: Path, monk
 
 
 def test_half_a_line_that_a_full_disk_left_spoils_no_later_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model, write, full = Model(), os.write, [True]
+    model, write, full = Model(), os.write, list[bool]()
 
     def once(file: int, data: bytes) -> int:
         if full:
@@ -101,11 +101,29 @@ def test_half_a_line_that_a_full_disk_left_spoils_no_later_one(path: Path, monke
 
     monkeypatch.setattr("loaders.models.answer_logs.os.write", once)
     with AnswerPart(path, "a") as part:
+        assert asked(part, model, "zero") == ["answer 1"]
+        full.append(True)
         with pytest.raises(BedsideError, match="disk is full"):
             asked(part, model, "one")
-        assert asked(part, model, "two", "three") == ["answer 2", "answer 3"]
-    with AnswerStore(path) as owner:
-        assert asked(owner, model, "two", "three", "one") == ["answer 2", "answer 3", "answer 4"]
+        assert asked(part, model, "two", "three") == ["answer 3", "answer 4"]
+    with AnswerStore(path) as owner:  # nor is what was there before lost
+        assert asked(owner, model, "zero", "two", "three") == ["answer 1", "answer 3", "answer 4"]
+        assert asked(owner, model, "one") == ["answer 5"]
+
+
+def test_an_answer_is_on_the_disk_before_it_is_used(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sync, synced = os.fsync, list[int]()
+
+    def noted(number: int) -> None:
+        synced.append(os.fstat(number).st_size)
+        sync(number)
+
+    with AnswerPart(path, "a") as part:
+        (log,) = (path.parent / "answers.parts" / "a").iterdir()
+        monkeypatch.setattr("loaders.models.answer_logs.os.fsync", noted)
+        for number, text in enumerate(("new", "newer"), start=1):
+            asked(part, Model(), text)
+            assert len(synced) == number and synced[-1] == log.stat().st_size
 
 
 def test_a_damaged_line_is_named_and_nothing_is_lost(path: Path) -> None:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -216,6 +217,24 @@ def test_a_failed_question_is_asked_again_by_those_who_wait(path: Path) -> None:
         assert isinstance(first, ModelError)
         assert second == third == Answer("answer 2", 10, 2, "stop")
         assert store.usage == Usage(asked=1, replayed=1, input_tokens=10, output_tokens=2)
+
+
+@pytest.mark.parametrize(("dialogue", "levels"), [(False, [2, 2]), (True, [1])])  # FULL; NORMAL
+def test_an_answer_outlasts_a_power_cut_except_in_a_dialogue(
+    dialogue: bool, levels: list[int], path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    AnswerStore(path).close()
+    connect, told = sqlite3.connect, list[int]()
+
+    class Told(sqlite3.Connection):
+        def close(self) -> None:
+            told.append(self.execute("PRAGMA synchronous").fetchone()[0])
+            super().close()
+
+    monkeypatch.setattr(sqlite3, "connect", partial(connect, factory=Told))
+    with AnswerStore(path, dialogue=dialogue) as store:
+        put(store, Paid())
+    assert told == levels  # that of the commit, and of the store
 
 
 @pytest.mark.parametrize("stop", ["model_length", "content_filter"])
@@ -546,6 +565,26 @@ def test_what_was_answered_when_all_was_stopped_is_kept(path: Path, monkeypatch:
     with AnswerStore(path) as store, monkeypatch.context() as disk, pytest.raises(asyncio.CancelledError):
         disk.setattr(AnswerStore, "_write_waiting", busy)
         asyncio.run(stopped())
+    with AnswerStore(path) as store:
+        asyncio.run(store.ask(model, HELLO, temperature=0, max_tokens=5))
+    assert store.usage.replayed == 1
+
+
+def test_what_the_disk_had_not_begun_to_take_is_kept_too(path: Path) -> None:
+    model, busy = Paid(), threading.Event()
+
+    async def stopped() -> None:
+        asking = asyncio.create_task(store.ask(model, HELLO, temperature=0, max_tokens=5))
+        while store._writing is None or store._waiting:
+            await asyncio.sleep(0.01)
+        store._writing.cancel()
+        asking.cancel()
+        await asyncio.gather(asking, store._writing, return_exceptions=True)
+
+    with AnswerStore(path) as store:
+        store._writer.submit(busy.wait, 10)
+        asyncio.run(stopped())
+        busy.set()
     with AnswerStore(path) as store:
         asyncio.run(store.ask(model, HELLO, temperature=0, max_tokens=5))
     assert store.usage.replayed == 1

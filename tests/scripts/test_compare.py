@@ -12,6 +12,7 @@ import pytest
 from baselines.results.comparison import Compared, compare, read_runs
 from baselines.results.published import counterpart
 from baselines.results.run import DataUsed, Result, write_run
+from loaders.errors import InputError
 from scripts.cli import execute
 from tests.parts.papers import states_the_data
 from tests.parts.runs import DIGEST, record, results, write
@@ -204,6 +205,9 @@ def test_a_revision_that_is_not_known_is_no_other_one(tmp_path: Path) -> None:
     one = write(tmp_path / "one", ["Table 5"])
     folder = write(tmp_path / "two", ["Table 5"], data=DataUsed("medlaybench-v", "test", None, DIGEST))
     assert len(read_runs([one, folder])) == 2
+    changed = write(tmp_path / "three", ["Table 5"], data=DataUsed("medlaybench-v", "test", None, "cd" * 32))
+    with pytest.raises(InputError, match="content of split test"):  # of two folders, only the content tells
+        read_runs([folder, changed])
 
 
 def test_the_same_run_twice(tmp_path: Path, capsys: Capture) -> None:

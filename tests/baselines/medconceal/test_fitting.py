@@ -104,6 +104,15 @@ def test_the_split_is_by_case_and_by_seed() -> None:
     assert [held_out(one) for one in ids] != [held_out(one, 1) for one in ids]
 
 
+def test_what_is_held_out_by_the_seed_has_no_part_in_what_it_is_compared_with() -> None:
+    labels = drawn(600, Logistic((-1.0, 0.5, 1.0, 0.0, 2.0, 0.5, 0.0, 0.0, -0.5, 0.2, -2.0, 1.0)))
+    quality = fit(labels, PAPER, seed=3).quality["reveal"]
+    train, test = (
+        np.array([label.label for label in labels if held_out(label.case_id, 3) == held]) for held in (False, True)
+    )
+    assert quality.n == len(test) and quality.reference == pytest.approx(np.mean((train.mean() - test) ** 2), abs=1e-12)
+
+
 def test_address_does_not_use_the_overlap() -> None:
     fitted = fit(drawn(600, PAPER.address, kind="address"), PAPER)
     assert fitted.policy.address.weights[-1] == 0 and fitted.policy.reveal == PAPER.reveal

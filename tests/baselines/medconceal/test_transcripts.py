@@ -12,6 +12,7 @@ import pytest
 
 from baselines.dialogue.playing import Scripted
 from baselines.dialogue.run import play_run
+from baselines.medconceal.clinician import MOST_FINDINGS
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.comparisons import compare_cases
 from baselines.medconceal.game import Rules, public, task_game
@@ -26,6 +27,7 @@ from builders.medconceal.compose import composed
 from builders.samples import medconceal as bundled
 from loaders.errors import InputError
 from loaders.files.records import to_json
+from loaders.medconceal import CATEGORIES
 from scripts.cli import execute
 
 CASES = bundled.profiles()[:6]
@@ -147,6 +149,13 @@ def test_a_category_that_is_spelt_otherwise_is_read(tmp_path: Path) -> None:
     line = a_line(lived(tmp_path)[0]) | {"findings": [{"category": "financial / insurance", "description": "Cost."}]}
     (told,) = read_transcripts(a_file(tmp_path, line), CASES).dialogues
     assert told.findings and told.findings.items[0].category == "Financial or Insurance-Related Concern"
+
+
+def test_findings_beyond_the_most_that_are_kept_are_counted(tmp_path: Path) -> None:
+    findings = [{"category": CATEGORIES[0], "description": f"Fear {at}."} for at in range(MOST_FINDINGS + 3)]
+    line = a_line(lived(tmp_path)[0]) | {"findings": findings}
+    (told,) = read_transcripts(a_file(tmp_path, line), CASES).dialogues
+    assert told.findings and (len(told.findings.items), told.findings.omitted) == (MOST_FINDINGS, 3)
 
 
 def test_dialogues_of_a_person_widen_the_interval(tmp_path: Path) -> None:

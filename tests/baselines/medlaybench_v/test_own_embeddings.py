@@ -11,7 +11,7 @@ from baselines.medlaybench_v.own_embeddings import read_own
 from loaders.errors import InputError
 
 CAPTIONS = {"expert": ["a cyst", "a mass", "a cyst"], "layman": ["a pocket", "a lump", "a bag"]}
-FINE = {"images": np.eye(3), "expert": np.eye(3)[[0, 1, 0]], "layman": np.eye(3)}
+FINE = {"images": np.eye(3), "expert": np.eye(3)[[0, 1, 0]], "layman": np.eye(3)[[1, 2, 0]]}
 
 
 def folder(at: Path, **changed: object) -> str:

@@ -8,6 +8,7 @@ import html
 import io
 import json
 import os
+import re
 import shutil
 import sqlite3
 import stat
@@ -347,6 +348,15 @@ def test_a_file_with_a_hidden_text_is_refused_or_left_out(
     without = [word for name in ("notes", "shared.eval", "paper.pdf") for word in ("--without", name)]
     assert execute(["pack", str(run), "-o", str(archive), *without]) == 0
     assert "left out: hidden.jsonl, notes, paper.pdf, private, shared.eval" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_name_of_a_file_may_tell_too(
+    home: Path, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (run / f"{'-'.join(re.findall(r'[a-z]+', secrets_of(home)[0])[:8])}.txt").touch()
+    archive = tmp_path / "run.zip"
+    assert execute(["pack", str(run), "-o", str(archive)]) == 2
+    assert "a hidden text stands in" in " ".join(capsys.readouterr().err.split()) and not archive.exists()
 
 
 def test_a_run_that_lost_its_hidden_texts_is_not_packed_unsearched(

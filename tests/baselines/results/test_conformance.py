@@ -97,10 +97,13 @@ def test_one_condition_at_a_time(monkeypatch: pytest.MonkeyPatch, changes: dict[
         ("*", None, "own (protocol)"),
         ("null", None, "reproduced"),
         ("null", "x", "own (protocol)"),
+        ("true", True, "reproduced"),
+        ("true", 1, "own (protocol)"),
+        ("1", True, "own (protocol)"),
     ],
 )
 def test_anything_and_nothing_may_be_stated(
-    monkeypatch: pytest.MonkeyPatch, stated: str, here: str | None, label: str
+    monkeypatch: pytest.MonkeyPatch, stated: str, here: str | int | None, label: str
 ) -> None:
     states(monkeypatch, PAPER.replace("options.protocol,plain", f"options.protocol,{stated}"))
     assert cell(replace(RECORD, **options(protocol=here))).provenance == label

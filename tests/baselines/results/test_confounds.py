@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from baselines.results.confounds import also_differing
@@ -55,6 +56,14 @@ def test_doctors_are_told_from_assessor_patient_and_protocol() -> None:
         consulted("a", "c", "patient", 0.6, setting="dialogue"), consulted("b", "d", "experts", 0.2, setting="image")
     )
     assert told == "assessor (c / d), patient's temperature (0.6 / 0.2), judge (patient / experts)"
+
+
+def test_a_seed_and_a_version_may_differ_but_for_that_of_the_intervals() -> None:
+    one, other = (
+        replace(record("retrieval"), seeds={"order": seed, "bootstrap": seed}, versions={"torch": f"2.{seed}"})
+        for seed in (0, 1)
+    )
+    assert differing(one, other) == "version of torch (2.0 / 2.1), seed of order (0 / 1)"
 
 
 def test_captions_are_told_from_the_measures() -> None:

@@ -34,7 +34,7 @@ from baselines.threemdbench.classifier.data import Labelled, Photo, from_folder
 from baselines.threemdbench.classifier.network import Input, open_network
 from baselines.threemdbench.classifier.pictures import Pictures
 from baselines.threemdbench.classifier.recipe import Recipe, epoch_order
-from baselines.threemdbench.classifier.scoring import BY_CLASS, Answers, Scoring
+from baselines.threemdbench.classifier.scoring import BY_CLASS, TABLE, Answers, Scoring
 from baselines.threemdbench.classifier.training import _groups
 from baselines.threemdbench.classifier.views import TrainViews
 from loaders.errors import InputError
@@ -203,6 +203,7 @@ def test_ece_by_hand() -> None:
     assert ece == pytest.approx((2 * abs(0.5 - 0.9) + abs(1 - 0.6)) / 3)
     found = [one for one in bins(shares, labels) if one.n]
     assert [(one.n, round(one.confidence, 6), one.accuracy) for one in found] == [(1, 0.6, 1.0), (2, 0.9, 0.5)]
+    assert found[0].high == pytest.approx(0.6)  # a confidence on the edge of two bins belongs to the lower one
 
 
 def test_logits_are_divided_by_the_temperature() -> None:
@@ -228,6 +229,18 @@ def test_intervals_of_few_photos_are_of_their_patients() -> None:
     assert list(found.values()) == [pytest.approx(ends) for ends in wanted]
     sure = bootstrap_ece(np.array([[1.0, 0.0]] * 4), np.zeros(4, dtype=np.int64), resamples=9, seed=0, clusters="aabb")
     assert sure.estimate()[1] == pytest.approx(wilson_interval(0, 2))
+
+
+def test_who_never_looks_answers_only_what_was_trained_on() -> None:
+    own = [Photo(str(at), 1, str(at), bytes) for at in range(20)]
+    record = RunRecord(baseline="classifier", data=DataUsed("3mdbench", "test", None, "d" * 64))
+    labelled = Labelled(("x", "y", "z"), ("", "", ""), {"test": own}, {}, record.data, None)
+    answers = Answers(np.eye(3)[[1] * 20], np.ones(20, dtype=bool), 1.0)
+    results, _ = Scoring(
+        labelled=labelled, train_labels=[1, 1], answers=answers, row="r", setting="s", record=record, resamples=9
+    ).scored()
+    found = {one.row: one.value for one in results if (one.table, one.column) == (TABLE, "Accuracy")}
+    assert found == {"r": 100, "Majority class": 100, "Stratified random": 100}
 
 
 def test_the_report_says_over_which_classes_f1_is(tmp_path: Path) -> None:

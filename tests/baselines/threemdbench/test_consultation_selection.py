@@ -424,6 +424,8 @@ def test_a_rater_that_answers_at_random_is_found_and_honest_ones_are_not(tmp_pat
     assert two.careless == ()
     everyone_random = agreement(annotated(tmp_path / "d", [0.0] * 4), resamples=200)
     assert everyone_random.careless == ()
+    few = agreement(annotated(tmp_path / "f", [0.4, 0.9, 0.9], count=5), resamples=200)
+    assert few.edges["R2", "R3"][0] - few.by_rater["R1"][0] > 0.1 and few.careless == ()  # that may be chance
     rows = {one.row for one in graph_results(careless, annotated(tmp_path / "e", [0.1, 0.9]), record())}
     assert {"All five participants", "Four participants", "Participant R1", "R1 and R2"} <= rows
     published_rows = {one.row for one in published("3MDBench", "Figure 8 (text App B)")}
@@ -552,7 +554,8 @@ def test_table_7_follows_the_unpaired_test_that_the_paper_used_and_adds_the_pair
     expected = stats.ttest_ind([1] * 18 + [0] * 16, [1] * 13 + [0] * 21).pvalue
     assert found["Labeler R1", "p-value vs the model's F1"].value == pytest.approx(expected)
     paired = stats.binomtest(0, 5).pvalue
-    assert found["Labeler R1", "p-value vs the model (paired)"].value == pytest.approx(paired)
+    cell = found["Labeler R1", "p-value vs the model (paired)"]
+    assert cell.value == pytest.approx(paired) and cell.note.endswith("0 cases better, 5 worse")
     columns = {one.column for one in published("3MDBench", "Table 7")}
     assert columns <= {column for _, column in found}
     kept = read_sheet(paths[1])[:-2]

@@ -35,7 +35,7 @@ from builders.pipeline.stage import Excluded, Stage
 from builders.pipeline.workspace import ExcludedRow
 from builders.steps import PLACED, unique
 from loaders.engines.local import Local
-from loaders.errors import BedsideError, ModelError
+from loaders.errors import BedsideError, InputError, ModelError
 from loaders.files.untrusted import BadRow
 from scripts.terminal.progress import Bars
 
@@ -295,6 +295,14 @@ def test_of_rows_that_are_left_out_no_more_than_a_batch_is_held(tmp_path: Path) 
     done = build(source, one(most, name="first"), one(count, name="second"), at=tmp_path, max_bad=50)
     assert [stage.excluded for stage in done.stages] == [{"broken": 40}, {"odd": 60}, {}]
     assert max(held) - before <= 4
+
+
+def test_bad_rows_are_a_share_of_the_records_of_which_rows_are_made(tmp_path: Path) -> None:
+    source = [BadRow("line 7", reason="broken"), *rows(4)]
+    done = build(source, one(lambda batch: batch), at=tmp_path / "many", records=100)
+    assert len(list(done.rows())) == 4
+    with pytest.raises(InputError, match="1 of 50 rows cannot be read: line 7: broken"):
+        build(source, one(lambda batch: batch), at=tmp_path / "few", records=50)
 
 
 def rename(batch: list[Row]) -> list[Row]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +77,9 @@ def test_any_engine_makes_the_same_shards(tmp_path: Path, engine: Any, monkeypat
     assert sorted(path.name for path in tmp_path.iterdir()) == ["calm", "out", "w", "whole"]
 
 
-def test_an_image_that_is_gone_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("change", [Path.unlink, lambda path: path.write_bytes(png(1))], ids=["gone", "another"])
+def test_an_image_that_is_gone_or_another_is_named(change: Callable[[Path], Any], tmp_path: Path) -> None:
     rows = stored(tmp_path / "w", 7)
-    rows.images.path(rows.images.put(png(0))).unlink()
+    change(rows.images.path(rows.images.put(png(0))))
     with pytest.raises(BedsideError, match="an image of this build is missing or damaged"):
         write_small(tmp_path / "out", ROWS, rows=rows)

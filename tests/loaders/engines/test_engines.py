@@ -22,6 +22,7 @@ from builders.pipeline.workspace import Batch, Result, Workspace
 from loaders.engines import fingerprints
 from loaders.engines.choice import EngineName, opened
 from loaders.engines.engine import Done, Task
+from loaders.engines.threads import Threads
 from loaders.errors import InputError, MissingExtra
 from loaders.files.disk import write_first
 
@@ -104,6 +105,30 @@ class Numbers:
 
     def told(self, unit: int) -> str:
         return str(unit)
+
+
+class Doubled:
+    """A task whose units end at once."""
+
+    packages, floats = (), False
+
+    def __call__(self, name: str, unit: int) -> int:
+        return 2 * unit
+
+    def told(self, unit: int) -> str:
+        return str(unit)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_each_result_has_the_name_of_its_unit(workers: int) -> None:
+    units = ((str(number), number) for number in range(200))
+    assert dict(Threads(workers).each(Doubled(), units, where="here")) == {str(one): 2 * one for one in range(200)}
+
+
+@pytest.mark.parametrize("threads", [False, True])
+def test_as_many_work_as_are_named(threads: bool) -> None:
+    with opened(workers=37, threads=threads) as engine, engine.narrowed(36) as fewer:
+        assert (engine.slots, fewer.slots) == (37, 36)
 
 
 def test_what_differs_between_two_processes_is_named() -> None:

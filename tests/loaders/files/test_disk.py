@@ -24,6 +24,7 @@ from loaders.files.disk import (
     replacing,
     scratch,
     sweep,
+    write_first,
     write_whole,
     writing,
 )
@@ -123,6 +124,27 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     assert (names(tmp_path), place.read_bytes()) == ([place.name], b"old")
 
 
+@pytest.mark.parametrize(("write", "named"), [(write_whole, "replace"), (write_first, "link")])
+def test_a_file_has_its_name_only_once_it_is_on_the_disk(
+    write: Any, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[tuple[str, int]] = []
+    sync, name = os.fsync, getattr(os, named)
+
+    def synced(number: int) -> None:
+        done.append(("synced", os.fstat(number).st_size))
+        sync(number)
+
+    def given_name(temporary: Path, path: Path) -> None:
+        done.append(("named", temporary.stat().st_size))
+        name(temporary, path)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, named, given_name)
+    write(tmp_path / "answer", b"whole")
+    assert done == [("synced", 5), ("named", 5)]  # otherwise a power cut may leave an empty file of that name
+
+
 def test_what_is_private_is_so_from_its_first_byte(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
@@ -131,8 +153,9 @@ def test_what_is_private_is_so_from_its_first_byte(tmp_path: Path) -> None:
             file.write(b"secret")
             assert [stat.S_IMODE(path.stat().st_mode) for path in place.iterdir()] == [0o600]
         assert stat.S_IMODE((place / "hidden").stat().st_mode) == 0o600
-        place.chmod(0o755)  # as somebody's copy has it
-        assert stat.S_IMODE(private_folder(place).stat().st_mode) == 0o700
+        for mode in (0o755, 0o750):  # as somebody's copy has it; the group is not the owner either
+            place.chmod(mode)
+            assert stat.S_IMODE(private_folder(place).stat().st_mode) == 0o700
         write_whole(tmp_path / "public", b"")
         assert stat.S_IMODE((tmp_path / "public").stat().st_mode) == 0o666
     finally:

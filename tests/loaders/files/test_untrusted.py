@@ -81,6 +81,12 @@ def test_a_sparse_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
     assert error.value.reason == "too_large"
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc, whose files state no size")
+def test_a_file_that_is_longer_than_it_states_is_refused_too() -> None:
+    with pytest.raises(TooLong, match="of 5 bytes"):
+        read_file(Path("/proc/self/status"), most=4)
+
+
 def test_what_is_inside_a_folder(tmp_path: Path) -> None:
     inside, outside = tmp_path / "in", tmp_path / "out"
     inside.mkdir()
@@ -114,6 +120,13 @@ def test_only_a_line_feed_ends_a_line() -> None:
         assert list(stream_lines(blocks, "f")) == lines
     with pytest.raises(InputError, match="f:2: a line without end"):
         list(stream_lines([b"a\nbbbb", b"bbbb"], "f", 5))
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_a_line_that_is_too_long_takes_no_other_with_it(size: int) -> None:
+    data = b"a\n" + 20 * b"b" + b"\nc\nd"
+    blocks = [data[at : at + size] for at in range(0, len(data), size)]
+    assert list(stream_lines(blocks, "f", 5, skip=True)) == [(1, b"a"), (2, b""), (3, b"c"), (4, b"d")]
 
 
 @pytest.mark.parametrize(
