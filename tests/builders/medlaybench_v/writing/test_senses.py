@@ -524,7 +524,7 @@ def test_every_entry_of_the_list_passes_its_own_gate() -> None:
         ("Neither a benign nor a malignant sign.", "neither a noncancerous nor a cancerous sign"),
         ("Impacted premolars and impacted teeth.", "trapped premolar teeth and trapped teeth"),
         ("A tear of the rim from anterior to posterior.", "from anterior to"),
-        ("A tear from right anteriorly toward the midline posteriorly.", "from right anteriorly toward the midline post"),
+        ("A tear from right anteriorly toward the midline posteriorly.", "right anteriorly toward the midline post"),
         ("Resolution of previously occluded portal vein.", "resolution of previously blocked"),
         ("Patients with radiologically isolated syndrome.", "radiologically isolated"),
     ],
