@@ -84,9 +84,9 @@ def command(
     write_whole(out, (json.dumps(to_json(policy), indent=1, ensure_ascii=False) + "\n").encode())
     write_whole(out.with_suffix(".reliability.svg"), plot(fitted.quality).encode())
     mark = "  stand-in: labels or ratings from a script" if policy.training["stand_in"] else ""
-    output.print(f"\n{out}  policy {policy.digest[:16]}{mark}", highlight=False, markup=False)
+    output.print(f"\n{out}  policy {policy.digest[:16]}{mark}")
     if failed := [check.name for check in checks if not check.passed]:
-        output.print(f"Not fit for use: {', '.join(failed)}", style="bold red", highlight=False)
+        output.print(f"Not fit for use: {', '.join(failed)}", style="bold red")
         raise typer.Exit(1)
 
 
@@ -133,7 +133,7 @@ def _labelled(profiles: list[PatientProfile], asked: _Asked, out: Path, most: in
         found, unanswered = asyncio.run(labelling.label(questions, by, name, progress=progress))
     path = out.with_suffix(".labels.jsonl")
     write_whole(path, "".join(json.dumps(label.row, sort_keys=True) + "\n" for label in found).encode())
-    output.print(f"{path}  {len(found):,} labels; {unanswered:,} turns without a readable answer", highlight=False)
+    output.print(f"{path}  {len(found):,} labels; {unanswered:,} turns without a readable answer")
     return found
 
 

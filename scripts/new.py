@@ -107,4 +107,4 @@ def _fill(kind: str, folder: Path, places: Mapping[str, str], names: Mapping[str
 
 def _say(*lines: object) -> None:
     for line in lines:
-        output.print(f"{line}", highlight=False, soft_wrap=True)
+        output.print(f"{line}")

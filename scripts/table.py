@@ -63,7 +63,7 @@ def command(
         text = latex(made) if format_ == "latex" else markdown(made)
         if left := sum(len(pairs) for view in chosen for pairs in view.others.values()):
             said = f"{left:,} numbers have no place in the paper's tables; --format csv includes them"
-            errors.print(said, style="yellow", highlight=False)
+            errors.print(said, style="yellow")
     if out is None:
         typer.echo(text, nl=False)
     else:

@@ -36,7 +36,7 @@ def command(
         licence_check=recipe.check_licence,
     )
     if older := made_by(manifest, recipe.rules):
-        errors.print(f"{source}: {older}", style="yellow", highlight=False, markup=False, soft_wrap=True)
+        errors.print(f"{source}: {older}", style="yellow")
     if as_json:
         typer.echo(
             json.dumps([{"where": p.where, "found": p.found, "expected": p.expected} for p in problems], indent=1)
@@ -46,13 +46,12 @@ def command(
         shown = table(f"{len(problems)} problem(s) in {source}", "where", "found", "expected")
         for problem in problems:
             shown.add_row(problem.where, problem.found, problem.expected)
-        output.print(shown, markup=False)
+        output.print(shown)
         return 1
     rows = ", ".join(f"{name} {split.rows:,}" for name, split in manifest.splits.items())
     sound = "sound by its manifest; gates and scans were not run" if older else "sound"
     output.print(
         f"{source}: {sound}. {manifest.corpus}; rows: {rows}; {len(manifest.files)} files; "
-        f"content {manifest.content_digest[:16]}…",
-        highlight=False,
+        f"content {manifest.content_digest[:16]}…"
     )
     return 0

@@ -232,7 +232,7 @@ def _warn_of_silence(played: Sequence[Consultation]) -> None:
             cut = sum("max_tokens" in turn.flags for turn in empty)
             thought = f", {cut:,} of them cut off during reasoning" if cut else ""
             text = f"{role}: {len(empty):,} of {len(turns):,} turns are empty{thought}"
-            errors.print(text, style="yellow", highlight=False)
+            errors.print(text, style="yellow")
 
 
 def warn_of_cases(read: Cases, data: str) -> None:
@@ -242,9 +242,9 @@ def warn_of_cases(read: Cases, data: str) -> None:
         do = "Play a split whose rows have a general complaint: a build writes them for test"
         raise InputError(data, found=f"no playable case{reason}", expected="at least one", do=do)
     for row in read.invalid[:5]:
-        errors.print(f"not played: {row.case_id}: {row.reason}", style="yellow", highlight=False, markup=False)
+        errors.print(f"not played: {row.case_id}: {row.reason}", style="yellow")
     if len(read.invalid) > 5:
-        errors.print(f"not played: {len(read.invalid) - 5:,} more", style="yellow", highlight=False)
+        errors.print(f"not played: {len(read.invalid) - 5:,} more", style="yellow")
     if read.giveaways:
         text = f"{len(read.giveaways):,} cases have a complaint that names the diagnosis, so the patient may say it"
-        errors.print(text, style="yellow", highlight=False)
+        errors.print(text, style="yellow")

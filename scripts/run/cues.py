@@ -50,10 +50,10 @@ def warn_of_cues(cues: Cues, read: Cases) -> None:
             f"{len(uncued):,} cases have no cues and are not played: {named}. To compare with a run that plays "
             "them, use bedside contrast, which takes the cases that both have"
         )
-        errors.print(text, style="yellow", highlight=False, markup=False)
+        errors.print(text, style="yellow")
     if cues.more.search is None:
         text = "The cues do not record whether the cases were checked for the classifier's training photos"
-        errors.print(text, highlight=False)
+        errors.print(text)
 
 
 def _uncued(read: Cases) -> list[str]:

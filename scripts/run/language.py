@@ -54,7 +54,7 @@ def _warn(results: Sequence[Result]) -> None:
     """Says how many captions of a register are in another script than that of the formulas."""
     notes = {f"{one.setting}: {part}": None for one in results for part in one.note.split("; ") if FOREIGN in part}
     for note in notes:
-        errors.print(note, style="yellow", highlight=False, markup=False)
+        errors.print(note, style="yellow")
 
 
 def rescore(stored: Stored) -> Rescored:

@@ -24,8 +24,8 @@ def command(
         for name in person:
             with store.writing() as connection:
                 erase(connection, keys, name, now())
-            output.print(f"{name}: erased", highlight=False)
+            output.print(f"{name}: erased")
         if not store.tidy():
             told = "The database is being read, and its -wal file still holds what was deleted: repeat this command"
-            errors.print(told, style="yellow", highlight=False)
-    output.print("Earlier exports still hold this person's answers: delete them, and export again", highlight=False)
+            errors.print(told, style="yellow")
+    output.print("Earlier exports still hold this person's answers: delete them, and export again")

@@ -278,16 +278,14 @@ def source_of(data: str, study: Study) -> Source:
 
 
 def _tell(site: Site, address: str, login: str, tried: list[tuple[str, str]]) -> None:
-    output.print(f"{site.study.design.title}: {address}", highlight=False, soft_wrap=True)
+    output.print(f"{site.study.design.title}: {address}")
     if site.stand_in:
-        errors.print(f"Stand-in: {site.stand_in}. Every export is marked so.", style="yellow", highlight=False)
-    output.print(
-        f"Coordinator's login (works once, within an hour): {address}/c/{login}", highlight=False, soft_wrap=True
-    )
+        errors.print(f"Stand-in: {site.stand_in}. Every export is marked so.", style="yellow")
+    output.print(f"Coordinator's login (works once, within an hour): {address}/c/{login}")
     for name, token in tried:
-        output.print(f"Try it as {name} (works once): {address}/i/{token}", highlight=False, soft_wrap=True)
-    output.print(f"Invite people: bedside study invite {site.study.folder} --count 20", highlight=False, soft_wrap=True)
-    output.print("Ctrl-C stops the server; nothing is lost.", highlight=False)
+        output.print(f"Try it as {name} (works once): {address}/i/{token}")
+    output.print(f"Invite people: bedside study invite {site.study.folder} --count 20")
+    output.print("Ctrl-C stops the server; nothing is lost.")
 
 
 def _listen(site: Site, options: Serving, origins: list[str], listener: socket.socket) -> None:

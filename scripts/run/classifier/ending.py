@@ -83,7 +83,10 @@ def end(labelled: Labelled, answered: Answered, options: Classifying, started: f
     finish(options.out, results, started, extra)
     for split, photos in answered.unreadable.items():
         if photos:
-            output.print(f"{split}: {len(photos):,} photos could not be decoded, e.g. {photos[0][0]} ({photos[0][1]})")
+            output.print(
+                f"{split}: {len(photos):,} photos could not be decoded, e.g. {photos[0][0]} ({photos[0][1]})",
+                highlight=True,
+            )
 
 
 def _scored(

@@ -35,7 +35,7 @@ def predict(options: Classifying) -> tuple[Labelled, Answered]:
     classes = Classes.of(about.classes)
     target = target_of(options.data, options.split, classes)
     for text in target.told:
-        errors.print(text, style="yellow", highlight=False, markup=False)
+        errors.print(text, style="yellow")
     cues = classes.diagnoses and len(classes.places) >= TOP
     scored = any(photo.label != UNKNOWN for photo in target.labelled.splits["test"])
     if not cues and not scored:

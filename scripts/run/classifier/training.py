@@ -207,7 +207,7 @@ def _callbacks(bars: Bars, epochs: int, *, quiet: bool) -> Told:
 
     def say(text: str) -> None:
         if not (quiet or output.quiet):
-            errors.print(text, highlight=False)
+            errors.print(text)
 
     return Told(
         step=lambda epoch, step, steps, loss: bars.show(
