@@ -404,7 +404,7 @@ def file_digest(path: Path) -> str:
     try:
         return digest_of(path)
     except InputError as error:
-        raise ReleaseError(error.where, found=error.found, expected="a readable file") from None
+        raise ReleaseError(error.where, found=error.found, expected="a readable file", do=error.do) from None
 
 
 def order_splits(names: Iterable[str]) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from builders.medconceal.own import add, asked, read_filled, template
-from loaders.errors import InputError
+from loaders.errors import NAME_ANOTHER, InputError
 from loaders.files.disk import write_whole
 from loaders.files.untrusted import is_there
 from scripts.terminal.console import output
@@ -31,7 +31,8 @@ def command(
     """
     if blank:
         if is_there(file):
-            raise InputError(file, found="already exists", expected="a file name that does not exist yet")
+            expected = "a file name that does not exist yet"
+            raise InputError(file, found="already exists", expected=expected, do=NAME_ANOTHER)
         write_whole(file, template().encode())
         output.print(f"Fill it in, then: bedside cases new CASES.yaml --from {file}")
         return

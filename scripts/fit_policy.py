@@ -15,7 +15,7 @@ from baselines.medconceal.acceptance import Check, candidates, replay
 from baselines.medconceal.fitting import BY_RULES, RIDGE, Fitted, Label, check_ridge, fit, read_labels
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.medconceal.reliability import plot
-from loaders.errors import InputError
+from loaders.errors import NAME_FILE, InputError
 from loaders.files.disk import check_folder, write_whole
 from loaders.files.records import to_json
 from loaders.files.untrusted import refuse_other
@@ -66,7 +66,7 @@ def command(
     Example: `bedside fit-policy --judge openai/gpt-4o-mini --evaluator openai/gpt-4o-mini -o runs/policy.json`
     """
     if not out.name:
-        raise InputError(out, found="is a folder", expected="a file to write")
+        raise InputError(out, found="is a folder", expected="a file to write", do=NAME_FILE)
     check_folder(out.parent)
     refuse_other(out, (b'{\n "alpha"', b'{\n "name"'), what="policy")
     if (labels is None) == (judge is None):

@@ -14,7 +14,7 @@ from builders.release.checkout import Checkout
 from builders.release.environment import Environment
 from builders.release.rebuilt import compare, told
 from builders.release.resolve import resolve
-from loaders.errors import InputError
+from loaders.errors import CHECK_PATH, InputError
 from loaders.files.untrusted import is_there
 from loaders.manifest import Code, Manifest, other_versions, versions_in_words
 from scripts.terminal.console import output
@@ -53,7 +53,8 @@ def command(
         if any(word == taken or word.startswith(f"{taken}=") for word in options or ()):
             raise InputError(taken, found="an option of `bedside build`", expected="--out, which holds them all")
     for option, path in _missing(options or ()):  # before minutes of installing
-        raise InputError(f"{option} {path}", found="does not exist", expected="what the release was built from")
+        expected = "what the release was built from"
+        raise InputError(f"{option} {path}", found="does not exist", expected=expected, do=CHECK_PATH)
     chat = ["dialogue"] * any(word.partition("=")[0] == "--model" for word in options or ())
     output.print(f"Environment: {folder / 'environment'}")
     environment = Environment.made(checkout, [*recipe.extras, *chat, *extra], folder / "environment", python)

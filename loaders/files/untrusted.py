@@ -31,7 +31,7 @@ from typing import Any, BinaryIO, NoReturn, TextIO
 
 import yaml
 
-from loaders.errors import BedsideError, InputError
+from loaders.errors import CHECK_LINES, CHECK_PATH, NAME_FILE, BedsideError, InputError
 
 MOST_BYTES = 256 << 20
 """Size limit of a file that is held in memory as a whole."""
@@ -144,7 +144,7 @@ def open_file(path: Path, *, expected: str = "a file", do: str = "") -> Iterator
                 raise InputError(path, found=_OF_POINTER, expected=expected, do=do)
             yield file
     except (FileNotFoundError, NotADirectoryError):
-        raise InputError(path, found="does not exist", expected=expected, do=do or "Check the path") from None
+        raise InputError(path, found="does not exist", expected=expected, do=do or CHECK_PATH) from None
     except OSError as error:
         raise _unreadable(path, error, expected, do) from None
     except ValueError as error:
@@ -243,9 +243,10 @@ def files_below(folder: Path) -> list[Path]:
 
 def _check_regular(mode: int, path: Path, expected: str) -> None:
     if stat.S_ISDIR(mode):
-        raise InputError(path, found="is a folder", expected=expected)
+        raise InputError(path, found="is a folder", expected=expected, do=NAME_FILE)
     if not stat.S_ISREG(mode):
-        raise InputError(path, found="is not a regular file", expected=expected)
+        do = "Save what it gives as a file, and name that"
+        raise InputError(path, found="is not a regular file", expected=expected, do=do)
 
 
 def read_file(path: Path, *, most: int = MOST_BYTES, expected: str = "a file", do: str = "") -> bytes:
@@ -377,8 +378,8 @@ def stream_lines(
         lines = (rest + block).split(b"\n")
         rest = lines.pop()
         if not skip and max(map(len, (*lines, rest))) > most:
-            where = f"{path}:{number + len(lines) + 1}"
-            raise InputError(where, found="a line without end", expected=f"at most {most:,} bytes a line")
+            where, limit = f"{path}:{number + len(lines) + 1}", f"at most {most:,} bytes a line"
+            raise InputError(where, found="a line without end", expected=limit, do=CHECK_LINES)
         for line in lines:
             number += 1
             line = line.removeprefix(_MARK) if number == 1 else line

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from loaders.errors import InputError
+from loaders.errors import NAME_FILE, InputError
 from loaders.files.disk import check_folder
 from loaders.files.untrusted import is_folder, is_text, is_there, resolved
 
@@ -42,7 +42,7 @@ def file_outside_releases(path: Path | None) -> Path | None:
     """A file to write, if any, which is not inside a release. Raises: InputError, also for a folder."""
     if path is not None:
         if is_folder(path):
-            raise InputError(path, found="is a folder", expected="the name of a file")
+            raise InputError(path, found="is a folder", expected="the name of a file", do=NAME_FILE)
         _refuse_releases(path, "a file outside")
     return path
 
