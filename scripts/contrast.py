@@ -27,7 +27,7 @@ from baselines.results.run import ModelUsed, RunRecord, because
 from baselines.threemdbench.consultation.differences import differences, system_of, told_apart
 from loaders.errors import InputError
 from loaders.files.untrusted import resolved
-from scripts.terminal.console import errors, output, table
+from scripts.terminal.console import output, table, warn
 from scripts.terminal.finish import finish
 from scripts.terminal.options import LAST_SEED, All, outside_releases
 from scripts.terminal.tables import short_digests
@@ -77,8 +77,7 @@ def command(
     # Also a reader of JSON has to know it, hence not on the standard output.
     also = also_differing([run.record for run in read])
     if also:
-        text = f"differs also in: {short_digests(also)}"
-        errors.print(text, style="yellow")
+        warn(f"differs also in: {short_digests(also)}")
     if kinds == {"language"}:
         _language(read, seed, as_json, everything)
     elif kinds == {"consultation"}:
@@ -100,13 +99,11 @@ def _language(read: Sequence[FinishedRun], seed: int, as_json: bool, everything:
         return
     if any(one.places.keys() != systems[0].places.keys() for one in systems):
         counts = ", ".join(f"{len(one.places):,}" for one in systems)
-        text = f"The runs hold different captions ({counts}): each pair is compared on those that both have"
-        errors.print(text, style="yellow")
+        warn(f"The runs hold different captions ({counts}): each pair is compared on those that both have")
     print_differences(found, everything=everything, unit="captions", drawn=captions.drawn(systems))
     print_gates(gates, everything=everything)
     if len({(one.first, one.second) for one in gates}) < len(list(combinations(systems, 2))):
-        text = "Fact gates are compared only for runs made by one version of them: repeat the older runs"
-        errors.print(text, style="yellow")
+        warn("Fact gates are compared only for runs made by one version of them: repeat the older runs")
 
 
 def print_gates(found: Sequence[captions.GateDifference], *, everything: bool) -> None:
@@ -148,8 +145,7 @@ def _consultations(read: Sequence[FinishedRun], seed: int, as_json: bool, everyt
     cases = [frozenset(played.case_id for played in system.consultations) for system in systems]
     if len(set(cases)) > 1:
         counts = ", ".join(f"{len(one):,}" for one in cases)
-        text = f"The runs played different cases ({counts}): each pair is compared on the cases that both have"
-        errors.print(text, style="yellow")
+        warn(f"The runs played different cases ({counts}): each pair is compared on the cases that both have")
     drawn = "cases, those of a patient or lesion together (the tests take cases as independent)"
     print_differences(found, everything=everything, drawn=drawn)
 
@@ -257,8 +253,7 @@ def _concealment(
         other = "the best of the others"
         found = best_of(first, dict(others), seed=seed)
     if fewer := [f"{one.name} over {one.n:,}" for one in found if one.n < found[0].n]:
-        text = f"Of {found[0].n:,} cases, those whose findings were not judged are left out: {', '.join(fewer)}"
-        errors.print(text, style="yellow")
+        warn(f"Of {found[0].n:,} cases, those whose findings were not judged are left out: {', '.join(fewer)}")
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in found], indent=1))
     else:
@@ -297,8 +292,7 @@ def _over_the_same_cases(played: Mapping[str, Sequence[JudgedEpisode]]) -> dict[
         )
     if len(set(cases)) > 1:
         counts = ", ".join(f"{len(one):,}" for one in cases)
-        text = f"The runs have different cases ({counts}): they are compared on the {len(shared):,} that all have"
-        errors.print(text, style="yellow")
+        warn(f"The runs have different cases ({counts}): they are compared on the {len(shared):,} that all have")
     return {name: [one for one in judged if one.episode.case_id in shared] for name, judged in played.items()}
 
 

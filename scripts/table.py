@@ -13,7 +13,7 @@ from baselines.results.published import short
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.untrusted import refuse_other
-from scripts.terminal.console import errors
+from scripts.terminal.console import warn
 from scripts.terminal.options import file_outside_releases, one_of
 
 _FORMATS = ("latex", "md", "csv")
@@ -63,7 +63,7 @@ def command(
         text = latex(made) if format_ == "latex" else markdown(made)
         if left := sum(len(pairs) for view in chosen for pairs in view.others.values()):
             said = f"{left:,} numbers have no place in the paper's tables; --format csv includes them"
-            errors.print(said, style="yellow")
+            warn(said)
     if out is None:
         typer.echo(text, nl=False)
     else:

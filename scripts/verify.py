@@ -10,7 +10,7 @@ from builders.recipe import recipe_of
 from builders.release.resolve import resolve
 from builders.release.verify import made_by, verify
 from loaders.manifest import Manifest
-from scripts.terminal.console import errors, output, table
+from scripts.terminal.console import output, table, warn
 
 
 def command(
@@ -36,7 +36,7 @@ def command(
         licence_check=recipe.check_licence,
     )
     if older := made_by(manifest, recipe.rules):
-        errors.print(f"{source}: {older}", style="yellow")
+        warn(f"{source}: {older}")
     if as_json:
         typer.echo(
             json.dumps([{"where": p.where, "found": p.found, "expected": p.expected} for p in problems], indent=1)

@@ -11,7 +11,7 @@ from baselines.threemdbench.consultation.settings import setting_named
 from loaders.errors import InputError
 from loaders.files.records import to_json
 from loaders.opened import Opened
-from scripts.terminal.console import errors
+from scripts.terminal.console import errors, warn
 
 _SHOWN = 20
 
@@ -50,7 +50,7 @@ def warn_of_cues(cues: Cues, read: Cases) -> None:
             f"{len(uncued):,} cases have no cues and are not played: {named}. To compare with a run that plays "
             "them, use bedside contrast, which takes the cases that both have"
         )
-        errors.print(text, style="yellow")
+        warn(text)
     if cues.more.search is None:
         text = "The cues do not record whether the cases were checked for the classifier's training photos"
         errors.print(text)

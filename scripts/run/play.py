@@ -25,7 +25,7 @@ from loaders.models.chat import open_model
 from loaders.models.messages import EFFORTS
 from loaders.models.prompts import Prompts as Texts
 from loaders.opened import Opened, open_data
-from scripts.terminal.console import errors, output, table
+from scripts.terminal.console import errors, output, table, warn
 from scripts.terminal.finish import used
 from scripts.terminal.options import Out, Prompts, Seed
 from scripts.terminal.progress import Bars
@@ -348,10 +348,10 @@ def _tell(played: Played[Any], out: Path) -> None:
         output.print(f"{usage.asked:,} new answers, {usage.replayed:,} reused from {out}")
     output.print()
     for (role, stop), count in sorted(played.silenced.items()):
-        errors.print(f"{role}: {count:,} of {played.spent[role].requests:,} answers {_SILENCED[stop]}", style="yellow")
+        warn(f"{role}: {count:,} of {played.spent[role].requests:,} answers {_SILENCED[stop]}")
     cases = len(played.outcomes)
     for reason, count in played.problems.most_common(5):
-        errors.print(f"{count:,} of {cases:,}: {reason}", style="yellow")
+        warn(f"{count:,} of {cases:,}: {reason}")
     failure = played.failure or (None if played.records else "no case has a record")
     if failure is None:
         return

@@ -32,7 +32,7 @@ from scripts.run.play import Asking, Price, Roles, roles_of
 from scripts.study.folder import Database, Folder
 from scripts.study.sample import sample_source
 from scripts.terminal import stopping
-from scripts.terminal.console import errors, output
+from scripts.terminal.console import output, warn
 from scripts.terminal.options import Prompts, one_of
 from scripts.terminal.options_of import options_of
 
@@ -280,7 +280,7 @@ def source_of(data: str, study: Study) -> Source:
 def _tell(site: Site, address: str, login: str, tried: list[tuple[str, str]]) -> None:
     output.print(f"{site.study.design.title}: {address}")
     if site.stand_in:
-        errors.print(f"Stand-in: {site.stand_in}. Every export is marked so.", style="yellow")
+        warn(f"Stand-in: {site.stand_in}. Every export is marked so.")
     output.print(f"Coordinator's login (works once, within an hour): {address}/c/{login}")
     for name, token in tried:
         output.print(f"Try it as {name} (works once): {address}/i/{token}")

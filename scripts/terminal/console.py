@@ -78,6 +78,11 @@ output = Terminal()
 errors = Terminal(stderr=True)
 
 
+def warn(text: str) -> None:
+    """Prints a warning to standard error."""
+    errors.print(text, style="yellow")
+
+
 def table(title: str, *columns: str, right: Sequence[str] = ()) -> Table:
     """An empty table; the columns named in `right` hold numbers."""
     return Table(title, columns, tuple(right))
@@ -104,7 +109,7 @@ def interruptible(command: Callable[_Given, _Returned]) -> Callable[_Given, _Ret
                 raise
             said = str(stop) if isinstance(stop, KeyboardInterrupt) else ""
         with suppress(OSError):
-            errors.print(f"\n{said or 'Stopped.'}", style="yellow")
+            warn(f"\n{said or 'Stopped.'}")
         raise typer.Exit(stopping.code())
 
     return run

@@ -23,7 +23,7 @@ from loaders.files.disk import make_folder, write_whole
 from loaders.files.places import command_line, without_places
 from loaders.files.untrusted import is_file
 from loaders.opened import Opened
-from scripts.terminal.console import errors, output, table
+from scripts.terminal.console import errors, output, table, warn
 from scripts.terminal.tables import Number, Table
 
 LONG = 24  # numbers that a terminal shows; if there are more, only the headline
@@ -81,8 +81,7 @@ def end_as_invalid(reasons: Sequence[str]) -> NoReturn:
 def tell_absent(run: Path) -> None:
     """Say which files of a finished run are not in its folder, before something is made from the others."""
     if absent := absent_files(run):
-        text = f"{run} lacks {', '.join(absent)}, which the run stored: what is made from that is missing"
-        errors.print(text, style="yellow")
+        warn(f"{run} lacks {', '.join(absent)}, which the run stored: what is made from that is missing")
 
 
 def tell_half_known(cases: int) -> None:

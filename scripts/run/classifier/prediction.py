@@ -21,7 +21,7 @@ from scripts.run.classifier.ending import Answered, versions_of
 from scripts.run.classifier.options import Classifying
 from scripts.run.classifier.seen import trained_photos, unseen
 from scripts.run.classifier.targets import Target, target_of
-from scripts.terminal.console import errors
+from scripts.terminal.console import warn
 from scripts.terminal.photos import cores, pictures_of
 
 _KEPT = ("recipe", "input", "epochs trained", "best epoch", "trained weights", "trained on")
@@ -35,7 +35,7 @@ def predict(options: Classifying) -> tuple[Labelled, Answered]:
     classes = Classes.of(about.classes)
     target = target_of(options.data, options.split, classes)
     for text in target.told:
-        errors.print(text, style="yellow")
+        warn(text)
     cues = classes.diagnoses and len(classes.places) >= TOP
     scored = any(photo.label != UNKNOWN for photo in target.labelled.splits["test"])
     if not cues and not scored:
