@@ -16,7 +16,7 @@ from baselines.results.published import Published, named, published, short
 from baselines.results.published_checks import PAPER, Check, checks
 from loaders.errors import InputError
 from scripts.terminal.console import output, table
-from scripts.terminal.options import All
+from scripts.terminal.options import All, DifferentData
 from scripts.terminal.tables import short_digests
 
 _STATES: tuple[State, ...] = ("differs", "unknown", "equal", "not stated")
@@ -33,11 +33,7 @@ def command(
         [], "--table", metavar="NAME", help='Only this table, as "Table 3". May be repeated.'
     ),
     everything: All = False,
-    different_data: bool = typer.Option(
-        False,
-        "--different-data",
-        help="Allow runs over different data in one table, as for an ablation or two systems' captions.",
-    ),
+    different_data: DifferentData = False,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     """Print the paper's numbers, yours and the difference, and which of the paper's conditions hold.

@@ -14,7 +14,7 @@ from baselines.results.sheets import read_sheet
 from baselines.threemdbench.relevance_sheets import MARK, evaluate_relevance, read_relevance_sheets
 from scripts.terminal.console import output, table
 from scripts.terminal.finish import finish
-from scripts.terminal.options import LAST_SEED, outside_releases
+from scripts.terminal.options import Seed, outside_releases
 from scripts.terminal.tables import Table
 
 
@@ -23,7 +23,7 @@ def command(
     out: Path | None = typer.Option(
         None, "--out", "-o", metavar="RUN", help="Also save the results as a run.", callback=outside_releases
     ),
-    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random seed for the bootstrap."),
+    seed: Seed = 0,
 ) -> None:
     """Score filled-in sheets: the paper's table beside yours, and inter-rater agreement.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import typer
 
@@ -38,9 +39,7 @@ def command(
     if older := made_by(manifest, recipe.rules):
         warn(f"{source}: {older}")
     if as_json:
-        typer.echo(
-            json.dumps([{"where": p.where, "found": p.found, "expected": p.expected} for p in problems], indent=1)
-        )
+        typer.echo(json.dumps(list(map(asdict, problems)), indent=1))
         return 1 if problems else 0
     if problems:
         shown = table(f"{len(problems)} problem(s) in {source}", "where", "found", "expected")

@@ -390,11 +390,11 @@ def _streamed(path: Path, columns: tuple[str, ...], each: Callable[[str | None],
         yield from each(only)
         if digest_of(path) != digest:
             raise InputError(
-                path, found="content that changed while it was read", expected="a file that does not "
-                                                                                           "change while it is "
-                                                                                           "read",
+                path,
+                found="content that changed while it was read",
+                expected="a file that does not change while it is read",
                 do="Run the command again once nothing writes to it",
-            )  # fmt: skip
+            )
 
     return Records(path, columns, rows, digest)
 

@@ -573,7 +573,7 @@ for _tag, _pattern, _first in (
     _Yaml.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"(?:{_pattern})\Z"), _first)
 
 
-def parse_yaml(text: str, where: object, *, expected: str = "YAML", do: str = "") -> Any:
+def parse_yaml(text: str, where: object, *, expected: str = "YAML") -> Any:
     """YAML that nests no deeper than JSON may, and whose references do not lead to other references: a few bytes of
     such references could expand without end. Plain words are text, except null, true and false.
 
@@ -587,21 +587,20 @@ def parse_yaml(text: str, where: object, *, expected: str = "YAML", do: str = ""
             elif isinstance(event, yaml.CollectionEndEvent):
                 named.pop()
             if len(named) > MOST_DEPTH:
-                raise InputError(where, found="cannot be read as YAML (nested too deep)", expected=expected, do=do)
+                raise InputError(where, found="cannot be read as YAML (nested too deep)", expected=expected)
             if isinstance(event, yaml.AliasEvent) and any(named):
-                raise InputError(where, found="holds a nested reference", expected=expected, do=do)
+                raise InputError(where, found="holds a nested reference", expected=expected)
         return yaml.load(text, _Yaml)
     except yaml.MarkedYAMLError as error:
-        do = ". ".join(filter(None, (do, "Put quotes around a text with a colon")))
-        found = f"cannot be read as YAML ({_yaml_problem(error)})"
+        found, do = f"cannot be read as YAML ({_yaml_problem(error)})", "Put quotes around a text with a colon"
         raise InputError(where, found=found, expected=expected, do=do) from None
     except (yaml.YAMLError, RecursionError) as error:
         found = f"cannot be read as YAML ({' '.join(str(error).split())[:200]})"
-        raise InputError(where, found=found, expected=expected, do=do) from None
+        raise InputError(where, found=found, expected=expected) from None
     except (ValueError, TypeError, LookupError, AttributeError):
         # Their messages quote the value.
         found = "cannot be read as YAML (a value that its tag does not allow)"
-        raise InputError(where, found=found, expected=expected, do=do) from None
+        raise InputError(where, found=found, expected=expected) from None
 
 
 def _yaml_problem(error: yaml.MarkedYAMLError) -> str:

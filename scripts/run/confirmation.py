@@ -45,6 +45,12 @@ from scripts.terminal.finish import end_as_invalid, finish
 from scripts.terminal.options_of import options_of
 
 RULES, TEMPLATE = "rules", "template"
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help="medconceal[@TAG], official, a release folder, or REPO[@TAG].")
+]
+SamePolicy = Annotated[
+    str, typer.Option(metavar="bedside|paper|FILE", help="Patient policy, as in `bedside run confirmation`.")
+]
 _NAMES = ", ".join(f"scripted/{name}" for name in BY_ROLE["clinician"])
 
 
@@ -52,9 +58,7 @@ _NAMES = ", ".join(f"scripted/{name}" for name in BY_ROLE["clinician"])
 class Scored(Play):
     """Options of every command that scores dialogues with the reserved patient."""
 
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="medconceal[@TAG], official, a release folder, or REPO[@TAG].")
-    ]
+    data: Data
     judge: Annotated[
         str,
         typer.Option(

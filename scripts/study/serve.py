@@ -27,7 +27,7 @@ from loaders.files.untrusted import is_file, is_there
 from loaders.medconceal import Task
 from loaders.models.prompts import Prompts as Texts
 from loaders.opened import open_data
-from scripts.run.confirmation import RULES, TEMPLATE, policy_of
+from scripts.run.confirmation import RULES, TEMPLATE, SamePolicy, policy_of
 from scripts.run.play import Asking, Price, Roles, roles_of
 from scripts.study.folder import Database, Folder
 from scripts.study.sample import sample_source
@@ -61,9 +61,7 @@ class Serving:
         str | None,
         typer.Option(metavar="MODEL|rules", help="Model that rates each turn of a person; `rules` in a rehearsal."),
     ] = None
-    policy: Annotated[
-        str, typer.Option(metavar="bedside|paper|FILE", help="Patient policy, as in `bedside run confirmation`.")
-    ] = DEFAULT.name
+    policy: SamePolicy = DEFAULT.name
     prompts: Prompts = None
     base_url: Annotated[
         tuple[str, ...], typer.Option(metavar="URL|ROLE=URL", help="Base URL of the models' server. May be repeated.")

@@ -88,6 +88,13 @@ Slices = Annotated[
     ),
 ]
 All = Annotated[bool, typer.Option("--all", help="Print everything, not only what fits a screen.")]
+DifferentData = Annotated[
+    bool,
+    typer.Option(
+        "--different-data",
+        help="Allow runs over different data in one table, as for an ablation or two systems' captions.",
+    ),
+]
 Cache = Annotated[Path, typer.Option(metavar="DIR", help="Cache of embeddings, reused by later runs.")]
 Device = Annotated[str | None, typer.Option(metavar="NAME", help="cpu, cuda:0, … [a GPU if there is one]")]
 Prompts = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder with your own prompt texts.")]

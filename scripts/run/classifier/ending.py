@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -133,8 +132,3 @@ def _write_cues(
         stand_in=record.stand_in,
         more=More(dict(answered.digests), {**failed, **left}, search),
     )
-
-
-def versions_of(*packages: str) -> dict[str, str]:
-    """The installed versions, for a record."""
-    return {package: version(package) for package in packages}

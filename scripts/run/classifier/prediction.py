@@ -15,9 +15,10 @@ from baselines.threemdbench.classifier.scoring import FINE_TUNED, SCRATCH
 from baselines.threemdbench.classifier.stored import read_stored
 from baselines.threemdbench.classifier.weights import About, read_weights
 from loaders.errors import InputError
+from loaders.installed import versions_of
 from loaders.models.encoders_torch import state_digest
 from scripts.run.classifier.device import accelerator_of
-from scripts.run.classifier.ending import Answered, versions_of
+from scripts.run.classifier.ending import Answered
 from scripts.run.classifier.options import Classifying
 from scripts.run.classifier.seen import trained_photos, unseen
 from scripts.run.classifier.targets import Target, target_of
