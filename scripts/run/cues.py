@@ -46,11 +46,10 @@ def warn_of_cues(cues: Cues, read: Cases) -> None:
     """Reports which cases have no cues, and whether the cases were searched for the classifier's own photos."""
     if uncued := _uncued(read):
         named = ", ".join(uncued[:_SHOWN]) + (" …" if len(uncued) > _SHOWN else "")
-        text = (
+        warn(
             f"{len(uncued):,} cases have no cues and are not played: {named}. To compare with a run that plays "
             "them, use bedside contrast, which takes the cases that both have"
         )
-        warn(text)
     if cues.more.search is None:
         text = "The cues do not record whether the cases were checked for the classifier's training photos"
         errors.print(text)
