@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loaders.errors import BedsideError, InputError, ReleaseError
+from loaders.errors import CHECK_PATH, BedsideError, InputError, ReleaseError
 from loaders.files.caches import refuse_cache
 from loaders.files.disk import refuse_disk
 from loaders.files.untrusted import is_file, is_folder, is_there, resolved
@@ -186,7 +186,7 @@ _TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 
 def no_folder(name: str) -> ReleaseError:
     """The error for a name that is a path (`is_path`) but leads to no folder."""
-    do = "Check the path"
+    do = CHECK_PATH
     if _may_be_repository(name) and _is_below_here(name):
         do += "; for a repository on the Hub, also name its tag or branch"
     missing = "no such file" if Path(name).suffix.casefold() in _TABLES else "no such folder"

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import copyreg
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import ClassVar
 
 from loaders.installed import advice, missing
 
@@ -29,31 +28,21 @@ _VERB = re.compile(
 )
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
-_WHOLE = "Check that it is the right one, and that it was saved or fetched whole"
-_FOLDER = "Check that it is the right folder"
-_ADVICE = {
-    **dict.fromkeys(("does not exist", "it does not exist", "no such folder"), "Check the path"),
-    **dict.fromkeys(("is empty", "an empty file", "holds only a header line", "holds only blank lines"), _WHOLE),
-    **dict.fromkeys(("holds no row", "holds no rows", "holds no record"), _WHOLE),
-    **dict.fromkeys(("holds no image", "holds no file"), _FOLDER),
-    "is a folder": "Name a file",
-    "is a file": "Name a folder",
-    "is not a folder": "Name a folder",
-    "is not a regular file": "Save what it gives as a file, and name that",
-    "already exists": "Choose another name",
-    "a line without end": "Check that it is text with line breaks",
-}
-"""What to do about what many readers find, unless one of them knows better."""
+# What to do about what many readers find, each in its own words.
+CHECK_PATH = "Check the path"
+CHECK_FOLDER = "Check that it is the right folder"
+CHECK_WHOLE = "Check that it is the right one, and that it was saved or fetched whole"
+CHECK_LINES = "Check that it is text with line breaks"
+NAME_FILE = "Name a file"
+NAME_FOLDER = "Name a folder"
+NAME_ANOTHER = "Choose another name"
 
 
 class BedsideError(Exception):
     """A problem that the user can act on: where it is, what was found, what was expected, what to do."""
 
-    general: ClassVar[Mapping[str, str]] = _ADVICE
-
     def __init__(self, where: object, *, found: str, expected: str = "", do: str = "") -> None:
-        told = (str(where), found, expected, do or self.general.get(found, ""))
-        self.where, self.found, self.expected, self.do = map(printable, told)
+        self.where, self.found, self.expected, self.do = map(printable, (str(where), found, expected, do))
         super().__init__(str(self))
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import Distribution, PackageNotFoundError, distribution, version
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -34,6 +34,11 @@ _HOME = Path(__file__).resolve().parents[1]
 def missing(extra: str) -> str | None:
     """The first module of an extra that is not installed; None if all are."""
     return next((name for name in MODULES[extra] if find_spec(name) is None), None)
+
+
+def versions_of(*packages: str) -> dict[str, str]:
+    """The installed versions, for a record."""
+    return {package: version(package) for package in packages}
 
 
 def advice(extra: str) -> str:

@@ -262,7 +262,7 @@ class Manifest(_Part):
         if not is_file(path):
             return Problem(name, "missing", "the file that the manifest lists")
         if (size := path.stat().st_size) != facts.size:
-            return Problem(name, stand_in(path) or f"{size:,} bytes", f"{facts.size:,} bytes")
+            return Problem(name, _there_instead(path) or f"{size:,} bytes", f"{facts.size:,} bytes")
         if (found := file_digest(path)) != facts.sha256:
             return Problem(name, f"SHA-256 {found}", facts.sha256)
         return None
@@ -409,7 +409,7 @@ def content_digest(splits: Mapping[str, str]) -> str:
     return hashlib.sha256(canonical_json(dict(splits))).hexdigest()
 
 
-def stand_in(path: Path) -> str:
+def _there_instead(path: Path) -> str:
     """What is there instead of a file of a release: a Git LFS pointer, or something unreadable; "" if neither."""
     try:
         with open_file(path):
@@ -423,7 +423,7 @@ def file_digest(path: Path) -> str:
     try:
         return digest_of(path)
     except InputError as error:
-        raise ReleaseError(error.where, found=error.found, expected="a readable file") from None
+        raise ReleaseError(error.where, found=error.found, expected="a readable file", do=error.do) from None
 
 
 def order_splits(names: Iterable[str]) -> list[str]:

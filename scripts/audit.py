@@ -104,7 +104,7 @@ def command(
     if write:
         broken = [pair for pair in drawn if opinions[pair].verdict == BROKEN]
         _write(write, [*failing, *doubtful, *broken], opinions)
-        output.print(f"list of pairs: {write}", highlight=False)
+        output.print(f"list of pairs: {write}")
     settled = [pair for pair in failing if pair in opinions and opinions[pair].verdict == KEPT and not _by_style(pair)]
     return 1 if strict and len(settled) < len(failing) else 0
 
@@ -144,22 +144,20 @@ def _sorted(pairs: Iterable[Audited], draw: int) -> tuple[Tally, list[Audited], 
 def _show(what: str, found: list[Audited], show: int, opinions: Mapping[Audited, Opinion] = {}) -> None:
     """The first pairs that fail or are doubtful, with each gate's verdict and what it rests on, and the judge's."""
     if found and show:
-        output.print(f"{len(found):,} {what}", style="bold underline", highlight=False)
+        output.print(f"{len(found):,} {what}", style="bold underline")
     for audited in found[:show]:
-        output.print(audited.image_id, style="bold", highlight=False, markup=False)
-        output.print(f"  expert  {audited.expert_caption}", highlight=False, markup=False)
-        output.print(f"  lay     {audited.layman_caption}", highlight=False, markup=False)
+        output.print(audited.image_id, style="bold")
+        output.print(f"  expert  {audited.expert_caption}")
+        output.print(f"  lay     {audited.layman_caption}")
         for verdict in audited.failures or audited.doubts:
             style = "yellow" if verdict.doubtful else "red"
             evidence = f" ({verdict.evidence})" if verdict.evidence and not verdict.passed else ""
-            output.print(f"  {verdict.gate:<11} {verdict.reason}{evidence}", style=style, highlight=False, markup=False)
+            output.print(f"  {verdict.gate:<11} {verdict.reason}{evidence}", style=style)
         if opinion := opinions.get(audited):
             style = "green" if opinion.verdict == KEPT else "red"
-            output.print(
-                f"  {'judge':<11} {opinion.verdict}: {opinion.why}", style=style, highlight=False, markup=False
-            )
+            output.print(f"  {'judge':<11} {opinion.verdict}: {opinion.why}", style=style)
     if show and len(found) > show:
-        output.print(f"… and {len(found) - show:,} more (--show, --write)")
+        output.print(f"… and {len(found) - show:,} more (--show, --write)", highlight=True)
 
 
 def _summary(tally: Tally) -> None:
@@ -208,12 +206,11 @@ def _judged(
         low, high = wilson_interval(counts[BROKEN], decided)
         output.print(
             f"Of {len(drawn):,} different pairs drawn from those that pass, {decided:,} were decided and "
-            f"{counts[BROKEN]:,} are broken: {low:.0%} to {high:.0%} of all that pass (95 %)",
-            highlight=False,
+            f"{counts[BROKEN]:,} are broken: {low:.0%} to {high:.0%} of all that pass (95 %)"
         )
     unanswered = Counter(opinion.why for opinion in opinions.values() if opinion.verdict == NO_ANSWER)
     for why, count in unanswered.most_common(1):
-        output.print(f"No answer, most often ({count:,}): {why}", style="yellow", highlight=False)
+        output.print(f"No answer, most often ({count:,}): {why}", style="yellow")
     return opinions
 
 

@@ -75,18 +75,18 @@ def run(recipe: Recipe[Any], options: Options, place: Place) -> None:
             )
     except BedsideError:
         for sentence in waiting:  # such as why no row is left
-            errors.print(sentence, highlight=False, markup=False, soft_wrap=True)
+            errors.print(sentence)
         raise
     summarise(recipe, place.out, manifest)
     for sentence in waiting:
-        output.print(sentence, highlight=False, soft_wrap=True)
+        output.print(sentence)
     out = shlex.quote(str(place.out))
     output.print("Next:")
-    output.print(f"  bedside verify {out}", highlight=False)
-    output.print(f"  bedside preview {out} -o preview.html", highlight=False)
+    output.print(f"  bedside verify {out}")
+    output.print(f"  bedside preview {out} -o preview.html")
     if KEPT not in manifest.settings:
         tag = "vX.Y.Z" if "follows" in manifest.settings else "v1.0.0"  # what follows a release has a number after its
-        output.print(f"  bedside publish {out} ORG/NAME --tag {tag} --dry-run", highlight=False)
+        output.print(f"  bedside publish {out} ORG/NAME --tag {tag} --dry-run")
 
 
 def _shown(part: Counts) -> Table:
@@ -106,7 +106,7 @@ def summarise(recipe: Recipe[Any], out: Path, manifest: Manifest) -> None:
     output.print(stages)
     with understood(out, expected="a release as `bedside build` wrote it"):
         for part in recipe.summary(manifest):
-            output.print(f"\n{part}" if isinstance(part, str) else _shown(part), highlight=False)
-    output.print(f"Release: {out}   content {manifest.content_digest[:16]}…", highlight=False)
+            output.print(f"\n{part}" if isinstance(part, str) else _shown(part))
+    output.print(f"Release: {out}   content {manifest.content_digest[:16]}…")
     if manifest.stand_in:
-        output.print(f"stand-in: {manifest.stand_in}", style="yellow", highlight=False)
+        output.print(f"stand-in: {manifest.stand_in}", style="yellow")

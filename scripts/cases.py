@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from builders.medconceal.own import add, asked, read_filled, template
-from loaders.errors import InputError
+from loaders.errors import NAME_ANOTHER, InputError
 from loaders.files.disk import write_whole
 from loaders.files.untrusted import is_there
 from scripts.terminal.console import output
@@ -31,9 +31,10 @@ def command(
     """
     if blank:
         if is_there(file):
-            raise InputError(file, found="already exists", expected="a file name that does not exist yet")
+            expected = "a file name that does not exist yet"
+            raise InputError(file, found="already exists", expected=expected, do=NAME_ANOTHER)
         write_whole(file, template().encode())
-        output.print(f"Fill it in, then: bedside cases new CASES.yaml --from {file}", markup=False, highlight=False)
+        output.print(f"Fill it in, then: bedside cases new CASES.yaml --from {file}")
         return
     if filled is None and not sys.stdin.isatty():
         raise InputError(
@@ -43,11 +44,11 @@ def command(
         )
     cases = read_filled(filled) if filled else [asked(_ask)]
     add(file, *cases, template=filled)
-    output.print(f"{len(cases):,} added to {file}. Next:", markup=False, highlight=False)
-    output.print(f"  bedside build medconceal --source cases={file} --out runs/ours", markup=False, highlight=False)
+    output.print(f"{len(cases):,} added to {file}. Next:")
+    output.print(f"  bedside build medconceal --source cases={file} --out runs/ours")
 
 
 def _ask(question: str) -> str:
     """The answer to a question, which is printed above it without breaking words; empty if there is none."""
-    output.print(question, highlight=False)
+    output.print(question)
     return str(typer.prompt("", default="", show_default=False, prompt_suffix="> "))

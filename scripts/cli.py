@@ -213,16 +213,16 @@ def _misused(error: Any) -> None:
     said = io.StringIO()
     error.show(file=said)
     # Typer checks choices by pydantic, whose name for the kind of error says nothing to a user.
-    errors.print(said.getvalue().rstrip("\n").replace(": Value error, ", ": "), highlight=False)
+    errors.print(said.getvalue().rstrip("\n").replace(": Value error, ", ": "))
 
 
 def _tell(error: BedsideError) -> None:
     from scripts.terminal.console import errors
 
     errors.print("Error", style="bold red", end=" ")
-    errors.print(error.where, style="bold", highlight=False, markup=False, soft_wrap=True)
+    errors.print(error.where, style="bold")
     for line in error.lines():
-        errors.print(line, highlight=False, markup=False, soft_wrap=True)
+        errors.print(line)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from baselines.results.published import Published, named, published, short
 from baselines.results.published_checks import PAPER, Check, checks
 from loaders.errors import InputError
 from scripts.terminal.console import output, table
-from scripts.terminal.options import All
+from scripts.terminal.options import All, DifferentData
 from scripts.terminal.tables import short_digests
 
 _STATES: tuple[State, ...] = ("differs", "unknown", "equal", "not stated")
@@ -33,11 +33,7 @@ def command(
         [], "--table", metavar="NAME", help='Only this table, as "Table 3". May be repeated.'
     ),
     everything: All = False,
-    different_data: bool = typer.Option(
-        False,
-        "--different-data",
-        help="Allow runs over different data in one table, as for an ablation or two systems' captions.",
-    ),
+    different_data: DifferentData = False,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     """Print the paper's numbers, yours and the difference, and which of the paper's conditions hold.
@@ -78,9 +74,7 @@ def command(
         _print_alone(alone)
     if len(shown) < len(pairs):
         more = " more" * bool(shown)
-        output.print(
-            f"\n{len(pairs) - len(shown):,}{more} have no counterpart in the paper (--all, --json)", highlight=False
-        )
+        output.print(f"\n{len(pairs) - len(shown):,}{more} have no counterpart in the paper (--all, --json)")
 
 
 def _wanted(name: str, only: list[str]) -> bool:
@@ -118,8 +112,8 @@ def _print_tables(pairs: list[Compared]) -> None:
             _name(furthest) if far else "",
             ", ".join(name if len(called) == 1 else f"{count:,} {name}" for name, count in called),
         )
-    output.print(shown, markup=False)
-    output.print("Every number: --all, --json; those of one table: --table NAME", style="dim", highlight=False)
+    output.print(shown)
+    output.print("Every number: --all, --json; those of one table: --table NAME", style="dim")
 
 
 def _name(pair: Compared) -> str:
@@ -156,7 +150,7 @@ def _print_numbers(pairs: list[Compared]) -> None:
             f"{own.provenance}: {pair.verdict}",
             style="dim" if own.kind == "stand-in" else None,
         )
-    output.print(shown, markup=False)
+    output.print(shown)
     _print_doubts(doubts)
 
 
@@ -167,7 +161,6 @@ def _print_standing(pairs: list[Compared]) -> None:
             f"\n{standing:,} of {len(pairs):,} numbers are stand-ins and reproduce nothing: scripted models, sample "
             "data or random weights.",
             style="yellow",
-            highlight=False,
         )
 
 
@@ -177,11 +170,11 @@ def _print_alone(pairs: list[Compared]) -> None:
     shown = table("Your numbers in the paper's tables", "table", "of", "numbers", right=("numbers",))
     for (name, of), count in numbers.items():
         shown.add_row(name, of, count)
-    output.print(shown, markup=False)
+    output.print(shown)
     text = (
         "The paper prints these tables for other models, settings or cases; `bedside report` shows both in one table."
     )
-    output.print(f"\n{text}", style="yellow", highlight=False)
+    output.print(f"\n{text}", style="yellow")
     _print_standing(pairs)
 
 
@@ -192,7 +185,7 @@ def _print_conditions(pairs: list[Compared], *, everything: bool) -> None:
     briefly = not everything and len(found) > _FEW_CONDITIONS
     if any(pair.own.kind == "unknown" for pair in pairs):
         text = "Unknown: runs of earlier versions recorded no conditions. `bedside rescore` records what it can."
-        output.print(f"\n{text}", style="yellow", highlight=False)
+        output.print(f"\n{text}", style="yellow")
     if not found:
         return
     more = () if briefly else ("condition", "of")
@@ -209,18 +202,18 @@ def _print_conditions(pairs: list[Compared], *, everything: bool) -> None:
             *(() if briefly else (tables,)),
             style="yellow" if entry.state in ("differs", "unknown") else "dim",
         )
-    output.print(shown, markup=False, highlight=False)
+    output.print(shown)
     if briefly:
         rest = Counter(one.entry.state for one in found[_FEW_CONDITIONS:])
         told = ", ".join(f"{rest[state]:,} {state}" for state in _STATES if rest[state])
-        output.print(f"and {told}; where the paper says so: --all", style="dim", highlight=False)
+        output.print(f"and {told}; where the paper says so: --all", style="dim")
 
 
 def _print_doubts(doubts: dict[str, int]) -> None:
     if doubts:
-        output.print("\nPublished numbers known to be wrong or contradicted:", highlight=False)
+        output.print("\nPublished numbers known to be wrong or contradicted:")
     for reason, number in doubts.items():
-        output.print(f"  [{number}] {reason}", markup=False, highlight=False)
+        output.print(f"  [{number}] {reason}")
 
 
 def _as_json(pair: Compared) -> dict[str, Any]:
@@ -278,7 +271,7 @@ def _check_paper(only: list[str], as_json: bool, *, everything: bool) -> None:
             "; ".join(dict.fromkeys(check.reason for check in family if check.reason)),
             style=None if all(check.holds for check in family) else "yellow",
         )
-    output.print(shown, markup=False)
+    output.print(shown)
     doubtful = table(
         f"\n{len(wrong)} published numbers are known to be wrong or contradicted", "paper", "table", "numbers", "why"
     )
@@ -287,7 +280,7 @@ def _check_paper(only: list[str], as_json: bool, *, everything: bool) -> None:
         reasons[number.paper, number.table, number.wrong].append(number)
     for (paper, name, reason), numbers in reasons.items():
         doubtful.add_row(paper, short(name), _named(numbers), reason)
-    output.print(doubtful, markup=False)
+    output.print(doubtful)
 
 
 def _print_checked(found: list[Check], wrong: list[Published]) -> None:
@@ -300,10 +293,8 @@ def _print_checked(found: list[Check], wrong: list[Published]) -> None:
     for paper, name in dict.fromkeys([*checked, *known]):
         counts = (checked[paper, name], hold[paper, name], known[paper, name])
         shown.add_row(paper, short(name), *counts, style="yellow" if counts[2] or counts[1] < counts[0] else None)
-    output.print(shown, markup=False)
-    output.print(
-        "Which rule, which number and why: --all, --json; of one table: --table NAME", style="dim", highlight=False
-    )
+    output.print(shown)
+    output.print("Which rule, which number and why: --all, --json; of one table: --table NAME", style="dim")
 
 
 def _named(numbers: list[Published]) -> str:

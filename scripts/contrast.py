@@ -27,7 +27,7 @@ from baselines.results.run import ModelUsed, RunRecord, because
 from baselines.threemdbench.consultation.differences import differences, system_of, told_apart
 from loaders.errors import InputError
 from loaders.files.untrusted import resolved
-from scripts.terminal.console import errors, output, table
+from scripts.terminal.console import output, table, warn
 from scripts.terminal.finish import finish
 from scripts.terminal.options import LAST_SEED, All, outside_releases
 from scripts.terminal.tables import short_digests
@@ -77,8 +77,7 @@ def command(
     # Also a reader of JSON has to know it, hence not on the standard output.
     also = also_differing([run.record for run in read])
     if also:
-        text = f"differs also in: {short_digests(also)}"
-        errors.print(text, style="yellow", highlight=False, markup=False)
+        warn(f"differs also in: {short_digests(also)}")
     if kinds == {"language"}:
         _language(read, seed, as_json, everything)
     elif kinds == {"consultation"}:
@@ -86,7 +85,7 @@ def command(
     else:
         _concealment(read, seed, as_json, everything, out, started, also)
     if not as_json and (reason := because(*(run.record.stand_in for run in read))):
-        output.print(f"stand-in: {reason}", style="yellow", highlight=False)
+        output.print(f"stand-in: {reason}", style="yellow")
 
 
 # --- MedLayBench-V ----------------------------------------------------------------------------------------------------
@@ -100,13 +99,11 @@ def _language(read: Sequence[FinishedRun], seed: int, as_json: bool, everything:
         return
     if any(one.places.keys() != systems[0].places.keys() for one in systems):
         counts = ", ".join(f"{len(one.places):,}" for one in systems)
-        text = f"The runs hold different captions ({counts}): each pair is compared on those that both have"
-        errors.print(text, style="yellow", highlight=False)
+        warn(f"The runs hold different captions ({counts}): each pair is compared on those that both have")
     print_differences(found, everything=everything, unit="captions", drawn=captions.drawn(systems))
     print_gates(gates, everything=everything)
     if len({(one.first, one.second) for one in gates}) < len(list(combinations(systems, 2))):
-        text = "Fact gates are compared only for runs made by one version of them: repeat the older runs"
-        errors.print(text, style="yellow", highlight=False)
+        warn("Fact gates are compared only for runs made by one version of them: repeat the older runs")
 
 
 def print_gates(found: Sequence[captions.GateDifference], *, everything: bool) -> None:
@@ -120,10 +117,10 @@ def print_gates(found: Sequence[captions.GateDifference], *, everything: bool) -
             differs = len(pairs) == 1 and one.only_first + one.only_second
             if everything or differs or one.measure == captions.ANY_GATE:
                 shown.add_row(one.measure, one.only_first, one.only_second, f"{one.p:.3g}")
-        output.print(shown, markup=False, highlight=False)
+        output.print(shown)
     if found:
         text = "p: McNemar's exact test of captions that fail in one of the two only; not adjusted."
-        output.print(text, style="dim", highlight=False)
+        output.print(text, style="dim")
 
 
 def _print_json(found: Sequence[Difference], gates: Sequence[captions.GateDifference] = ()) -> None:
@@ -148,8 +145,7 @@ def _consultations(read: Sequence[FinishedRun], seed: int, as_json: bool, everyt
     cases = [frozenset(played.case_id for played in system.consultations) for system in systems]
     if len(set(cases)) > 1:
         counts = ", ".join(f"{len(one):,}" for one in cases)
-        text = f"The runs played different cases ({counts}): each pair is compared on the cases that both have"
-        errors.print(text, style="yellow", highlight=False)
+        warn(f"The runs played different cases ({counts}): each pair is compared on the cases that both have")
     drawn = "cases, those of a patient or lesion together (the tests take cases as independent)"
     print_differences(found, everything=everything, drawn=drawn)
 
@@ -173,10 +169,9 @@ def print_differences(found: Sequence[Difference], *, everything: bool, unit: st
         + (" F1 has no value per case, hence no test." if any(one.p is None for one in found) else "")
         + _without(found, unit),
         style="dim",
-        highlight=False,
     )
     if not everything:
-        output.print("All numbers of all pairs: --all, --json", highlight=False)
+        output.print("All numbers of all pairs: --all, --json")
 
 
 def _differs(one: Difference) -> bool:
@@ -202,15 +197,15 @@ def _print_differing(rows: list[Difference], unit: str) -> None:
     for one in filter(_differs, rows):
         adjusted = "" if one.p_adjusted is None else f"{one.p_adjusted:.2g} *"
         shown.add_row(named(one.measure), f"{one.difference:+.2f}", _interval(one), adjusted)
-    output.print(shown, markup=False, highlight=False)
-    output.print(f"not told apart: {_measures(one for one in rows if not _differs(one))}\n", highlight=False)
+    output.print(shown)
+    output.print(f"not told apart: {_measures(one for one in rows if not _differs(one))}\n")
 
 
 def _print_pairs(pairs: Sequence[list[Difference]], unit: str) -> None:
     """One line per pair: the measures that are clearly higher, and those that are clearly lower."""
     names = list(dict.fromkeys(name for rows in pairs for name in (rows[0].first, rows[0].second)))
     for number, name in enumerate(names, start=1):
-        output.print(f"{number}  {name}", highlight=False)
+        output.print(f"{number}  {name}")
     f1s = ["F1"] if any(one.measure == "F1" for one in pairs[0]) else []
     shown = table("\nWhat tells two apart", "pair", unit, *f1s, "higher", "lower", right=(unit, *f1s))
     for rows in pairs:
@@ -219,7 +214,7 @@ def _print_pairs(pairs: Sequence[list[Difference]], unit: str) -> None:
         f1 = [next((f"{one.difference:+.2f}" for one in rows if one.measure == name), "") for name in f1s]
         higher, lower = (_measures(one for one in differing if sign * one.difference > 0) for sign in (1, -1))
         shown.add_row(f"{first} less {second}", max(one.n for one in rows), *f1, higher, lower)
-    output.print(shown, markup=False, highlight=False)
+    output.print(shown)
     output.print()
 
 
@@ -240,7 +235,7 @@ def _print_pair(rows: list[Difference], unit: str) -> None:
             "" if one.p_adjusted is None else f"{one.p_adjusted:.3g}{' *' if one.significant else ''}",
             one.n,
         )
-    output.print(shown, markup=False, highlight=False)
+    output.print(shown)
     output.print()
 
 
@@ -258,8 +253,7 @@ def _concealment(
         other = "the best of the others"
         found = best_of(first, dict(others), seed=seed)
     if fewer := [f"{one.name} over {one.n:,}" for one in found if one.n < found[0].n]:
-        text = f"Of {found[0].n:,} cases, those whose findings were not judged are left out: {', '.join(fewer)}"
-        errors.print(text, style="yellow", highlight=False, markup=False)
+        warn(f"Of {found[0].n:,} cases, those whose findings were not judged are left out: {', '.join(fewer)}")
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in found], indent=1))
     else:
@@ -298,8 +292,7 @@ def _over_the_same_cases(played: Mapping[str, Sequence[JudgedEpisode]]) -> dict[
         )
     if len(set(cases)) > 1:
         counts = ", ".join(f"{len(one):,}" for one in cases)
-        text = f"The runs have different cases ({counts}): they are compared on the {len(shared):,} that all have"
-        errors.print(text, style="yellow", highlight=False)
+        warn(f"The runs have different cases ({counts}): they are compared on the {len(shared):,} that all have")
     return {name: [one for one in judged if one.episode.case_id in shared] for name, judged in played.items()}
 
 
@@ -353,8 +346,8 @@ def print_cases(reference: str, other: str, found: Sequence[Comparison], *, ever
             f"{one.holm:.3g}",
             one.test,
         )
-    output.print(shown, markup=False, highlight=False)
-    output.print(_without(found, "cases").strip(), style="dim", highlight=False)
+    output.print(shown)
+    output.print(_without(found, "cases").strip(), style="dim")
 
 
 def _print_briefly(reference: str, other: str, found: Sequence[Comparison]) -> None:
@@ -363,12 +356,12 @@ def _print_briefly(reference: str, other: str, found: Sequence[Comparison]) -> N
     for one in found:
         numbers = (f"{one.reference:.3f}", f"{one.other:.3f}", f"{one.difference:+.3f}", _interval(one, 3))
         shown.add_row(one.name, *numbers, f"{one.holm:.2g}")
-    output.print(shown, markup=False, highlight=False)
+    output.print(shown)
     best = _mostly((one.other_name, one.name) for one in found)
     said = f"The best of the others: {best}. " if best else ""
     tests = _mostly((one.test, one.name) for one in found)
     text = f"{said}p by {tests}; before Holm: --all, --json.{_without(found, 'cases')}"
-    output.print(text, style="dim", highlight=False)
+    output.print(text, style="dim")
 
 
 def _mostly(pairs: Iterable[tuple[str, str]]) -> str:

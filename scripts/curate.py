@@ -117,10 +117,10 @@ def _print(audit: Audit) -> None:
 def _print_where(audit: Audit, running: Engine, out: Path) -> None:
     """Where it was measured, if on several machines; which column said what; where the report is."""
     if len(running.machines) > 1:
-        output.print(told(running), highlight=False, markup=False, soft_wrap=True)
+        output.print(told(running))
     columns = [f"{what} by {by}" for what, by in audit.photos.columns.items() if by]
-    output.print(f"Read: {', '.join(columns) or 'neither splits nor labels'}", highlight=False, markup=False)
-    output.print(f"Report: {out / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
+    output.print(f"Read: {', '.join(columns) or 'neither splits nor labels'}")
+    output.print(f"Report: {out / 'report.html'}")
 
 
 def _clusters(audit: Audit) -> Iterable[str]:

@@ -102,7 +102,7 @@ class _Way:
         """The output of a separate Python process; with `full` it is shown too."""
         line = "$ python " + " ".join(arguments)
         if self.full:
-            output.print(f"\n{line.replace('python -m scripts', 'bedside')}", style="cyan", highlight=False)
+            output.print(f"\n{line.replace('python -m scripts', 'bedside')}", style="cyan")
         with nullcontext() if self.full else _doing([what]):
             done = subprocess.run(
                 [sys.executable, *arguments],
@@ -117,7 +117,7 @@ class _Way:
         with self.log.open("a", encoding="utf-8", errors="backslashreplace") as log:
             log.write(f"\n{line}\n{done.stdout}")
         if self.full:
-            output.print(done.stdout.rstrip(), highlight=False)
+            output.print(done.stdout.rstrip())
         if done.returncode:
             found = f"exit code {done.returncode}"
             raise BedsideError(f"{what} {' '.join(arguments[-2:])}", found=found, expected="0", do=f"See {self.log}")
@@ -143,7 +143,7 @@ def command(
     parts = {"medlaybench-v": _captions, "3mdbench": _photos, "medconceal": _patients}
     with LoopbackHub() as hub:
         for number, name in enumerate(BUNDLED, start=1):
-            output.print(f"{'' if number == 1 else chr(10)}{number}. {name}", style="bold", highlight=False)
+            output.print(f"{'' if number == 1 else chr(10)}{number}. {name}", style="bold")
             release = _release(way, name, hub)
             if name in parts:
                 _say("evaluated", "; ".join(parts[name](way, release, learned)))
@@ -155,7 +155,7 @@ def command(
 def _say(what: str, text: str) -> None:
     before = f"   {what:<11}"
     lines = wrapped(text, None if output.room is None else output.room - len(before))
-    output.print(before + f"\n{' ' * len(before)}".join(lines), highlight=False)
+    output.print(before + f"\n{' ' * len(before)}".join(lines))
 
 
 @contextmanager
@@ -164,7 +164,7 @@ def _doing(words: Sequence[str]) -> Iterator[None]:
     shown = output.is_terminal and not output.is_dumb_terminal and not output.quiet
     if shown:
         line = " ".join(["   …", *(Path(word).name for word in words[:3])])
-        output.print(line[: output.width - 1], style="dim", end="\r", highlight=False)
+        output.print(line[: output.width - 1], style="dim", end="\r")
     try:
         yield
     finally:
@@ -176,7 +176,7 @@ def _release(way: _Way, name: str, hub: LoopbackHub) -> Path:
     """A corpus built, verified, published and loaded; each step is reported when it is done."""
     release, repo = way.out / name, f"demo/{name}"
     recipe = recipe_of(name)
-    output.print(f"   {BUNDLED[name][1]}", highlight=False)
+    output.print(f"   {BUNDLED[name][1]}")
     way.bedside("build", name, *recipe.sample, "--overwrite", "--out", release)
     manifest = Manifest.read(release)
     out = sum(sum(stage.excluded.values()) for stage in manifest.stages)
@@ -270,9 +270,9 @@ def _scored(way: _Way, task: str, *command: object) -> None:
 def _rows(release: Path, recipe: Recipe[Any]) -> None:
     """Three rows of a release, as pages may show them, without anything hidden."""
     for entry in entries(release, recipe.preview, corpus=recipe.corpus, rows=3):
-        output.print(f"   {', '.join(entry.small[:2])}", style="dim", highlight=False)
+        output.print(f"   {', '.join(entry.small[:2])}", style="dim")
         for text in _fields(entry):
-            output.print(text, highlight=False)
+            output.print(text)
 
 
 def _fields(entry: Entry) -> Iterator[str]:
@@ -304,10 +304,10 @@ def _finish(way: _Way, learned: bool) -> None:
     if not learned:
         missing = MissingExtra.named("torch", extra="models", purpose="retrieval and the classifier")
         how, _, line = missing.do.partition(": ")  # on a line of its own, so that it can be copied
-        output.print(f"Not run without torch: retrieval, classifier and its cues. {how}:\n  {line}", highlight=False)
+        output.print(f"Not run without torch: retrieval, classifier and its cues. {how}:\n  {line}")
     output.tell(report=str(page), log=str(way.log))
-    output.print(f"Output of every command: {way.log}", highlight=False)
-    output.print(f"Open {page.as_uri()}", style="bold", highlight=False)
+    output.print(f"Output of every command: {way.log}")
+    output.print(f"Open {page.as_uri()}", style="bold")
 
 
 def _of(run: str, result: Result) -> str:

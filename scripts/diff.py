@@ -43,7 +43,7 @@ def command(
         typer.echo(json.dumps({"equal": difference.equal, **to_json(difference)}, indent=1, ensure_ascii=False))
     else:
         for part in shown(difference, everything=everything):
-            output.print(part, highlight=False)
+            output.print(part)
     return 0 if difference.equal else 1
 
 

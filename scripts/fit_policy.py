@@ -15,7 +15,7 @@ from baselines.medconceal.acceptance import Check, candidates, replay
 from baselines.medconceal.fitting import BY_RULES, RIDGE, Fitted, Label, check_ridge, fit, read_labels
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.medconceal.reliability import plot
-from loaders.errors import InputError
+from loaders.errors import NAME_FILE, InputError
 from loaders.files.disk import check_folder, write_whole
 from loaders.files.records import to_json
 from loaders.files.untrusted import refuse_other
@@ -66,7 +66,7 @@ def command(
     Example: `bedside fit-policy --judge openai/gpt-4o-mini --evaluator openai/gpt-4o-mini -o runs/policy.json`
     """
     if not out.name:
-        raise InputError(out, found="is a folder", expected="a file to write")
+        raise InputError(out, found="is a folder", expected="a file to write", do=NAME_FILE)
     check_folder(out.parent)
     refuse_other(out, (b'{\n "alpha"', b'{\n "name"'), what="policy")
     if (labels is None) == (judge is None):
@@ -84,9 +84,9 @@ def command(
     write_whole(out, (json.dumps(to_json(policy), indent=1, ensure_ascii=False) + "\n").encode())
     write_whole(out.with_suffix(".reliability.svg"), plot(fitted.quality).encode())
     mark = "  stand-in: labels or ratings from a script" if policy.training["stand_in"] else ""
-    output.print(f"\n{out}  policy {policy.digest[:16]}{mark}", highlight=False, markup=False)
+    output.print(f"\n{out}  policy {policy.digest[:16]}{mark}")
     if failed := [check.name for check in checks if not check.passed]:
-        output.print(f"Not fit for use: {', '.join(failed)}", style="bold red", highlight=False)
+        output.print(f"Not fit for use: {', '.join(failed)}", style="bold red")
         raise typer.Exit(1)
 
 
@@ -133,7 +133,7 @@ def _labelled(profiles: list[PatientProfile], asked: _Asked, out: Path, most: in
         found, unanswered = asyncio.run(labelling.label(questions, by, name, progress=progress))
     path = out.with_suffix(".labels.jsonl")
     write_whole(path, "".join(json.dumps(label.row, sort_keys=True) + "\n" for label in found).encode())
-    output.print(f"{path}  {len(found):,} labels; {unanswered:,} turns without a readable answer", highlight=False)
+    output.print(f"{path}  {len(found):,} labels; {unanswered:,} turns without a readable answer")
     return found
 
 

@@ -42,7 +42,7 @@ def command(
         settings.add_row(key, _setting(value))
     for package, version in sorted(manifest.versions.items()):
         settings.add_row(package, version)
-    output.print(settings, markup=False)
+    output.print(settings)
 
 
 def _setting(value: object) -> str:
@@ -61,7 +61,7 @@ def _list(names: list[str]) -> None:
             known = corpus(name)
             recipe = recipe_of(name) if known.recipe else None
         except InputError as error:  # in another package: the others are described all the same
-            output.print(f"{error}\n", style="yellow", markup=False, highlight=False)
+            output.print(f"{error}\n", style="yellow")
             continue
         what = (
             (recipe.options.__doc__ or "").partition("\n")[0].partition(": ")[2].rstrip(".")
@@ -70,11 +70,10 @@ def _list(names: list[str]) -> None:
         )
         rows = recipe.sample_rows if recipe else None
         shown.add_row(name, what, len(known.columns), rows, known.official_repo)
-    output.print(shown, markup=False)
+    output.print(shown)
     output.print(
         "\nThe bundled samples are CC0-1.0; a release states the licence of each row. `bedside info CORPUS` "
-        "lists the columns, `bedside build CORPUS --help` the sources.",
-        highlight=False,
+        "lists the columns, `bedside build CORPUS --help` the sources."
     )
 
 
@@ -82,13 +81,13 @@ def _describe(known: Corpus) -> None:
     shown = table(known.name, "column", "type")
     for column, feature in known.features.items():
         shown.add_row(column, _type(feature))
-    output.print(shown, markup=False)
+    output.print(shown)
     for column, feature in known.features.items():
         if names := getattr(feature, "names", None):
-            output.print(f"{column}, 0 to {len(names) - 1}: {', '.join(names)}\n", highlight=False)
+            output.print(f"{column}, 0 to {len(names) - 1}: {', '.join(names)}\n")
     rows = ", ".join(f"{split} {count:,}" for split, count in known.official_rows.items())
     official = f"{known.official_repo} ({rows or 'splits not documented'})" if known.official_repo else "none"
-    output.print(f"authors' release: {official}\n", highlight=False)
+    output.print(f"authors' release: {official}\n")
 
 
 def _type(feature: object) -> str:

@@ -12,7 +12,7 @@ from string import Template
 import typer
 
 from loaders import __version__
-from loaders.errors import InputError
+from loaders.errors import NAME_ANOTHER, InputError
 from loaders.files.disk import write_whole
 from loaders.files.untrusted import entries, is_file, is_folder, is_there
 from loaders.plugins import BASELINES, brought
@@ -88,7 +88,7 @@ def _names(kind: str, name: str, *, taken: Collection[str]) -> dict[str, str]:
 def _package(kind: str, out: Path | None, places: Mapping[str, str], names: Mapping[str, str], command: str) -> None:
     folder = out or Path(f"bedside-{names['name']}")
     if is_there(folder) and (not is_folder(folder) or entries(folder)):
-        raise InputError(folder, found="already exists", expected="a new or empty folder")
+        raise InputError(folder, found="already exists", expected="a new or empty folder", do=NAME_ANOTHER)
     _say(*_fill(kind, folder, places, names))
     _say(f"Next: cd {folder}; pip install --editable .; python -m pytest; {command}")
 
@@ -98,7 +98,7 @@ def _fill(kind: str, folder: Path, places: Mapping[str, str], names: Mapping[str
     paths = {template: folder / place.format(**names) for template, place in places.items()}
     for path in paths.values():
         if is_there(path):
-            raise InputError(path, found="already exists", expected="an unused name")
+            raise InputError(path, found="already exists", expected="an unused name", do=NAME_ANOTHER)
     for template, path in paths.items():
         text = (files("scripts") / "skeletons" / kind / f"{template}.in").read_text(encoding="utf-8")
         write_whole(path, Template(text).substitute(names).encode())
@@ -107,4 +107,4 @@ def _fill(kind: str, folder: Path, places: Mapping[str, str], names: Mapping[str
 
 def _say(*lines: object) -> None:
     for line in lines:
-        output.print(f"{line}", highlight=False, soft_wrap=True)
+        output.print(f"{line}")

@@ -40,9 +40,9 @@ def command(
     tell_absent(run)
     archive = out or resolved(run).parent / f"{resolved(run).name}.zip"
     packed = pack(run, archive, opened=CONCEALED.get(record.baseline), without=without)
-    output.print(f"{archive}: {len(packed.files):,} files", highlight=False, soft_wrap=True)
-    output.print(f"left out: {', '.join(packed.left_out) or 'nothing'}", highlight=False, soft_wrap=True)
+    output.print(f"{archive}: {len(packed.files):,} files")
+    output.print(f"left out: {', '.join(packed.left_out) or 'nothing'}")
     if packed.placed:
         text = f"a path of this machine appears in: {', '.join(packed.placed)}"
-        output.print(text, style="yellow", highlight=False, soft_wrap=True)
+        output.print(text, style="yellow")
     tell_half_known(packed.half_known)

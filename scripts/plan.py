@@ -59,7 +59,6 @@ def command(
         f"JSON. Models that reason or write more need more. Hours: {speed:g} tokens per second, {latency:g} s per "
         f"request, {options.concurrency} concurrent dialogues.",
         style="dim",
-        highlight=False,
     )
     output.print()
     output.print(showing(len(cases), detect))
@@ -67,7 +66,6 @@ def command(
         f"Paired over cases, two-sided, alpha {ALPHA}, power {POWER}. Spread: standard deviation of the per-case "
         "difference; 0.5 if two systems disagree on a quarter of right-or-wrong cases.",
         style="dim",
-        highlight=False,
     )
 
 

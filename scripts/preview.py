@@ -32,4 +32,4 @@ def command(
     folder = resolve(source)
     recipe = recipe_of(Manifest.read(folder).corpus)
     page = write_preview(folder, out, recipe.preview, corpus=recipe.corpus, rows=rows, seed=seed)
-    output.print(f"{page}", highlight=False, soft_wrap=True)
+    output.print(f"{page}")

@@ -56,10 +56,10 @@ def command(
         dry_run=dry_run,
         deadline=deadline * 60,
         endpoint=endpoint,
-        report=lambda line: errors.print(line, highlight=False, markup=False),
+        report=lambda line: errors.print(line),
         quietly=output.quiet,
     )
     if dry_run:
-        output.print("Nothing was uploaded (--dry-run).", highlight=False)
+        output.print("Nothing was uploaded (--dry-run).")
     else:
-        output.print(f"{published.url}  (commit {published.commit[:12]}, tag {published.tag})", highlight=False)
+        output.print(f"{published.url}  (commit {published.commit[:12]}, tag {published.tag})")

@@ -14,7 +14,7 @@ from baselines.results.sheets import read_sheet
 from baselines.threemdbench.relevance_sheets import MARK, evaluate_relevance, read_relevance_sheets
 from scripts.terminal.console import output, table
 from scripts.terminal.finish import finish
-from scripts.terminal.options import LAST_SEED, outside_releases
+from scripts.terminal.options import Seed, outside_releases
 from scripts.terminal.tables import Table
 
 
@@ -23,7 +23,7 @@ def command(
     out: Path | None = typer.Option(
         None, "--out", "-o", metavar="RUN", help="Also save the results as a run.", callback=outside_releases
     ),
-    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random seed for the bootstrap."),
+    seed: Seed = 0,
 ) -> None:
     """Score filled-in sheets: the paper's table beside yours, and inter-rater agreement.
 
@@ -51,7 +51,7 @@ def command(
     for row in dict.fromkeys(result.row for result in results if result.row.startswith("Average")):
         shown.add_row(row, *(f"{cells[row, f'{name} (mean)'].value:.2f}" for name in CRITERIA.values()), "")
     _add_published(shown)
-    output.print(shown, highlight=False)
+    output.print(shown)
     criteria = tuple(CRITERIA.values())
     title = "\nInter-rater agreement: quadratic weighted kappa, Krippendorff's alpha (interval)"
     agreement = table(title, "raters", *criteria, right=criteria)
@@ -60,7 +60,7 @@ def command(
         found = (cells[row, f"{name} ({kind})"] for name in CRITERIA.values())
         agreement.add_row(row, *(_agreement(result) for result in found))
     if len(read.raters) > 1:
-        output.print(agreement, highlight=False)
+        output.print(agreement)
     _finish(results, read.stand_in, out, started)
 
 
@@ -71,7 +71,7 @@ def _finish(results: list[Result], stand_in: str | None, out: Path | None, start
         return
     output.tell(results=[result.as_row() for result in results])
     if stand_in:
-        output.print(f"\nstand-in: {stand_in}", style="yellow", highlight=False)
+        output.print(f"\nstand-in: {stand_in}", style="yellow")
 
 
 def _print_relevance(results: list[Result]) -> None:
@@ -93,9 +93,9 @@ def _print_relevance(results: list[Result]) -> None:
             f"{result.value:.1f} % ({low:.1f} to {high:.1f}), {result.numerator:.0f} of {result.n}",
             f"{number.printed} %" if number else "",
         )
-    output.print(shown, highlight=False)
+    output.print(shown)
     if agreement.rows:
-        output.print(agreement, highlight=False)
+        output.print(agreement)
 
 
 def _mean_sd(cells: dict[tuple[str, str], Result], rater: str, name: str) -> str:

@@ -14,7 +14,7 @@ from builders.release.checkout import Checkout
 from builders.release.environment import Environment
 from builders.release.rebuilt import compare, told
 from builders.release.resolve import resolve
-from loaders.errors import InputError
+from loaders.errors import CHECK_PATH, InputError
 from loaders.files.untrusted import is_there
 from loaders.manifest import Code, Manifest, other_versions, versions_in_words
 from scripts.terminal.console import output
@@ -47,28 +47,29 @@ def command(
     manifest = Manifest.read(published)
     recipe = recipe_of(manifest.corpus)
     for sentence in _of_the_code(manifest.code, checkout.code()):
-        output.print(sentence, style="yellow", highlight=False, markup=False, soft_wrap=True)
+        output.print(sentence, style="yellow")
     folder = out or Path("rebuilt") / release.replace("/", "--")
     for taken in ("--out", "--work", "--overwrite"):
         if any(word == taken or word.startswith(f"{taken}=") for word in options or ()):
             raise InputError(taken, found="an option of `bedside build`", expected="--out, which holds them all")
     for option, path in _missing(options or ()):  # before minutes of installing
-        raise InputError(f"{option} {path}", found="does not exist", expected="what the release was built from")
+        expected = "what the release was built from"
+        raise InputError(f"{option} {path}", found="does not exist", expected=expected, do=CHECK_PATH)
     chat = ["dialogue"] * any(word.partition("=")[0] == "--model" for word in options or ())
-    output.print(f"Environment: {folder / 'environment'}", highlight=False, soft_wrap=True)
+    output.print(f"Environment: {folder / 'environment'}")
     environment = Environment.made(checkout, [*recipe.extras, *chat, *extra], folder / "environment", python)
     recorded = {name: found for name, found in manifest.versions.items() if name != "bedside"}  # given by the checkout
     if other := other_versions(recorded, environment.versions(recorded)):
         text = (
             f"Library versions differ from the release's: {versions_in_words(other)}. They may write different bytes."
         )
-        output.print(text, style="yellow", highlight=False, markup=False, soft_wrap=True)
+        output.print(text, style="yellow")
     place = ("--out", str(folder / "release"), "--work", str(folder / "work"), "--overwrite")
     environment.bedside("build", manifest.corpus, *(options or ()), *place)
     found = compare(published, folder / "release")
     output.print()
     for sentence in told(found):
-        output.print(sentence, highlight=False, markup=False, soft_wrap=True)
+        output.print(sentence)
     return 0 if found.proved else 1
 
 

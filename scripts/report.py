@@ -63,6 +63,6 @@ def command(
     page = write_report(
         read, out, release=folder, pairs=pairs, seed=seed, drawn=figures, plugins=plugins, public=public or bool(space)
     )
-    output.print(f"report: {resolved(page)}", highlight=False, soft_wrap=True)
+    output.print(f"report: {resolved(page)}")
     if space:
-        output.print(f"Space: {publish_page(page, space)}", highlight=False, soft_wrap=True)
+        output.print(f"Space: {publish_page(page, space)}")

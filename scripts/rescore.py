@@ -120,14 +120,9 @@ def _tell(before: list[Result], after: list[Result]) -> None:
     lost = [result for result in after if result.value is None and old.get(result.key) is not None]
     output.print(
         f"{same:,} of {len(old):,} numbers are identical; {len(moved):,} differ, {len(new.keys() - old.keys()):,} "
-        f"new, {len(old.keys() - new.keys()):,} removed" + (f", {len(lost):,} not recomputed" if lost else ""),
-        highlight=False,
+        f"new, {len(old.keys() - new.keys()):,} removed" + (f", {len(lost):,} not recomputed" if lost else "")
     )
     for result in lost:
-        output.print(f"  {result.column} is not recomputed: {result.note}", highlight=False, markup=False)
+        output.print(f"  {result.column} is not recomputed: {result.note}")
     for key in moved[:5]:
-        output.print(
-            f"  {', '.join(part for part in key[1:] if part)}: {old[key]} before, {new[key]} now",
-            highlight=False,
-            markup=False,
-        )
+        output.print(f"  {', '.join(part for part in key[1:] if part)}: {old[key]} before, {new[key]} now")

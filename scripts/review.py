@@ -36,5 +36,5 @@ def command(
     write_review(items, ImageStore(Folder(folder)).get, out, title=folder.name.removesuffix(".work"))
     kinds = Counter(item.doubts[0].kind if item.doubts else "already decided" for item in items)
     told = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
-    output.print(f"{len(items):,} questions{f' ({told})' if told else ''}", highlight=False)
-    output.print(f"{out}", highlight=False, soft_wrap=True)
+    output.print(f"{len(items):,} questions{f' ({told})' if told else ''}")
+    output.print(f"{out}")

@@ -53,7 +53,7 @@ def command(
 
 def _tell(written: list[Path]) -> None:
     for path in written:
-        output.print(f"  {path}", highlight=False, soft_wrap=True)
+        output.print(f"  {path}")
 
 
 def _captions(
@@ -62,7 +62,7 @@ def _captions(
     pairs = pairs or 100
     texts = rows.remove_columns("image")
     written = write_sheets(texts, out, pairs=pairs, raters=raters, seed=seed, stand_in=stand_in)
-    output.print(f"{pairs} pairs for {raters} raters:", highlight=False)
+    output.print(f"{pairs} pairs for {raters} raters:")
     return written
 
 
@@ -73,7 +73,7 @@ def _complaints(rows: Any, out: Path, pairs: int | None, *, raters: int, seed: i
         raise InputError("--pairs", found="a release of photos", expected="one case per diagnosis is drawn")
     photos = rows.cast_column("image", Image(decode=False))
     written = write_relevance_sheets(photos, out, raters=raters, seed=seed, stand_in=stand_in)
-    output.print(f"complaints for {raters} raters, and the photos beside them:", highlight=False)
+    output.print(f"complaints for {raters} raters, and the photos beside them:")
     return [path for path in written if path.parent == out.parent]
 
 

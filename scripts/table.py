@@ -13,8 +13,8 @@ from baselines.results.published import short
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.untrusted import refuse_other
-from scripts.terminal.console import errors
-from scripts.terminal.options import file_outside_releases, one_of
+from scripts.terminal.console import warn
+from scripts.terminal.options import DifferentData, file_outside_releases, one_of
 
 _FORMATS = ("latex", "md", "csv")
 _BEGINS = (b"% \\usepackage{booktabs}\n\\begin{table}", b"**", b"paper,table,row,column,source,run,")
@@ -36,11 +36,7 @@ def command(
         help="Write to this file instead of printing.",
         callback=file_outside_releases,
     ),
-    different_data: bool = typer.Option(
-        False,
-        "--different-data",
-        help="Allow runs over different data in one table, as for an ablation or two systems' captions.",
-    ),
+    different_data: DifferentData = False,
 ) -> None:
     """Write the paper's tables with your runs' numbers and intervals: LaTeX, Markdown or CSV.
 
@@ -63,7 +59,7 @@ def command(
         text = latex(made) if format_ == "latex" else markdown(made)
         if left := sum(len(pairs) for view in chosen for pairs in view.others.values()):
             said = f"{left:,} numbers have no place in the paper's tables; --format csv includes them"
-            errors.print(said, style="yellow", highlight=False)
+            warn(said)
     if out is None:
         typer.echo(text, nl=False)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import typer
 
@@ -10,7 +11,7 @@ from builders.recipe import recipe_of
 from builders.release.resolve import resolve
 from builders.release.verify import made_by, verify
 from loaders.manifest import Manifest
-from scripts.terminal.console import errors, output, table
+from scripts.terminal.console import output, table, warn
 
 
 def command(
@@ -36,23 +37,20 @@ def command(
         licence_check=recipe.check_licence,
     )
     if older := made_by(manifest, recipe.rules):
-        errors.print(f"{source}: {older}", style="yellow", highlight=False, markup=False, soft_wrap=True)
+        warn(f"{source}: {older}")
     if as_json:
-        typer.echo(
-            json.dumps([{"where": p.where, "found": p.found, "expected": p.expected} for p in problems], indent=1)
-        )
+        typer.echo(json.dumps(list(map(asdict, problems)), indent=1))
         return 1 if problems else 0
     if problems:
         shown = table(f"{len(problems)} problem(s) in {source}", "where", "found", "expected")
         for problem in problems:
             shown.add_row(problem.where, problem.found, problem.expected)
-        output.print(shown, markup=False)
+        output.print(shown)
         return 1
     rows = ", ".join(f"{name} {split.rows:,}" for name, split in manifest.splits.items())
     sound = "sound by its manifest; gates and scans were not run" if older else "sound"
     output.print(
         f"{source}: {sound}. {manifest.corpus}; rows: {rows}; {len(manifest.files)} files; "
-        f"content {manifest.content_digest[:16]}…",
-        highlight=False,
+        f"content {manifest.content_digest[:16]}…"
     )
     return 0

@@ -23,7 +23,7 @@ from loaders.models.messages import Answer, ChatModel, Decoding, Message
 _LOOK = 0.05  # seconds between two checks of what has come back
 
 
-def dollars(price: tuple[float, float], read: int, written: int) -> float:
+def dollars(price: tuple[float, float], read: float, written: float) -> float:
     """What so many tokens in and out cost, by a price in dollars per million of either."""
     return (read * price[0] + written * price[1]) / 1e6
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from baselines.medconceal.untrusted import heard
 from baselines.study import people as who
 from baselines.study import slots as at
+from baselines.study.design import TALKS
 from baselines.study.flow import Stage, Step
 from baselines.study.site import Site
-from baselines.study.tasks.task import Form, FormError
-from baselines.study.views import AFTER_TALK, LONGEST_MESSAGE, TOOLS, Place, answers_of, practised
+from baselines.study.tasks.task import Form, FormError, first_text
+from baselines.study.views import LONGEST_MESSAGE, Place, after_questions, answers_of, practised
 from loaders.models.asking import said_by
 
 if TYPE_CHECKING:
@@ -33,18 +34,14 @@ Action = Callable[["Connection", Site, Place, Form], Did]
 ItemAction = Callable[["Connection", Site, at.Slot, Form], Did]
 
 
-def _one(form: Form, name: str) -> str:
-    return next(iter(form.get(name, ())), "")
-
-
 def consent(connection: Connection, site: Site, place: Place, form: Form) -> Did:
     """Agree or disagree; the text that was agreed to is recorded by its digest."""
-    now, answer = site.clock(), _one(form, "answer")
+    now, answer = site.clock(), first_text(form, "answer")
     if answer == "disagree":
         who.move(connection, place.person, "declined", now)
     elif answer == "agree":
         digest = site.study.texts.consent_digest
-        if _one(form, "read") != digest:
+        if first_text(form, "read") != digest:
             raise FormError("answer", "This text has changed since you opened the page. Please read it again.")
         following: Stage = "survey" if site.study.design.survey else "instructions"
         who.move(connection, place.person, following, now, consent=digest, began=now)
@@ -63,8 +60,8 @@ def survey(connection: Connection, site: Site, place: Place, form: Form) -> Did:
 def practice(connection: Connection, site: Site, place: Place, form: Form) -> Did:
     """The practice item: the answer gets feedback, and is not exported."""
     task = practised(site)
-    if task.name in ("confirmation", "intervention"):
-        if not heard(_one(form, "text")).strip():
+    if task.name in TALKS:
+        if not heard(first_text(form, "text")).strip():
             raise FormError("text", "Write a first sentence to the patient.")
         told = task.feedback(task.practice(), {})
     else:
@@ -104,7 +101,7 @@ def read_on(following: Stage) -> Action:
 
 def leave(connection: Connection, site: Site, place: Place, form: Form) -> Did:
     """Stop: what was done is kept, or deleted."""
-    answer = _one(form, "answer")
+    answer = first_text(form, "answer")
     if answer not in ("keep", "delete"):
         raise FormError("answer", "Choose what should happen to your answers.")
     return Did(episode=who.withdraw(connection, site.keys, place.person, site.clock(), erased=answer == "delete"))
@@ -122,7 +119,7 @@ def begin(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
 def say(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
     """A message to the patient, in the form that the game takes: without labels,
     and without lines for the other side."""
-    text = said_by(_one(form, "text")[: 2 * LONGEST_MESSAGE])
+    text = said_by(first_text(form, "text")[: 2 * LONGEST_MESSAGE])
     if not heard(text):
         raise FormError("text", "Write something first.")
     if len(text) > LONGEST_MESSAGE or len(text.split()) > site.study.design.limits.words_a_message:
@@ -134,7 +131,7 @@ def say(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
 
 def sender(form: Form) -> str:
     """The id that the page gave to a message, which is never that of a reply."""
-    return f"page {_one(form, 'client')[:48]}"
+    return f"page {first_text(form, 'client')[:48]}"
 
 
 def finish(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
@@ -150,7 +147,7 @@ def finish(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did
 def findings(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
     """What a person submits after a confirmation; `more` asks for room for another one."""
     now = site.clock()
-    if _one(form, "more"):
+    if first_text(form, "more"):
         draft = answers_of(form)
         for name in ("category", "description", "quote"):
             draft[name] = [*draft.get(name, []), ""]
@@ -159,7 +156,7 @@ def findings(connection: Connection, site: Site, slot: at.Slot, form: Form) -> D
     said = [one.text for one in at.said_in(connection, site.keys, slot) if one.who == at.PATIENT]
     item = at.item_of(connection, slot.task, slot.item)
     given = site.tasks[slot.task].read(item, {**form, "said": said})
-    if not given["findings"] and _one(form, "none") != "yes":
+    if not given["findings"] and first_text(form, "none") != "yes":
         raise FormError("none", "Write down at least one finding, or tick that you found none.")
     at.keep_answer(connection, site.keys, slot, given, now, after=True)
     return Did(episode=slot.id)
@@ -175,18 +172,17 @@ def work(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
 
 def after(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
     """The short survey after an item."""
-    questions = (*(AFTER_TALK if slot.talks else ()), TOOLS)
-    at.close(connection, site.keys, slot, who.read_survey(questions, form), site.clock())
+    at.close(connection, site.keys, slot, who.read_survey(after_questions(slot), form), site.clock())
     return Did(episode=slot.id if slot.task == "intervention" else None)
 
 
 def after_late(connection: Connection, site: Site, person: str, form: Form) -> None:
     """The short survey of an item that was closed without it, since nobody had come back in time."""
-    late = at.without_survey(connection, person, _one(form, "here"))
+    late = at.without_survey(connection, person, first_text(form, "here"))
     if late is not None:
         with suppress(FormError):  # there is no page any more on which it could be mended
-            questions = (*(AFTER_TALK if late.talks else ()), TOOLS)
-            at.keep_survey(connection, site.keys, late, who.read_survey(questions, form), site.clock())
+            given = who.read_survey(after_questions(late), form)
+            at.keep_survey(connection, site.keys, late, given, site.clock())
 
 
 STAGES: dict[str, Action] = {

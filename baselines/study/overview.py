@@ -21,6 +21,7 @@ from baselines.study.flagged import flagged
 from baselines.study.flow import STAGES, Frame
 from baselines.study.site import Site, cost
 from baselines.study.store import answers, messages, slots
+from baselines.study.tasks.task import Form, first_text
 from loaders.errors import InputError
 from loaders.pages import render
 
@@ -167,7 +168,7 @@ def waited(connection: Connection) -> list[float]:
 
 def _person(connection: Connection, person: who.Person, flags: Sequence[str], now: float) -> dict[str, str]:
     mine = at.slots_of(connection, person.id)
-    current = next((slot for slot in mine if slot.step not in at.OVER), None)
+    current = at.in_hand(mine)
     state = person.stage.replace("_", " ")
     if current is not None:
         state += f", {current.step} of {current.item}"
@@ -182,11 +183,11 @@ def _person(connection: Connection, person: who.Person, flags: Sequence[str], no
     }
 
 
-def change(connection: Connection, site: Site, what: str, form: Mapping[str, Sequence[str]], address: str) -> str:
+def change(connection: Connection, site: Site, what: str, form: Form, address: str) -> str:
     """More time, or another link, for a person; returns a line about it. Raises InputError."""
-    name, now = next(iter(form.get("person", ())), ""), site.clock()
+    name, now = first_text(form, "person"), site.clock()
     if what == "grant":
-        given = next(iter(form.get("factor", ())), "")
+        given = first_text(form, "factor")
         try:
             factor = float(given)
         except ValueError:

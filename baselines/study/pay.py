@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from baselines.study.design import TALKS, Design
+from baselines.study.design import Design
 from baselines.study.flow import Stage
 from baselines.study.journal import reached
 from baselines.study.keys import STUDY, Keys
@@ -47,7 +47,7 @@ def earned(design: Design, person: Person, slots: Sequence[Slot], *, welcome: bo
 
 def _part(design: Design, slot: Slot) -> Decimal:
     """For a talk that the person left, the share of its time that was used."""
-    if slot.step != "lost" or slot.why == "interrupted" or slot.task not in TALKS or slot.allowed <= 0:
+    if slot.step != "lost" or slot.why == "interrupted" or not slot.talks or slot.allowed <= 0:
         return Decimal(0)
     share = min(1.0, slot.used / slot.allowed)
     return _cents(Decimal(str(design.pay.each_case)) * Decimal(str(share)))

@@ -30,7 +30,7 @@ from baselines.study.keys import Erased
 from baselines.study.replies import LONGEST_WAIT, Replies
 from baselines.study.site import Site
 from baselines.study.store import fact_in, people, set_fact
-from baselines.study.tasks.task import FormError
+from baselines.study.tasks.task import FormError, first_text
 from loaders.errors import InputError, MissingExtra
 from loaders.pages import part
 
@@ -219,7 +219,7 @@ class _Server:
         }
 
     def known(self, form: Form, session: access.Session) -> None:
-        if not access.same(next(iter(form.get("csrf", [])), ""), session.csrf):
+        if not access.same(first_text(form, "csrf"), session.csrf):
             raise _Refused(403, "An old page", "This page is from another session. Please reload it.")
 
     # --- What becomes due ---------------------------------------------------------------------------------------------
@@ -588,7 +588,7 @@ def _did(connection: Connection, site: Site, place: views.Place, name: str, form
         raise _Refused(404, "There is nothing here", _NOT_IN)
     if form.get("here") != [place.here]:
         # A message that comes too late is not lost: it is put into the field of the next page.
-        slot, text = place.slot, form.get("text", [""])[0]
+        slot, text = place.slot, first_text(form, "text")
         late = name == "say" and slot is not None and slot.step == "talk" and text
         if late and slot is not None and not at.is_said(connection, slot, sender(form)):
             at.keep_draft(connection, site.keys, slot, {"text": [text]}, site.clock())

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import case, func, select, update
+from sqlalchemy import case, func, select
 
+from baselines.dialogue.budget import dollars
 from baselines.dialogue.game import Game
 from baselines.dialogue.playing import Player, Scripted
 from baselines.medconceal.game import Rules, task_game
@@ -23,7 +24,7 @@ from baselines.study.keys import Keys
 from baselines.study.people import check_keys, end_erasing
 from baselines.study.schedule import Offer, items_a_person
 from baselines.study.slots import OVER, item_in
-from baselines.study.store import Store, answers, facts, items, journal, open_store, slots
+from baselines.study.store import Store, answers, facts, items, journal, open_store, set_fact, slots
 from baselines.study.tasks.task import Item, Source, Task, task_named
 from loaders.errors import InputError, ModelError
 from loaders.files.disk import private_folder
@@ -105,8 +106,7 @@ def cost(connection: Connection, prices: Prices) -> Cost | None:
     for row in connection.execute(taken):
         if row.model not in prices:
             return None
-        each_given, each_said = prices[row.model]
-        total += (float(row.given or 0) * each_given + float(row.said or 0) * each_said) / 1e6
+        total += dollars(prices[row.model], float(row.given or 0), float(row.said or 0))
         estimated += row.estimated
     return Cost(total, estimated)
 
@@ -149,12 +149,10 @@ def open_site(
     found = [item for task in tasks.values() for item in task.items(source)]
     if not found:
         raise InputError("study", found="no item", expected="at least one item")
-    games: dict[TaskName, Game[PatientProfile, Episode]] = {}
-    profiles: dict[str, PatientProfile] = {}
+    profiles: list[PatientProfile] = []
     if study.design.talks:
         assert source.opened is not None
-        profiles = {one.case_id: one for one in cases(source.opened.splits["test"])}
-        games = {**{name: task_game(rules(name)) for name in TALK_NAMES if name in study.design.tasks}}
+        profiles = cases(source.opened.splits["test"])
     stand_in = because(source.stand_in, "a rehearsal" if rehearsal else None, _scripted(players))
     length = items_a_person(study.design, [Offer(item.id, item.task, item.group) for item in found])
     store, keys = open_database(study, database)
@@ -164,8 +162,8 @@ def open_site(
         keys=keys,
         tasks=tasks,
         length=length,
-        games=games,
-        profiles=profiles,
+        games={name: task_game(rules(name)) for name in TALK_NAMES if name in study.design.tasks},
+        profiles={one.case_id: one for one in profiles},
         players=players,
         models=models or {},
         prices=prices or {},
@@ -232,10 +230,10 @@ def _write_down(connection: Connection, site: Site, found: list[Item]) -> None:
             )
         note(connection, site.clock(), "begun", items=len(found), digest=told["items"], design=told["design"])
     for name, value in told.items():
-        if name not in known:
-            connection.execute(facts.insert().values(name=name, value=value))
-        elif known[name] != value:
-            connection.execute(update(facts).where(facts.c.name == name).values(value=value))
+        if known.get(name) == value:
+            continue
+        set_fact(connection, name, value)
+        if name in known:
             note(connection, site.clock(), "changed", fact=name, digest=hashlib.sha256(value.encode()).hexdigest())
 
 

@@ -161,14 +161,13 @@ def held(connection: Connection) -> list[Held]:
         .join(people, people.c.id == slots.c.person)
         .order_by(slots.c.id)
     )
-    states: dict[str, Literal["open", "done", "lost"]] = {"done": "done", "lost": "lost"}
     return [
         Held(
             row.number,
             row.item,
             row.task,
             row.group,
-            "lost" if row.stage == "erased" else states.get(row.step, "open"),
+            "lost" if row.stage == "erased" else row.step if row.step in OVER else "open",
             row.repeat,
         )
         for row in found

@@ -34,11 +34,11 @@ def _five(most: str, least: str) -> tuple[str, ...]:
     return (f"1 – {most}", "2", "3", "4", f"5 – {least}")
 
 
-AFTER_TALK = (
+_AFTER_TALK = (
     Question("difficulty", "How hard was this case?", options=_five("very easy", "very hard")),
     Question("realism", "How real did the patient seem?", options=_five("not at all", "like a real patient")),
 )
-TOOLS = Question(
+_TOOLS = Question(
     "tools",
     "Did you use a tool for your answers? It does not change your pay.",
     options=("None", "A search engine or reference", "A chat program such as ChatGPT", "Another person"),
@@ -61,8 +61,6 @@ _ENDS = {
     ),
     "erased": ("Deleted", "Your answers were deleted. You may close this page."),
 }
-
-
 _OVER = {
     "time": "The time is up: the conversation is over.",
     "addressed": "The patient accepts the plan: the conversation is over.",
@@ -82,6 +80,11 @@ class Place:
     def here(self) -> str:
         """The name of the page; forms of another one do nothing."""
         return self.person.stage if self.slot is None else self.slot.here
+
+
+def after_questions(slot: at.Slot) -> tuple[Question, ...]:
+    """The short survey after an item."""
+    return (*(_AFTER_TALK if slot.talks else ()), _TOOLS)
 
 
 def seen_at(connection: Connection, site: Site, name: str) -> Place | None:
@@ -261,9 +264,8 @@ def _item(
 ) -> Markup:
     task, item = site.tasks[slot.task], at.item_of(connection, slot.task, slot.item)
     if slot.step == "after":
-        questions = (*(AFTER_TALK if slot.talks else ()), TOOLS)
         frame = replace(frame, title="About this case", following="Next: the next case, or the end.")
-        return _shown("questions", frame, questions=questions, action="after", **shared)
+        return _shown("questions", frame, questions=after_questions(slot), action="after", **shared)
     if not shared["given"]:
         shared["given"] = at.draft_of(connection, site.keys, slot)
     if not slot.talks:

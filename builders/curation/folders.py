@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from unicodedata import normalize
 
-from loaders.errors import InputError
+from loaders.errors import CHECK_FOLDER, CHECK_PATH, NAME_FOLDER, InputError
 from loaders.files.images import image_bytes
 from loaders.files.tables import read_table
 from loaders.files.untrusted import is_folder, is_there, resolved
@@ -59,7 +59,8 @@ def files_of(
     twice or one outside the folder.
     """
     if not is_folder(folder):
-        raise InputError(folder, found="is not a folder" if is_there(folder) else "does not exist", expected="a folder")
+        found, do = ("is not a folder", NAME_FOLDER) if is_there(folder) else ("does not exist", CHECK_PATH)
+        raise InputError(folder, found=found, expected="a folder", do=do)
     paths = {_name(path, folder): path for path in _walk(folder, resolved(without) if without else None)}
     if table is None:
         listed = [_from_layout(name, path) for name, path in paths.items()]
@@ -72,7 +73,7 @@ def files_of(
         ]
         listed += told.values()
     if not listed:
-        raise InputError(folder, found="holds no file", expected="images")
+        raise InputError(folder, found="holds no file", expected="images", do=CHECK_FOLDER)
     return sorted(listed, key=lambda file: file.name)
 
 

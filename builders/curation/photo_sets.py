@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from builders.curation.folders import File, files_of
 from loaders.corpus import OFFICIAL, corpus, is_path, load, load_any
-from loaders.errors import InputError
+from loaders.errors import CHECK_WHOLE, InputError
 from loaders.files.image_files import SUFFIXES
 from loaders.files.images import ImageError, image_bytes
 from loaders.files.tables import open_parquet
@@ -183,7 +183,7 @@ def _of_rows(
     }
     files = [file for split, part in parts.items() for file in _files(part, split, image, key, columns, folder)]
     if not files:
-        raise InputError(name, found="holds no row", expected="pictures")
+        raise InputError(name, found="holds no row", expected="pictures", do=CHECK_WHOLE)
     origins = {what: f"column {column}" if column else "" for what, column in columns.items()}
     if others:
         origins["picture"] = f"column {image} (not {', '.join(others)})"

@@ -15,7 +15,7 @@ from io import SEEK_CUR, BufferedReader
 from pathlib import Path
 from typing import IO, Any
 
-from loaders.errors import InputError, MissingExtra
+from loaders.errors import CHECK_LINES, InputError, MissingExtra
 from loaders.files.tables import Placed, json_record, open_parquet, parquet_rows
 from loaders.files.untrusted import BadRow, blocks_of, name_of, open_file, stream_lines
 
@@ -72,7 +72,8 @@ def records(
 
 def _record(line: bytes, where: str, limits: Limits) -> Placed | BadRow:
     if not line:
-        return BadRow(where, reason="a line without end", expected=f"at most {limits.line_bytes:,} bytes a line")
+        expected = f"at most {limits.line_bytes:,} bytes a line"
+        return BadRow(where, reason="a line without end", expected=expected, do=CHECK_LINES)
     try:
         return where, json_record(line, where)
     except BadRow as bad:

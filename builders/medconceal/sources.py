@@ -21,7 +21,7 @@ from builders.medconceal.dumps import ENDINGS
 from builders.medconceal.measure import check_row
 from builders.pipeline.rows import Row
 from builders.samples import medconceal as bundled
-from loaders.errors import InputError
+from loaders.errors import CHECK_PATH, InputError
 from loaders.files.disk import write_whole
 from loaders.files.foreign import Columns, check_columns, columns_of, read_mapping
 from loaders.files.tables import Record, read_records
@@ -191,7 +191,7 @@ def _dumps(text: str) -> Dumps:
     else:
         parts = [Path(part) for part in text.split(",") if part]
         if len(parts) == 1 and not is_there(parts[0]):
-            raise InputError(parts[0], found="does not exist", expected="a folder of dumps")
+            raise InputError(parts[0], found="does not exist", expected="a folder of dumps", do=CHECK_PATH)
         if len(parts) != 2:
             found = f"{len(parts)} file(s)" if parts else "nothing"
             raise InputError("--source", found=found, expected=f"{THREADS}DIR or {THREADS}SUBMISSIONS,COMMENTS")

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.medlaybench_v.concepts import Mention, cui_or_none
-from loaders.errors import BedsideError, MissingExtra, ModelError
+from loaders.errors import CHECK_PATH, CHECK_WHOLE, BedsideError, MissingExtra, ModelError
 from loaders.files.disk import refuse_disk, scratch
 from loaders.files.untrusted import entries, files_below, is_file, is_folder
 from loaders.manifest import file_digest
@@ -182,9 +182,9 @@ def _check_is_pack(path: Path) -> None:
     if is_folder(path):
         names = {p.name for p in entries(path)}
     elif not is_file(path):
-        raise ModelError(path, found="it does not exist", expected=expected)
+        raise ModelError(path, found="it does not exist", expected=expected, do=CHECK_PATH)
     elif path.stat().st_size == 0:
-        raise ModelError(path, found="an empty file", expected=expected)
+        raise ModelError(path, found="an empty file", expected=expected, do=CHECK_WHOLE)
     else:
         try:
             with zipfile.ZipFile(path) as archive:

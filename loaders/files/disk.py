@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from loaders.errors import BedsideError, InputError
+from loaders.errors import NAME_FILE, BedsideError, InputError
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -149,7 +149,7 @@ def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
     Raises: as `writing`.
     """
     if path.name in ("", ".."):
-        raise InputError(path, found="is a folder", expected="a file to write")
+        raise InputError(path, found="is a folder", expected="a file to write", do=NAME_FILE)
     make_folder(path.parent)
     with writing(path), replacing(path, private=private) as file:
         file.write(data)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from loaders.errors import InputError
+from loaders.errors import CHECK_PATH, NAME_FOLDER, InputError
 from loaders.files.untrusted import digest_of, is_folder, is_hidden, is_inside, is_text, is_there
 
 AMBIGUOUS = "image ambiguous"
@@ -51,8 +51,8 @@ def image_files(folder: Path) -> list[ImageFile]:
         InputError: the folder is missing, is a file, has a name that is not UTF-8, or a folder in it cannot be read.
     """
     if not is_folder(folder):
-        what = "is a file" if is_there(folder) else "does not exist"
-        raise InputError(folder, found=what, expected="a folder of images")
+        what, do = ("is a file", NAME_FOLDER) if is_there(folder) else ("does not exist", CHECK_PATH)
+        raise InputError(folder, found=what, expected="a folder of images", do=do)
     if not is_text(str(folder)):
         raise InputError(folder, found="has a name that is not UTF-8", expected="another name", do="Rename the folder")
 

@@ -13,7 +13,6 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
@@ -49,9 +48,6 @@ class ImageError(InputError):
 
     `reason` is one of missing, empty, not_an_image, format_not_read, too_large, one_pixel, truncated, corrupt.
     """
-
-    # It is the detail of one photo of many, in reports and releases, where a general advice would only repeat.
-    general: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, where: object, *, reason: str, found: str, expected: str = "", do: str = "") -> None:
         self.reason = reason

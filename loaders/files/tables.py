@@ -24,7 +24,7 @@ from typing import Any, BinaryIO, Literal, TextIO, overload
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from loaders.errors import InputError
+from loaders.errors import CHECK_LINES, CHECK_WHOLE, InputError
 from loaders.files.disk import NO_ROOM, refuse_disk
 from loaders.files.untrusted import (
     LONGEST_ROW,
@@ -170,7 +170,8 @@ def _table(
     rows = _rows(text, separator, path, before)
     first = next(rows, None)
     if first is None:
-        raise InputError(path, found="holds only blank lines", expected="a header line and at least one row")
+        expected = "a header line and at least one row"
+        raise InputError(path, found="holds only blank lines", expected=expected, do=CHECK_WHOLE)
     if isinstance(first, BadRow):
         raise InputError(path.with_name(first.where), found=first.found, expected=first.expected, do=first.do)
     names = [name.strip() for name in first[1]]
@@ -213,7 +214,7 @@ def _named_rows(
 
 
 def _no_row(path: Path) -> InputError:
-    return InputError(path, found="holds only a header line", expected="at least one row")
+    return InputError(path, found="holds only a header line", expected="at least one row", do=CHECK_WHOLE)
 
 
 def _named(cells: list[str], columns: Sequence[str], more: bool, where: str) -> dict[str, str]:
@@ -249,7 +250,8 @@ class _Lines(Iterator[str]):
         if not line:
             raise StopIteration
         if len(line) > LONGEST_ROW:
-            raise InputError(self._path, found="a line without end", expected=f"at most {LONGEST_ROW:,} characters")
+            expected = f"at most {LONGEST_ROW:,} characters"
+            raise InputError(self._path, found="a line without end", expected=expected, do=CHECK_LINES)
         self._row.append(line)
         return line
 
@@ -314,7 +316,7 @@ def _open_filled(path: Path) -> Iterator[BufferedReader]:
 def _check_head(head: bytes, path: Path) -> None:
     """Raises: InputError for a file that is empty, or of another kind than its name says."""
     if not head:
-        raise InputError(path, found="is empty", expected="at least one row")
+        raise InputError(path, found="is empty", expected="at least one row", do=CHECK_WHOLE)
     suffix = path.suffix.casefold()
     other = mistaken(head)
     if other and not (suffix in _PARQUET_SUFFIXES and head.startswith(b"PAR1")):
@@ -367,7 +369,7 @@ def read_records(path: Path) -> Records:
         with open_parquet(path) as file:
             columns, count = dict.fromkeys(file.schema_arrow.names), file.metadata.num_rows
         if count == 0:
-            raise InputError(path, found="holds no rows", expected="at least one row")
+            raise InputError(path, found="holds no rows", expected="at least one row", do=CHECK_WHOLE)
         return _streamed(path, tuple(columns), lambda only: parquet_rows(path, [only] if only else None))
     with open_file(path):
         pass
@@ -388,11 +390,11 @@ def _streamed(path: Path, columns: tuple[str, ...], each: Callable[[str | None],
         yield from each(only)
         if digest_of(path) != digest:
             raise InputError(
-                path, found="content that changed while it was read", expected="a file that does not "
-                                                                                           "change while it is "
-                                                                                           "read",
+                path,
+                found="content that changed while it was read",
+                expected="a file that does not change while it is read",
                 do="Run the command again once nothing writes to it",
-            )  # fmt: skip
+            )
 
     return Records(path, columns, rows, digest)
 
@@ -423,7 +425,7 @@ def _names_in(rows: Iterable[Placed | BadRow], path: Path) -> tuple[str, ...]:
         else:
             columns.update(dict.fromkeys(row[1]))
     if not columns:
-        raise bad or InputError(path, found="holds no record", expected="at least one")
+        raise bad or InputError(path, found="holds no record", expected="at least one", do=CHECK_WHOLE)
     return tuple(columns)
 
 

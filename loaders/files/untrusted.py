@@ -32,7 +32,7 @@ from typing import Any, BinaryIO, NoReturn, TextIO
 
 import yaml
 
-from loaders.errors import BedsideError, InputError
+from loaders.errors import CHECK_LINES, CHECK_PATH, NAME_FILE, BedsideError, InputError
 
 MOST_BYTES = 256 << 20
 """Size limit of a file that is held in memory as a whole."""
@@ -145,7 +145,7 @@ def open_file(path: Path, *, expected: str = "a file", do: str = "") -> Iterator
                 raise InputError(path, found=_OF_POINTER, expected=expected, do=do)
             yield file
     except (FileNotFoundError, NotADirectoryError):
-        raise InputError(path, found="does not exist", expected=expected, do=do or "Check the path") from None
+        raise InputError(path, found="does not exist", expected=expected, do=do or CHECK_PATH) from None
     except OSError as error:
         raise _unreadable(path, error, expected, do) from None
     except ValueError as error:
@@ -244,9 +244,10 @@ def files_below(folder: Path) -> list[Path]:
 
 def _check_regular(mode: int, path: Path, expected: str) -> None:
     if stat.S_ISDIR(mode):
-        raise InputError(path, found="is a folder", expected=expected)
+        raise InputError(path, found="is a folder", expected=expected, do=NAME_FILE)
     if not stat.S_ISREG(mode):
-        raise InputError(path, found="is not a regular file", expected=expected)
+        do = "Save what it gives as a file, and name that"
+        raise InputError(path, found="is not a regular file", expected=expected, do=do)
 
 
 def read_file(path: Path, *, most: int = MOST_BYTES, expected: str = "a file", do: str = "") -> bytes:
@@ -378,8 +379,8 @@ def stream_lines(
         lines = (rest + block).split(b"\n")
         rest = lines.pop()
         if not skip and max(map(len, (*lines, rest))) > most:
-            where = f"{path}:{number + len(lines) + 1}"
-            raise InputError(where, found="a line without end", expected=f"at most {most:,} bytes a line")
+            where, limit = f"{path}:{number + len(lines) + 1}", f"at most {most:,} bytes a line"
+            raise InputError(where, found="a line without end", expected=limit, do=CHECK_LINES)
         for line in lines:
             number += 1
             line = line.removeprefix(_MARK) if number == 1 else line
@@ -585,7 +586,7 @@ for _tag, _pattern, _first in (
     _Yaml.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(rf"(?:{_pattern})\Z"), _first)
 
 
-def parse_yaml(text: str, where: object, *, expected: str = "YAML", do: str = "") -> Any:
+def parse_yaml(text: str, where: object, *, expected: str = "YAML") -> Any:
     """YAML that nests no deeper than JSON may, and whose references do not lead to other references: a few bytes of
     such references could expand without end. Plain words are text, except null, true and false.
 
@@ -599,21 +600,20 @@ def parse_yaml(text: str, where: object, *, expected: str = "YAML", do: str = ""
             elif isinstance(event, yaml.CollectionEndEvent):
                 named.pop()
             if len(named) > MOST_DEPTH:
-                raise InputError(where, found="cannot be read as YAML (nested too deep)", expected=expected, do=do)
+                raise InputError(where, found="cannot be read as YAML (nested too deep)", expected=expected)
             if isinstance(event, yaml.AliasEvent) and any(named):
-                raise InputError(where, found="holds a nested reference", expected=expected, do=do)
+                raise InputError(where, found="holds a nested reference", expected=expected)
         return yaml.load(text, _Yaml)
     except yaml.MarkedYAMLError as error:
-        do = ". ".join(filter(None, (do, "Put quotes around a text with a colon")))
-        found = f"cannot be read as YAML ({_yaml_problem(error)})"
+        found, do = f"cannot be read as YAML ({_yaml_problem(error)})", "Put quotes around a text with a colon"
         raise InputError(where, found=found, expected=expected, do=do) from None
     except (yaml.YAMLError, RecursionError) as error:
         found = f"cannot be read as YAML ({' '.join(str(error).split())[:200]})"
-        raise InputError(where, found=found, expected=expected, do=do) from None
+        raise InputError(where, found=found, expected=expected) from None
     except (ValueError, TypeError, LookupError, AttributeError):
         # Their messages quote the value.
         found = "cannot be read as YAML (a value that its tag does not allow)"
-        raise InputError(where, found=found, expected=expected, do=do) from None
+        raise InputError(where, found=found, expected=expected) from None
 
 
 def _yaml_problem(error: yaml.MarkedYAMLError) -> str:

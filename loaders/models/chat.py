@@ -64,12 +64,10 @@ def open_model(
     """
     if timeout <= 0 or max_retries < 0:
         raise ValueError("timeout must be positive and max_retries not negative")
+    opening = partial(open_model, name, timeout=timeout, max_retries=max_retries, sleep=sleep)
     if base_url is not None and not isinstance(base_url, str):
         addresses: Sequence[str | None] = list(dict.fromkeys(base_url)) or [None]
-        opened = [
-            open_model(name, timeout=timeout, max_retries=max_retries, base_url=address, sleep=sleep)
-            for address in addresses
-        ]
+        opened = [opening(base_url=address) for address in addresses]
         return opened[0] if len(opened) == 1 else Servers(opened)
     if base_url is not None and not _ADDRESS.match(base_url):
         raise ModelError(name, found="the base URL is not an address", expected="one such as http://localhost:8000/v1")
@@ -102,9 +100,7 @@ def open_model(
     found = of_inspect(model, name=name, timeout=timeout, max_retries=max_retries, base_url=base_url, sleep=sleep)
     if provider in PROVIDERS:
         found = found.directly()
-    return found.opened_by(
-        partial(open_model, name, timeout=timeout, max_retries=max_retries, base_url=base_url, sleep=sleep)
-    )
+    return found.opened_by(partial(opening, base_url=base_url))
 
 
 def _check_certificates(name: str) -> None:

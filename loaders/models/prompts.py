@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from loaders.errors import InputError
+from loaders.errors import CHECK_PATH, InputError
 from loaders.files.untrusted import is_file, is_folder, read_text
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
@@ -59,9 +59,9 @@ def read_prompts(shipped: Path, known: Mapping[str, frozenset[str]], folder: Pat
     unknown.
     """
     if folder is not None and not any(is_file(folder / f"{name}.md") for name in known):
-        found = "no prompt text" if is_folder(folder) else "no such folder"
+        found, do = ("no prompt text", "") if is_folder(folder) else ("no such folder", CHECK_PATH)
         wanted = ", ".join(f"{name}.md" for name in known)
-        raise InputError(folder, found=found, expected=f"a folder that holds any of {wanted}")
+        raise InputError(folder, found=found, expected=f"a folder that holds any of {wanted}", do=do)
     texts = {}
     for name, placeholders in known.items():
         own = folder / f"{name}.md" if folder else None

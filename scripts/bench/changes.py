@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     output.print(shown)
     for lines in examples.values():
         for line in rng.sample(lines, min(10, len(lines))):
-            output.print(line, highlight=False, markup=False)
+            output.print(line)
 
 
 def outcome(expert: str, lay: str, context: Context) -> str:

@@ -414,9 +414,8 @@ def show(episodes: Sequence[Episode]) -> None:
         f"{max(by_run.values(), default=0):,} in one run; rows lost {sum(one.rows_lost for one in episodes):,}; "
         f"results changed {sum(bool(one.changed) for one in episodes):,}; of {sum(one.requests for one in episodes):,} "
         f"requests {sum(one.repeated for one in episodes):,} asked again, {sum(one.paid_twice for one in episodes):,} "
-        "that were not in flight",
-        highlight=False, soft_wrap=True,
-    )  # fmt: skip
+        "that were not in flight"
+    )
     for episode in bad:
         output.print(f"seed {episode.seed}, episode {episode.number}, {episode.job}: paid twice {episode.paid_twice}, "
                      f"rows lost {episode.rows_lost}, changed {episode.changed}, {episode.wrong}")  # fmt: skip

@@ -140,7 +140,7 @@ def looked_at(files: Sequence[File], index: Path) -> None:
         new = len(memory.keys("picture")) - known
     if new:
         seconds = time.process_time() - started - _reading
-        output.print(f"first looks: {new:,} pictures, {1000 * seconds / new:.1f} ms of CPU each", highlight=False)
+        output.print(f"first looks: {new:,} pictures, {1000 * seconds / new:.1f} ms of CPU each")
 
 
 def tried(photos: Path, size: int, cache: Path) -> dict[str, Any]:
@@ -222,8 +222,7 @@ def _shown(results: Sequence[dict[str, Any]]) -> int:
     lost = max(one["named"] for one in results) - min(one["named"] for one in results)
     output.print(
         f"exponent of the search {growth['searching']:.2f}, of all but the first look {growth['seconds']:.2f}; "
-        f"{bytes_each:,.0f} bytes a picture; recall differs by {lost:.3f}",
-        highlight=False,
+        f"{bytes_each:,.0f} bytes a picture; recall differs by {lost:.3f}"
     )
     return int(round(lost, 3) > 0.01 or bytes_each > 3000 or growth["searching"] > 1.1)
 

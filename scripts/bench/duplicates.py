@@ -93,7 +93,7 @@ def rivals(photos: Photos, python: str) -> Found:
                 found[name] = {(one, other) for one, other in answer["pairs"]}, answer["seconds"]
                 break
         else:
-            output.print(f"{name} is left out: {answer['missing']}", highlight=False, markup=False)
+            output.print(f"{name} is left out: {answer['missing']}")
         if name in found and tool == "imagehash":
             found[f"{name}, clusters"] = _joined(found[name][0]), found[name][1]
     return found
@@ -144,7 +144,7 @@ def show_mistakes(photos: Photos, pairs: set[Pair]) -> None:
     if wrong:
         named = Counter(name for pair in wrong for name in pair)
         most = ", ".join(f"{name} ({count})" for name, count in named.most_common(4))
-        output.print(f"Bedside's {len(wrong)} pairs against the truth, most of them with {most}", highlight=False)
+        output.print(f"Bedside's {len(wrong)} pairs against the truth, most of them with {most}")
 
 
 def show_speed(files: Sequence[Path], options: argparse.Namespace, goals: Goals) -> None:
@@ -169,7 +169,7 @@ def show_speed(files: Sequence[Path], options: argparse.Namespace, goals: Goals)
         done = duplicate_speed.join(hashes, DISTANCE, options.rounds, options.others)
         mine, faiss = done["ours"], done["faiss"]
         if "missing" in faiss:
-            output.print(f"faiss is left out: {faiss['missing']}", highlight=False, markup=False)
+            output.print(f"faiss is left out: {faiss['missing']}")
         faster = faiss.get("seconds", float("nan")) / mine["seconds"]
         theirs = f"{faiss['peak']:.0f} MB" if "peak" in faiss else "not run"
         shown.add_row(
@@ -182,7 +182,7 @@ def show_speed(files: Sequence[Path], options: argparse.Namespace, goals: Goals)
     if options.large and not options.speed:
         done = duplicate_speed.join(duplicate_speed.even_hashes(options.large), DISTANCE, 1, None)
         cost = f"{done['ours']['seconds']:.0f} s of CPU, {done['ours']['peak']:.0f} MB above what the process held"
-        output.print(f"{options.large:,} evenly random hashes: {cost}; exact: {done['exact']}", highlight=False)
+        output.print(f"{options.large:,} evenly random hashes: {cost}; exact: {done['exact']}")
 
 
 def show_quality(photos: Photos, curation: Curation, goals: Goals) -> None:
@@ -205,8 +205,7 @@ def show_quality(photos: Photos, curation: Curation, goals: Goals) -> None:
     goals.add("blur flag: false positives", "<= .05", f"{wrong:.3f}", wrong <= 0.05)
     output.print(
         f"\nBlur: AUC {before:.4f} by sharpness, {after:.4f} by sharpness over its source's limit; "
-        f"the flag finds {found:.1%} of the blurred and {wrong:.1%} of the rest",
-        highlight=False,
+        f"the flag finds {found:.1%} of the blurred and {wrong:.1%} of the rest"
     )
     flags = np.array(text)
     shown = table(
@@ -240,7 +239,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return 0 if _all(options) else 1
     except BedsideError as error:
-        errors.print(str(error), highlight=False, markup=False)
+        errors.print(str(error))
         return 1
 
 
@@ -270,11 +269,11 @@ def _show_found(photos: Photos, options: argparse.Namespace, goals: Goals) -> No
     for name, what in (("ham10000_known_duplicates", "HAM10000"), ("throat_near_duplicates", "throats")):
         listed = data / "tables" / f"{name}.csv"
         if not listed.exists():
-            output.print(f"\n{listed.name} is not there: no recall on natural near duplicates of it", highlight=False)
+            output.print(f"\n{listed.name} is not there: no recall on natural near duplicates of it")
             continue
         known = listed_pairs(listed, data, f"natural near duplicates, {what}")
         if known is None:
-            output.print(f"\n{listed.name}: no pair has both photos here", highlight=False)
+            output.print(f"\n{listed.name}: no pair has both photos here")
         else:
             show_pairs(known, {"bedside": ours(known)[:2], **rivals(known, options.others)})
     if options.fresh and (data / "photos_manifest.csv").exists():

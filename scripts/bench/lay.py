@@ -64,7 +64,7 @@ def main() -> None:
         told = [{"expert_caption": expert, "layman_caption": said} for expert, said in by_rules]
         options.write.write_text(json.dumps(told, ensure_ascii=False, indent=0), encoding="utf-8")
     for expert, said in random.Random(1).sample(by_rules, min(options.show, len(by_rules))):
-        output.print(f"E {expert}\nL {said}\n", highlight=False)
+        output.print(f"E {expert}\nL {said}\n")
 
 
 def _all(captions: Path, beside: Sequence[str]) -> Iterator[Pairs]:

@@ -101,7 +101,7 @@ def main() -> None:
         if options.show and wanted[options.show]:
             reasons = "; ".join(f"{v.gate}: {v.reason}" for v in audited.verdicts if v.gate in _FACTS and v.reason)
             text = f"{audited.image_id}\n  {pair['expert']}\n  {pair['lay']}\n  [{pair.get('why', '')}]  {reasons}"
-            output.print(text, markup=False, highlight=False)
+            output.print(text)
     if options.judge:
         model = open_model(options.judge, base_url=options.base_url)
         with Bars() as bars:
@@ -123,7 +123,7 @@ def _show_opinions(name: str, pairs: list[dict[str, Any]], judged: list[Audited]
             counts[kind, group, opinion.verdict] += 1
         if (opinion.verdict, kind) not in ((BROKEN, "broken"), (KEPT, "faithful")):
             text = f"{pair['id']}: {kind}\n  {pair['expert']}\n  {pair['lay']}"
-            output.print(f"{text}\n  {opinion.verdict}: {opinion.why}", markup=False, highlight=False)
+            output.print(f"{text}\n  {opinion.verdict}: {opinion.why}")
     for kind in ("broken", "faithful"):
         for gates in ("failed", "doubtful", "passed", "all"):
             shown.add_row(kind, gates, *(counts[kind, gates, verdict] for verdict in JUDGED))

@@ -63,7 +63,7 @@ def main() -> None:
     if options.requests:
         for latency in options.latency:
             asked = asyncio.run(_asked(options.requests, options.concurrency, latency, options.workers))
-            output.print(asked, highlight=False)
+            output.print(asked)
 
 
 def _engines(options: argparse.Namespace) -> Any:

@@ -56,7 +56,7 @@ def main() -> None:
     os.environ.setdefault("LOCAL_API_KEY", "none")
     with tempfile.TemporaryDirectory(prefix="bedside-kills-") as folder:
         said, held = asyncio.run(_disturbed(Path(folder), options))
-    output.print(said, highlight=False)
+    output.print(said)
     sys.exit(not held)
 
 

@@ -59,8 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     opening = time.process_time() - started
     output.print(
         f"{len(captions):,} captions, {len(vocabulary.terms):,} terms ({len(drafter):,} surface forms), "
-        f"Python {platform.python_version()}; vocabulary read and compiled in {opening:.2f} s",
-        highlight=False,
+        f"Python {platform.python_version()}; vocabulary read and compiled in {opening:.2f} s"
     )
 
     shown = table("", "what", "per second", "against", "per second", "ratio", right=("per second", "ratio"))
@@ -73,8 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     output.print(
         f"The replace loop writes {differ} of {len(few)} captions ({differ / len(few):.0%}) differently.\n"
         f"The build took {build:.2f} s, {opening:.2f} s of it to read and compile the vocabulary.\n"
-        "Goals: draft at least 50x the replace loop, pipeline at most 8x textstat.",
-        highlight=False,
+        "Goals: draft at least 50x the replace loop, pipeline at most 8x textstat."
     )
 
 

@@ -75,7 +75,7 @@ def command(
         shown.add_row(probe.name, verdict, probe.found, style="bold red" if probe.passed is False else None)
     output.print(shown)
     fails = any(probe.passed is False for probe in found)
-    output.print(f"{'Once it passes, it' if fails else 'It'} can play {_plays(read_product(file))}.", highlight=False)
+    output.print(f"{'Once it passes, it' if fails else 'It'} can play {_plays(read_product(file))}.")
     return int(fails)
 
 

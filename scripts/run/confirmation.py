@@ -40,11 +40,17 @@ from loaders.medconceal import Task, cases
 from loaders.models.prompts import Prompts
 from scripts.run.play import Play, decoding_of, open_corpus, play, record_of, roles_of, rules_of, warn_of_family
 from scripts.run.stored import Rescored, Stored
-from scripts.terminal.console import errors
+from scripts.terminal.console import warn
 from scripts.terminal.finish import end_as_invalid, finish
 from scripts.terminal.options_of import options_of
 
 RULES, TEMPLATE = "rules", "template"
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help="medconceal[@TAG], official, a release folder, or REPO[@TAG].")
+]
+SamePolicy = Annotated[
+    str, typer.Option(metavar="bedside|paper|FILE", help="Patient policy, as in `bedside run confirmation`.")
+]
 _NAMES = ", ".join(f"scripted/{name}" for name in BY_ROLE["clinician"])
 
 
@@ -52,9 +58,7 @@ _NAMES = ", ".join(f"scripted/{name}" for name in BY_ROLE["clinician"])
 class Scored(Play):
     """Options of every command that scores dialogues with the reserved patient."""
 
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="medconceal[@TAG], official, a release folder, or REPO[@TAG].")
-    ]
+    data: Data
     judge: Annotated[
         str,
         typer.Option(
@@ -205,7 +209,7 @@ def run_task(task: Task, options: Scored) -> None:
     )
     warn_of_family(names, next(iter(names)), "judge")
     if elsewhere:
-        errors.print(elsewhere, style="yellow", highlight=False, markup=False)
+        warn(elsewhere)
     _warn_of_script([judged.episode for judged in played.records], policy if computed else None)
     numbers = results(played.records, record, row=row, seed=options.seed, summary=summary_of(names.get(WRITER)))
     _warn_of_unjudged(numbers)
@@ -280,7 +284,7 @@ def _warn_of_script(episodes: Sequence[Episode], policy: PolicyConfig | None) ->
         text = f"{others:,} of {len(turns):,} turns of the clinician are in other letters than Latin ones"
         if policy is not None and policy.overlap != "rated":
             text += ": they touch no concern by its words, which are English; --overlap rated asks the evaluator"
-        errors.print(text, style="yellow", highlight=False, markup=False)
+        warn(text)
 
 
 def _warn_of_unjudged(numbers: Sequence[Result]) -> None:
@@ -291,7 +295,7 @@ def _warn_of_unjudged(numbers: Sequence[Result]) -> None:
             if note.endswith(NO_JUDGEMENT):
                 columns.setdefault(note, []).append(number.column)
     for note, of in columns.items():
-        errors.print(f"{note} of {', '.join(of)}", style="yellow", highlight=False, markup=False)
+        warn(f"{note} of {', '.join(of)}")
 
 
 def fitted_elsewhere(policy: PolicyConfig, evaluator: str | None) -> str:
@@ -367,7 +371,7 @@ def _finished_dialogues(task: Task, options: Scored, people: Transcripts) -> lis
     dialogues = [one for one in people.dialogues if one.task == task][: options.limit]
     left = ", ".join(f"{count:,} {reason}" for reason, count in people.left_out.items())
     if left:
-        errors.print(f"Left out: {left}", style="yellow", highlight=False, markup=False)
+        warn(f"Left out: {left}")
     if not dialogues:
         raise InputError(options.transcripts, found=f"no {task}", expected="at least one dialogue of the task")
     return dialogues
@@ -383,8 +387,7 @@ def _scoring(
         found = f"no model for {anew:,} dialogues without a trace"
         raise InputError("--evaluator", found=found, expected="a model that rates their turns, or rules")
     if anew:
-        text = f"{anew:,} of {len(dialogues):,} dialogues have no trace: it is recomputed from their turns"
-        errors.print(text, style="yellow", highlight=False, markup=False)
+        warn(f"{anew:,} of {len(dialogues):,} dialogues have no trace: it is recomputed from their turns")
     written = options.names.get(WRITER) is not None
     told = transcript_game(task, policy=policy, prompts=texts, evaluator=evaluator, written=written)
     return judged_game(told, _judging(options, texts))

@@ -31,7 +31,7 @@ from loaders.opened import Opened
 from scripts.run.cues import cue_facts, cues_of, warn_of_cues
 from scripts.run.play import Play, open_corpus, play, record_of, roles_of, rules_of, warn_of_family
 from scripts.run.stored import Rescored, Stored
-from scripts.terminal.console import errors
+from scripts.terminal.console import warn
 from scripts.terminal.finish import finish
 from scripts.terminal.options import Resamples, Slices, one_of
 from scripts.terminal.options_of import options_of
@@ -231,8 +231,7 @@ def _warn_of_silence(played: Sequence[Consultation]) -> None:
         if empty:
             cut = sum("max_tokens" in turn.flags for turn in empty)
             thought = f", {cut:,} of them cut off during reasoning" if cut else ""
-            text = f"{role}: {len(empty):,} of {len(turns):,} turns are empty{thought}"
-            errors.print(text, style="yellow", highlight=False)
+            warn(f"{role}: {len(empty):,} of {len(turns):,} turns are empty{thought}")
 
 
 def warn_of_cases(read: Cases, data: str) -> None:
@@ -242,9 +241,8 @@ def warn_of_cases(read: Cases, data: str) -> None:
         do = "Play a split whose rows have a general complaint: a build writes them for test"
         raise InputError(data, found=f"no playable case{reason}", expected="at least one", do=do)
     for row in read.invalid[:5]:
-        errors.print(f"not played: {row.case_id}: {row.reason}", style="yellow", highlight=False, markup=False)
+        warn(f"not played: {row.case_id}: {row.reason}")
     if len(read.invalid) > 5:
-        errors.print(f"not played: {len(read.invalid) - 5:,} more", style="yellow", highlight=False)
+        warn(f"not played: {len(read.invalid) - 5:,} more")
     if read.giveaways:
-        text = f"{len(read.giveaways):,} cases have a complaint that names the diagnosis, so the patient may say it"
-        errors.print(text, style="yellow", highlight=False)
+        warn(f"{len(read.giveaways):,} cases have a complaint that names the diagnosis, so the patient may say it")

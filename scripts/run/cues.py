@@ -11,7 +11,7 @@ from baselines.threemdbench.consultation.settings import setting_named
 from loaders.errors import InputError
 from loaders.files.records import to_json
 from loaders.opened import Opened
-from scripts.terminal.console import errors
+from scripts.terminal.console import errors, warn
 
 _SHOWN = 20
 
@@ -46,14 +46,13 @@ def warn_of_cues(cues: Cues, read: Cases) -> None:
     """Reports which cases have no cues, and whether the cases were searched for the classifier's own photos."""
     if uncued := _uncued(read):
         named = ", ".join(uncued[:_SHOWN]) + (" …" if len(uncued) > _SHOWN else "")
-        text = (
+        warn(
             f"{len(uncued):,} cases have no cues and are not played: {named}. To compare with a run that plays "
             "them, use bedside contrast, which takes the cases that both have"
         )
-        errors.print(text, style="yellow", highlight=False, markup=False)
     if cues.more.search is None:
         text = "The cues do not record whether the cases were checked for the classifier's training photos"
-        errors.print(text, highlight=False)
+        errors.print(text)
 
 
 def _uncued(read: Cases) -> list[str]:

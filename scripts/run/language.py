@@ -15,7 +15,7 @@ from baselines.medlaybench_v.readability import FOREIGN
 from baselines.results.run import Result
 from loaders.opened import open_data
 from scripts.run.stored import Rescored, Stored
-from scripts.terminal.console import errors
+from scripts.terminal.console import warn
 from scripts.terminal.finish import finish, used
 from scripts.terminal.options import Data, Out, Resamples, Seed
 
@@ -54,7 +54,7 @@ def _warn(results: Sequence[Result]) -> None:
     """Says how many captions of a register are in another script than that of the formulas."""
     notes = {f"{one.setting}: {part}": None for one in results for part in one.note.split("; ") if FOREIGN in part}
     for note in notes:
-        errors.print(note, style="yellow", highlight=False, markup=False)
+        warn(note)
 
 
 def rescore(stored: Stored) -> Rescored:

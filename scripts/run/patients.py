@@ -12,21 +12,17 @@ from baselines.medconceal.simulation import SHAPE, results, shapes
 from baselines.results.run import RunRecord, because
 from loaders.files.records import to_json
 from loaders.medconceal import cases
-from scripts.run.confirmation import policy_of
+from scripts.run.confirmation import Data, SamePolicy, policy_of
 from scripts.run.play import open_corpus
 from scripts.terminal.finish import finish, used
 from scripts.terminal.options import Out, Seed
 
 
 def command(
-    data: str = typer.Argument(
-        ..., metavar="DATA", help="medconceal[@TAG], official, a release folder, or REPO[@TAG]."
-    ),
+    data: Data,
     *,
     out: Out,
-    policy: Annotated[
-        str, typer.Option(metavar="bedside|paper|FILE", help="Patient policy, as in `bedside run confirmation`.")
-    ] = DEFAULT.name,
+    policy: SamePolicy = DEFAULT.name,
     turns: Annotated[int, typer.Option(min=1, max=40, help="Turns per dialogue.")] = 8,
     seed: Seed = 0,
 ) -> None:

@@ -25,7 +25,7 @@ from loaders.models.chat import open_model
 from loaders.models.messages import EFFORTS
 from loaders.models.prompts import Prompts as Texts
 from loaders.opened import Opened, open_data
-from scripts.terminal.console import errors, output, table
+from scripts.terminal.console import errors, output, table, warn
 from scripts.terminal.finish import used
 from scripts.terminal.options import Out, Prompts, Seed
 from scripts.terminal.progress import Bars
@@ -303,7 +303,7 @@ def play(
     folder = out or options.out
     if options.epochs > 1 and all(isinstance(one, Scripted) and not one.draws for one in roles.players.values()):
         text = f"No role draws what it says: all {options.epochs:,} epochs play each case in the same way"
-        output.print(text, style="yellow", highlight=False)
+        output.print(text, style="yellow")
     with Bars() as bars:
         played = play_run(
             with_decoding(game, roles.decoding),
@@ -345,18 +345,13 @@ def _tell(played: Played[Any], out: Path) -> None:
         output.print(shown)
     usage = played.usage
     if usage.asked or usage.replayed:
-        output.print(f"{usage.asked:,} new answers, {usage.replayed:,} reused from {out}", highlight=False)
+        output.print(f"{usage.asked:,} new answers, {usage.replayed:,} reused from {out}")
     output.print()
     for (role, stop), count in sorted(played.silenced.items()):
-        errors.print(
-            f"{role}: {count:,} of {played.spent[role].requests:,} answers {_SILENCED[stop]}",
-            style="yellow",
-            highlight=False,
-            markup=False,
-        )
+        warn(f"{role}: {count:,} of {played.spent[role].requests:,} answers {_SILENCED[stop]}")
     cases = len(played.outcomes)
     for reason, count in played.problems.most_common(5):
-        errors.print(f"{count:,} of {cases:,}: {reason}", style="yellow", highlight=False, markup=False)
+        warn(f"{count:,} of {cases:,}: {reason}")
     failure = played.failure or (None if played.records else "no case has a record")
     if failure is None:
         return
@@ -371,8 +366,6 @@ def _tell(played: Played[Any], out: Path) -> None:
         f"Failed: {failure}. The dialogues are in {out}; no results were written. {again}; --max-invalid 1 counts such "
         "cases and continues.",
         style="bold red",
-        highlight=False,
-        markup=False,
     )
     raise typer.Exit(1)
 
@@ -414,4 +407,4 @@ def warn_of_family(names: Mapping[str, str | None], measured: str, judge: str) -
     one, other = (family(names.get(role) or "") for role in (measured, judge))
     if one is not None and one == other:
         text = f"{measured.capitalize()} and {judge} are both from the family {one}: judges favour their own family"
-        errors.print(text, style="yellow")
+        errors.print(text, style="yellow", highlight=True)

@@ -85,9 +85,7 @@ def command(options: Recheck) -> None:
     _check_unchanged(options, before, with_decoding(game, decoding_of(options, names)).decoding["assessor"], texts)
     roles = roles_of(names, scripted_agent, options)
     if repeated := sum(one.epoch > 1 for one in stored):
-        errors.print(
-            f"Of each case, the first consultation is assessed again; {repeated:,} repetitions are not", highlight=False
-        )
+        errors.print(f"Of each case, the first consultation is assessed again; {repeated:,} repetitions are not")
     played = play(game, cases, roles, options, title=f"{options.assessor}, again")
     record = record_of(
         "recheck",

@@ -52,7 +52,7 @@ def play_each(
     playing = {name: roles_of({role: name, **others}, agent, options, others=names) for name in names}
     played: dict[str, Played[Record]] = {}
     for name, roles in playing.items():
-        output.print(name, style="bold", highlight=False)
+        output.print(name, style="bold")
         spent = sum(run.charged for run in played.values())
         left = None if options.max_cost is None else max(0.0, options.max_cost - spent)
         mine = replace(options, max_cost=left)

@@ -34,6 +34,6 @@ def command(
     cases = one_a_diagnosis(read.cases, seed)
     written = write_sheets(read.cases, out, setting=setting, raters=raters, seed=seed, stand_in=opened.stand_in)
     keep_pictures(out.parent, cases)
-    output.print(f"{len(cases)} cases for {raters} physicians, photos in {out.parent / 'images'}:", highlight=False)
+    output.print(f"{len(cases)} cases for {raters} physicians, photos in {out.parent / 'images'}:")
     for path in written:
-        output.print(f"  {path}", highlight=False, soft_wrap=True)
+        output.print(f"  {path}")

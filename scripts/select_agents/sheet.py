@@ -35,9 +35,9 @@ def command(
     chosen = drawn([dialogue for run in read_runs(runs) for dialogue in dialogues_of(run)], count, seed)
     written = write_sheets(chosen, out, raters=raters, count=count, seed=seed)
     copied = _copy_pictures(runs, {dialogue.record.case_id for dialogue in chosen}, out.parent)
-    output.print(f"{count} dialogues for {raters} annotators, {copied} photos in images:", highlight=False)
+    output.print(f"{count} dialogues for {raters} annotators, {copied} photos in images:")
     for path in written:
-        output.print(f"  {path}", highlight=False, soft_wrap=True)
+        output.print(f"  {path}")
 
 
 def _copy_pictures(runs: Sequence[Path], cases: set[str], out: Path) -> int:

@@ -74,7 +74,7 @@ def command(options: Checking) -> None:
 
 
 def _line(name: str, text: str, *, bad: bool = False) -> None:
-    output.print(f"{name}: {text}", highlight=False, soft_wrap=True, style="yellow" if bad else None)
+    output.print(f"{name}: {text}", style="yellow" if bad else None)
 
 
 def _schedule(study: Study, offers: Sequence[Offer]) -> None:
@@ -95,14 +95,13 @@ def _schedule(study: Study, offers: Sequence[Offer]) -> None:
 def _power(study: Study, offers: Sequence[Offer], detect: float) -> None:
     for one in planned.expected(study.design, offers):
         output.print()
-        output.print(f"{one.task}: one case counts as {one.each:.2f} independent ones", highlight=False)
+        output.print(f"{one.task}: one case counts as {one.each:.2f} independent ones")
         output.print(showing(one.cases, detect, each=one.each))
     output.print(
         f"People compared with a model on the same cases: paired over cases, two-sided, alpha {ALPHA}, power "
         f"{POWER}. Assumed: {planned.BY_PERSON:.0%} of a difference's variance is between people, "
         f"{planned.BY_CASE:.0%} between cases.",
         style="dim",
-        highlight=False,
     )
 
 

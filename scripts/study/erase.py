@@ -6,7 +6,7 @@ import typer
 
 from baselines.study.people import erase
 from scripts.study.folder import Database, Folder, now, opened
-from scripts.terminal.console import errors, output
+from scripts.terminal.console import output, warn
 
 
 def command(
@@ -24,8 +24,7 @@ def command(
         for name in person:
             with store.writing() as connection:
                 erase(connection, keys, name, now())
-            output.print(f"{name}: erased", highlight=False)
+            output.print(f"{name}: erased")
         if not store.tidy():
-            told = "The database is being read, and its -wal file still holds what was deleted: repeat this command"
-            errors.print(told, style="yellow", highlight=False)
-    output.print("Earlier exports still hold this person's answers: delete them, and export again", highlight=False)
+            warn("The database is being read, and its -wal file still holds what was deleted: repeat this command")
+    output.print("Earlier exports still hold this person's answers: delete them, and export again")

@@ -27,9 +27,9 @@ def command(
     with opened(study, database) as (read, store, keys):
         exported = export(read, store, keys, out)
     for path in exported.files:
-        output.print(f"  {path}", highlight=False, soft_wrap=True)
+        output.print(f"  {path}")
     left = ", ".join(f"{count:,} {reason}" for reason, count in exported.left_out.items())
-    output.print(f"{exported.items:,} items" + (f"; left out: {left}" if left else ""), highlight=False)
+    output.print(f"{exported.items:,} items" + (f"; left out: {left}" if left else ""))
     output.tell(items=exported.items, left_out=dict(exported.left_out), stand_in=exported.stand_in)
     if exported.stand_in:
-        output.print(f"stand-in, no result: {exported.stand_in}", style="yellow", highlight=False)
+        output.print(f"stand-in, no result: {exported.stand_in}", style="yellow")

@@ -48,11 +48,9 @@ def command(
             login = make_link(connection, None, now())
             note(connection, now(), "login made")
     if coordinator:
-        errors.print(
-            f"Coordinator's login (works once, within an hour): {where.rstrip('/')}/c/{login}", highlight=False
-        )
+        errors.print(f"Coordinator's login (works once, within an hour): {where.rstrip('/')}/c/{login}")
     if not links:
         return
     rows = [{"person": name, "link": f"{where.rstrip('/')}/i/{token}"} for name, token in links]
     sys.stdout.write(table_bytes(("person", "link"), rows).decode())
-    errors.print(f"{len(rows)} link{'s' if len(rows) > 1 else ''}; each works once, within 30 days.", highlight=False)
+    errors.print(f"{len(rows)} link{'s' if len(rows) > 1 else ''}; each works once, within 30 days.")

@@ -21,5 +21,5 @@ def command(
     Example: `bedside study new confirmation -o study/`
     """
     for path in write_study(out, one_of("task", task, TASKS)):
-        output.print(f"  {path}", highlight=False, soft_wrap=True)
-    output.print("\nReplace every TODO, then run: bedside study check", highlight=False)
+        output.print(f"  {path}")
+    output.print("\nReplace every TODO, then run: bedside study check")

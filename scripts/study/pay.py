@@ -38,4 +38,4 @@ def command(
     else:
         write_new({out: content})
     total = sum(float(row["amount"]) for row in rows)
-    errors.print(f"{len(rows)} people, {total:,.2f} {read.design.pay.currency} in all", highlight=False)
+    errors.print(f"{len(rows)} people, {total:,.2f} {read.design.pay.currency} in all")

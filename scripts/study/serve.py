@@ -27,12 +27,12 @@ from loaders.files.untrusted import is_file, is_there
 from loaders.medconceal import Task
 from loaders.models.prompts import Prompts as Texts
 from loaders.opened import open_data
-from scripts.run.confirmation import RULES, TEMPLATE, policy_of
+from scripts.run.confirmation import RULES, TEMPLATE, SamePolicy, policy_of
 from scripts.run.play import Asking, Price, Roles, roles_of
 from scripts.study.folder import Database, Folder
 from scripts.study.sample import sample_source
 from scripts.terminal import stopping
-from scripts.terminal.console import errors, output
+from scripts.terminal.console import output, warn
 from scripts.terminal.options import Prompts, one_of
 from scripts.terminal.options_of import options_of
 
@@ -61,9 +61,7 @@ class Serving:
         str | None,
         typer.Option(metavar="MODEL|rules", help="Model that rates each turn of a person; `rules` in a rehearsal."),
     ] = None
-    policy: Annotated[
-        str, typer.Option(metavar="bedside|paper|FILE", help="Patient policy, as in `bedside run confirmation`.")
-    ] = DEFAULT.name
+    policy: SamePolicy = DEFAULT.name
     prompts: Prompts = None
     base_url: Annotated[
         tuple[str, ...], typer.Option(metavar="URL|ROLE=URL", help="Base URL of the models' server. May be repeated.")
@@ -278,16 +276,14 @@ def source_of(data: str, study: Study) -> Source:
 
 
 def _tell(site: Site, address: str, login: str, tried: list[tuple[str, str]]) -> None:
-    output.print(f"{site.study.design.title}: {address}", highlight=False, soft_wrap=True)
+    output.print(f"{site.study.design.title}: {address}")
     if site.stand_in:
-        errors.print(f"Stand-in: {site.stand_in}. Every export is marked so.", style="yellow", highlight=False)
-    output.print(
-        f"Coordinator's login (works once, within an hour): {address}/c/{login}", highlight=False, soft_wrap=True
-    )
+        warn(f"Stand-in: {site.stand_in}. Every export is marked so.")
+    output.print(f"Coordinator's login (works once, within an hour): {address}/c/{login}")
     for name, token in tried:
-        output.print(f"Try it as {name} (works once): {address}/i/{token}", highlight=False, soft_wrap=True)
-    output.print(f"Invite people: bedside study invite {site.study.folder} --count 20", highlight=False, soft_wrap=True)
-    output.print("Ctrl-C stops the server; nothing is lost.", highlight=False)
+        output.print(f"Try it as {name} (works once): {address}/i/{token}")
+    output.print(f"Invite people: bedside study invite {site.study.folder} --count 20")
+    output.print("Ctrl-C stops the server; nothing is lost.")
 
 
 def _listen(site: Site, options: Serving, origins: list[str], listener: socket.socket) -> None:

@@ -23,10 +23,10 @@ from scripts.terminal.tables import Table, wrapped
 
 class Terminal(Console):
     """A console that breaks lines only between words. Brackets are ordinary text, never markup: names of files, cells
-    of tables and answers of models may contain them."""
+    of tables and answers of models may contain them. Numbers are not coloured unless asked for (`highlight=True`)."""
 
     def __init__(self, *, stderr: bool = False) -> None:
-        super().__init__(stderr=stderr, markup=False, emoji=False)
+        super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)
         self.document: dict[str, Any] | None = None  # collected for `--json` instead of being printed
 
     @property
@@ -64,7 +64,7 @@ class Terminal(Console):
                 elif each.strip():
                     errors.print(each, **options)
             elif isinstance(each, Table):
-                super().print(_lines(each, self.room), **options | {"highlight": False})
+                super().print(_lines(each, self.room), **options)
             else:
                 indent = " " * (len(each) - len(each.lstrip(" ")) + 2)
                 super().print("\n".join(wrapped(each, self.room, indent)), **options)
@@ -76,6 +76,11 @@ def _lines(table: Table, room: int | None) -> Text:
 
 output = Terminal()
 errors = Terminal(stderr=True)
+
+
+def warn(text: str) -> None:
+    """Prints a warning to standard error."""
+    errors.print(text, style="yellow")
 
 
 def table(title: str, *columns: str, right: Sequence[str] = ()) -> Table:
@@ -104,7 +109,7 @@ def interruptible(command: Callable[_Given, _Returned]) -> Callable[_Given, _Ret
                 raise
             said = str(stop) if isinstance(stop, KeyboardInterrupt) else ""
         with suppress(OSError):
-            errors.print(f"\n{said or 'Stopped.'}", style="yellow", highlight=False, markup=False)
+            warn(f"\n{said or 'Stopped.'}")
         raise typer.Exit(stopping.code())
 
     return run

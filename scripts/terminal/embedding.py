@@ -127,8 +127,7 @@ def _embed(
     cut = ", ".join(f"{register} {part.truncated.sum():,}" for register, part in made.texts.items())
     output.print(
         f"{encoder.name}: {made.encoded:,} items newly encoded; captions longer than {encoder.context_length} "
-        f"tokens: {cut}",
-        highlight=False,
+        f"tokens: {cut}"
     )
     return made
 

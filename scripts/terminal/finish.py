@@ -23,7 +23,7 @@ from loaders.files.disk import make_folder, write_whole
 from loaders.files.places import command_line, without_places
 from loaders.files.untrusted import is_file
 from loaders.opened import Opened
-from scripts.terminal.console import errors, output, table
+from scripts.terminal.console import errors, output, table, warn
 from scripts.terminal.tables import Number, Table
 
 LONG = 24  # numbers that a terminal shows; if there are more, only the headline
@@ -62,27 +62,26 @@ def finish(
     if printed and output.document is None:
         _print(told_results, out, instead)
     if record.stand_in:
-        output.print(f"stand-in: {record.stand_in}", style="yellow", highlight=False)
+        output.print(f"stand-in: {record.stand_in}", style="yellow")
     if aside:
-        output.print(f"The run that was there is now in {aside}.", highlight=False)
-    output.print(f"{out}: run {told.run_id}. Next:", highlight=False)
+        output.print(f"The run that was there is now in {aside}.")
+    output.print(f"{out}: run {told.run_id}. Next:")
     if any(published(result.paper, result.table) for result in told_results):
-        output.print(f"  bedside compare {out}", highlight=False)
-    output.print(f"  bedside report {out} -o report.html", highlight=False)
+        output.print(f"  bedside compare {out}")
+    output.print(f"  bedside report {out} -o report.html")
 
 
 def end_as_invalid(reasons: Sequence[str]) -> NoReturn:
     """Says why the numbers of a finished run cannot be trusted, and ends the command with code 1."""
     told = f"INVALID: {'; '.join(reasons)}. No headline numbers are printed."
-    errors.print(told, style="bold red", highlight=False, markup=False)
+    errors.print(told, style="bold red")
     raise typer.Exit(1)
 
 
 def tell_absent(run: Path) -> None:
     """Say which files of a finished run are not in its folder, before something is made from the others."""
     if absent := absent_files(run):
-        text = f"{run} lacks {', '.join(absent)}, which the run stored: what is made from that is missing"
-        errors.print(text, style="yellow", highlight=False)
+        warn(f"{run} lacks {', '.join(absent)}, which the run stored: what is made from that is missing")
 
 
 def tell_half_known(cases: int) -> None:
@@ -92,7 +91,7 @@ def tell_half_known(cases: int) -> None:
             f"{cases:,} cases were played by an early version, which kept no cues: what repeats only a cue is not "
             "masked. Read what was said before you publish it"
         )
-        output.print(text, style="yellow", highlight=False)
+        output.print(text, style="yellow")
 
 
 def _print(results: Sequence[Result], out: Path, instead: Mapping[str, str] | None) -> None:
@@ -103,7 +102,7 @@ def _print(results: Sequence[Result], out: Path, instead: Mapping[str, str] | No
         return
     first = headline(results, instead)
     output.print(headline_table("Headline numbers", [(_name(result), result) for result in first]))
-    output.print(f"{len(results) - len(first):,} more numbers: {out / 'results.csv'}\n", highlight=False)
+    output.print(f"{len(results) - len(first):,} more numbers: {out / 'results.csv'}\n")
 
 
 def _name(result: Result) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from loaders.errors import InputError
+from loaders.errors import NAME_FILE, InputError
 from loaders.files.disk import check_folder
 from loaders.files.untrusted import is_folder, is_text, is_there, resolved
 
@@ -42,7 +42,7 @@ def file_outside_releases(path: Path | None) -> Path | None:
     """A file to write, if any, which is not inside a release. Raises: InputError, also for a folder."""
     if path is not None:
         if is_folder(path):
-            raise InputError(path, found="is a folder", expected="the name of a file")
+            raise InputError(path, found="is a folder", expected="the name of a file", do=NAME_FILE)
         _refuse_releases(path, "a file outside")
     return path
 
@@ -88,6 +88,13 @@ Slices = Annotated[
     ),
 ]
 All = Annotated[bool, typer.Option("--all", help="Print everything, not only what fits a screen.")]
+DifferentData = Annotated[
+    bool,
+    typer.Option(
+        "--different-data",
+        help="Allow runs over different data in one table, as for an ablation or two systems' captions.",
+    ),
+]
 Cache = Annotated[Path, typer.Option(metavar="DIR", help="Cache of embeddings, reused by later runs.")]
 Device = Annotated[str | None, typer.Option(metavar="NAME", help="cpu, cuda:0, … [a GPU if there is one]")]
 Prompts = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder with your own prompt texts.")]

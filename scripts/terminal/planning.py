@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import ceil
 
+from baselines.dialogue.budget import dollars
 from baselines.dialogue.played import Spent
 from baselines.dialogue.run import Prices
 from baselines.results.power import cases_needed, smallest_difference
@@ -35,13 +36,13 @@ def spending(
         name = names[role]
         free = name.startswith("scripted/")
         price = (0.0, 0.0) if free else prices.get(name)
-        dollars = None if price is None else (spent.input_tokens * price[0] + spent.output_tokens * price[1]) / 1e6
+        cost = None if price is None else dollars(price, spent.input_tokens, spent.output_tokens)
         seconds = 0.0 if free else spent.requests * latency + spent.output_tokens / speed
         hours = seconds / at_once / 3600
         cells = (spent.requests, spent.input_tokens, spent.output_tokens)
-        shown.add_row(role, name, *cells, _dollars(dollars), Number(hours, f"{hours:.2f}"))
-        known = known and dollars is not None
-        for part, value in zip(whole, (*cells, dollars or 0.0, hours), strict=True):
+        shown.add_row(role, name, *cells, _dollars(cost), Number(hours, f"{hours:.2f}"))
+        known = known and cost is not None
+        for part, value in zip(whole, (*cells, cost or 0.0, hours), strict=True):
             whole[part] += value
     total = _dollars(whole["dollars"] if known else None)
     counts = (int(whole[part]) for part in ("requests", "in", "out"))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from loaders.errors import InputError
+from loaders.errors import CHECK_PATH, CHECK_WHOLE, NAME_FILE, InputError
+from loaders.files.images import ImageError, open_image
+from loaders.files.tables import read_records
 
 
 @pytest.mark.parametrize(
@@ -25,7 +29,27 @@ def test_what_was_found_reads_behind_its_label(found: str, shown: str) -> None:
     assert str(error) == f"captions.csv: {found} (expected another)"
 
 
-def test_what_many_readers_find_has_one_advice_unless_a_reader_has_its_own() -> None:
-    assert InputError("a.csv", found="is empty").do == InputError("b.xml", found="holds only a header line").do != ""
-    assert InputError("a.csv", found="is empty", do="Fetch it").do == "Fetch it"
-    assert InputError("a.csv", found="is emptyish").do == ""
+@pytest.mark.parametrize(
+    ("name", "content", "do"),
+    [
+        ("absent.csv", None, CHECK_PATH),
+        (".", None, NAME_FILE),
+        ("a.csv", b"", CHECK_WHOLE),
+        ("a.csv", b"id\n", CHECK_WHOLE),
+        ("a.csv", b"\n\n", CHECK_WHOLE),
+        ("a.jsonl", b"\n", CHECK_WHOLE),
+    ],
+)
+def test_what_many_readers_find_has_one_advice(name: str, content: bytes | None, do: str, tmp_path: Path) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError) as refused:
+        read_records(tmp_path / name)
+    assert refused.value.do == do
+
+
+def test_an_unusable_image_gives_no_general_advice() -> None:
+    """It is the detail of one photo of many, in reports and releases, where that would only repeat."""
+    with pytest.raises(ImageError) as refused:
+        open_image(b"")
+    assert refused.value.do == ""

@@ -148,6 +148,15 @@ class Visitor:
         self.do("say", text=text)
         self.wait()
 
+    def converse(self, *, survey: bool = True) -> None:
+        """Have a whole conversation: five messages, no finding, and the short survey unless it is left open."""
+        for words in TURNS[:5]:
+            self.say(words)
+        self.do("finish")
+        self.do("findings", none="yes")
+        if survey:
+            self.do("after", difficulty="2", realism="3", tools="None")
+
     def wait(self, seconds: float = 60.0) -> None:
         """Wait until the patient has answered."""
         until = time.monotonic() + seconds

@@ -195,18 +195,22 @@ def test_runs_over_different_data(other: DataUsed, found: str, tmp_path: Path, c
     assert execute(["compare", *runs, "--different-data"]) == 0
 
 
-def test_runs_over_other_splits_of_one_release_go_together(tmp_path: Path) -> None:
-    one = write(tmp_path / "one", ["Table 5"])
-    other = write(tmp_path / "two", ["Table 5"], data=DataUsed("medlaybench-v", "train", "v1.0.0", "cd" * 32))
-    assert len(read_runs([one, other])) == 2
+@pytest.mark.parametrize(
+    "other",
+    [
+        DataUsed("medlaybench-v", "train", "v1.0.0", "cd" * 32),  # another split of one release
+        DataUsed("medlaybench-v", "test", None, DIGEST),  # a revision that is not known is no other one
+    ],
+)
+def test_runs_over_one_release_go_together(other: DataUsed, tmp_path: Path) -> None:
+    runs = [write(tmp_path / "one", ["Table 5"]), write(tmp_path / "two", ["Table 5"], data=other)]
+    assert len(read_runs(runs)) == 2
 
 
-def test_a_revision_that_is_not_known_is_no_other_one(tmp_path: Path) -> None:
-    one = write(tmp_path / "one", ["Table 5"])
-    folder = write(tmp_path / "two", ["Table 5"], data=DataUsed("medlaybench-v", "test", None, DIGEST))
-    assert len(read_runs([one, folder])) == 2
-    changed = write(tmp_path / "three", ["Table 5"], data=DataUsed("medlaybench-v", "test", None, "cd" * 32))
-    with pytest.raises(InputError, match="content of split test"):  # of two folders, only the content tells
+def test_of_two_folders_only_the_content_tells(tmp_path: Path) -> None:
+    folder = write(tmp_path / "one", ["Table 5"], data=DataUsed("medlaybench-v", "test", None, DIGEST))
+    changed = write(tmp_path / "two", ["Table 5"], data=DataUsed("medlaybench-v", "test", None, "cd" * 32))
+    with pytest.raises(InputError, match="content of split test"):
         read_runs([folder, changed])
 
 

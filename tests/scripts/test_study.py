@@ -21,7 +21,7 @@ from scripts.bench.postgres import free_port
 from scripts.cli import execute
 from scripts.study import serve
 from tests.parts.processes import started
-from tests.parts.study_talks import TURNS, Visitor, visiting
+from tests.parts.study_talks import Visitor, visiting
 
 
 def listened(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[Site]:
@@ -60,11 +60,7 @@ def test_from_nothing_to_an_export(
         person.do("feedback")
         person.do("comprehension", check0="0", check1="0")
         person.do("begin")
-        for words in TURNS[:5]:
-            person.say(words)
-        person.do("finish")
-        person.do("findings", none="yes")
-        person.do("after", difficulty="2", realism="3", tools="None")
+        person.converse()
     capsys.readouterr()
     assert execute(["study", "invite", str(study), "--count", "2"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))

@@ -30,7 +30,6 @@ from loaders.files.disk import write_whole
 from loaders.files.images import cell_bytes
 from loaders.pages import small_jpeg
 
-SIDE = 1024  # pixels of a photo's longer side
 PHOTOS = "relevance-photos"
 _MARKS = (("1", "relevant"), ("0", "not relevant"))
 _ASKED = {
@@ -69,7 +68,9 @@ class Relevance:
             )
         drawn = drawn_cases(free, design.seed)
         cases = dict(list(drawn.items())[: design.cases])
-        pictures = {name: small_jpeg(cell_bytes(row["image"], row["image_id"]), SIDE) for name, row in cases.items()}
+        pictures = {
+            name: small_jpeg(cell_bytes(row["image"], row["image_id"]), diagnosis.SIDE) for name, row in cases.items()
+        }
         items = tuple(
             _item(f"{task}/{name}", asked, row["image_id"], pictures[name] if task == ADDITIONAL else None)
             for task in TASKS

@@ -19,6 +19,11 @@ Form = Mapping[str, Sequence[str]]
 """The posted form: name -> texts, each stripped of surrounding spaces."""
 
 
+def first_text(form: Form, name: str) -> str:
+    """The first text of a field; "" if the form does not have it."""
+    return next(iter(form.get(name, ())), "")
+
+
 class Rows(tuple[Mapping[str, Any], ...]):
     """Rows in memory with the interface of a `datasets` split."""
 

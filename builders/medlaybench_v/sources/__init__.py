@@ -21,7 +21,7 @@ from pathlib import Path
 from builders.medlaybench_v.sources.files import Columns, Row, caption_rows
 from builders.medlaybench_v.sources.roco import ROCOV2, roco_digest, roco_folders, roco_rows
 from builders.samples.medlaybench_v import CAPTIONS, IMAGES
-from loaders.errors import InputError
+from loaders.errors import CHECK_FOLDER, InputError
 from loaders.files.image_files import AMBIGUOUS, ImageIndex
 from loaders.files.tables import read_records
 from loaders.files.untrusted import BadRow, digest_of, is_folder, name_of
@@ -110,7 +110,7 @@ def _images(*folders: Path) -> ImageIndex:
     index = ImageIndex(*folders)
     if not len(index):
         where = ", ".join(map(str, folders))
-        raise InputError(where, found="holds no image", expected="files such as ROCO_00001.jpg")
+        raise InputError(where, found="holds no image", expected="files such as ROCO_00001.jpg", do=CHECK_FOLDER)
     return index
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from builders.medlaybench_v.words.terms import KINDS, POS, Term
-from loaders.errors import InputError
+from loaders.errors import CHECK_WHOLE, InputError
 from loaders.files.tables import Table, open_table
 from loaders.files.untrusted import (
     BadRow,
@@ -262,7 +262,7 @@ def _rrf(
                 continue
             yield number, cells
     if not lines:
-        raise InputError(path, found="is empty", expected=f"rows of {columns} cells")
+        raise InputError(path, found="is empty", expected=f"rows of {columns} cells", do=CHECK_WHOLE)
     if bad is not None:
         check_bad(wrong, lines, path)
         bad += wrong
@@ -289,7 +289,7 @@ def read_medlineplus(path: Path) -> Reading:
     """
     data = read_file(path)
     if not data:
-        raise InputError(path, found="is empty", expected="a MedlinePlus health-topic file")
+        raise InputError(path, found="is empty", expected="a MedlinePlus health-topic file", do=CHECK_WHOLE)
     source = _unzip(data, path) if zipfile.is_zipfile(io.BytesIO(data)) else data
     candidates: list[TermCandidate] = []
     running: list[str] = []

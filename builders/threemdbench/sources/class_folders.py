@@ -7,7 +7,7 @@ from pathlib import Path
 
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource, opaque_id
-from loaders.errors import InputError
+from loaders.errors import CHECK_FOLDER, InputError
 from loaders.files.image_files import image_files, linked_folders
 
 
@@ -25,7 +25,8 @@ def open_class_folders(folder: Path, facts: Facts, labels: LabelMap) -> PhotoSou
     if not any("/" in file.name for file in files):
         found = "holds images but no class folders" if files else "holds no image"
         found += f", and {linked[0].name} is a link to a folder outside it, which is not entered" if linked else ""
-        raise InputError(folder, found=found, expected="folders of images, each named after a class")
+        do = "" if files or linked else CHECK_FOLDER
+        raise InputError(folder, found=found, expected="folders of images, each named after a class", do=do)
 
     def each() -> Iterator[Photo]:
         for file in (*files, *linked):

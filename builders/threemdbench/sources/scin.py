@@ -10,7 +10,7 @@ from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
 from builders.threemdbench.sources.records import Record, read_records, table_in
 from builders.threemdbench.sources.traits import traits
-from loaders.errors import InputError
+from loaders.errors import NAME_FOLDER, InputError
 from loaders.files.image_files import ImageIndex
 from loaders.files.tables import Table
 from loaders.files.untrusted import BadRow, check_text, is_folder, parse_literal
@@ -33,7 +33,8 @@ def open_scin(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
         InputError: a table or column is missing.
     """
     if not is_folder(place):
-        raise InputError(place, found="is not a folder", expected="the folder with scin_cases.csv and scin_labels.csv")
+        expected = "the folder with scin_cases.csv and scin_labels.csv"
+        raise InputError(place, found="is not a folder", expected=expected, do=NAME_FOLDER)
     cases_table, cases = read_records(table_in(place, "scin_cases.csv"))
     labels_table, ratings = read_records(table_in(place, "scin_labels.csv"))
     weights = labels_table.column(_WEIGHTS, needed=True)

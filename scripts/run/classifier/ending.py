@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,7 +82,10 @@ def end(labelled: Labelled, answered: Answered, options: Classifying, started: f
     finish(options.out, results, started, extra)
     for split, photos in answered.unreadable.items():
         if photos:
-            output.print(f"{split}: {len(photos):,} photos could not be decoded, e.g. {photos[0][0]} ({photos[0][1]})")
+            output.print(
+                f"{split}: {len(photos):,} photos could not be decoded, e.g. {photos[0][0]} ({photos[0][1]})",
+                highlight=True,
+            )
 
 
 def _scored(
@@ -130,8 +132,3 @@ def _write_cues(
         stand_in=record.stand_in,
         more=More(dict(answered.digests), {**failed, **left}, search),
     )
-
-
-def versions_of(*packages: str) -> dict[str, str]:
-    """The installed versions, for a record."""
-    return {package: version(package) for package in packages}

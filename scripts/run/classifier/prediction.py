@@ -15,13 +15,14 @@ from baselines.threemdbench.classifier.scoring import FINE_TUNED, SCRATCH
 from baselines.threemdbench.classifier.stored import read_stored
 from baselines.threemdbench.classifier.weights import About, read_weights
 from loaders.errors import InputError
+from loaders.installed import versions_of
 from loaders.models.encoders_torch import state_digest
 from scripts.run.classifier.device import accelerator_of
-from scripts.run.classifier.ending import Answered, versions_of
+from scripts.run.classifier.ending import Answered
 from scripts.run.classifier.options import Classifying
 from scripts.run.classifier.seen import trained_photos, unseen
 from scripts.run.classifier.targets import Target, target_of
-from scripts.terminal.console import errors
+from scripts.terminal.console import warn
 from scripts.terminal.photos import cores, pictures_of
 
 _KEPT = ("recipe", "input", "epochs trained", "best epoch", "trained weights", "trained on")
@@ -35,7 +36,7 @@ def predict(options: Classifying) -> tuple[Labelled, Answered]:
     classes = Classes.of(about.classes)
     target = target_of(options.data, options.split, classes)
     for text in target.told:
-        errors.print(text, style="yellow", highlight=False, markup=False)
+        warn(text)
     cues = classes.diagnoses and len(classes.places) >= TOP
     scored = any(photo.label != UNKNOWN for photo in target.labelled.splits["test"])
     if not cues and not scored:

@@ -17,7 +17,7 @@ from loaders.errors import BedsideError, InputError, MissingExtra
 from loaders.files.disk import make_folder, write_whole
 from scripts.run.classifier.options import Classifying
 from scripts.run.stored import place_of
-from scripts.terminal.console import errors
+from scripts.terminal.console import errors, warn
 from scripts.terminal.photos import cores, labelled_photos
 from scripts.terminal.progress import Bars
 
@@ -173,11 +173,11 @@ def _tell(found: Seen, others: int, files: int, options: Classifying) -> None:
     if found.unread:
         looked += f" ({len(found.unread):,} more cannot be opened)"
     if not found.pairs:
-        errors.print(f"{looked}; already seen: none", highlight=False)
+        errors.print(f"{looked}; already seen: none")
         return
     end = ", left out" if options.drop_trained else ""
-    errors.print(f"{looked}; already seen: {len(found.pairs):,}{end}", style="yellow", highlight=False)
+    warn(f"{looked}; already seen: {len(found.pairs):,}{end}")
     for pair in found.pairs[:_SHOWN]:
-        errors.print(f"  {pair.file}: {pair.other} ({pair.how})", highlight=False, markup=False, soft_wrap=True)
+        errors.print(f"  {pair.file}: {pair.other} ({pair.how})")
     if len(found.pairs) > _SHOWN:
-        errors.print(f"  {len(found.pairs) - _SHOWN:,} more: {options.out / FOUND}", highlight=False, markup=False)
+        errors.print(f"  {len(found.pairs) - _SHOWN:,} more: {options.out / FOUND}")

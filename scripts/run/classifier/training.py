@@ -20,9 +20,10 @@ from baselines.threemdbench.classifier.recipe import Recipe
 from baselines.threemdbench.classifier.scoring import FINE_TUNED, PROBED, SCRATCH
 from baselines.threemdbench.classifier.training import BEST, CHECKPOINT, Told, Training
 from baselines.threemdbench.classifier.weights import About, write_weights
+from loaders.installed import versions_of
 from loaders.models.encoders_torch import state_digest
 from scripts.run.classifier.device import accelerator_of
-from scripts.run.classifier.ending import Answered, versions_of
+from scripts.run.classifier.ending import Answered
 from scripts.run.classifier.options import Classifying
 from scripts.run.classifier.seen import Unseen, unseen
 from scripts.terminal.console import errors, output
@@ -212,7 +213,7 @@ def _callbacks(bars: Bars, epochs: int, *, quiet: bool) -> Told:
 
     def say(text: str) -> None:
         if not (quiet or output.quiet):
-            errors.print(text, highlight=False)
+            errors.print(text)
 
     return Told(
         step=lambda epoch, step, steps, loss: bars.show(

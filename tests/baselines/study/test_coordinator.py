@@ -16,7 +16,7 @@ from baselines.study.flow import Step
 from baselines.study.people import Person
 from scripts.cli import execute
 from tests.parts.study_site import login
-from tests.parts.study_talks import TURNS, Clock, Visitor, at_work, links, talking, visiting
+from tests.parts.study_talks import Clock, Visitor, at_work, links, talking, visiting
 
 Capture = pytest.CaptureFixture[str]
 
@@ -82,11 +82,7 @@ def test_check_and_pay_of_a_study_from_the_files_to_the_money(tmp_path: Path, ca
         done, stopped, idle = (Visitor(client, token) for token in links(site, 3))
         done.enter()
         done.do("begin")
-        for text in TURNS[:5]:
-            done.say(text)
-        done.do("finish")
-        done.do("findings", none="yes")
-        done.do("after", difficulty="2", realism="3", tools="None")
+        done.converse()
         stopped.enter()
         stopped.do("leave", form={**done.form("stop"), **stopped.form("stop")}, answer="delete")
         idle.do("consent", answer="agree")

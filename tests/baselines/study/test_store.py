@@ -357,11 +357,7 @@ def test_a_talk_whose_end_is_not_written_is_left_out_and_reported(tmp_path: Path
     site = talking(tmp_path / "s", per_person=1)
     with visiting(site) as client:
         person = at_work(client, links(site)[0])
-        for words in TURNS[:5]:
-            person.say(words)
-        person.do("finish")
-        person.do("findings", none="yes")
-        person.do("after", difficulty="2", realism="3", tools="None")
+        person.converse()
         beside(client).call(client.app.state.server.replies.settled)
         with site.store.writing() as connection:
             connection.execute(update(slots).values(episode=None))

@@ -262,10 +262,7 @@ def test_a_survey_that_comes_after_the_lease_is_kept(tmp_path: Path) -> None:
     site = talking(tmp_path / "s", clock=clock)
     with visiting(site) as client:
         person = at_work(client, links(site)[0])
-        for text in TURNS[:5]:
-            person.say(text)
-        person.do("finish")
-        person.do("findings", none="yes")
+        person.converse(survey=False)
         survey = person.form("after")
         clock.now += 60 * site.study.design.lease + 1
         client.app.state.server.look()

@@ -107,5 +107,5 @@ def test_lost_output_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_printed_cannot_move_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
     """Captions and answers of models may hold anything; line ends stay."""
-    output.print("a\n\x1b[2J\x1b]0;owned\x07\u202ec", highlight=False)
+    output.print("a\n\x1b[2J\x1b]0;owned\x07\u202ec")
     assert capsys.readouterr().out == "a\n\\x1b[2J\\x1b]0;owned\\x07\\u202ec\n"

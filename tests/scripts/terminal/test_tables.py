@@ -132,7 +132,7 @@ def on_a_terminal(monkeypatch: pytest.MonkeyPatch, columns: int, *printed: Any) 
         monkeypatch.setattr("sys.stdout", file)
         console = Terminal()
         for each in printed:
-            console.print(each, style="red", highlight=False)
+            console.print(each, style="red")
     said = b""
     while select.select([master], [], [], 0.2)[0]:
         try:
