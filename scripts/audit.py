@@ -157,7 +157,7 @@ def _show(what: str, found: list[Audited], show: int, opinions: Mapping[Audited,
             style = "green" if opinion.verdict == KEPT else "red"
             output.print(f"  {'judge':<11} {opinion.verdict}: {opinion.why}", style=style)
     if show and len(found) > show:
-        output.print(f"… and {len(found) - show:,} more (--show, --write)", highlight=True)
+        output.print(f"… and {len(found) - show:,} more (--show, --write)")
 
 
 def _summary(tally: Tally) -> None:

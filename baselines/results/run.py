@@ -15,6 +15,7 @@ not of time, cost, path or host.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 import sys
@@ -269,8 +270,8 @@ def write_run(folder: Path, record: RunRecord, results: Iterable[Result], *, sto
     """Writes results.jsonl, results.csv and run.json, each whole or not at all; other files of the folder stay.
 
     `stored` names what else the run has written in the folder; run.json keeps its digests. The files of another run are
-    moved to `earlier/ID`, which is returned. Raises InputError on no result, two results with the same key, or a result
-    of another run; then nothing is written.
+    moved to `earlier/ID`, those that no run wrote to `earlier/other-1`; the folder is returned. Raises InputError on no
+    result, two results with the same key, or a result of another run; then nothing is written.
     """
     found = list(results)
     if not found:
@@ -296,28 +297,39 @@ def write_run(folder: Path, record: RunRecord, results: Iterable[Result], *, sto
             "tables": conformance.tables((result.key for result in found), record.facts),
         }
     files["run.json"] = (json.dumps(run, ensure_ascii=False, indent=2) + "\n").encode()
-    aside = _set_aside(folder, record.run_id, sorted(files))
+    aside = _set_aside(folder, record.run_id, files)
     for name, content in files.items():
         write_whole(folder / name, content)
     return aside
 
 
-def _set_aside(folder: Path, run_id: str, names: Iterable[str]) -> Path | None:
-    """Move away the files of another run and return where to; run.json goes last, so that a kill separates nothing."""
+def _set_aside(folder: Path, run_id: str, files: Mapping[str, bytes]) -> Path | None:
+    """Move away the files of another run, or of somebody else, and return where to; run.json goes last, so that a kill
+    separates nothing."""
     path = folder / "run.json"
     try:
         run = read_json(path, expected="a file written by a run") if is_there(path) else None
     except BedsideError:
-        return None  # not a run's
-    before = run.get("run_id") if isinstance(run, dict) else None
-    if before in (None, run_id) or not re.fullmatch("[0-9a-f]{8,64}", str(before)):
+        run = None  # not a run's
+    before = str(run.get("run_id")) if isinstance(run, dict) else ""
+    if before == run_id:
         return None
-    aside = folder / "earlier" / str(before)
+    if re.fullmatch("[0-9a-f]{8,64}", before):
+        aside, names = folder / "earlier" / before, [name for name in sorted(files) if is_there(folder / name)]
+    else:  # what an interrupted start of this run left is what it writes again
+        names = [name for name in sorted(files) if is_file(folder / name) and _differs(folder / name, files[name])]
+        places = (folder / "earlier" / f"other-{number}" for number in itertools.count(1))
+        aside = next(place for place in places if not is_there(place))
+    if not names:
+        return None
     make_folder(aside)
     for name in names:
-        if is_there(folder / name):
-            (folder / name).replace(aside / name)
+        (folder / name).replace(aside / name)
     return aside
+
+
+def _differs(path: Path, content: bytes) -> bool:
+    return digest_of(path) != hashlib.sha256(content).hexdigest()
 
 
 def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:

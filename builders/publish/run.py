@@ -1,6 +1,8 @@
-"""Publishes a release folder to the Hub: verified, in one commit, read back, and tagged last (`bedside publish`).
+"""Publishes a release folder to the Hub: in one commit, read back, and tagged last (`bedside publish`).
 
     publish(Path("runs/release"), "org/name", tag="v1.0.0", report=print)
+
+Each file has to be what the manifest says; whether the rows are, `bedside verify` tells.
 
 The tag is what readers load, and it is set only on a commit that was read back and found to be the release. Any
 interruption before that leaves the tag unset, so running the same command again is always safe: it looks at the Hub and

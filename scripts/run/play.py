@@ -407,4 +407,4 @@ def warn_of_family(names: Mapping[str, str | None], measured: str, judge: str) -
     one, other = (family(names.get(role) or "") for role in (measured, judge))
     if one is not None and one == other:
         text = f"{measured.capitalize()} and {judge} are both from the family {one}: judges favour their own family"
-        errors.print(text, style="yellow", highlight=True)
+        errors.print(text, style="yellow")

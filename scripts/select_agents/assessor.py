@@ -72,9 +72,7 @@ def command(options: Assessors) -> None:
     graph = agreement(everyone, seed=options.seed) if len(everyone.raters) > 1 else None
     careless = graph.careless if graph else ()
     if careless and not options.keep_all:
-        errors.print(
-            f"left out as careless: {', '.join(careless)} (to keep them: --keep-all)", style="yellow", highlight=True
-        )
+        errors.print(f"left out as careless: {', '.join(careless)} (to keep them: --keep-all)", style="yellow")
         annotations = everyone.without(careless)
     runs = read_runs(options.runs)
     opened, read = cases_of(options.data, runs[0].record.data.split)

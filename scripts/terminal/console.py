@@ -23,7 +23,7 @@ from scripts.terminal.tables import Table, wrapped
 
 class Terminal(Console):
     """A console that breaks lines only between words. Brackets are ordinary text, never markup: names of files, cells
-    of tables and answers of models may contain them. Numbers are not coloured unless asked for (`highlight=True`)."""
+    of tables and answers of models may contain them. Numbers are not coloured."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)

@@ -64,7 +64,7 @@ def finish(
     if record.stand_in:
         output.print(f"stand-in: {record.stand_in}", style="yellow")
     if aside:
-        output.print(f"The run that was there is now in {aside}.")
+        output.print(f"The files that were there are now in {aside}.")
     output.print(f"{out}: run {told.run_id}. Next:")
     if any(published(result.paper, result.table) for result in told_results):
         output.print(f"  bedside compare {out}")

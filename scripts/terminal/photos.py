@@ -87,9 +87,7 @@ def _from_clusters(folder: Path, clusters: Path, seed: int) -> Labelled:
             do=f"Create it with: bedside curate {folder} -o REPORT",
         )
     kept = {name: pair for name, pair in pairs.items() if known[name]["kept"]}
-    output.print(
-        f"{len(kept):,} photos; {len(pairs) - len(kept):,} duplicate or unreadable files left out", highlight=True
-    )
+    output.print(f"{len(kept):,} photos; {len(pairs) - len(kept):,} duplicate or unreadable files left out")
     together = joined(
         (f"cluster {row['cluster']}", *([f"group {row['group']}"] if row.get("group") else []))
         for row in known.values()

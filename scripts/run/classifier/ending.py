@@ -84,7 +84,6 @@ def end(labelled: Labelled, answered: Answered, options: Classifying, started: f
         if photos:
             output.print(
                 f"{split}: {len(photos):,} photos could not be decoded, e.g. {photos[0][0]} ({photos[0][1]})",
-                highlight=True,
             )
 
 

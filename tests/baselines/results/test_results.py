@@ -77,8 +77,19 @@ def test_another_run_of_a_folder_is_kept(tmp_path: Path) -> None:
     aside = write_run(tmp_path, other, [result(record=other)])
     assert aside == tmp_path / "earlier" / first.run_id
     assert read_run(aside)[0] == first and read_run(tmp_path)[0] == other
-    (tmp_path / "run.json").write_text("no run's", encoding="utf-8")
-    assert write_run(tmp_path, first, [result()]) is None and read_run(tmp_path)[0] == first
+
+
+def test_files_that_no_run_wrote_are_kept(tmp_path: Path) -> None:
+    for number, text in enumerate(("no run's", '{"mine": 1}', "[]"), start=1):
+        (tmp_path / "run.json").write_text(text, encoding="utf-8")
+        aside = write_run(tmp_path, record(), [result()])
+        assert aside == tmp_path / "earlier" / f"other-{number}" and read_run(tmp_path)[0] == record()
+        assert (aside / "run.json").read_text(encoding="utf-8") == text
+    (tmp_path / "run.json").unlink()  # as a start leaves it that was interrupted
+    assert write_run(tmp_path, record(), [result()]) is None
+    (tmp_path / "run.json").unlink()
+    (tmp_path / "results.csv").write_text("mine", encoding="utf-8")
+    assert write_run(tmp_path, record(), [result()]) == tmp_path / "earlier" / "other-4"
 
 
 def test_a_stand_in_cannot_be_written_into_a_reproduction(tmp_path: Path) -> None:
