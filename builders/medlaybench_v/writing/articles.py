@@ -38,7 +38,8 @@ _NAMED = (
 )
 _PLACED = (
     r"(?:(?:left|right|upper|lower|middle|proximal|distal|anterior|posterior|lateral|medial|superior|inferior|front|rear|"
-    r"inner|outer|main|common|internal|external|ascending|descending|chest-level|lower-back|lowest|uppermost)[ ])"
+    r"inner|outer|main|common|internal|external|ascending|descending|chest-level|lower-back|lowest|"
+    r"uppermost|whole|entire)[ ])"
 )
 # "In frontal lobe", "of pulmonary artery"; what says how, not which, is left.
 _NAMED_BY_ADJECTIVE = (
