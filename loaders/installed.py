@@ -36,7 +36,7 @@ def missing(extra: str) -> str | None:
     return next((name for name in MODULES[extra] if find_spec(name) is None), None)
 
 
-def versions_of(*packages: str) -> dict[str, str]:
+def installed_versions(*packages: str) -> dict[str, str]:
     """The installed versions, for a record."""
     return {package: version(package) for package in packages}
 

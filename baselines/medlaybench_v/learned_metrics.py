@@ -25,7 +25,7 @@ from baselines.medlaybench_v.weights import local_weights, model_used
 from baselines.results.run import ModelUsed
 from loaders.errors import MissingExtra, ModelError
 from loaders.files.untrusted import is_file, parse_yaml, read_text, understood
-from loaders.installed import versions_of
+from loaders.installed import installed_versions
 
 LENS_MODEL = "davidheineman/lens"
 RATESCORE_MODELS = ("Angelakeke/RaTE-NER-Deberta", "FremyCompany/BioLORD-2023-C")
@@ -44,7 +44,7 @@ class Scores:
 def bertscore(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
     """BERTScore F1, see baselines/medlaybench_v/bertscore.py, which also takes other models."""
     model = BertScore()
-    return Scores(model(hypotheses, references), (model.model,), versions_of("transformers", "torch"))
+    return Scores(model(hypotheses, references), (model.model,), installed_versions("transformers", "torch"))
 
 
 def lens(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
@@ -74,7 +74,7 @@ def lens(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
     sources = [[reference] for reference in references]
     values = scorer.score(list(references), list(hypotheses), sources, batch_size=16, devices=devices)
     models = (model_used("LENS", LENS_MODEL, folder), model_used("LENS encoder", encoder, base))
-    return Scores(_checked("LENS", values, references), models, versions_of("lens-metric", "transformers"))
+    return Scores(_checked("LENS", values, references), models, installed_versions("lens-metric", "transformers"))
 
 
 def ratescore(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
@@ -97,7 +97,7 @@ def ratescore(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
         values.append(100 * score)
     roles, folders = ("RaTEScore entities", "RaTEScore synonyms"), (entities, synonyms)
     models = tuple(model_used(*names) for names in zip(roles, RATESCORE_MODELS, folders, strict=True))
-    return Scores(_checked("RaTEScore", values, references), models, versions_of("radeval", "transformers"))
+    return Scores(_checked("RaTEScore", values, references), models, installed_versions("radeval", "transformers"))
 
 
 def green(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
@@ -114,7 +114,7 @@ def green(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
     if None in values:
         raise ModelError("GREEN", found=f"gave no analysis of pair {values.index(None)}")
     percent = _checked("GREEN", [100 * value for value in values], references)
-    return Scores(percent, (model_used("GREEN", GREEN_MODEL, folder),), versions_of("radeval", "transformers"))
+    return Scores(percent, (model_used("GREEN", GREEN_MODEL, folder),), installed_versions("radeval", "transformers"))
 
 
 Metric = Callable[[Sequence[str], Sequence[str]], Scores]

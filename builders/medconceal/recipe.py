@@ -67,7 +67,7 @@ from loaders.errors import InputError, MissingExtra
 from loaders.files.disk import private_folder, write_whole
 from loaders.files.stores import Store
 from loaders.files.untrusted import is_there, name_of, read_file
-from loaders.installed import versions_of
+from loaders.installed import installed_versions
 from loaders.manifest import KEPT, Config, Manifest, Source
 from loaders.medconceal import CHARTS, CORPUS, SPLIT
 from loaders.reached import code_digest
@@ -344,7 +344,7 @@ def _thread_steps(options: Options, chat: Chat, invented: bool) -> Iterator[Step
 
 def _scanners() -> dict[str, str]:
     """The versions of the packages that know identifiers."""
-    return versions_of(*_PRIVACY)
+    return installed_versions(*_PRIVACY)
 
 
 def _key(path: Path, *, own: bool) -> bytes:

@@ -15,7 +15,7 @@ from baselines.threemdbench.classifier.scoring import FINE_TUNED, SCRATCH
 from baselines.threemdbench.classifier.stored import read_stored
 from baselines.threemdbench.classifier.weights import About, read_weights
 from loaders.errors import InputError
-from loaders.installed import versions_of
+from loaders.installed import installed_versions
 from loaders.models.encoders_torch import state_digest
 from scripts.run.classifier.device import accelerator_of
 from scripts.run.classifier.ending import Answered
@@ -63,7 +63,9 @@ def predict(options: Classifying) -> tuple[Labelled, Answered]:
             "labelled": scored, "answered by": record.run_id, "answering": device,
         },
         seeds={"bootstrap": options.seed},
-        versions=versions_of("torch", "torchvision", "timm", "accelerate", "pillow", "numpy", "opencv-python-headless"),
+        versions=installed_versions(
+            "torch", "torchvision", "timm", "accelerate", "pillow", "numpy", "opencv-python-headless"
+        ),
         more={"history": [], "best_epoch": None},
         cues=cues,
         digests=target.digests,

@@ -20,7 +20,7 @@ from baselines.threemdbench.classifier.recipe import Recipe
 from baselines.threemdbench.classifier.scoring import FINE_TUNED, PROBED, SCRATCH
 from baselines.threemdbench.classifier.training import BEST, CHECKPOINT, Told, Training
 from baselines.threemdbench.classifier.weights import About, write_weights
-from loaders.installed import versions_of
+from loaders.installed import installed_versions
 from loaders.models.encoders_torch import state_digest
 from scripts.run.classifier.device import accelerator_of
 from scripts.run.classifier.ending import Answered
@@ -98,7 +98,7 @@ def _train(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
     if options.restart and main:
         _forget(folder)
     accelerator.wait_for_everyone()
-    versions = versions_of("torch", "torchvision", "timm", "accelerate", "pillow", "numpy")
+    versions = installed_versions("torch", "torchvision", "timm", "accelerate", "pillow", "numpy")
     with Bars(quiet=not main) as bars:
         training = Training(
             network,
@@ -201,7 +201,7 @@ def _probe(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
         train_labels=pictures["train"].labels,
         facts={**_trained_on(labelled), "inverse penalty": probed.strength},
         seeds={_SEED: options.seed},
-        versions=versions_of("torch", "timm", "scikit-learn", "numpy"),
+        versions=installed_versions("torch", "timm", "scikit-learn", "numpy"),
         more={"history": [], "best_epoch": None},
         cues=looked is not None,
         looked=looked,

@@ -215,7 +215,7 @@ def _install(monkeypatch: pytest.MonkeyPatch, module: str, **names: Any) -> None
     made = ModuleType(module)
     made.__dict__.update(names)
     monkeypatch.setitem(sys.modules, module, made)
-    monkeypatch.setattr(learned_metrics, "version", lambda package: "9")
+    monkeypatch.setattr(learned_metrics, "installed_versions", lambda *packages: dict.fromkeys(packages, "9"))
 
 
 def test_lens_compares_the_lay_text_with_the_expert_text_as_source_and_reference(

@@ -130,7 +130,7 @@ def test_cases_are_read_again_with_other_versions_of_the_identifier_packages(
     source = Written("ours.yaml", [], "0" * 64, invented=False)
     before = recipe._from_cases(source)
     assert "phonenumbers" in before.packages
-    monkeypatch.setattr(recipe, "version", lambda name: "another")
+    monkeypatch.setattr(recipe, "installed_versions", lambda *names: dict.fromkeys(names, "another"))
     assert recipe._from_cases(source).identity != before.identity
 
 

@@ -61,7 +61,7 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         # No bracket parts a word from a noun that has one of its own.
         ("A delayed portal venogram is shown.", "portal blood vessel scan of the veins (venogram)", "supply"),
         # Behind another thing, an explanation says that it tells of an organ, not of the thing.
-        ("A pineal germinoma is seen.", "pineal germinoma (of a deep brain gland)", "pineal ("),
+        ("A pineal germinoma is seen.", "germinoma (germ-cell cancer) of a deep brain gland", "pineal ("),
         ("The gastric pouch empties.", "gastric pouch (of the stomach) empties", "gastric ("),
         (
             "Retinal folds, aortic branches and cysts are seen.",
