@@ -223,7 +223,10 @@ def test_another_sense_is_left(caption: str, kept: str, gone: str) -> None:
     [
         ("Acute pain was felt.", "Sudden pain"),
         ("Consolidation of the right lower lobe after rib fracture.", "dense patch"),
-        ("Enhancement of the meninges on CT.", "brightening of the meninges with contrast dye"),
+        (
+            "Enhancement of the meninges on CT.",
+            "brightening of the meninges (coverings of brain and spinal cord) with contrast dye",
+        ),
         ("The femoral head is flat.", "ball of the hip joint"),
         ("An impacted stone.", "wedged"),
         ("Acute and old subdural hematoma. Chronic hematoma.", "old blood collection"),
