@@ -75,6 +75,13 @@ class Facts:
     canary: str | None = None
 
 
+_TO_DO = {
+    NOT_STATED: "State each row's licence in a column `licence`, assert one for all with --licence, or accept rows "
+    "that state none with --allow-licence unknown",
+    "no derivatives": "Name captions that may be rewritten, or allow a licence by name with --allow-licence",
+}
+
+
 def write_release(
     out: Path,
     facts: Facts,
@@ -115,8 +122,9 @@ def write_release(
         excluded, reasons = _write_exclusions(folder, exclusions)
         if not splits:
             counted = "; ".join(f"{reason}: {n:,}" for reason, n in reasons.most_common()) or "the source was empty"
-            stated = "State each row's licence in a column `licence`, assert one for all with --licence, or accept "
-            do = stated + "rows that state none in with --allow-licence unknown" if NOT_STATED in reasons else ""
+            do = next(
+                (_TO_DO[reason] for reason in _TO_DO if reason in reasons), "Look at the reasons, and name other data"
+            )
             raise ReleaseError(out, found=f"no rows are left ({counted})", expected="at least one row", do=do)
         manifest = _manifest(facts, splits, excluded, _list_files(folder, shards))
         for problem in manifest.check_counts():

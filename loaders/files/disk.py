@@ -58,7 +58,8 @@ def writing(path: Path) -> Iterator[None]:
             raise InputError(path, found="may not be written", expected="a place you can write to", do=do) from error
         if error.errno in (errno.ENOTDIR, errno.EEXIST):
             file = next((one for one in path.parents if one.is_file()), path)
-            raise InputError(file, found="is a file, not a folder", expected="a folder", do="Name another") from error
+            found = "is a link that leads nowhere" if file.is_symlink() and not file.exists() else "is a file"
+            raise InputError(file, found=f"{found}, not a folder", expected="a folder", do="Name another") from error
         if error.filename is None and error.errno not in (errno.EFBIG, errno.EIO):  # not about the disk
             raise
         found = f"cannot be written ({error.strerror or error})"

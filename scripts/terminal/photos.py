@@ -112,7 +112,8 @@ def pictures_of(labelled: Labelled, size: int, *, quiet: bool) -> dict[str, Pict
         }
     for split, one in found.items():
         if not len(one):
-            raise InputError(split, found="no photo that can be decoded", expected="at least one")
+            do = "Look at the files that were left out, and name data with readable photos"
+            raise InputError(split, found="no photo that can be decoded", expected="at least one", do=do)
     return found
 
 

@@ -86,11 +86,7 @@ def _train(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
     with accelerator.main_process_first():  # the others then find everything cached
         labelled, looked = _unseen(labelled, options, quiet=not main)
     pictures = pictures_of(labelled, max(network.input.train_size, network.input.test_size), quiet=not main)
-    if not options.allow_untrained:  # again, now that those that cannot be decoded are known
-        labels = pictures["train"].labels
-        decoded = [labels.count(at) for at in range(len(labelled.classes))]
-        for split in SPLITS[1:]:
-            labelled.check_trained(split, decoded)
+    _check_decoded(labelled, pictures, options)
     workers = options.workers
     if workers is None:
         workers = 0 if all(of_split.in_memory for of_split in pictures.values()) else cores()
@@ -144,6 +140,15 @@ def _train(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
     )  # fmt: skip
 
 
+def _check_decoded(labelled: Labelled, pictures: Mapping[str, Pictures], options: Classifying) -> None:
+    """Raise InputError on a class without a training photo that can be decoded, unless such are allowed."""
+    if not options.allow_untrained:
+        labels = pictures["train"].labels
+        decoded = [labels.count(at) for at in range(len(labelled.classes))]
+        for split in SPLITS[1:]:
+            labelled.check_trained(split, decoded)
+
+
 def _network(options: Classifying, recipe: Recipe, classes: int) -> Network:
     return open_network(
         options.model,
@@ -180,6 +185,7 @@ def _probe(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
     size = options.test_size or options.size
     encoder = open_backbone(options.model, device=options.device, weights=options.weights, size=size, seed=options.seed)
     pictures = pictures_of(labelled, 16, quiet=False)
+    _check_decoded(labelled, pictures, options)
     photos = {split: of_split.photos for split, of_split in pictures.items()}
     with Bars() as bars:
         probed = probe(
