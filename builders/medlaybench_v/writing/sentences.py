@@ -130,7 +130,10 @@ _FINITE_BEFORE = re.compile(
     r"\b(?:is|are|was|were|shows?|showed|shown|confirms?|suggests?|reveals?|that|which|who|we|can|may|has|have|had)\b",
     re.IGNORECASE,
 )
-_MAIN_VERB_AFTER = re.compile(r"\A[^,;.()]*\b(?:is|are|was|were) (?:shown|presented|given|provided|used|displayed)\b")
+_MAIN_VERB_AFTER = re.compile(
+    r"\A[^,;.()]*\b(?:is|are|was|were) "
+    r"(?:shown|presented|given|provided|used|displayed|illustrated|depicted|demonstrated)\b"
+)
 # Any other verb, told by its object: "characterized a mass".
 _WITH_OBJECT = re.compile(
     r"\b(?!need)\w{3,}ed (?:an?|the|no|multiple|several|many) |"

@@ -529,6 +529,9 @@ def test_every_entry_of_the_list_passes_its_own_gate() -> None:
         ("A tear of the rim from anterior to posterior.", "from anterior to"),
         ("A tear from right anteriorly toward the midline posteriorly.", "right anteriorly toward the midline post"),
         ("Resolution of previously occluded portal vein.", "resolution of previously blocked"),
+        ("A chest X-ray with enlargement of cardia.", "enlargement of cardia."),
+        ("Arterial and venous phases of a tangle.", "arterial and venous phases"),
+        ("MRI of case 2 showing slices is illustrated in Figure 3.", "showing slices is illustrated"),
         ("Patients with radiologically isolated syndrome.", "radiologically isolated"),
     ],
 )
