@@ -76,7 +76,11 @@ def command(
     start = DEFAULT if base is None else PolicyConfig.read(base)
     profiles = _profiles(corpus)
     asked = _Asked(judge or "", evaluator, clinician, tuple(base_url))
-    known = read_labels(labels) if labels else _labelled(profiles, asked, out, most, seed)
+    try:
+        known = read_labels(labels) if labels else _labelled(profiles, asked, out, most, seed)
+    except KeyboardInterrupt:
+        store = out.with_suffix(".answers.sqlite")
+        raise KeyboardInterrupt(f"Stopped. Every answer is in {store}: run the same command again to resume") from None
     fitted = fit(known, start, seed=seed, ridge=ridge)
     _show_quality(fitted)
     name, policy, checks = replay(candidates(fitted.policy), profiles)

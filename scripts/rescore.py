@@ -15,13 +15,13 @@ from baselines.results.run import WRITTEN, DataUsed, Result
 from baselines.threemdbench.consultation.cases import PICTURES
 from loaders.errors import InputError
 from loaders.files.disk import make_folder, replacing, writing
-from loaders.files.untrusted import entries, is_file, is_folder, open_file, resolved
+from loaders.files.untrusted import entries, is_file, is_folder, open_file
 from loaders.plugins import BASELINES, Plugin, brought
 from scripts.commands import RUN, Command
 from scripts.run.stored import Stored
 from scripts.terminal.console import output
 from scripts.terminal.finish import end_as_invalid, finish, tell_absent
-from scripts.terminal.options import EMBEDDINGS, Cache, Out
+from scripts.terminal.options import EMBEDDINGS, Cache, Out, refuse_itself
 
 # Files of a run that no number is made from, or that are private to somebody: paid answers, logs, weights.
 _LARGE = (".sqlite", ".sqlite-wal", ".sqlite-shm", ".safetensors", ".tmp", ".lock")
@@ -52,8 +52,7 @@ def command(
     started = time.monotonic()
     (stored,) = read_runs([run])
     tell_absent(run)
-    if resolved(out) == resolved(run):
-        raise InputError("--out", found="the run itself", expected="another folder")
+    refuse_itself(out, [run])
     scored = _module(stored).rescore(Stored(stored, data, cache, tuple(embeddings)))
     made = scored.results[0].record
     assert made is not None

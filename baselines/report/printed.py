@@ -17,7 +17,7 @@ from typing import Any
 
 from baselines.report.tables import TableView
 from baselines.results.comparison import Compared
-from baselines.results.published import Published, named
+from baselines.results.published import Published, named, short
 from baselines.results.sheets import table_bytes
 
 OWN, STAND_IN = "†", "‡"
@@ -246,11 +246,20 @@ def _numbers(view: TableView, paper: bool) -> Iterator[dict[str, Any]]:
                     **{"source": "published", "value": cell.paper.printed, "unit": cell.paper.unit},
                     **{"provenance": "published", "note": cell.paper.wrong},
                 }
+    usual = _unnamed_group(view)
     for group, pairs in view.others.items():
         for run, pair in pairs:
             own = pair.own
-            label = ", ".join(part for part in (own.row, own.setting, group) if part)
+            # A column that the paper lacks belongs to the same row as its neighbours that the paper has.
+            label = ", ".join(part for part in (own.row, own.setting, "" if group == usual else group) if part)
             yield _number(view, label, own.column, run, pair)
+
+
+def _unnamed_group(view: TableView) -> str | None:
+    """The split or group of all numbers with a place in the table, if its rows and columns do not name it."""
+    groups = {short(pair.own.split_or_group) for row in view.rows for cell in row.cells for _, pair in cell.own}
+    named_parts = {part for row in view.rows for part in row.labels} | {part for head in view.heads for part in head}
+    return groups.pop() if len(groups) == 1 and not groups & named_parts else None
 
 
 def _number(view: TableView, row: str, column: str, run: int, pair: Compared) -> dict[str, Any]:

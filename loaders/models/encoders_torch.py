@@ -38,12 +38,30 @@ class Setting:
         if device is None:
             # If several processes were launched, each has a GPU of its own.
             device = f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if torch.cuda.is_available() else "cpu"
-        try:
-            torch.empty(0, device=device)
-        except (RuntimeError, AssertionError) as problem:
-            first = str(problem).splitlines()[0]
-            raise InputError("device", found=f"{device!r} cannot be used: {first}", expected="cpu or cuda:0") from None
+        if why := _refused(device):
+            raise InputError("device", found=f"{device!r} cannot be used: {why}", expected=" or ".join(_devices()))
         return cls(device, precision)
+
+
+def _refused(device: str) -> str:
+    """Why nothing can be computed on a device, in one sentence; empty if it can."""
+    try:
+        torch.device(device)
+    except RuntimeError:  # whose text lists every device that any build of torch may have
+        return "torch knows no such device"
+    try:
+        torch.ones(1, device=device).cpu()  # "meta" makes tensors, but holds no numbers
+    except (NotImplementedError, ImportError):  # the text of the first is a page on the operators of each device
+        return "torch computes nothing on it here"
+    except (RuntimeError, AssertionError) as problem:
+        return str(problem).partition("\n")[0].partition(". ")[0]
+    return ""
+
+
+def _devices() -> list[str]:
+    """The devices of this machine that an encoder can use."""
+    apple = ["mps"] if torch.backends.mps.is_available() else []
+    return ["cpu", *(f"cuda:{at}" for at in range(torch.cuda.device_count())), *apple]
 
 
 @dataclass(frozen=True, slots=True)

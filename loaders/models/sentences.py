@@ -80,7 +80,10 @@ class _Transformer(SentenceEncoder):
         with MissingExtra.needed("models", purpose=f"the encoder {name}"):
             import torch
             from transformers import AutoModel, AutoTokenizer
+
+            from loaders.models.encoders_torch import Setting
         self.name = name
+        self._device = torch.device(Setting.of(device, "fp32").device)  # before anything is fetched
         try:
             self._tokenizer: Any = AutoTokenizer.from_pretrained(source, revision=revision)
             self._model: Any = AutoModel.from_pretrained(source, revision=revision)
@@ -94,7 +97,6 @@ class _Transformer(SentenceEncoder):
                 found=f"cannot be opened: {text}",
                 do="Check the name; models that need code of their own are not run",
             ) from None
-        self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self._model.to(self._device).eval()
         self.revision = getattr(self._model.config, "_commit_hash", None) or revision
 

@@ -10,7 +10,7 @@ import typer
 from baselines.medlaybench_v.ablation import evaluate
 from baselines.results.comparison import read_runs
 from scripts.terminal.finish import finish
-from scripts.terminal.options import Out
+from scripts.terminal.options import Out, refuse_itself
 
 
 def command(
@@ -23,4 +23,5 @@ def command(
     Example: `bedside run ablation runs/llm runs/llm-cui runs/scgr -o runs/ablation`
     """
     started = time.monotonic()
+    refuse_itself(out, runs)
     finish(out, evaluate(read_runs(runs, different_data=True)), started)

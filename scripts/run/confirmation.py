@@ -211,6 +211,7 @@ def run_task(task: Task, options: Scored) -> None:
     if elsewhere:
         warn(elsewhere)
     _warn_of_script([judged.episode for judged in played.records], policy if computed else None)
+    _warn_of_unread_findings([judged.episode for judged in played.records])
     numbers = results(played.records, record, row=row, seed=options.seed, summary=summary_of(names.get(WRITER)))
     _warn_of_unjudged(numbers)
     extra = {CURVES: curves([judged.episode for judged in played.records])}
@@ -285,6 +286,13 @@ def _warn_of_script(episodes: Sequence[Episode], policy: PolicyConfig | None) ->
         if policy is not None and policy.overlap != "rated":
             text += ": they touch no concern by its words, which are English; --overlap rated asks the evaluator"
         warn(text)
+
+
+def _warn_of_unread_findings(episodes: Sequence[Episode]) -> None:
+    """Says how many dialogues count as without findings because none of the model's answers could be read."""
+    written = [one.findings for one in episodes if one.findings is not None and one.findings.attempts]
+    if unread := sum(one.failure is not None for one in written):
+        warn(f"{unread:,} of {len(written):,} answers with findings cannot be read, and count as no finding")
 
 
 def _warn_of_unjudged(numbers: Sequence[Result]) -> None:

@@ -30,6 +30,7 @@ from scripts.run.play import Asking, decoding_of, play, record_of, roles_of
 from scripts.run.stored import Rescored, Stored, place_of
 from scripts.terminal.console import errors
 from scripts.terminal.finish import finish
+from scripts.terminal.options import refuse_itself
 from scripts.terminal.options_of import options_of
 
 _ASKED = ("assessment", "rubric", "judge_")
@@ -59,6 +60,7 @@ def command(options: Recheck) -> None:
     """
     started = time.monotonic()
     before = _consultations(options.run)
+    refuse_itself(options.out, [options.run])
     stored = read_played(options.run, PlayedCase[Consultation])
     assessed = {
         one.case_id: one.record

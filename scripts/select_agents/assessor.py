@@ -36,7 +36,7 @@ from scripts.select_agents.candidates import (
 )
 from scripts.terminal.console import errors
 from scripts.terminal.finish import finish, used
-from scripts.terminal.options import Out
+from scripts.terminal.options import Out, refuse_itself
 from scripts.terminal.options_of import options_of
 
 
@@ -67,6 +67,7 @@ def command(options: Assessors) -> None:
     openai/gpt-4o-mini`
     """
     started = time.monotonic()
+    refuse_itself(options.out, options.runs)
     texts = read_prompts(options.prompts)
     everyone = annotations = read_sheets(options.sheets)
     graph = agreement(everyone, seed=options.seed) if len(everyone.raters) > 1 else None

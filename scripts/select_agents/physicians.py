@@ -15,7 +15,7 @@ from baselines.threemdbench.consultation.physicians import read_sheets, results
 from baselines.threemdbench.consultation.selection_raters import dialogues_of
 from scripts.select_agents.candidates import digest_of
 from scripts.terminal.finish import finish
-from scripts.terminal.options import Out
+from scripts.terminal.options import Out, refuse_itself
 
 
 def command(
@@ -28,6 +28,7 @@ def command(
     Example: `bedside select physicians study/full-R*.csv --run runs/gpt-all`
     """
     started = time.monotonic()
+    refuse_itself(out, [run])
     read = read_sheets(sheets)
     (model,) = read_runs([run])
     consultations = [dialogue.record for dialogue in dialogues_of(model)]

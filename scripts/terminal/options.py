@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -36,6 +36,12 @@ def outside_releases(path: Path | None) -> Path | None:
         check_folder(path)
         _refuse_releases(path, "a folder of its own")
     return path
+
+
+def refuse_itself(out: Path, runs: Iterable[Path]) -> None:
+    """Raises InputError if a command would write into a run that it reads, whose files would be set aside."""
+    if any(resolved(out) == resolved(run) for run in runs):
+        raise InputError("--out", found="the run itself", expected="another folder")
 
 
 def file_outside_releases(path: Path | None) -> Path | None:

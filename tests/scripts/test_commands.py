@@ -8,9 +8,12 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from baselines.medconceal.record import Findings
 from scripts.cli import execute, find
 from scripts.commands import COMMANDS, SECTIONS, Command, Group
 from scripts.terminal import console, finish, planning
@@ -166,3 +169,29 @@ def test_help_shows_the_headings(
     shown = capsys.readouterr().out
     places = [shown.index(text) for text in ("Getting started", "Releases", "build", "Baselines", "Plug-ins")]
     assert places == sorted(places)
+
+
+def test_fit_policy_that_is_stopped_says_where_its_answers_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("baselines.medconceal.labelling.ask_about", stopped)
+    assert execute(["fit-policy", "--judge", "scripted", "-o", str(tmp_path / "policy.json")]) == 130
+    told = " ".join(capsys.readouterr().err.split())
+    assert "policy.answers.sqlite: run the same command again to resume" in told
+
+
+def test_findings_that_cannot_be_read_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    from scripts.run.confirmation import _warn_of_unread_findings
+
+    def episode(findings: Findings | None) -> Any:
+        return SimpleNamespace(findings=findings)
+
+    # Nothing was asked of a transcript whose file has none, and no findings are written in the other task.
+    others = [episode(Findings((), attempts=1)), episode(Findings((), attempts=0, failure="none")), episode(None)]
+    _warn_of_unread_findings(others)
+    assert not capsys.readouterr().err
+    _warn_of_unread_findings([*others, episode(Findings((), attempts=3, failure="the answer is no JSON"))])
+    assert "1 of 2 answers with findings cannot be read" in " ".join(capsys.readouterr().err.split())

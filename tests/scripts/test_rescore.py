@@ -92,6 +92,25 @@ def test_a_run_of_an_earlier_version_gets_what_came_later(played: Path, tmp_path
     assert numbers(again) == numbers(played) and read_run(again)[0].judged
 
 
+def test_no_command_writes_into_a_run_it_reads(photos: Path, played: Path, tmp_path: Path, capsys: Capture) -> None:
+    folder = shutil.copytree(played, tmp_path / "run")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    there = folder.parent / "elsewhere" / ".." / "run"
+    there.parent.parent.mkdir()
+    select = ["select", "assessor", "sheet.csv", "--data", photos, "--assessor", "scripted/assessor", "--run", folder]
+    for command in (
+        ["rescore", folder],
+        ["run", "recheck", photos, "--run", folder, "--assessor", "scripted/assessor"],
+        ["run", "ablation", folder],
+        ["run", "classifier", photos, "--predict", "--weights", folder],
+        select,
+        ["select", "physicians", "sheet.csv", "--run", folder],
+    ):
+        assert execute([*map(str, command), "-o", str(there)]) == 2
+        assert "the run itself" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
 def test_rechecks(photos: Path, played: Path, tmp_path: Path, no_model: None) -> None:
     out = tmp_path / "recheck"
     assert run("recheck", photos, "--run", played, "--assessor", "scripted/assessor", "--bare", "-o", out) == 0

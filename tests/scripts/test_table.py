@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from baselines.report.printed import _tex, latex, markdown, printed
+from baselines.report.printed import csv as as_csv
 from baselines.report.tables import tables
 from baselines.results.comparison import read_runs
 from baselines.results.published import published
@@ -123,6 +124,16 @@ def test_csv_holds_every_number(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert len(own) == len(read_runs([folder])[0].results) and {line["mark"] for line in own} == {"‡"}
     assert any(line["column"] == "R@99" for line in own) and not any(line["row"].startswith("=") for line in own)
     assert sum(line["source"] == "published" for line in lines) > 100
+
+
+def test_a_column_that_the_paper_lacks_stands_in_the_same_row_of_csv(tmp_path: Path) -> None:
+    (finished,) = read_runs([run(tmp_path / "own", stand_in=None)])
+    pooled = replace(finished.results[0], column="R@99", split_or_group="test; one pool")
+    views = tables([replace(finished, results=[*finished.results, pooled])])
+    lines = list(csv.DictReader(io.StringIO(as_csv(views, paper=False))))
+    rows = {line["row"] for line in lines if line["table"] == "Table 3" and "Recall" in line["column"]}
+    others = [line["row"] for line in lines if line["column"] == "R@99"]
+    assert others[0] in rows and others[1] == f"{others[0]}, test; one pool"
 
 
 @pytest.mark.parametrize("arguments", [["--format", "docx"], ["--table", "Table 9"]])

@@ -23,6 +23,7 @@ from scripts.run.classifier.options import Classifying
 from scripts.run.classifier.seen import trained_photos, unseen
 from scripts.run.classifier.targets import Target, target_of
 from scripts.terminal.console import warn
+from scripts.terminal.options import refuse_itself
 from scripts.terminal.photos import cores, pictures_of
 
 _KEPT = ("recipe", "input", "epochs trained", "best epoch", "trained weights", "trained on")
@@ -32,6 +33,7 @@ _KEPT = ("recipe", "input", "epochs trained", "best epoch", "trained weights", "
 def predict(options: Classifying) -> tuple[Labelled, Answered]:
     """The network's answers about the photos that it has not seen. Raises InputError for unusable input."""
     assert options.weights is not None
+    refuse_itself(options.out, [options.weights])
     record, about, network = _read(options.weights)
     classes = Classes.of(about.classes)
     target = target_of(options.data, options.split, classes)
