@@ -185,6 +185,69 @@ def test_words_that_are_not_sent_stay_and_the_page_says_so(browser: Any, tmp_pat
         assert other.locator("#log li.clinician").count() == 1
 
 
+def test_a_message_whose_answer_is_lost_is_stored_once_and_what_is_added_meanwhile_stays(
+    browser: Any, tmp_path: Path
+) -> None:
+    """It arrived, and the page could not know: sent again, it must not be said twice; edited, it must not vanish."""
+    site = talking(tmp_path / "s", per_person=1)
+    with study_site.served(site) as address:
+        desk = Desk(browser, address)
+        go_to_a_talk(desk, site)
+        page, told = desk.page, desk.page.locator("#told")
+        field, said = page.locator("[name=text]"), page.locator("#log li.clinician")
+
+        def lost(route: Any) -> None:
+            route.fetch(max_redirects=0)
+            route.abort()
+
+        def send_into_the_void(text: str) -> None:
+            field.fill(text)
+            page.route("**/do/say", lost)
+            page.click("#send")
+            playwright.expect(told).to_contain_text("This was not sent")
+            page.unroute("**/do/say")
+
+        send_into_the_void("Good morning.")
+        playwright.expect(told).to_have_text("Your message had arrived.")  # the page hears of it by itself
+        assert field.input_value() == "" and said.count() == 1
+        desk.wait_for(1)
+        # Before it hears of it: the same words again, then others.
+        page.route("**/status", lambda route: route.abort())
+        send_into_the_void("What worries you?")
+        page.click("#send")
+        playwright.expect(said).to_have_count(2)
+        assert field.input_value() == ""
+        page.unroute("**/status")
+        desk.wait_for(2)
+        page.route("**/status", lambda route: route.abort())
+        send_into_the_void("I see.")
+        send_into_the_void("I see. And the costs?")
+        page.click("#send")
+        playwright.expect(told).to_contain_text("the conversation had gone on")
+        assert field.input_value() == "And the costs?" and said.count() == 3
+        page.unroute("**/status")
+        desk.wait_for(3)
+
+        def slow(route: Any) -> None:
+            field.press_sequentially(" And your family?")
+            route.continue_()
+
+        page.route("**/do/say", slow)
+        page.click("#send")
+        desk.wait_for(4)
+        assert field.input_value() == "And your family?"
+        assert said.locator("p").all_inner_texts() == [
+            "Good morning.",
+            "What worries you?",
+            "I see.",
+            "And the costs?",
+        ]
+        with desk.page.expect_response("**/draft"):
+            pass
+        page.reload()
+        assert field.input_value() == "And your family?"  # it is kept as what is being written
+
+
 def test_a_button_that_is_pressed_twice_sends_once(browser: Any, tmp_path: Path) -> None:
     site = talking(tmp_path / "s", per_person=1)
     with study_site.served(site) as address:
