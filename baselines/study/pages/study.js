@@ -38,12 +38,43 @@ document.addEventListener("input", (event) => {
   const form = event.target.closest?.("form[data-draft]");
   if (form) keep(form);
 });
+const storing = new Set(), stored = new Set();
+
+// Answers are stored as a draft before the browser leaves them: without a server it shows a page of its own instead.
+async function send(form, button) {
+  storing.add(form);
+  try {
+    const answer = await post("/draft", fields(form));
+    if (answer.status === 429 || answer.status >= 500) throw new Error("the server could not");
+    stored.add(form);
+    form.requestSubmit(button);
+  } catch {
+    unsaved = form;
+    delete form.dataset.sent;
+    const note = at("unsent") ?? document.createElement("p");
+    note.id = "unsent";
+    note.className = "notice";
+    note.setAttribute("role", "status");
+    form.append(note);
+    note.textContent = "This was not sent. Your answers are still here: please wait a moment, then press the button again.";
+  } finally {
+    storing.delete(form);
+  }
+}
+
 document.addEventListener("submit", (event) => {
+  const form = event.target;
   clearTimeout(timer);
-  if (event.target === unsaved) unsaved = null;
-  if (event.target.id === "say") return;
-  if (event.timeStamp - Number(event.target.dataset.sent ?? -9999) < 2000) event.preventDefault(); // a double click
-  else event.target.dataset.sent = String(event.timeStamp);
+  if (form === unsaved) unsaved = null;
+  if (form.id === "say" || stored.delete(form)) return;
+  if (storing.has(form) || event.timeStamp - Number(form.dataset.sent ?? -9999) < 2000) {
+    event.preventDefault(); // a double click
+    return;
+  }
+  form.dataset.sent = String(event.timeStamp);
+  if (!form.matches("[data-draft]")) return;
+  event.preventDefault();
+  send(form, event.submitter);
 });
 addEventListener("pagehide", save);
 document.addEventListener("visibilitychange", () => { if (document.visibilityState === "hidden") save(); });
