@@ -29,7 +29,7 @@ from baselines.study.flow import ENDED
 from baselines.study.keys import Erased
 from baselines.study.replies import LONGEST_WAIT, Replies
 from baselines.study.site import Site
-from baselines.study.store import fact_in, people, set_fact
+from baselines.study.store import fact_in, kind_of, people, set_fact
 from baselines.study.tasks.task import FormError, first_text
 from loaders.errors import InputError, MissingExtra
 from loaders.pages import part
@@ -111,7 +111,7 @@ class _Headers:
         try:
             await self._app(scope, receive, sending)
         except Exception as error:
-            _log.error("a page could not be made: %s", type(error).__name__)
+            _log.error("a page could not be made: %s", kind_of(error))
             if not begun:
                 text = "Something went wrong. What you sent before is saved: please reload the page."
                 page = HTMLResponse(views.notice_page("An error", text), status_code=500)
@@ -273,7 +273,7 @@ class _Server:
             try:
                 self.look()
             except Exception as error:
-                _log.error("what is due could not be done: %s", type(error).__name__)
+                _log.error("what is due could not be done: %s", kind_of(error))
 
     def look(self) -> None:
         """One check for what is due."""
