@@ -79,6 +79,10 @@ class _Refused(Exception):
 
 
 _NOT_IN = "Open the link in your invitation. Each link works once; if yours has been used, ask for a new one."
+_NO_LOGIN = (
+    "A coordinator's session ends after 30 minutes without a request, after 12 hours, and when a participant's link is "
+    "used in the same browser. Another login is printed where the server runs: bedside study invite STUDY --coordinator"
+)
 
 
 def _full(more: str = "") -> _Refused:
@@ -176,7 +180,7 @@ class _Server:
         found = access.session_of(connection, request.cookies.get(access.COOKIE), self.site.clock())
         if found is None or (found.person is None) != coordinator:
             self.within_limits(request)
-            raise _Refused(403, "You are not signed in", _NOT_IN)
+            raise _Refused(403, "You are not signed in", _NO_LOGIN if coordinator else _NOT_IN)
         self.within_limits(request, found)
         return found
 
@@ -628,5 +632,10 @@ def _coordinator(app: FastAPI, server: _Server) -> None:
             except InputError as error:
                 told = f"{error.where}: {error.found}; expected {error.expected}"
         return page(session, told)
+
+    @app.get("/coordinator/{what}")
+    def again(what: str) -> RedirectResponse:
+        """As for the pages of participants: the address of a page that answered a form."""
+        return RedirectResponse("/coordinator", status_code=303)
 
     server.posted(app, "/coordinator/{what}", change)
