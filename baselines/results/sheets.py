@@ -21,14 +21,19 @@ UNFILLED = "Have the rater complete or correct this cell"
 # What a spreadsheet takes for a formula, also in full width, and whatever blanks precede it; a tab or a line end may
 # begin another cell.
 _FORMULA = re.compile(r"'*(?:[\s\ufeff\u200b]*[=+\-@＝＋－＠]|[\t\r\n])")
+# What a spreadsheet makes of the column 1.2: the number 1,2, or a day as 01.02.2026, "01. Feb" or 1-Feb.
+_NUMBERED = re.compile(
+    r"0?([1-9])(?:[.,]0?([1-9])(?:\.(?:\d\d|\d{4})?)?|[. -]{1,2}(jan|jän|feb|mar|mär|mrz)[a-zä]*\.?)"
+)
+_MONTHS = {"jan": "1", "jän": "1", "feb": "2", "mar": "3", "mär": "3", "mrz": "3"}
 
 
 def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
     """The filled rows of a sheet, each with its place (the row of a spreadsheet) and its cells by column, stripped.
 
-    The separator is found as by `separator_of`; columns are matched by their names in lower case. Raises
-    InputError for a file that is missing or not text, lacks a `wanted` column or has it twice, or has no filled row,
-    and for a row with more cells than columns.
+    The separator is found as by `separator_of`; columns are matched by their names in lower case, and a
+    number also by what a spreadsheet makes of it. Raises InputError for a file that is missing or not text, lacks a
+    `wanted` column or has it twice, or has no filled row, and for a row with more cells than columns.
     """
     text = io.StringIO(decode(read_file(path, expected="a filled-in sheet"), path), newline="")
     before, separator = separator_of(text)
@@ -43,7 +48,7 @@ def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, s
             expected="a filled-in sheet",
             do="Save the sheet again as CSV",
         ) from None
-    columns = [name.casefold().replace(" ", "_") for name in lines[0][1]] if lines else []
+    columns = [_column(name, wanted) for name in lines[0][1]] if lines else []
     if lacking := [name for name in wanted if name not in columns]:
         raise InputError(
             path,
@@ -74,6 +79,19 @@ def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, s
     # Spreadsheet programs leave empty lines and cells at the end.
     blank = [""] * len(columns)
     return [(where, dict(zip(columns, [*row, *blank], strict=False))) for where, row in rows]
+
+
+def _column(heading: str, wanted: Container[str]) -> str:
+    """The name of a column.
+
+    >>> _column("Case ID", ()), _column("02. Feb", {"2.2"}), _column("1,3", {"1.3"})
+    ('case_id', '2.2', '1.3')
+    """
+    name = heading.casefold()
+    if day := _NUMBERED.fullmatch(name):
+        number = f"{day[1]}.{day[2] or _MONTHS[day[3]]}"
+        return number if number in wanted else name
+    return name.replace(" ", "_")
 
 
 def _text(cell: str) -> str:

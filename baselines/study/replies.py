@@ -27,7 +27,7 @@ from baselines.study.journal import note
 from baselines.study.keys import Erased
 from baselines.study.seat import Finding, Replayed
 from baselines.study.site import Site
-from baselines.study.store import slots
+from baselines.study.store import kind_of, slots
 from baselines.study.talks import Talks
 from loaders.errors import BedsideError
 from loaders.files.records import to_json
@@ -67,7 +67,7 @@ class Replies:
         except Exception as error:
             # Nothing of a talk may be logged, and an error may quote what it was about.
             what = "talk" if key > 0 else "episode of talk"
-            _log.error("%s %d: %s", what, abs(key), type(error).__name__)
+            _log.error("%s %d: %s", what, abs(key), kind_of(error))
 
     async def _write(self, number: int) -> None:
         site = self._site
@@ -114,7 +114,7 @@ class Replies:
                 with self._site.store.writing() as connection:
                     at.renew(connection, number, self._site.clock() + CLAIM)
             except Exception as error:
-                _log.error("claim of talk %d: %s", number, type(error).__name__)
+                _log.error("claim of talk %d: %s", number, kind_of(error))
 
     async def _tried(self, number: int) -> bool:
         """One try; returns whether nothing is left to do."""

@@ -29,7 +29,7 @@ from baselines.study.flow import ENDED
 from baselines.study.keys import Erased
 from baselines.study.replies import LONGEST_WAIT, Replies
 from baselines.study.site import Site
-from baselines.study.store import fact_in, people, set_fact
+from baselines.study.store import fact_in, kind_of, people, set_fact
 from baselines.study.tasks.task import FormError, first_text
 from loaders.errors import InputError, MissingExtra
 from loaders.pages import part
@@ -79,6 +79,10 @@ class _Refused(Exception):
 
 
 _NOT_IN = "Open the link in your invitation. Each link works once; if yours has been used, ask for a new one."
+_NO_LOGIN = (
+    "A coordinator's session ends after 30 minutes without a request, after 12 hours, and when a participant's link is "
+    "used in the same browser. Another login is printed where the server runs: bedside study invite STUDY --coordinator"
+)
 
 
 def _full(more: str = "") -> _Refused:
@@ -111,7 +115,7 @@ class _Headers:
         try:
             await self._app(scope, receive, sending)
         except Exception as error:
-            _log.error("a page could not be made: %s", type(error).__name__)
+            _log.error("a page could not be made: %s", kind_of(error))
             if not begun:
                 text = "Something went wrong. What you sent before is saved: please reload the page."
                 page = HTMLResponse(views.notice_page("An error", text), status_code=500)
@@ -176,7 +180,7 @@ class _Server:
         found = access.session_of(connection, request.cookies.get(access.COOKIE), self.site.clock())
         if found is None or (found.person is None) != coordinator:
             self.within_limits(request)
-            raise _Refused(403, "You are not signed in", _NOT_IN)
+            raise _Refused(403, "You are not signed in", _NO_LOGIN if coordinator else _NOT_IN)
         self.within_limits(request, found)
         return found
 
@@ -273,7 +277,7 @@ class _Server:
             try:
                 self.look()
             except Exception as error:
-                _log.error("what is due could not be done: %s", type(error).__name__)
+                _log.error("what is due could not be done: %s", kind_of(error))
 
     def look(self) -> None:
         """One check for what is due."""
@@ -628,5 +632,10 @@ def _coordinator(app: FastAPI, server: _Server) -> None:
             except InputError as error:
                 told = f"{error.where}: {error.found}; expected {error.expected}"
         return page(session, told)
+
+    @app.get("/coordinator/{what}")
+    def again(what: str) -> RedirectResponse:
+        """As for the pages of participants: the address of a page that answered a form."""
+        return RedirectResponse("/coordinator", status_code=303)
 
     server.posted(app, "/coordinator/{what}", change)

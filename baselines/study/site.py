@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from baselines.results.run import because
 from baselines.study.clock import steady
 from baselines.study.design import Study, TaskName
 from baselines.study.journal import note
-from baselines.study.keys import Keys
+from baselines.study.keys import STUDY, Keys
 from baselines.study.people import check_keys, end_erasing
 from baselines.study.schedule import Offer, items_a_person
 from baselines.study.slots import OVER, item_in
@@ -28,6 +28,7 @@ from baselines.study.store import Store, answers, facts, items, journal, open_st
 from baselines.study.tasks.task import Item, Source, Task, task_named
 from loaders.errors import InputError, ModelError
 from loaders.files.disk import private_folder
+from loaders.files.untrusted import is_there
 from loaders.medconceal import TASKS as TALK_NAMES
 from loaders.medconceal import PatientProfile, cases
 from loaders.medconceal import Task as TalkName
@@ -117,14 +118,32 @@ def private(folder: Path) -> Path:
 
 
 def open_database(study: Study, database: str | None = None) -> tuple[Store, Keys]:
-    """The database and the keys of a study. Raises InputError as `open_store` and `Keys`."""
+    """The database and the keys of a study. Raises InputError as `open_store` and `Keys`; and for keys of people
+    whom the database does not know, since another one is meant, and new people would get their names and keys."""
     folder = private(study.folder)
     keys = Keys(folder / KEYS)
     try:
-        return open_store(database or folder / DATABASE), keys
+        place = database or folder / DATABASE
+        there = sorted((keys.holders() | keys.erased()) - {STUDY})
+        if there and not database and not is_there(folder / DATABASE):
+            raise _without_database(folder, there)  # before an empty one is made
+        store = open_store(place)
+        if there and store.fact("items") is None and store.fact("begun") is None:
+            store.close()
+            raise _without_database(folder, there)
+        return store, keys
     except BaseException:
         keys.close()
         raise
+
+
+def _without_database(folder: Path, people: Sequence[str]) -> InputError:
+    return InputError(
+        folder / KEYS,
+        found=f"keys of {', '.join(people[:3])}{' …' if people[3:] else ''}, and a database without a study",
+        expected="the database to which the keys belong",
+        do=f"Restore {DATABASE}, or name the database (--database, BEDSIDE_DATABASE); to begin anew, use a new folder",
+    )
 
 
 def open_site(

@@ -91,6 +91,8 @@ class Said:
     at: float
     used: float
     text: str
+    client: str
+    """The id that the page gave to a person's message."""
 
 
 # The statements of every request, built once: building them takes longer than running them.
@@ -266,7 +268,8 @@ def said_in(connection: Connection, keys: Keys, slot: Slot) -> list[Said]:
     """The messages of a talk. Raises Erased."""
     rows = connection.execute(_SAID, {"slot_id": slot.id}).all()
     texts = keys.open_all(slot.person, [row.sealed for row in rows])
-    return [Said(row.number, row.who, row.at, row.used, text) for row, text in zip(rows, texts, strict=True)]
+    pairs = zip(rows, texts, strict=True)
+    return [Said(row.number, row.who, row.at, row.used, text, row.client) for row, text in pairs]
 
 
 # --- Answers ----------------------------------------------------------------------------------------------------------

@@ -316,6 +316,12 @@ def _mend(error: BaseException | None) -> str:
     return "If it is damaged, restore its backup"
 
 
+def kind_of(error: Exception) -> str:
+    """What a log may say of an error: its kind, as its text may quote somebody; and what SQLite could not do."""
+    found = getattr(error, "orig", None)
+    return type(error).__name__ + (f" ({found})" if isinstance(found, sqlite3.OperationalError) else "")
+
+
 def fact_in(connection: Connection, name: str) -> str | None:
     """A fact of the study."""
     found = connection.execute(select(facts.c.value).where(facts.c.name == name)).scalar()

@@ -78,6 +78,7 @@ _BLOCK = 1 << 20
 _MARK = b"\xef\xbb\xbf"  # the byte-order mark that some editors put in front of UTF-8
 _MARKS = ("\\ud", "\\uD", "\\u0000")
 _QUOTED = re.compile('"[^"]*"')
+_DECIMAL = re.compile("(?<=[0-9]),(?=[0-9])")
 _NOTHING = frozenset("nan -nan none null na n/a <na> #n/a #na nat".split())
 _STATED = re.compile(r'"?sep=([^\w\s"]|\t)"?', re.IGNORECASE)
 _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
@@ -413,7 +414,8 @@ def separator_of(text: TextIO, *, tabs: bool = False) -> tuple[int, str]:
     """How many lines precede the table, and what separates its cells; the text is then positioned at the table.
 
     A first line `sep=;` states it, as in Excel. Otherwise it is what separates the names of the header line: `tabs`;
-    commas; if it holds none, semicolons, tabs or vertical bars, whichever are more frequent.
+    commas; if it holds none, semicolons, tabs or vertical bars, whichever are more frequent. The comma of a number
+    ("1,5" among names with semicolons) separates nothing.
     """
     line = text.readline(LONGEST_ROW)
     if stated := _STATED.fullmatch(line.rstrip("\r\n")):
@@ -421,7 +423,7 @@ def separator_of(text: TextIO, *, tabs: bool = False) -> tuple[int, str]:
     while line and not line.strip("\r\n"):
         line = text.readline(LONGEST_ROW)
     text.seek(0)
-    header = _QUOTED.sub("", line)
+    header = _DECIMAL.sub("", _QUOTED.sub("", line))
     return 0, "\t" if tabs else "," if "," in header else max(",;\t|", key=header.count)
 
 

@@ -38,12 +38,43 @@ document.addEventListener("input", (event) => {
   const form = event.target.closest?.("form[data-draft]");
   if (form) keep(form);
 });
+const storing = new Set(), stored = new Set();
+
+// Answers are stored as a draft before the browser leaves them: without a server it shows a page of its own instead.
+async function send(form, button) {
+  storing.add(form);
+  try {
+    const answer = await post("/draft", fields(form));
+    if (answer.status === 429 || answer.status >= 500) throw new Error("the server could not");
+    stored.add(form);
+    form.requestSubmit(button);
+  } catch {
+    unsaved = form;
+    delete form.dataset.sent;
+    const note = at("unsent") ?? document.createElement("p");
+    note.id = "unsent";
+    note.className = "notice";
+    note.setAttribute("role", "status");
+    form.append(note);
+    note.textContent = "This was not sent. Your answers are still here: please wait a moment, then press the button again.";
+  } finally {
+    storing.delete(form);
+  }
+}
+
 document.addEventListener("submit", (event) => {
+  const form = event.target;
   clearTimeout(timer);
-  if (event.target === unsaved) unsaved = null;
-  if (event.target.id === "say") return;
-  if (event.timeStamp - Number(event.target.dataset.sent ?? -9999) < 2000) event.preventDefault(); // a double click
-  else event.target.dataset.sent = String(event.timeStamp);
+  if (form === unsaved) unsaved = null;
+  if (form.id === "say" || stored.delete(form)) return;
+  if (storing.has(form) || event.timeStamp - Number(form.dataset.sent ?? -9999) < 2000) {
+    event.preventDefault(); // a double click
+    return;
+  }
+  form.dataset.sent = String(event.timeStamp);
+  if (!form.matches("[data-draft]")) return;
+  event.preventDefault();
+  send(form, event.submitter);
 });
 addEventListener("pagehide", save);
 document.addEventListener("visibilitychange", () => { if (document.visibilityState === "hidden") save(); });
@@ -106,12 +137,16 @@ const talk = document.querySelector("[data-talk]");
 if (talk) {
   const remind = Number(talk.dataset.remind);
   let left = 0, running = false, since = 0, before = Infinity, asking = false, sending = false, failed = 0;
+  const unheard = new Map(); // words to which no answer came, and the id they had: they may have arrived nevertheless
   const told = () => Math.max(0, left - (running ? (performance.now() - since) / 1000 : 0));
   // A clock never says more than before: where the server gives a few seconds back, it waits until they are used.
   const seconds = () => Math.min(before, told());
   const here = () => at("say").elements.here.value;
   const state = () => at("state").dataset.state;
   const words = () => at("say").elements.text;
+  // What somebody went on to write after words that were sent; all of it where they wrote something else.
+  const added = (now, sent) => now === sent ? "" : now.startsWith(sent) && /^\s/.test(now.slice(sent.length))
+    ? now.slice(sent.length).trimStart() : now;
 
   function set(clock) {
     left = clock.left;
@@ -153,6 +188,13 @@ if (talk) {
     if (finish && at("finish")) at("finish").replaceWith(document.adoptNode(finish));
     const clock = page.getElementById("clock").dataset;
     set({ left: Number(clock.left), running: clock.running === "yes" });
+    for (const [sent, client] of unheard) {
+      if (!turns.some((turn) => turn.dataset.client === `page ${client}`)) continue;
+      const field = words(), rest = added(field.value, sent);
+      if (rest !== field.value) { field.value = rest; keep(at("say")); }
+      say(rest ? "Your message had arrived. What is written below is not sent yet." : "Your message had arrived.", true);
+      unheard.clear();
+    }
   }
 
   async function look() {
@@ -179,8 +221,11 @@ if (talk) {
   talk.addEventListener("submit", async (event) => {
     if (event.target.id !== "say") return;
     event.preventDefault();
-    const field = words(), body = fields(event.target);
+    const field = words(), body = fields(event.target), wrote = field.value;
     if (sending || state() !== "yours" || !field.value.trim()) { field.focus(); return; }
+    // The same words keep their id, so that they are stored once; others, to which it may not belong, get their own.
+    const client = unheard.get(wrote) ?? `${body.get("client")}${unheard.size ? `-${unheard.size}` : ""}`;
+    body.set("client", client);
     sending = true;
     at("send").disabled = true;
     field.focus();
@@ -192,19 +237,27 @@ if (talk) {
         at("error-text")?.remove();
         field.removeAttribute("aria-invalid");
         // Empty; or these words, where they came late and were not sent: from another tab, that knew less.
-        field.value = new DOMParser().parseFromString(text, "text/html").querySelector("#say [name=text]")?.value ?? "";
+        const late = new DOMParser().parseFromString(text, "text/html").querySelector("#say [name=text]")?.value ?? "";
+        if (!late) field.value = added(field.value, wrote); // what was written meanwhile stays
+        unheard.delete(wrote);
         take(text);
-        if (field.value) say("This was not sent: the conversation had gone on. Your words are still here.", true);
+        unheard.clear();
+        if (late) say("This was not sent: the conversation had gone on. Your words are still here.", true);
+        if (field.value) keep(at("say"));
       } else {
         const page = new DOMParser().parseFromString(text, "text/html");
         const again = page.getElementById("say");
-        if (answer.status === 422 && again) at("say").replaceWith(document.adoptNode(again));
+        if (answer.status === 422 && again) {
+          at("say").replaceWith(document.adoptNode(again));
+          words().value = field.value;
+        }
         else if (answer.status === 429) say("Too many requests. Please wait a minute, then send again.", true);
         else if (answer.status >= 500) throw new Error("the server could not");
         else location.assign("/");
         words().focus();
       }
     } catch {
+      unheard.set(wrote, client);
       say("This was not sent. Your words are still here: please send again.", true);
     } finally {
       sending = false;

@@ -40,7 +40,19 @@ def test_a_coordinator_signs_out_and_is_signed_out_when_idle(tmp_path: Path) -> 
             else:
                 clock.now += COORDINATOR_IDLE + 1
             client.cookies.set("__Host-bedside", cookie, domain="study.test")
-            assert client.get("/coordinator").status_code == 403
+            refused = client.get("/coordinator")
+            assert refused.status_code == 403
+            assert "invite STUDY --coordinator" in refused.text and "your invitation" not in refused.text
+
+
+def test_a_coordinator_who_opens_the_address_of_an_answer_again_is_at_the_page(tmp_path: Path) -> None:
+    """By the address bar, or where a phone restores it: there was nothing, and the advice to open an invitation."""
+    site = talking(tmp_path)
+    with visiting(site) as client:
+        client.post(login(site))
+        for what in ("grant", "link", "out"):
+            again = client.get(f"/coordinator/{what}")
+            assert again.status_code == 200 and again.url.path == "/coordinator", what
 
 
 def test_a_person_who_deletes_everything_is_told_so(tmp_path: Path) -> None:

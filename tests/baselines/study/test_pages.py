@@ -67,8 +67,8 @@ class Desk:
     def go_on(self, *choices: str) -> None:
         for one in choices:
             self.page.check(one)
-        self.page.click("main form button:not(.quiet):not(.danger)")
-        self.page.wait_for_load_state()  # a click ends when the next page is begun, before it has a body
+        with self.page.expect_navigation():  # answers are stored as a draft first
+            self.page.click("main form button:not(.quiet):not(.danger)")
 
     def enter(self, link: str, look: Callable[[], None] = lambda: None) -> None:
         """From the link to the practice item."""
@@ -185,6 +185,98 @@ def test_words_that_are_not_sent_stay_and_the_page_says_so(browser: Any, tmp_pat
         assert other.locator("#log li.clinician").count() == 1
 
 
+def test_a_message_whose_answer_is_lost_is_stored_once_and_what_is_added_meanwhile_stays(
+    browser: Any, tmp_path: Path
+) -> None:
+    """It arrived, and the page could not know: sent again, it must not be said twice; edited, it must not vanish."""
+    site = talking(tmp_path / "s", per_person=1)
+    with study_site.served(site) as address:
+        desk = Desk(browser, address)
+        go_to_a_talk(desk, site)
+        page, told = desk.page, desk.page.locator("#told")
+        field, said = page.locator("[name=text]"), page.locator("#log li.clinician")
+
+        def lost(route: Any) -> None:
+            route.fetch(max_redirects=0)
+            route.abort()
+
+        def send_into_the_void(text: str) -> None:
+            field.fill(text)
+            page.route("**/do/say", lost)
+            page.click("#send")
+            playwright.expect(told).to_contain_text("This was not sent")
+            page.unroute("**/do/say")
+
+        send_into_the_void("Good morning.")
+        playwright.expect(told).to_have_text("Your message had arrived.")  # the page hears of it by itself
+        assert field.input_value() == "" and said.count() == 1
+        desk.wait_for(1)
+        # Before it hears of it: the same words again, then others.
+        page.route("**/status", lambda route: route.abort())
+        send_into_the_void("What worries you?")
+        page.click("#send")
+        playwright.expect(said).to_have_count(2)
+        assert field.input_value() == ""
+        page.unroute("**/status")
+        desk.wait_for(2)
+        page.route("**/status", lambda route: route.abort())
+        send_into_the_void("I see.")
+        send_into_the_void("I see. And the costs?")
+        page.click("#send")
+        playwright.expect(told).to_contain_text("the conversation had gone on")
+        assert field.input_value() == "And the costs?" and said.count() == 3
+        page.unroute("**/status")
+        desk.wait_for(3)
+
+        def slow(route: Any) -> None:
+            field.press_sequentially(" And your family?")
+            route.continue_()
+
+        page.route("**/do/say", slow)
+        page.click("#send")
+        desk.wait_for(4)
+        assert field.input_value() == "And your family?"
+        assert said.locator("p").all_inner_texts() == [
+            "Good morning.",
+            "What worries you?",
+            "I see.",
+            "And the costs?",
+        ]
+        with desk.page.expect_response("**/draft"):
+            pass
+        page.reload()
+        assert field.input_value() == "And your family?"  # it is kept as what is being written
+
+
+def test_answers_that_are_sent_while_the_server_is_away_stay_on_the_page(browser: Any, tmp_path: Path) -> None:
+    """The browser would show a page of its own instead, and what was written since the last draft would be gone."""
+    site = talking(tmp_path / "s", per_person=1)
+    with study_site.served(site) as address:
+        desk = Desk(browser, address)
+        go_to_a_talk(desk, site)
+        page = desk.page
+        with site.store.writing() as connection:
+            connection.execute(slots.update().values(step="findings", turns=5, since=None))
+        page.goto(address)
+        page.wait_for_selector("[name=description]")
+        page.route(re.compile("/(draft|do/.*)$"), lambda route: route.abort())
+        page.fill("[name=description] >> nth=0", "Fears the cost.")
+        page.select_option("[name=category] >> nth=0", index=1)
+        page.click("text=Save and continue")
+        playwright.expect(page.locator("#unsent")).to_contain_text("Your answers are still here")
+        assert page.input_value("[name=description] >> nth=0") == "Fears the cost."
+        page.unroute(re.compile("/(draft|do/.*)$"))
+        page.route("**/do/findings", lambda route: route.abort())  # it goes away just then
+        with page.expect_event("requestfailed", lambda request: request.url.endswith("/do/findings")):
+            page.click("text=Save and continue")
+        page.wait_for_timeout(300)  # it shows its own page
+        page.goto(address)
+        assert page.input_value("[name=description] >> nth=0") == "Fears the cost."
+        page.unroute("**/do/findings")
+        page.dblclick("text=Save and continue")
+        page.wait_for_selector("h1:has-text('About this case')")
+
+
 def test_a_button_that_is_pressed_twice_sends_once(browser: Any, tmp_path: Path) -> None:
     site = talking(tmp_path / "s", per_person=1)
     with study_site.served(site) as address:
@@ -246,14 +338,14 @@ def test_a_talk_in_a_browser(script: bool, browser: Any, axe: str, tmp_path: Pat
         desk.page.click("#finish button")
         look()
         desk.page.fill("[name=description] >> nth=0", "Fears the cost.")
-        desk.page.click("main form button:not(.quiet):last-child")
+        desk.go_on()
         assert "choose one of the four" in desk.page.inner_text("[role=alert]")
         look()
         desk.page.select_option("[name=category] >> nth=0", index=1)
         if script:
             desk.page.click(".pick >> nth=0")
             assert desk.page.input_value("[name=quote] >> nth=0")
-        desk.page.click("main form button:not(.quiet):last-child")
+        desk.go_on()
         look()
         desk.go_on("[name=difficulty] >> nth=1", "[name=realism] >> nth=2", "[name=tools] >> nth=0")
         look()
@@ -290,14 +382,15 @@ def test_pairs_by_keyboard_alone_with_a_wrong_answer_a_second_tab_and_back(
         other.goto(address)
         for name in ("factual_correctness", "completeness", "simplicity", "fluency"):
             other.check(f"[name={name}][value='5']")
-        other.click("main form button")
+        with other.expect_navigation():
+            other.click("main form button")
         assert other.inner_text(".progress label").startswith("2 of")
         rate(desk)
         keys(desk, "Save and continue")
         assert page.inner_text(".progress label").startswith("2 of")
         # A form that somebody sends without an answer: the field says so, and leads there.
         page.evaluate("document.querySelector('form.work').noValidate = true")
-        page.click("main form button")
+        desk.go_on()
         assert "Factual Correctness" in page.inner_text("[role=alert]")
         fits(desk, axe)
         page.click("[role=alert] a")

@@ -254,6 +254,22 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     assert "secret" not in str(refused.value)
 
 
+@pytest.mark.parametrize("left", ["nothing", "an empty database"])
+def test_a_study_without_its_database_is_not_begun_anew_with_its_keys(left: str, tmp_path: Path) -> None:
+    """It was left behind when the folder was moved, or it is elsewhere, and nobody said where."""
+    site = talking(tmp_path / "s")
+    links(site, 2)
+    site.close()
+    private = tmp_path / "s" / "private"
+    for path in private.glob("study.sqlite*"):
+        path.unlink()
+    if left != "nothing":
+        open_store(private / "study.sqlite").close()
+    with pytest.raises(InputError, match="keys of P001, P002, and a database without a study.*BEDSIDE_DATABASE"):
+        talking(tmp_path / "s")
+    assert (private / "study.sqlite").exists() == (left != "nothing")
+
+
 def test_a_study_without_its_keys_is_refused_not_taken_for_erased(tmp_path: Path) -> None:
     site = talking(tmp_path / "s")
     links(site, 2)
@@ -395,7 +411,11 @@ def test_what_could_not_be_written_is_written_while_the_server_runs(
         beside(client).call(client.app.state.server.replies.settled)
         assert export(site.study, site.store, site.keys, tmp_path / "out1").items == 1
     gc.collect()
-    assert "OperationalError" in caplog.text and "Traceback" not in caplog.text and "secret" not in caplog.text
+    assert (
+        "OperationalError (database or disk is full)" in caplog.text
+        and "Traceback" not in caplog.text
+        and "secret" not in caplog.text
+    )
 
 
 @pytest.mark.parametrize("step", ["claim", "renew", "reply"])
@@ -413,7 +433,11 @@ def test_a_reply_that_could_not_be_stored_comes_with_the_next_look(
         assert len(person.replies) == 1
         assert [one.asked for one in site.players.values()] == [1, 1]
     gc.collect()
-    assert "OperationalError" in caplog.text and "Traceback" not in caplog.text and "secret" not in caplog.text
+    assert (
+        "OperationalError (database or disk is full)" in caplog.text
+        and "Traceback" not in caplog.text
+        and "secret" not in caplog.text
+    )
 
 
 def refusing(*_: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -365,7 +366,21 @@ def test_filled_sheets_are_read_as_spreadsheets_of_any_country_save_them(tmp_pat
     assert found.raters == ("R1", "R2") and found.items.shape == (2, 12, 8) and found.stand_in == "made up"
     assert (found.items[0] == found.items[1]).all()
     path = tmp_path / "sheet-R1.csv"
-    path.write_text(path.read_text("utf-8").replace(",", ";"), "utf-16")
+    for changed in (
+        "1,1 1,2 1,3 2,1 2,2 3,1 3,2 4,1",
+        "01.01.2026 01.02.2026 01.03.2026 02.01.2026 02.02.2026 03.01.2026 03.02.2026 04.01.2026",
+        "01._Jan 01._Feb 01._Mrz 02._Jan 02._Feb 03._Jan 03._Feb 04._Jan",
+        "1.1. 1.2. 1-Mar 2-Jan 2-Feb 03.01. 03.02. 4.Jänner",
+    ):
+        rows = read_sheet(tmp_path / "sheet-R2.csv")
+        names = dict(zip(ITEMS, (one.replace("_", " ") for one in changed.split()), strict=True))
+        rows = [{names.get(name, name): cell for name, cell in row.items()} for row in rows]
+        with path.open("w", encoding="utf-8-sig", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]), delimiter=";")
+            writer.writeheader()
+            writer.writerows(rows)
+        assert (read_sheets([path]).items[0] == found.items[1]).all(), changed
+    path.write_text(path.read_text("utf-8"), "utf-16")
     with pytest.raises(InputError, match="not UTF-8"):
         read_sheets([path])
 
