@@ -3,8 +3,9 @@
     python -m scripts.bench.start [--repeat 7]
 
 Each command runs in a process of its own, in turn, so that other load on the machine affects all of them, and on 120
-columns: on fewer than 100, help is laid out without Rich, in two thirds of the time. The table shows medians, and the median of each round's ratio to `hf --version`. The exit code is 1 if `bedside --version`
-takes more than three times the CPU time of `hf --version`.
+columns: on fewer than 100, help is laid out by ourselves, in two thirds of the time. The table shows medians, and the
+median of each round's ratio to `hf --version`. The exit code is 1 if `bedside --version` takes more than three times
+the CPU time of `hf --version`.
 """
 
 from __future__ import annotations
