@@ -76,11 +76,7 @@ def command(
     start = DEFAULT if base is None else PolicyConfig.read(base)
     profiles = _profiles(corpus)
     asked = _Asked(judge or "", evaluator, clinician, tuple(base_url))
-    try:
-        known = read_labels(labels) if labels else _labelled(profiles, asked, out, most, seed)
-    except KeyboardInterrupt:
-        store = out.with_suffix(".answers.sqlite")
-        raise KeyboardInterrupt(f"Stopped. Every answer is in {store}: run the same command again to resume") from None
+    known = read_labels(labels) if labels else _labelled(profiles, asked, out, most, seed)
     fitted = fit(known, start, seed=seed, ridge=ridge)
     _show_quality(fitted)
     name, policy, checks = replay(candidates(fitted.policy), profiles)
@@ -128,13 +124,19 @@ def _labelled(profiles: list[PatientProfile], asked: _Asked, out: Path, most: in
     clinician = None if asked.clinician is None else asked.model(asked.clinician)
     scripted = asked.judge == "scripted"
     judge = None if scripted else asked.model(asked.judge)
-    with Bars() as bars, AnswerStore(out.with_suffix(".answers.sqlite")) as store:
-        players = labelling.Players(store, evaluator, clinician)
-        questions = labelling.ask_about(profiles, players, most=most, seed=seed)
-        progress = bars.count(f"{asked.judge}: labels", len(questions))
-        by = labelling.judge_by_script if judge is None else labelling.judge_by_model(judge, store, labelling.prompts())
-        name = labelling.SCRIPTED_JUDGE if judge is None else judge.name
-        found, unanswered = asyncio.run(labelling.label(questions, by, name, progress=progress))
+    answers = out.with_suffix(".answers.sqlite")
+    try:
+        with Bars() as bars, AnswerStore(answers) as store:
+            players = labelling.Players(store, evaluator, clinician)
+            questions = labelling.ask_about(profiles, players, most=most, seed=seed)
+            progress = bars.count(f"{asked.judge}: labels", len(questions))
+            prompts = labelling.prompts()
+            by = labelling.judge_by_script if judge is None else labelling.judge_by_model(judge, store, prompts)
+            name = labelling.SCRIPTED_JUDGE if judge is None else judge.name
+            found, unanswered = asyncio.run(labelling.label(questions, by, name, progress=progress))
+    except KeyboardInterrupt:
+        said = f"Stopped. Every answer is in {answers}: run the same command again to resume"
+        raise KeyboardInterrupt(said) from None
     path = out.with_suffix(".labels.jsonl")
     write_whole(path, "".join(json.dumps(label.row, sort_keys=True) + "\n" for label in found).encode())
     output.print(f"{path}  {len(found):,} labels; {unanswered:,} turns without a readable answer")

@@ -181,6 +181,9 @@ def test_fit_policy_that_is_stopped_says_where_its_answers_are(
     assert execute(["fit-policy", "--judge", "scripted", "-o", str(tmp_path / "policy.json")]) == 130
     told = " ".join(capsys.readouterr().err.split())
     assert "policy.answers.sqlite: run the same command again to resume" in told
+    monkeypatch.setattr("scripts.fit_policy.read_labels", stopped)  # with labels at hand nothing is asked
+    assert execute(["fit-policy", "--labels", "labels.jsonl", "-o", str(tmp_path / "other.json")]) == 130
+    assert "answers" not in capsys.readouterr().err
 
 
 def test_findings_that_cannot_be_read_are_told(capsys: pytest.CaptureFixture[str]) -> None:
