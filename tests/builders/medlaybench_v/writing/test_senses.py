@@ -323,7 +323,7 @@ def test_phrases_join(caption: str, said: str) -> None:
         # No word twice.
         ("Dental panoramic radiography.", "a wide dental X-ray."),
         ("Ischemic infarction of the pons.", "tissue death from lost blood supply"),
-        ("Vascular hemangioma of the liver.", "vascular blood vessel growth"),
+        ("Vascular hemangioma of the liver.", "vascular noncancerous blood vessel growth"),
         ("Ewing's sarcoma of the rib.", "Ewing's sarcoma (a bone cancer)"),
         ("MRI imaging of the wall.", "This is MRI imaging of the wall."),
         ("Hepatic and renal cysts.", "liver and kidney cysts"),
