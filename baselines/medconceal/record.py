@@ -186,6 +186,11 @@ class Findings:
     failure: str | None = None
     omitted: int = 0
 
+    @property
+    def unread(self) -> bool:
+        """Whether answers were given and none could be read, so that it counts as without findings."""
+        return self.attempts > 0 and self.failure is not None
+
 
 @dataclass(frozen=True, slots=True)
 class HiddenConcern:

@@ -18,6 +18,8 @@ from baselines.report.sections import Numbered, Section
 from loaders.pages import render
 
 FACETS = ("concern category", "revealed", "setting", "problem")
+UNREAD = "findings cannot be read"
+"""A problem of a dialogue whose findings count as none, because no answer with findings could be read."""
 _DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2", "10 4")
 
 
@@ -44,7 +46,10 @@ def _view(played_run: PlayedRun[JudgedEpisode]) -> dict[str, Any]:
     episodes = [row.record.episode for row in rows if row.record is not None]
     task = GROUPS[episodes[0].task] if episodes else run.record.baseline
     setting = setting_name(episodes[0]) if episodes else "no dialogue"
-    troubled = sum(row.problem is not None for row in rows)
+    problems = {
+        "not scored": sum(row.problem is not None for row in rows),
+        UNREAD: sum(one.findings is not None and one.findings.unread for one in episodes),
+    }
     return {
         "number": played_run.number,
         "run": run,
@@ -54,7 +59,7 @@ def _view(played_run: PlayedRun[JudgedEpisode]) -> dict[str, Any]:
         "notice": None,
         "models": [(model.role, model.name) for model in run.record.models],
         "total": len(rows),
-        "problems": [("not scored", troubled)] if troubled else [],
+        "problems": [(problem, count) for problem, count in problems.items() if count],
         "curves": curves(episodes) if episodes else "",
     }
 
@@ -65,6 +70,10 @@ def _row(number: int, row: PlayedCase[JudgedEpisode]) -> Row:
         return Row(row.case_id, row.case_id, number, row.epoch, problem=problem, facets={"problem": ["not scored"]})
     episode = row.record.episode
     good, outcome, revealed = _outcome(row.record)
+    troubles = [
+        *(["not scored"] if problem else []),
+        *([UNREAD] if episode.findings and episode.findings.unread else []),
+    ]
     return Row(
         case=row.case_id,
         title=row.case_id,
@@ -77,7 +86,7 @@ def _row(number: int, row: PlayedCase[JudgedEpisode]) -> Row:
             "concern category": list(dict.fromkeys(episode.categories)),
             "revealed": [revealed],
             "setting": [setting_name(episode)],
-            "problem": ["not scored" if problem else "none"],
+            "problem": troubles or ["none"],
         },
         told=_findings(row.record),
         said=list(_said(episode)),

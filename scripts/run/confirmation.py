@@ -291,8 +291,8 @@ def _warn_of_script(episodes: Sequence[Episode], policy: PolicyConfig | None) ->
 def _warn_of_unread_findings(episodes: Sequence[Episode]) -> None:
     """Says how many dialogues count as without findings because none of the model's answers could be read."""
     written = [one.findings for one in episodes if one.findings is not None and one.findings.attempts]
-    if unread := sum(one.failure is not None for one in written):
-        warn(f"{unread:,} of {len(written):,} answers with findings cannot be read, and count as no finding")
+    if count := sum(one.unread for one in written):
+        warn(f"{count:,} of {len(written):,} answers with findings cannot be read, and count as no finding")
 
 
 def _warn_of_unjudged(numbers: Sequence[Result]) -> None:
@@ -342,6 +342,8 @@ def rescore(stored: Stored) -> Rescored:
         numbers = [unread(one) if one.column in OF_WORDS else one for one in numbers]
     _warn_of_unjudged(numbers)
     episodes = [judged.episode for judged in records]
+    _warn_of_script(episodes, None)
+    _warn_of_unread_findings(episodes)
     return Rescored(numbers, {CURVES: curves(episodes)}, reasons(episodes))
 
 

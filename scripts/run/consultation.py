@@ -176,6 +176,7 @@ def rescore(stored: Stored) -> Rescored:
     """Recompute the numbers from the dialogues."""
     played = stored.played(PlayedCase[Consultation])
     records = [one.record for one in played if one.record is not None]
+    _warn_of_silence(records)
     unfinished: Unfinished = one_of("unfinished", stored.option("unfinished"), get_args(Unfinished))
     path = stored.run.folder / SLICES
     sides = read_json(path, expected="the slices that the run wrote") if is_there(path) else {}

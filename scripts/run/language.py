@@ -65,6 +65,7 @@ def rescore(stored: Stored) -> Rescored:
     opened, resamples, seed = stored.opened(), stored.option("resamples"), stored.seed
     stand_in, rows = stored.record.stand_in, opened.rows(*_COLUMNS)
     scored = evaluate(rows, data=used(opened), stand_in=stand_in, gates=gate_failures, resamples=resamples, seed=seed)
+    _warn(scored.results)
     made = scored.results[0].record
     assert made is not None
     had, has = (one.options.get("wordnet") or "no WordNet" for one in (stored.record, made))

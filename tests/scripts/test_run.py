@@ -55,8 +55,12 @@ def test_captions_in_another_script_are_told(tmp_path: Path, capsys: pytest.Capt
     text = "image_id,expert_caption,layman_caption\n1,Chest CT.,胸部CT扫描显示肺部。\n2,Chest CT.,A scan.\n"
     (tmp_path / "mine.csv").write_text(text, encoding="utf-8")
     assert run("language", tmp_path / "mine.csv", "--resamples", 20, "-o", tmp_path / "run") == 0
+    assert (
+        execute(["rescore", str(tmp_path / "run"), "--data", str(tmp_path / "mine.csv"), "-o", str(tmp_path / "x")])
+        == 0
+    )
     told = " ".join(capsys.readouterr().err.split())
-    assert "Layman: 1 captions are mostly in other letters than Latin ones" in told and "Expert:" not in told
+    assert told.count("Layman: 1 captions are mostly in other letters than Latin ones") == 2 and "Expert:" not in told
 
 
 def test_turns_in_another_script_are_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -17,6 +17,7 @@ from baselines.report.page import write_report
 from baselines.results.comparison import read_runs
 from baselines.results.run import read_run
 from loaders.errors import InputError
+from loaders.models.asking import Unfit
 from scripts.cli import execute
 
 AGENTS = ("--patient", "template", "--evaluator", "rules", "--judge", "rules")
@@ -148,6 +149,23 @@ def test_findings_that_were_not_judged_are_left_out_and_that_is_said(
     assert "Of 5 cases, those whose findings were not judged are left out: Fine Precision over 4, Fine Recall" in told
     page = write_report(read_runs([folders[1]]), tmp_path / "report.html").read_text()
     assert "revealed, findings not judged" in page and "(not judged)" in page
+
+
+def test_findings_that_cannot_be_read_are_told_by_the_run_by_rescore_and_by_the_report(
+    patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unread(answer: Any) -> NoReturn:
+        raise Unfit("the answer is no list of findings")
+
+    monkeypatch.setattr("baselines.medconceal.clinician._listed", unread)
+    asked = ("--clinician", "scripted/expert", "--limit", "3", "--bare", *AGENTS)
+    told = "3 of 3 answers with findings cannot be read, and count as no finding"
+    assert run("confirmation", patients, tmp_path / "run", *asked) == 0
+    assert told in " ".join(capsys.readouterr().err.split())
+    assert execute(["rescore", str(tmp_path / "run"), "-o", str(tmp_path / "again")]) == 0
+    assert told in " ".join(capsys.readouterr().err.split())
+    page = write_report(read_runs([tmp_path / "run"]), tmp_path / "report.html").read_text()
+    assert "with problems: findings cannot be read 3" in page
 
 
 def test_the_shape_of_the_patients_is_a_figure_of_the_report(patients: Path, tmp_path: Path) -> None:

@@ -218,3 +218,6 @@ def test_turns_without_an_answer_are_reported(
     assert run(release, tmp_path, server, "dialogue+image", more["cues"]) == 0
     said = " ".join(capsys.readouterr().err.split())
     assert re.search(rf"doctor: (\d+) of \1 {told}", said) and "patient:" not in said
+    if "turns" in told:  # what the dialogues hold, rescore tells too
+        assert execute(["rescore", str(tmp_path), "-o", str(tmp_path / "again")]) == 0
+        assert re.search(rf"doctor: (\d+) of \1 {told}", " ".join(capsys.readouterr().err.split()))
