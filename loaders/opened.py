@@ -11,6 +11,7 @@ org/name@v1.0.0          a release on the Hub
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,7 @@ class Opened:
     images. `stand_in` is why its numbers are no results (sample data), or None. `repository` is an address on a Hub and
     `commit` the one that was read. `pinned` says whether these are the authors' rows as they were first read here
     (`loaders.pins`; None if that is unknown, or the data are not the authors'). `method` says who wrote the texts.
+    `place` is what the user named.
     """
 
     corpus: str
@@ -49,11 +51,23 @@ class Opened:
     commit: str | None = None
     pinned: bool | None = None
     method: str | None = None
+    place: str = ""
 
     def rows(self, *columns: str) -> Iterator[dict[str, Any]]:
         """The rows of all splits, only these columns: images stay undecoded unless they are asked for."""
         for part in self.splits.values():
             yield from part.select_columns(list(columns))
+
+    @contextmanager
+    def naming(self) -> Iterator[None]:
+        """Within it, an InputError about a row, or about all "rows", also says of which data and split they are."""
+        try:
+            yield
+        except InputError as error:
+            if self.place and not error.where.startswith((f"{self.place},", f"{self.place}:")):
+                here = f"{self.place}, split {self.split}"
+                error.where = here if error.where == "rows" else f"{here}: {error.where}"
+            raise
 
     @property
     def split(self) -> str:
@@ -98,6 +112,7 @@ def open_data(name: str, *, split: str | None = None, default: str = "medlaybenc
         commit=origin.commit,
         pinned=pinned,
         method=manifest.method if manifest else IN_A_TABLE if isinstance(source, Path) else None,
+        place=name,
     )
 
 

@@ -190,7 +190,8 @@ def captioning(
 ) -> Any:
     """Captions of MedLayBench-V's images in both registers, by --model or --model-role captioner=…."""
     opened = open_data(_data(data), split=split)
-    chosen = captions.read_pairs(opened.splits[split], n=pairs, sample_seed=sample_seed)
+    with opened.naming():
+        chosen = captions.read_pairs(opened.splits[split], n=pairs, sample_seed=sample_seed)
     return dialogue_task(
         captioning_game(captions.read_prompts(_file(prompts)), max_tokens=max_tokens),
         images_of(chosen),

@@ -123,7 +123,7 @@ def read_pairs(
     if len(splits) > 1:
         raise InputError("rows", found=f"rows of {', '.join(splits)}", expected="one split")
     if len(chosen) < 2:
-        raise InputError("rows", found=f"{len(chosen)} rows", expected="at least 2: one pair has no interval")
+        raise InputError("rows", found="1 row" if chosen else "no row", expected="at least 2: one pair has no interval")
     digest = ContentDigest()
     images, references = [], []
     for row in chosen:

@@ -54,7 +54,9 @@ class CaptionRows:
     def __post_init__(self) -> None:
         size = len(self.modality)
         if size < 2:
-            raise InputError("rows", found=f"{size} rows", expected="2 or more: one row alone ranks nothing")
+            raise InputError(
+                "rows", found="1 row" if size else "no row", expected="2 or more: one row alone ranks nothing"
+            )
         for name in ("expert_caption", "layman_caption", "article_id"):
             values = getattr(self, name)
             if values is not None and len(values) != size:

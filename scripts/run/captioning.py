@@ -60,9 +60,10 @@ def command(options: Captioning) -> None:
     started = time.monotonic()
     opened = open_data(options.data, split=options.split)
     texts = read_prompts(options.prompts)
-    chosen = read_pairs(
-        opened.splits[options.split], n=options.pairs, sample_seed=options.sample_seed, data=used(opened)
-    )
+    with opened.naming():
+        chosen = read_pairs(
+            opened.splits[options.split], n=options.pairs, sample_seed=options.sample_seed, data=used(opened)
+        )
     captioner = open_model(options.model, base_url=options.base_url)
     prices = prices_of(options.price, [options.model])
     budget = None if options.max_cost is None else Budget(options.max_cost, prices)
@@ -93,12 +94,13 @@ def command(options: Captioning) -> None:
 def rescore(stored: Stored) -> Rescored:
     """Recompute the numbers from the stored captions; metrics are computed with the weights on this machine."""
     opened, path = stored.opened(), stored.run.folder / CAPTIONS
-    chosen = read_pairs(
-        opened.splits[stored.record.data.split],
-        n=stored.option("pairs"),
-        sample_seed=stored.record.seeds.get("sample"),
-        data=used(opened),
-    )
+    with opened.naming():
+        chosen = read_pairs(
+            opened.splits[stored.record.data.split],
+            n=stored.option("pairs"),
+            sample_seed=stored.record.seeds.get("sample"),
+            data=used(opened),
+        )
     captioner = next(model for model in stored.record.models if model.role == "captioner")
     answers = read_answers(path, chosen, model=captioner.name, max_tokens=stored.option("max_tokens"))
     row, stand_in = stored.run.results[0].row, stored.record.stand_in

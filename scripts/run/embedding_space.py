@@ -12,6 +12,7 @@ import typer
 from baselines.medlaybench_v.embedding_space import all_models, evaluate, histograms, measure, project
 from baselines.medlaybench_v.embeddings import Embeddings
 from baselines.results.run import Result, RunRecord
+from loaders.errors import InputError
 from loaders.files.untrusted import is_there, read_json
 from loaders.opened import Opened, open_data
 from scripts.run.stored import Rescored, Stored
@@ -58,7 +59,11 @@ def rescore(stored: Stored) -> Rescored:
 
 
 def _pairs(opened: Opened) -> list[dict[str, Any]]:
-    return list(opened.rows("modality", "expert_caption", "layman_caption", "article_id"))
+    rows = list(opened.rows("modality", "expert_caption", "layman_caption", "article_id"))
+    with opened.naming():  # before anything is encoded
+        if len(rows) < 2:
+            raise InputError("rows", found="1 row" if rows else "no row", expected="2 or more")
+    return rows
 
 
 def _captions(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:

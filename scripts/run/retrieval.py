@@ -104,9 +104,10 @@ def _scored(embedded: Sequence[tuple[str, Embeddings]], rows: CaptionRows, recor
 
 def _caption_rows(opened: Opened) -> CaptionRows:
     rows = list(opened.rows("modality", "expert_caption", "layman_caption", "article_id"))
-    return CaptionRows(
-        modality=[row["modality"] for row in rows],
-        expert_caption=[row["expert_caption"] for row in rows],
-        layman_caption=[row["layman_caption"] for row in rows],
-        article_id=[row["article_id"] for row in rows],
-    )
+    with opened.naming():
+        return CaptionRows(
+            modality=[row["modality"] for row in rows],
+            expert_caption=[row["expert_caption"] for row in rows],
+            layman_caption=[row["layman_caption"] for row in rows],
+            article_id=[row["article_id"] for row in rows],
+        )

@@ -141,6 +141,7 @@ def images_of(opened: Opened) -> Iterator[tuple[str, Load]]:
         for number, row in enumerate(plain):
             if row["image"] is None:
                 do = "Retrieval needs a release with images"
-                raise InputError(row["image_id"], found="no image", expected="an image", do=do)
+                with opened.naming():
+                    raise InputError(row["image_id"], found="no image", expected="an image", do=do)
             digest = hashlib.sha256(row["image"]["bytes"]).hexdigest()
             yield digest, partial(lambda rows, at: open_image(rows[at]["image"]["bytes"]), plain, number)

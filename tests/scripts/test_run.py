@@ -208,6 +208,31 @@ def test_a_mistake_is_one_error(
     assert not (tmp_path / "run" / "run.json").exists()
 
 
+@pytest.mark.parametrize("baseline", ["captioning", "retrieval", "embedding-space"])
+def test_an_error_about_rows_says_of_which_file_they_are(
+    baseline: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header, pair = "image_id,expert_caption,layman_caption\n", "r{},Chest CT.,A scan of the chest.\n"
+    given = ["--model", "scripted/prose"] if baseline == "captioning" else ["--embeddings", f"ours={tmp_path}"]
+    given += ["--k", "1"] if baseline == "retrieval" else []
+    one = tmp_path / "one.csv"
+    one.write_text(header + pair.format(1), encoding="utf-8")
+    assert run(baseline, one, *given, "-o", tmp_path / "run") == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert f"Error {one}, split test found 1 row expected" in told
+
+
+@pytest.mark.parametrize("baseline", ["captioning", "retrieval"])
+def test_an_error_about_a_row_says_of_which_file_it_is(
+    baseline: str, text_only: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["--model", "scripted/prose" if baseline == "captioning" else "random:tiny"]
+    if baseline == "retrieval":
+        pytest.importorskip("open_clip")
+    assert run(baseline, text_only, *given, "-o", tmp_path / "run") == 2
+    assert f"Error {text_only}, split test: t0 found no image" in " ".join(capsys.readouterr().err.split())
+
+
 def test_retrieval_names_whose_lay_captions_they_are(tmp_path: Path) -> None:
     table = tmp_path / "mine.csv"
     table.write_text("caption,lay\nCT of the chest.,A chest scan.\nMRI of the head.,A head scan.\n", encoding="utf-8")
