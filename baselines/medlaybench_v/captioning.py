@@ -242,9 +242,10 @@ def evaluate(
 
     `label` names the row; by default it is the paper's for one of CHECKPOINTS, else the model's name. `stand_in` is the
     reason why the data make no reproduction, if there is one; a scripted model is one by itself. Empty answers score 0
-    by BERTScore; texts without an English word have no FKGL and are left out of its mean, whose n says how many remain.
-    ci95 is the percentile interval of `resamples` bootstrap means over pairs, or articles where every row has one. What
-    needs a package or weights that are not here has no value, and a note that says what is missing.
+    by BERTScore, which has no value if every answer to a prompt is empty; texts without an English word have no FKGL
+    and are left out of its mean, whose n says how many remain. ci95 is the percentile interval of `resamples` bootstrap
+    means over pairs, or articles where every row has one. What needs a package or weights that are not here has no
+    value, and a note that says what is missing.
     """
     for register in REGISTERS:
         if len(answers.by_register[register]) != len(pairs.image_ids):
@@ -285,6 +286,22 @@ def evaluate(
         *_fkgl_cells(cell, means, fkgl, fkgl_missing, texts),
         *_failures(partial(cell, n=len(pairs.image_ids)), answers),
     ]
+
+
+def told_of_empty(answers: Answers) -> tuple[list[str], list[str]]:
+    """What to say of empty answers, prompt by prompt: of prompts with some, and of prompts with nothing else."""
+    some, every = [], []
+    for register, given in answers.by_register.items():
+        empty = [answer for answer in given if not answer.text.strip()]
+        cut = sum(answer.stop == "max_tokens" for answer in empty)
+        # As of a model that thinks first: the limit holds for its thoughts too.
+        why = f", {cut:,} of them cut off at {answers.max_tokens:,} tokens" if cut else ""
+        count = f"{len(empty):,} of {len(given):,} answers to the {register} prompt are empty{why}"
+        if len(empty) == len(given):
+            every.append(f"{count}, so that {TABLE} has no BERTScore and no FKGL of them")
+        elif empty:
+            some.append(f"{count}: in {TABLE}, BERTScore counts each as 0, and FKGL leaves it out")
+    return some, every
 
 
 # --- Rows -------------------------------------------------------------------------------------------------------------
@@ -351,26 +368,33 @@ def _means(
 def _bertscore_cells(
     cell: _Maker, means: _Means, scores: Scores | None, missing: str, texts: Mapping[str, list[str]]
 ) -> Iterator[Result]:
-    cells: list[partial[Result]] = []
+    cells: list[tuple[partial[Result], Sequence[str]]] = []  # each with the prompts whose answers it is made of
+    silent = [prompt for prompt in REGISTERS if not any(texts[prompt])]
     for prompt in REGISTERS:
         empty = sum(not text for text in texts[prompt])
         for reference in REGISTERS:
             also = "" if prompt == reference else "not in the paper"
             note = "; ".join(filter(None, (also, f"{empty} empty answers score 0" if empty else "")))
             setting = f"{prompt} prompt vs {reference} reference"
-            cells.append(partial(cell, setting=setting, column="BERTScore", unit="percent", direction="up", note=note))
+            made = partial(cell, setting=setting, column="BERTScore", unit="percent", direction="up", note=note)
+            cells.append((made, (prompt,)))
     delta = partial(cell, unit="percentage points")
     note = "each prompt against its own register's reference"
-    cells.append(partial(delta, setting="difference", column="BERTScore delta (Expert - Layman)", note=note))
+    made = partial(delta, setting="difference", column="BERTScore delta (Expert - Layman)", note=note)
+    cells.append((made, tuple(REGISTERS)))
     control = partial(delta, column="BERTScore delta (Expert prompt - Layman prompt)")
     note = "not in the paper: one reference for both prompts"
-    cells += [partial(control, setting=f"{reference} reference", note=note) for reference in REGISTERS]
+    cells += [(partial(control, setting=f"{one} reference", note=note), tuple(REGISTERS)) for one in REGISTERS]
     if scores is None:
-        yield from (made(value=None, note=missing) for made in cells)
+        yield from (made(value=None, note=missing) for made, _ in cells)
         return
     both = scores.values.reshape(4, -1)  # prompt by prompt, reference by reference
     table = np.vstack([both, both[0] - both[3], both[0] - both[2], both[1] - both[3]]).T
-    yield from (made(**number) for made, number in zip(cells, means(table), strict=True))
+    for (made, prompts), number in zip(cells, means(table), strict=True):
+        if lacking := [f"the {prompt} prompt" for prompt in prompts if prompt in silent]:
+            # A score of 0 would pass for that of what the model said.
+            number = {"value": None, "note": f"not computed: every answer to {' and '.join(lacking)} is empty"}
+        yield made(**number)
 
 
 def _fkgl_cells(

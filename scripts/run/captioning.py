@@ -9,13 +9,23 @@ from typing import Annotated
 import typer
 
 from baselines.dialogue.budget import Budget
-from baselines.medlaybench_v.captioning import CAPTIONS, describe, evaluate, read_answers, read_pairs, read_prompts
+from baselines.medlaybench_v.captioning import (
+    CAPTIONS,
+    Answers,
+    describe,
+    evaluate,
+    read_answers,
+    read_pairs,
+    read_prompts,
+    told_of_empty,
+)
 from loaders.models.answers import AnswerStore, store_of
 from loaders.models.chat import open_model
 from loaders.opened import open_data
 from scripts.run.play import MaxCost, Price, prices_of
 from scripts.run.stored import Rescored, Stored
-from scripts.terminal.finish import finish, used
+from scripts.terminal.console import warn
+from scripts.terminal.finish import end_as_invalid, finish, used
 from scripts.terminal.options import LAST_SEED, Data, Out, Prompts, Resamples, Seed
 from scripts.terminal.options_of import options_of
 from scripts.terminal.progress import Bars
@@ -88,7 +98,18 @@ def command(options: Captioning) -> None:
         resamples=options.resamples,
         seed=options.seed,
     )
-    finish(options.out, results, started, {CAPTIONS: list(answers.rows(chosen))})
+    silent = _tell_empty(answers)
+    finish(options.out, results, started, {CAPTIONS: list(answers.rows(chosen))}, printed=not silent)
+    if silent:
+        end_as_invalid(silent)
+
+
+def _tell_empty(answers: Answers) -> list[str]:
+    """Warns of empty answers, and returns why the numbers cannot be trusted, if a prompt has no other answers."""
+    some, every = told_of_empty(answers)
+    for text in some:
+        warn(text)
+    return every
 
 
 def rescore(stored: Stored) -> Rescored:
@@ -105,4 +126,5 @@ def rescore(stored: Stored) -> Rescored:
     answers = read_answers(path, chosen, model=captioner.name, max_tokens=stored.option("max_tokens"))
     row, stand_in = stored.run.results[0].row, stored.record.stand_in
     resamples = stored.option("resamples")
-    return Rescored(evaluate(chosen, answers, label=row, stand_in=stand_in, resamples=resamples, seed=stored.seed))
+    results = evaluate(chosen, answers, label=row, stand_in=stand_in, resamples=resamples, seed=stored.seed)
+    return Rescored(results, invalid=_tell_empty(answers))

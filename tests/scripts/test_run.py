@@ -15,6 +15,7 @@ from baselines.medconceal.policy import DEFAULT
 from baselines.results.run import read_run
 from builders import recipe as recipes
 from builders.medlaybench_v import recipe
+from loaders.models.scripted_chat import scripted
 from loaders.opened import open_data
 from scripts.cli import execute
 from scripts.run.confirmation import _warn_of_script
@@ -206,6 +207,23 @@ def test_a_mistake_is_one_error(
     said = capsys.readouterr()
     assert "Traceback" not in said.out + said.err and "Error" in said.err
     assert not (tmp_path / "run" / "run.json").exists()
+
+
+def test_captions_that_are_empty_are_told_and_no_success_if_there_are_no_others(
+    captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("captioning", captions, "--pairs", 4, "--resamples", 20, "--model")
+    assert run(*asked, "scripted/silent", "-o", tmp_path / "silent") == 1
+    assert execute(["rescore", str(tmp_path / "silent"), "--data", str(captions), "-o", str(tmp_path / "again")]) == 1
+    shown = capsys.readouterr()
+    told = " ".join(shown.err.split())
+    assert told.count("INVALID: 4 of 4 answers to the Expert prompt are empty") == 2 and "FKGL" not in shown.out
+    said = iter(["", *["A scan."] * 7])
+    monkeypatch.setattr(
+        "scripts.run.captioning.open_model", lambda *_, **__: scripted(lambda _: next(said), name="few")
+    )
+    assert run(*asked, "scripted/few", "-o", tmp_path / "few") == 0
+    assert "1 of 4 answers to the Expert prompt are empty: in Table A5" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize("baseline", ["captioning", "retrieval", "embedding-space"])

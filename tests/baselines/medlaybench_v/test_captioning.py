@@ -23,6 +23,7 @@ from baselines.medlaybench_v.captioning import (
     evaluate,
     read_pairs,
     read_prompts,
+    told_of_empty,
 )
 from baselines.medlaybench_v.learned_metrics import Scores
 from baselines.results.published import published
@@ -330,6 +331,25 @@ def test_truncated_empty_and_refused_answers_are_counted() -> None:
     assert empty.note == "1 answers were stopped by the provider's filter"
     assert cells["Layman prompt", "Truncated answers"].value == cells["Layman prompt", "Empty answers"].value == 0
     assert cells["Expert prompt vs Expert reference", "BERTScore"].note == "2 empty answers score 0"
+
+
+@pytest.mark.parametrize("silent", [("Layman",), ("Expert", "Layman")])
+def test_a_prompt_with_empty_answers_only_has_no_score_that_could_pass_for_a_result(silent: tuple[str, ...]) -> None:
+    nothing = [Answer("", 9, 64, "max_tokens"), Answer(" ", 9, 2, "stop")]
+    given: list[Sequence[Answer | str]] = [nothing if one in silent else ["aaa", "b"] for one in ("Expert", "Layman")]
+    found = answers(*given)
+    cells = by_cell(evaluate(read_pairs(rows(2)), found, bertscore=letters, resamples=20))
+    assert cells["Layman prompt vs Layman reference", "BERTScore"].value is None
+    expert = cells["Expert prompt vs Expert reference", "BERTScore"]
+    assert expert.value == (2 if silent == ("Layman",) else None)
+    difference = cells["difference", "BERTScore delta (Expert - Layman)"]
+    prompts = " and ".join(f"the {one} prompt" for one in silent)
+    assert (difference.value, difference.note) == (None, f"not computed: every answer to {prompts} is empty")
+    some, every = told_of_empty(found)
+    assert not some and [text.partition(",")[0] for text in every] == [
+        f"2 of 2 answers to the {one} prompt are empty" for one in silent
+    ]
+    assert "1 of them cut off at 64 tokens" in every[0]
 
 
 @pytest.mark.parametrize("said", ["", "胸部X线显示肺部清晰。"])
