@@ -223,6 +223,8 @@ def _tex(text: str) -> str:
     """A text as LaTeX prints it, whatever special characters it holds."""
     signed = _SIGNED.sub("−", " ".join(text.split()))
     escaped = "".join(_TEX.get(letter, letter) for letter in signed)
+    if escaped.startswith(("[", "*")):  # behind the end of a line or a rule, this would be an argument of theirs
+        escaped = f"{{}}{escaped}"
     return re.sub(f"{_RAISE}(.*?){_RAISE}", r"\\textsuperscript{\1}", escaped)
 
 

@@ -153,3 +153,10 @@ def test_every_sign_that_latex_reads_is_escaped() -> None:
     assert _tex(r"a_b^c~d\e{f}$5 #1 -3 1-2") == (
         r"a\_b\textasciicircum{}c\textasciitilde{}d\textbackslash{}e\{f\}\$5 \#1 $-$3 1-2"
     )
+
+
+@pytest.mark.parametrize("row", ["[ours]", "*ours"])
+def test_a_row_that_begins_like_an_argument_is_none_of_the_line_before(row: str, tmp_path: Path) -> None:
+    folder = run(tmp_path / "own", stand_in=None, row=row)
+    text = latex([printed(view, paper=True) for view in tables(read_runs([folder])) if view.name == "Table 3"])
+    assert f"\n{{}}{row}" in text and not re.search(r"(\\\\|\\midrule)\s*[\[*]", text)
