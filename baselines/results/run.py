@@ -103,8 +103,9 @@ class RunRecord:
     """What was run, on what, with what. `stand_in` is the reason why its numbers are no reproduction, or None.
 
     options, prompts (name -> digest), seeds and versions (package -> version), with the models and the data, determine
-    the numbers and so the run id; command, wall time, tokens and cost only describe how the run went. `words` are
-    digests of the prompts' words alone. `judged` is False for a run of a version that recorded no conditions.
+    the numbers and so the run id; command, wall time, tokens and cost only describe how the run went. `wall_seconds` is
+    that of the command's last call alone: of a run that resumed, it is less than the whole. `words` are digests of the
+    prompts' words alone. `judged` is False for a run of a version that recorded no conditions.
     """
 
     baseline: str

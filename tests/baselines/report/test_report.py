@@ -200,6 +200,7 @@ def test_run_records_are_complete(page: Page) -> None:
         assert text in page.text
     assert "1,200 in, 340 out" in page.text and "0.25 USD" in page.text and record().run_id in page.text
     assert "bedside run retrieval medlaybench-v@v1.0.0 --model random:tiny" in page.text
+    assert re.search(r"wall time of the last call\s*12\.5 s", page.text)  # of a run that resumed, not the whole
 
 
 def test_how_to_cite(page: Page) -> None:
