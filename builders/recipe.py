@@ -49,7 +49,7 @@ from loaders.errors import InputError, ReleaseError, first_of
 from loaders.files.disk import beside
 from loaders.files.image_formats import HEIF, readable
 from loaders.files.stores import Folder, Store
-from loaders.files.untrusted import MAX_BAD, BadRow, parse_json, read_text, resolved
+from loaders.files.untrusted import MAX_BAD, BadRow, is_inside, parse_json, read_text, resolved
 from loaders.manifest import Config, Manifest, Source, canonical_json, other_versions, versions_in_words
 from loaders.models.chat import open_model
 from loaders.models.prompts import Prompts
@@ -257,8 +257,7 @@ def build(
     before any work, for one that holds another release or something else; BedsideError for a full disk or a workspace
     in use; ReleaseError when no row is left.
     """
-    beside(out, "{}")  # refuse now what cannot be replaced, not after all the work
-    release_at(resolved(out))
+    _refuse_place(out, workspace)
     if store is not None and recipe.folder_only:
         found = f"a build of {recipe.corpus.name} cannot lie in a bucket: {recipe.folder_only}"
         do = "Set --work to a folder on a disk; with several nodes, one that they all share"
@@ -307,6 +306,15 @@ def build(
         overwrite=overwrite,
         engine=engine,
     )
+
+
+def _refuse_place(out: Path, workspace: Path) -> None:
+    """Refuse now what cannot be written in the end, not after all the work. Raises: InputError."""
+    beside(out, "{}")
+    release_at(resolved(out))
+    if is_inside(workspace, out):
+        found, do = f"is in the release folder {out}, which holds nothing else", "Name a folder beside it"
+        raise InputError(workspace, found=found, expected="a workspace outside the release", do=do)
 
 
 def _with_own(plan: Plan, key: str, withdrawn: frozenset[str], statement: Mapping[str, str]) -> Plan:

@@ -83,6 +83,13 @@ def test_a_place_that_cannot_be_replaced_is_refused_before_anything_is_done(
     assert "names no file or folder" in capsys.readouterr().err and not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("work", ["out", "out/work"])
+def test_a_workspace_inside_the_release_is_refused_before_the_work(tmp_path: Path, work: str) -> None:
+    with pytest.raises(InputError, match="is in the release folder"):
+        build(RECIPE, Options(captions="sample", limit=3), tmp_path / "out", workspace=tmp_path / work)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("options", "found"),
     [
