@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from unicodedata import normalize
 
 from loaders.errors import CHECK_FOLDER, CHECK_PATH, NAME_FOLDER, InputError
@@ -128,7 +128,9 @@ def _from_table(path: Path, folder: Path, label: str | None, group: str | None) 
     told: dict[str, File] = {}
     for line, cells in table.rows:
         name = Path(cells[str(file)]).as_posix()
-        if name.startswith("/") or ".." in name.split("/"):
+        if "\\" in name and not is_there(folder / name):  # written by a program on Windows
+            name = PureWindowsPath(name).as_posix()
+        if PureWindowsPath(name).anchor or ".." in name.split("/"):
             raise InputError(f"{path}:{line}", found=f"names {name}", expected="a file below the folder")
         if name in told:
             raise InputError(f"{path}:{line}", found=f"names {name} again", expected="each file once")

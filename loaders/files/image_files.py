@@ -137,7 +137,8 @@ class ImageIndex:
 
     def find(self, *names: str) -> ImageFile | None:
         """The image of one of the names: as given, before by its end, and that before without its ending; one that a
-        name fits alone goes before those of a name that fits several."""
+        name fits alone goes before those of a name that fits several. A name may be written as Windows does."""
+        names = tuple(dict.fromkeys((*names, *(name.replace("\\", "/") for name in names))))
         tried = (
             file
             for names_of in (_whole, _ends, _stems)

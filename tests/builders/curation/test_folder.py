@@ -519,3 +519,13 @@ def test_the_known_leaky_split_of_a_public_repository(tmp_path: Path) -> None:
     assert expected <= found <= set(digests)
     # The one leak that is no copy byte for byte was looked at: two sizes of one throat.
     assert sum(not leak.exact for leak in leaking) <= 1
+
+
+def test_a_table_names_files_as_windows_does(tmp_path: Path) -> None:
+    save(tmp_path / "photos", {"a/b.jpg": drawn(1)})
+    (tmp_path / "table.csv").write_text("file,label\na\\b.jpg,acne\n")
+    (file,) = files_of(tmp_path / "photos", table=tmp_path / "table.csv")
+    assert (file.name, file.label) == ("a/b.jpg", "acne")
+    (tmp_path / "table.csv").write_text("file,label\nC:\\a\\b.jpg,acne\n")
+    with pytest.raises(InputError, match="names C:/a/b.jpg"):
+        files_of(tmp_path / "photos", table=tmp_path / "table.csv")

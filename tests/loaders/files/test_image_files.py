@@ -65,3 +65,11 @@ def test_digits_after_a_point_are_no_extension(tmp_path: Path) -> None:
     index = _images(tmp_path, **{"1.2.840.1": b"a", "1.2.840.1.7": b"b"})
     assert _found(index, "1.2.840.1.7") == "1.2.840.1.7.jpg" and _found(index, "1.2.840.1.8") == "nothing"
     assert _found(index, "1.2.840.1.dcm") == "1.2.840.1.jpg"
+
+
+def test_names_written_as_windows_does(tmp_path: Path) -> None:
+    index = _images(tmp_path, acne__001=b"a", warts__001=b"w", acne__002=b"b")
+    assert _found(index, "acne\\001.jpg") == "acne/001.jpg"
+    assert _found(index, r"C:\Users\ada\acne\002.jpg") == "acne/002.jpg"
+    (tmp_path / r"warts\002.jpg").write_bytes(b"c")  # elsewhere this is a name like any other
+    assert _found(ImageIndex(tmp_path), r"warts\002.jpg") == r"warts\002.jpg"
