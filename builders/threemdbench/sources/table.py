@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource, opaque_id
 from builders.threemdbench.sources.records import read_records
 from builders.threemdbench.sources.traits import AGE_GROUPS, Traits, scale_of, traits
 from loaders.errors import InputError
-from loaders.files.image_files import ImageIndex
+from loaders.files.image_files import ImageFile, ImageIndex
 from loaders.files.untrusted import BadRow, name_of
 
 _FILES = ("file", "path", "file_name", "filename", "image", "image_path")
@@ -81,7 +81,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
             yield Photo(
                 image_id=opaque_id(facts.name, name or url or record.where),
                 labels=((record[label], 1.0),) if record[label] else (),
-                file=name or url,
+                file=_without_place(name, here) or url,
                 path=here.usable if here else None,
                 url=url if here is None and url else None,
                 md5=digest or None,
@@ -95,6 +95,13 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
             )
 
     return PhotoSource(facts, labels, each)
+
+
+def _without_place(name: str, found: ImageFile | None) -> str:
+    """How a release names the file: one that is found by an absolute path, by its place below the table's folder, since
+    such a path tells of its owner's machine."""
+    absolute = PureWindowsPath(name).anchor or name.startswith("~") or "://" in name
+    return found.name if found and found.usable and absolute else name
 
 
 def _traits(skin: str, by: str, age: str, sex: str) -> Traits:

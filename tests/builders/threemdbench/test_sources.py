@@ -66,6 +66,18 @@ def test_patients_of_two_sources_are_two_and_only_the_first_photos_are_taken(tmp
     assert [row["group_id"] for row in rows] == ["mine:p1", None, "other:p1"]
 
 
+def test_a_release_is_not_told_where_on_a_machine_its_photos_lie(tmp_path: Path) -> None:
+    folder = place(tmp_path, "x/a.jpg", "x/b.jpg", "x/c.jpg")
+    text = f"file,label\n{tmp_path}/x/a.jpg,warts\nC:\\Users\\ada\\x\\b.jpg,warts\nc.jpg,warts\n"
+    source = open_source(f"table:mine={table(folder, 'photos.csv', text)}")
+    rows, _ = gather([source], Admission(vouched={"mine": "CC0-1.0"}), Downloads(tmp_path / "downloads"))
+    assert [(row["source_file"], row["refused"]) for row in rows] == [
+        ("x/a.jpg", None),
+        ("x/b.jpg", None),
+        ("c.jpg", None),
+    ]
+
+
 # --- Class folders ----------------------------------------------------------------------------------------------------
 
 
