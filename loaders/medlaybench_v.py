@@ -273,6 +273,7 @@ def _pair(where: str, record: Mapping[str, Any], columns: Sequence[str | None]) 
     if named not in SPLITS:
         raise InputError(where, found=f"split {split!r}", expected="train, validation or test")
     image = record.get("image")
+    image = {"bytes": image, "path": None} if isinstance(image, bytes) else image
     name, paper = (cell_text("" if value is None else str(value)) for value in (identifier, article))
     return {
         **_unbuilt(captions, parse_cuis(cuis, where)),

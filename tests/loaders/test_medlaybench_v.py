@@ -6,6 +6,7 @@ from pathlib import Path
 import datasets
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from loaders.errors import InputError
@@ -148,3 +149,10 @@ def test_pairs_without_identifiers_may_be_equal(tmp_path: Path) -> None:
     table = tmp_path / "pairs.csv"
     table.write_text("expert,lay\nx,y\nx,y\n", encoding="utf-8")
     assert len(list(pairs_of(table))) == 2
+
+
+def test_pictures_of_pairs_with_or_without_the_struct_of_datasets(tmp_path: Path) -> None:
+    for image in (b"...", {"bytes": b"...", "path": None}):
+        table = pa.table({"expert": ["a"], "lay": ["b"], "image": [image]})
+        pq.write_table(table, tmp_path / "p.parquet")
+        assert [pair["image"] for pair in pairs_of(tmp_path / "p.parquet")] == [{"bytes": b"...", "path": None}]

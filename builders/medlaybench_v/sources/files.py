@@ -109,7 +109,8 @@ def _row(where: str, record: Mapping[str, Any], columns: Columns, stems: bool, d
         raise BadRow(where, reason=NO_IDENTIFIER, expected=f"the column {columns.identifier} filled in every row")
     article = _article(_text(record, columns.article, where))
     image = record.get(columns.image) if columns.image else None
-    data = image.get("bytes") if isinstance(image, dict) else None
+    # In the struct that `datasets` writes, or bare; a text names a file (`files`).
+    data = image.get("bytes") if isinstance(image, dict) else image if isinstance(image, bytes) else None
     licence = _text(record, columns.licence, where)
     asserted = _text(record, columns.asserted, where) or f"column {columns.licence!r} of {columns.file}"
     if not isinstance(data, bytes | None):

@@ -306,6 +306,13 @@ def test_images_inside_parquet(tmp_path: Path) -> None:
     assert (without["image_bytes"], without["image_path"], without["no_image"]) == (None, None, None)
 
 
+def test_images_inside_parquet_without_the_struct_of_datasets(tmp_path: Path) -> None:
+    data = picture(tmp_path / "a.png").read_bytes()
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"image": [data, None], "image_id": ["a", "b"], "caption": ["x", "y"]}), path)
+    assert [row["image_bytes"] for row in rows(path)] == [data, None]
+
+
 def test_image_folders_that_cannot_be_used(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", HEADER + ROWS)
     (tmp_path / "empty").mkdir()
