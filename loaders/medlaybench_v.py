@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
-from loaders.files.tables import plain_name, read_records
+from loaders.files.tables import own_names, read_records
 from loaders.files.untrusted import BadRow, cell_text, parse_literal
 from loaders.imaging import method_of
 from loaders.pages import Entry, Field, marked, thumbnail
@@ -230,7 +230,7 @@ def pairs_of(path: Path) -> Iterator[dict[str, Any]]:
             have one identifier.
     """
     records = read_records(path)
-    own = {plain_name(column): column for column in records.columns}
+    own = own_names(records, (names for names, _ in PAIR_COLUMNS))
     columns = [next((own[name] for name in names if name in own), None) for names, _ in PAIR_COLUMNS]
     for column, (names, _) in zip(columns[:2], PAIR_COLUMNS, strict=False):
         if column is None:

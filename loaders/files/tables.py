@@ -381,6 +381,23 @@ def read_records(path: Path) -> Records:
     )
 
 
+def own_names(records: Records, used: Iterable[Sequence[str]]) -> dict[str, str]:
+    """Each column's own name by its plain one, for a caller that looks for the `used` names.
+
+    Raises: InputError if two columns have one of these names but for capitals: in JSON and Parquet they may, and
+    whichever counted would leave the rows that fill the other empty.
+    """
+    own: dict[str, str] = {}
+    wanted = {name for names in used for name in names}
+    for column in records.columns:
+        plain = plain_name(column)
+        if plain in own and plain in wanted:
+            found = f"columns {own[plain]!r} and {column!r}, which have the same name"
+            raise InputError(records.path, found=found, expected="each name once", do="Rename or delete one of them")
+        own[plain] = column
+    return own
+
+
 def _streamed(path: Path, columns: tuple[str, ...], each: Callable[[str | None], Iterator[Placed | BadRow]]) -> Records:
     """Records that are read from disk on each iteration; an error at the end
     unless what was read matches the digest."""

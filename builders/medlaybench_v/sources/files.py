@@ -11,7 +11,7 @@ from typing import Any
 
 from builders.pipeline.keys import Keys
 from loaders.errors import InputError
-from loaders.files.tables import Records, no_column, plain_name
+from loaders.files.tables import Records, no_column, own_names, plain_name
 from loaders.files.untrusted import BadRow, cell_text, name_of
 from loaders.medlaybench_v import LAY_COLUMN, SPLITS, parse_cuis
 
@@ -54,11 +54,11 @@ class Columns:
     """Which of a file's columns holds what.
 
     Raises:
-        InputError: there is no caption or no identifier; the error lists what there is.
+        InputError: there is no caption or no identifier, and the error lists what there is; or one of them twice.
     """
 
     def __init__(self, records: Records) -> None:
-        self._own = {plain_name(name): name for name in records.columns}
+        self._own = own_names(records, [*(names for names, _ in SOURCE_COLUMNS), LAY_COLUMN])
         self._path = records.path
         self._columns = records.columns
         self.file = name_of(records.path)

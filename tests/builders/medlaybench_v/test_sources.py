@@ -313,6 +313,13 @@ def test_images_inside_parquet_without_the_struct_of_datasets(tmp_path: Path) ->
     assert [row["image_bytes"] for row in rows(path)] == [data, None]
 
 
+def test_columns_that_differ_only_in_capitals_are_refused(tmp_path: Path) -> None:
+    lines = '{"image_id": 1, "caption": "a", "Note": 1}\n{"image_id": 2, "Caption": "b", "note": 1}\n'
+    with pytest.raises(InputError, match="columns 'caption' and 'Caption'"):
+        open_source(write(tmp_path / "a.jsonl", lines))
+    assert len(rows(write(tmp_path / "b.jsonl", lines.replace("Caption", "caption")))) == 2, "nobody reads the notes"
+
+
 def test_image_folders_that_cannot_be_used(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", HEADER + ROWS)
     (tmp_path / "empty").mkdir()
