@@ -64,6 +64,8 @@ def photo_set(
     `loaders.corpus.load` raises.
     """
     place, _, revision = name.partition("@")
+    if not name:  # as from a shell variable that is not set; the path of this name is the current folder
+        raise InputError("the photos", found="an empty name", expected="official, REPO[@TAG], a release or a folder")
     path = Path(name)
     if place == OFFICIAL or place in corpora():
         _refuse_table(table, name)

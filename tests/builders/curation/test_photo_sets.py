@@ -276,3 +276,10 @@ def test_newer_formats_are_read_in_any_layout(tmp_path: Path, metadata: bool) ->
     assert not told["a.avif"][0] and not told["b.jp2"][0]
     (leak,) = (leak for leak in curation.leaks if leak.boundary == "split")
     assert {Path(one.file.name).name for one in leak.files} == {"a.avif", "copy.jpg"}
+
+
+def test_an_empty_name_is_not_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="an empty name"):
+        photo_set("")
