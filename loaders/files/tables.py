@@ -471,7 +471,8 @@ def json_record(line: bytes, where: str) -> dict[str, Any]:
 
 def _json_list(data: bytes, path: Path) -> Iterator[Placed | BadRow]:
     do = "Download the file again if it was truncated; name a file with one record per line .jsonl"
-    return _listed(parse_json(data, path, do=do), path)
+    as_list = "Put [ ] around the objects, or write one per line to a .jsonl file"
+    return _listed(parse_json(data, path, do=do), path, kind="JSON", do=as_list)
 
 
 def _yaml_list(data: bytes, path: Path) -> Iterator[Placed | BadRow]:
@@ -482,7 +483,7 @@ def _yaml_list(data: bytes, path: Path) -> Iterator[Placed | BadRow]:
     except (TypeError, ValueError, RecursionError):
         do = "Write it as text, in quotes"
         raise InputError(path, found="a value that JSON cannot hold", expected="texts, numbers, lists", do=do) from None
-    return _listed(value, path)
+    return _listed(value, path, kind="YAML", do='Begin each object with "- ", and indent its other lines by two spaces')
 
 
 _LISTS: Mapping[str, Callable[[bytes, Path], Iterator[Placed | BadRow]]] = {
@@ -492,10 +493,11 @@ _LISTS: Mapping[str, Callable[[bytes, Path], Iterator[Placed | BadRow]]] = {
 }
 
 
-def _listed(value: Any, path: Path) -> Iterator[Placed | BadRow]:
+def _listed(value: Any, path: Path, *, kind: str, do: str) -> Iterator[Placed | BadRow]:
+    if value is None and kind == "YAML":
+        raise InputError(path, found="holds no record", expected="at least one", do=CHECK_WHOLE)
     if not isinstance(value, list):
-        do = "Put [ ] around the objects, or write one per line to a .jsonl file"
-        raise InputError(path, found=f"a JSON {type(value).__name__}", expected="a list of objects", do=do)
+        raise InputError(path, found=f"a {kind} {type(value).__name__}", expected="a list of objects", do=do)
     for at, item in enumerate(value):
         where = f"{name_of(path)}[{at}]"
         try:

@@ -310,3 +310,17 @@ def test_a_disk_that_fails_is_no_damaged_parquet_file(tmp_path: Path) -> None:
     # What its rows are written to is full.
     with pytest.raises(OSError, match="No space left"), open_parquet(tmp_path / "a.parquet"):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "do"),
+    [
+        ("# nothing yet\n", "holds no record", "Check"),
+        ("case_id: 1\nage: 40\n", "a YAML dict", 'Begin each object with "- "'),
+    ],
+)
+def test_yaml_that_is_no_list_is_told_in_words_of_yaml(text: str, found: str, do: str, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(text)
+    with pytest.raises(InputError, match=found) as caught:
+        read_records(tmp_path / "a.yaml")
+    assert caught.value.do.startswith(do)
