@@ -110,8 +110,9 @@ def no_column(path: Path, lacking: Sequence[Sequence[str]], columns: Sequence[st
 
 
 def plain_name(name: str) -> str:
-    """A column's name normalised for comparison: "Expert term" and "expert_term" are the same."""
-    return name.strip().casefold().replace(" ", "_").replace("-", "_")
+    """A column's name normalised for comparison: "Expert term" and "expert_term" are the same, also if the white space
+    is a line break, as in a wrapped heading of a spreadsheet, or does not break, as from a text program."""
+    return "_".join(name.casefold().split()).replace("-", "_")
 
 
 def read_table(path: Path) -> Table:

@@ -324,3 +324,9 @@ def test_yaml_that_is_no_list_is_told_in_words_of_yaml(text: str, found: str, do
     with pytest.raises(InputError, match=found) as caught:
         read_records(tmp_path / "a.yaml")
     assert caught.value.do.startswith(do)
+
+
+def test_headings_are_known_whatever_their_white_space(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('"Image\nid ",Expert\u00a0term\n1,a\n', encoding="utf-8")
+    table = open_table(tmp_path / "a.csv")
+    assert table.column("image_id") == "Image\nid" and table.column("expert_term") == "Expert\u00a0term"
