@@ -9,7 +9,8 @@ import typer
 
 from builders.publish.plan import DEADLINE
 from builders.publish.run import publish
-from scripts.terminal.console import errors, output
+from loaders.manifest import Manifest, Problem
+from scripts.terminal.console import errors, output, warn
 
 
 def command(
@@ -27,16 +28,17 @@ def command(
         False, "--own", help="Allow publishing your own patients (`--source cases=FILE`), which is otherwise refused."
     ),
     date: str = typer.Option("", metavar="YYYY-MM-DD", help="Publication date for croissant.json."),
+    verify: bool = typer.Option(True, "--verify/--no-verify", help="Check all that `bedside verify` checks first."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Show the plan without uploading."),
     endpoint: str | None = typer.Option(None, metavar="URL", help="Hub other than huggingface.co."),
-    deadline: float = typer.Option(DEADLINE / 60, metavar="MINUTES", help="Give up after this time."),
+    deadline: float = typer.Option(DEADLINE / 60, metavar="MINUTES", help="Give up this long after the check."),
 ) -> None:
     """Publish a release as a tag of a dataset repository.
 
-    The folder is checked against its manifest, uploaded in one commit, read back, and tagged last, so readers never see
-    half a release. Publishing the same release again changes nothing. If it is interrupted, run the same command again
-    to resume. A repository that holds another corpus is refused, and so is deleting files that others put there, unless
-    you name each.
+    The folder is checked as by `bedside verify`, uploaded in one commit, read back, and tagged last, so readers never
+    see half a release. Publishing the same release again changes nothing. If it is interrupted, run the same command
+    again to resume. A repository that holds another corpus is refused, and so is deleting files that others put there,
+    unless you name each.
 
     Needs a token with write permission (`hf auth login`, or HF_TOKEN).
 
@@ -44,6 +46,8 @@ def command(
     """
     if gated not in (None, "auto", "manual"):
         raise typer.BadParameter("auto or manual", param_hint="--gated")
+    if not verify:
+        warn(f"{folder}: digests are checked, rows are not (--no-verify)")
     published = publish(
         folder,
         repo,
@@ -52,6 +56,7 @@ def command(
         gated=cast(Literal["auto", "manual"] | None, gated),
         replace=replace,
         own=own,
+        check=_problems_in if verify else None,
         date=date,
         dry_run=dry_run,
         deadline=deadline * 60,
@@ -63,3 +68,12 @@ def command(
         output.print("Nothing was uploaded (--dry-run).")
     else:
         output.print(f"{published.url}  (commit {published.commit[:12]}, tag {published.tag})")
+
+
+def _problems_in(folder: Path) -> list[Problem]:
+    from scripts.verify import problems_of  # brings the recipes, which --help has no need of
+
+    problems, older = problems_of(folder, Manifest.read(folder))
+    if older:
+        warn(f"{folder}: {older}")
+    return problems

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 
 import typer
 
 from builders.recipe import recipe_of
 from builders.release.resolve import resolve
 from builders.release.verify import made_by, verify
-from loaders.manifest import Manifest
+from loaders.manifest import Manifest, Problem
 from scripts.terminal.console import output, table, warn
 
 
@@ -27,16 +28,8 @@ def command(
     """
     folder = resolve(source)
     manifest = Manifest.read(folder)
-    recipe = recipe_of(manifest.corpus)
-    problems = verify(
-        folder,
-        corpus=recipe.corpus,
-        row_check=recipe.check_row,
-        measure=recipe.measure,
-        rules=recipe.rules,
-        licence_check=recipe.check_licence,
-    )
-    if older := made_by(manifest, recipe.rules):
+    problems, older = problems_of(folder, manifest)
+    if older:
         warn(f"{source}: {older}")
     if as_json:
         typer.echo(json.dumps(list(map(asdict, problems)), indent=1))
@@ -54,3 +47,17 @@ def command(
         f"content {manifest.content_digest[:16]}…"
     )
     return 0
+
+
+def problems_of(folder: Path, manifest: Manifest) -> tuple[list[Problem], str]:
+    """What is wrong with a release by the rules of its corpus, and a remark if another version of them made it."""
+    recipe = recipe_of(manifest.corpus)
+    problems = verify(
+        folder,
+        corpus=recipe.corpus,
+        row_check=recipe.check_row,
+        measure=recipe.measure,
+        rules=recipe.rules,
+        licence_check=recipe.check_licence,
+    )
+    return problems, made_by(manifest, recipe.rules)

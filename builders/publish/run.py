@@ -2,7 +2,8 @@
 
     publish(Path("runs/release"), "org/name", tag="v1.0.0", report=print)
 
-Each file has to be what the manifest says; whether the rows are, `bedside verify` tells.
+Each file has to be what the manifest says. Whether the rows are, only a `check` can tell: `bedside publish` passes that
+of `bedside verify`.
 
 The tag is what readers load, and it is set only on a commit that was read back and found to be the release. Any
 interruption before that leaves the tag unset, so running the same command again is always safe: it looks at the Hub and
@@ -14,8 +15,9 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Unpack
 from urllib.parse import urlsplit
 
@@ -25,7 +27,8 @@ from builders.publish.hub_state import HubRepo, check_name
 from builders.publish.plan import DEADLINE, TAG, Published, Wishes
 from builders.publish.publication import Publication
 from builders.publish.watch import DeadlinePassed, Watch
-from loaders.errors import InputError
+from loaders.errors import InputError, ReleaseError
+from loaders.manifest import Problem
 
 
 def publish(
@@ -39,16 +42,18 @@ def publish(
     report: Callable[[str], object] = print,
     quietly: bool = False,
     sleep: Callable[[float], object] = time.sleep,
+    check: Callable[[Path], Sequence[Problem]] | None = None,
     **wishes: Unpack[Wishes],
 ) -> Published:
     """Publish a release folder as a tag of a dataset repository; `wishes` are those of `plan.Wishes`.
 
     `report` is told every step, and at least every 15 seconds what is being waited for; with `quietly`, only problems.
-    `sleep` waits between attempts, in seconds.
+    `sleep` waits between attempts, in seconds. `check` says what is wrong with the rows of the folder; it is asked
+    before the Hub is, and the deadline begins after it.
 
     Raises:
         InputError: the tag, the repository id, the endpoint or an option cannot be used.
-        ReleaseError: the folder does not hold what its manifest says.
+        ReleaseError: the folder does not hold what its manifest says, or `check` found something.
         HubError: the release is not published; the text says what the Hub holds and how to continue.
     """
     if not TAG.fullmatch(tag):
@@ -63,6 +68,8 @@ def publish(
         raise InputError(f"date {date!r}", found="is not a date", expected="YYYY-MM-DD, as 2026-11-22")
     api = api or HfApi(endpoint=endpoint, token=token)
     _check_endpoint(api.endpoint)
+    if check is not None:
+        _check_rows(folder, check, (lambda line: None) if quietly else report)
     watch = Watch(deadline, report, quietly)
     publication = Publication(HubRepo(api, repo_id, sleep=sleep, watch=watch), folder, tag, wishes)
     try:
@@ -72,6 +79,18 @@ def publish(
     except KeyboardInterrupt as stop:
         stop.args = (f"Stopped while {watch.step}; {publication.done()}. Run the same command again to resume.",)
         raise
+
+
+def _check_rows(folder: Path, check: Callable[[Path], Sequence[Problem]], report: Callable[[str], object]) -> None:
+    """In the calling thread: native code of Arrow that is left behind in another ends the process with an abort.
+
+    Raises: ReleaseError.
+    """
+    report(f"checking {folder}, as `bedside verify` does")
+    if problems := check(folder):
+        more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
+        do = f"`bedside verify {quote(str(folder))}` lists all. Mend what it names, and build the release again"
+        raise ReleaseError(folder, found=f"{problems[0]}{more}", expected="a sound release", do=do)
 
 
 def _is_date(text: str) -> bool:

@@ -10,9 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from builders.recipe import recipe_of
+from loaders.manifest import FileFacts, Manifest, file_digest
 from scripts.cli import execute, find, keep_bars_from_logs, root
 from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.privileges import unprivileged
@@ -97,7 +100,8 @@ def test_a_rehearsed_publication_says_that_nothing_was_sent(
     with LoopbackHub() as hub:
         words = ["publish", str(release), "org/name", "--tag", "v1.0.0", "--dry-run", "--endpoint", hub.url]
         assert execute(words) == 0
-        assert capsys.readouterr().out == "Nothing was uploaded (--dry-run).\n"
+        said = capsys.readouterr()
+        assert said.out == "Nothing was uploaded (--dry-run).\n" and f"checking {release}" in said.err
         words.remove("--dry-run")
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("HF_TOKEN", hub.token)
@@ -106,6 +110,29 @@ def test_a_rehearsed_publication_says_that_nothing_was_sent(
             assert said.out == said.err == ""
             assert execute(words) == 0
             assert "nothing to do" in capsys.readouterr().err
+
+
+def test_a_release_that_verify_refuses_is_not_published(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only its digests were looked at, and these anybody can bring into line with a shard that was edited."""
+    copy = Path(shutil.copytree(release, tmp_path / "copy"))
+    shard = next((copy / "data").iterdir())
+    rows = pq.read_table(shard)
+    lay = rows.column_names.index("layman_caption")
+    pq.write_table(rows.set_column(lay, rows.field(lay), pa.array(["Everything is fine."] * len(rows))), shard)
+    manifest = Manifest.read(copy)
+    facts = FileFacts(sha256=file_digest(shard), size=shard.stat().st_size)
+    manifest.model_copy(update={"files": {**manifest.files, f"data/{shard.name}": facts}}).write(copy)
+    with LoopbackHub() as hub, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HF_TOKEN", hub.token)
+        words = ["publish", str(copy), "org/name", "--tag", "v1.0.0", "--endpoint", hub.url]
+        for rehearsed in (["--dry-run"], []):
+            assert execute([*words, *rehearsed]) == 2
+            assert f"bedside verify {copy}" in " ".join(capsys.readouterr().err.split())
+        assert not any(request.changes for request in hub.requests)
+        assert execute([*words, "--no-verify"]) == 0
+        assert "rows are not (--no-verify)" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_file_is_no_release_and_is_called_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -47,6 +47,7 @@ configs:
 # A corpus
 """
 SHARDS = ["data/train-00000-of-00002.parquet", "data/train-00001-of-00002.parquet"]
+UNCHECKED = ["--no-verify"]  # its releases are just what the Hub has to be told: no corpus has such rows
 FILES = ["README.md", *SHARDS, "exclusions.parquet", "manifest.json"]
 
 
@@ -1251,7 +1252,7 @@ def test_an_invalid_deadline(publisher: Publisher, release: Path, deadline: floa
 
 
 def bedside_publish(release: Path, environment: dict[str, str], *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "scripts", "publish", str(release), REPO, "--tag", "v1.0.0", *options]
+    command = [sys.executable, "-m", "scripts", "publish", str(release), REPO, "--tag", "v1.0.0", *UNCHECKED, *options]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=1200)
 
 
@@ -1270,7 +1271,7 @@ def test_a_hub_that_accepts_and_never_answers(hub: LoopbackHub, release: Path, t
 def test_control_c_says_what_was_done(hub: LoopbackHub, release: Path, tmp_path: Path) -> None:
     fault = hub.delay("POST", "/commit/", 3600.0)
     environment = {**os.environ, **hub.environment(tmp_path / "home")}
-    command = [sys.executable, "-m", "scripts", "publish", str(release), REPO, "--tag", "v1.0.0"]
+    command = [sys.executable, "-m", "scripts", "publish", str(release), REPO, "--tag", "v1.0.0", *UNCHECKED]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
         while not fault.hits:
             time.sleep(0.05)
