@@ -329,6 +329,10 @@ def _set_aside(folder: Path, run_id: str, files: Mapping[str, bytes]) -> Path | 
     return aside
 
 
+# Who edited a copy that others gave away, as `bedside pack` makes them, cannot run it again.
+_RESTORE = "Restore the file (if this run came in an archive, unpack that again), or run the baseline again"
+
+
 def _differs(path: Path, content: bytes) -> bool:
     return digest_of(path) != hashlib.sha256(content).hexdigest()
 
@@ -362,7 +366,7 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
             path,
             found=f"run id {run.get('run_id')}",
             expected=f"{record.run_id}, the digest of its content",
-            do="The file was edited: restore it, or run the baseline again",
+            do=_RESTORE,
         )
     files = run.get("files")
     _check_files(folder, files if isinstance(files, dict) else {})
@@ -389,7 +393,7 @@ def _check_files(folder: Path, digests: Mapping[str, Any]) -> None:
                 place,
                 found="content that differs from its digest in run.json" if is_there(place) else "no such file",
                 expected="the unchanged file",
-                do="Run the baseline again",
+                do=_RESTORE,
             )
 
 

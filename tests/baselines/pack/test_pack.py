@@ -407,6 +407,19 @@ def test_a_pack_is_to_be_unpacked_before_it_is_shown(
     assert "Unpack it" in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.parametrize("name", ["results.csv", "dialogues.jsonl", "run.json"])
+def test_who_edited_an_unpacked_archive_is_told_to_unpack_it_again(
+    name: str, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The advice was to run the baseline again, which who was given the archive cannot."""
+    assert execute(["pack", str(run), "-o", str(tmp_path / "run.zip")]) == 0
+    folder = unpacked(tmp_path / "run.zip", tmp_path / "unpacked")
+    content = (folder / name).read_text(encoding="utf-8")
+    (folder / name).write_text(content.replace("confirmation", "conformation"), encoding="utf-8")
+    assert execute(["compare", str(folder)]) == 2
+    assert "if this run came in an archive, unpack that again" in " ".join(capsys.readouterr().err.split())
+
+
 @pytest.mark.parametrize("target", ["secret.txt", "nowhere", "folder", "run/inside"])
 def test_a_link_out_of_the_run_or_to_a_folder_is_refused_or_left_out(
     target: str, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
