@@ -159,7 +159,9 @@ def fit(labels: Sequence[Label], base: PolicyConfig, *, seed: int = 0, ridge: fl
         models[kind] = _logistic(train, ridge=ridge, overlap=kind == "reveal")
         quality[kind] = _quality(models[kind], test, float(np.mean([label.label for label in train])))
     if not models:
-        raise InputError("labels", found="no label", expected=f"turns with at least {FEWEST} different feature vectors")
+        expected = f"turns with at least {FEWEST} different feature vectors"
+        do = "Pass a file that holds labels (--labels), or a --judge whose answers can be read"
+        raise InputError("labels", found="no label", expected=expected, do=do)
     sources = sorted({label.source for label in labels})
     digest = hashlib.sha256("\n".join(json.dumps(label.row, sort_keys=True) for label in labels).encode())
     training = {
@@ -198,7 +200,8 @@ def _check_enough(labels: Sequence[Label], kind: Kind) -> None:
         expected = (
             f"at least {FEWEST} different vectors outside the held-out fifth of the cases, and labels on both sides"
         )
-        do = "Use an evaluator that distinguishes turns, more cases, or models' dialogues (--evaluator, --clinician)"
+        do = "Label more turns (--most), of more cases (--corpus) or of models' dialogues (--clinician), or use an "
+        do += "evaluator that distinguishes turns (--evaluator)"
         raise InputError("labels", found=found, expected=expected, do=do)
 
 

@@ -130,8 +130,8 @@ def test_scripted_labels_are_marked_a_stand_in() -> None:
 @pytest.mark.parametrize(
     ("labels", "said"),
     [
-        ([], "no label"),
-        (drawn(60, PAPER.reveal), "different feature vectors"),
+        ([], "(?s)no label.*--labels"),
+        (drawn(60, PAPER.reveal), "(?s)different feature vectors.*--most"),
         (drawn(20, PAPER.reveal) * 40, "20 different feature vectors|1\\d different feature vectors"),
         ([replace(one, label=0.1) for one in drawn(300, PAPER.reveal)], "all on one side"),
         (drawn(300, PAPER.reveal) + drawn(30, PAPER.address, kind="address"), "kind 'address'"),
