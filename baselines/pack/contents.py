@@ -1,7 +1,8 @@
 """All texts that a file holds, however it is packed: what a search for hidden texts has to cover.
 
 A text is given as it stands, and again with the escapes of JSON, HTML and URLs undone. Archives, compressed files,
-SQLite databases and Arrow tables are opened, also inside each other. The bytes of anything else are read as text.
+SQLite databases, Arrow tables and the compressed texts of PNG are opened, also inside each other. The bytes of anything
+else are read as text, in UTF-8, UTF-16 or Windows-1252. Base64 is not undone.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ _TAG = re.compile(r"<[^<>]*>")
 # Formats whose texts cannot be extracted here: 7z, RAR, PDF, LZ4, and Zstandard if no package reads it.
 _CLOSED = (b"7z\xbc\xaf", b"Rar!", b"%PDF", b"\x04\x22\x4d\x18")
 _ZSTD = b"\x28\xb5\x2f\xfd"
+_PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class Unreadable(Exception):
@@ -82,7 +84,10 @@ def _opened(data: bytes, depth: int, room: list[int]) -> Iterator[str]:
         raise Unreadable(f"packed in a way that cannot be undone ({error})") from None
     except Exception as error:  # a damaged archive may raise anything
         raise Unreadable(f"damaged ({type(error).__name__})") from None
-    yield data.decode("utf-8", "replace")
+    text = data.decode("utf-8", "replace")
+    yield text
+    if "\ufffd" in text:  # a table as Excel saves it, the text of a PNG
+        yield data.decode("cp1252", "replace")
     if b"\x00" in data[:4096]:
         yield from (data[shift:].decode(order, "replace") for order in ("utf-16-le", "utf-16-be") for shift in (0, 1))
 
@@ -96,6 +101,8 @@ def _unpacked(data: bytes, room: list[int]) -> Iterator[bytes | str]:
     elif data.startswith(b"ARROW1"):
         reader = pa.ipc.open_file(pa.BufferReader(data))
         yield from _columns(reader.get_batch(at) for at in range(reader.num_record_batches))
+    elif data.startswith(_PNG):
+        yield from (_inflated(packed, room) for packed in _packed_texts(data))
     elif data.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ", _ZSTD)):
         with _stream(data) as stream:
             yield _bounded(stream, room)
@@ -113,7 +120,7 @@ def _unpacked(data: bytes, room: list[int]) -> Iterator[bytes | str]:
                     yield _bounded(inner, room)
     elif data[:1] == b"\x78":  # a bare stream of zlib, or text that begins with an x
         try:
-            yield _bounded(io.BytesIO(zlib.decompressobj().decompress(data, room[0] + 1)), room)
+            yield _inflated(data, room)
         except zlib.error:
             return
 
@@ -141,6 +148,23 @@ def _stream(data: bytes) -> Any:
     if data.startswith(_ZSTD):
         return pa.CompressedInputStream(pa.BufferReader(data), "zstd")
     return lzma.open(source)
+
+
+def _packed_texts(data: bytes) -> Iterator[bytes]:
+    """The compressed texts of a PNG; the others stand in its bytes as they are."""
+    at = len(_PNG)
+    while kind := data[at + 4 : at + 8]:
+        end = at + 8 + int.from_bytes(data[at : at + 4], "big")
+        _, _, said = data[at + 8 : end].partition(b"\0")
+        if kind == b"zTXt":
+            yield said[1:]
+        elif kind == b"iTXt" and said[:1] == b"\1":
+            yield said[2:].split(b"\0", 2)[2]
+        at = end + 4
+
+
+def _inflated(data: bytes, room: list[int]) -> bytes:
+    return _bounded(io.BytesIO(zlib.decompressobj().decompress(data, room[0] + 1)), room)
 
 
 def _bounded(stream: Any, room: list[int]) -> bytes:

@@ -23,6 +23,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from PIL import Image, PngImagePlugin
 
 from baselines.dialogue.hidden import Secrets
 from baselines.dialogue.played import DIALOGUES, PlayedCase, read_hidden, read_played
@@ -279,6 +280,17 @@ def zipped(data: bytes) -> bytes:
     return sink.getvalue()
 
 
+def png(text: str, *, international: bool) -> bytes:
+    """A picture with a compressed text, as programs that draw and edit leave it."""
+    about, sink = PngImagePlugin.PngInfo(), io.BytesIO()
+    if international:
+        about.add_itxt("Description", text, lang="en", zip=True)
+    else:
+        about.add_text("Description", text.replace("“", '"').replace("”", '"'), zip=True)
+    Image.new("L", (4, 3)).save(sink, "PNG", pnginfo=about)
+    return sink.getvalue()
+
+
 def tarred(data: bytes) -> bytes:
     sink = io.BytesIO()
     with tarfile.open(fileobj=sink, mode="w:xz") as archive:
@@ -305,6 +317,9 @@ WAYS: dict[str, Callable[[str], bytes]] = {
     "sqlite": sqlite,
     "sqlite in zip": lambda text: zipped(sqlite(text)),
     "parquet": parquet,
+    "zip in zip": lambda text: zipped(zipped(text.encode())),
+    "text of png": lambda text: png(text, international=False),
+    "international text of png": lambda text: png(text, international=True),
 }
 
 
@@ -313,6 +328,12 @@ def test_a_hidden_text_is_found_however_it_is_packed(way: str) -> None:
     found = Secrets([SECRET])
     assert any(map(found.stands_in, texts_of(WAYS[way](f"Before. {SECRET}. After."))))
     assert not any(map(found.stands_in, texts_of(WAYS[way]("Before. After."))))
+
+
+def test_a_hidden_text_is_found_in_what_excel_saves() -> None:
+    """Not in UTF-8: with each umlaut lost, no five words in a row were left."""
+    secret = "Müller fürchtet höhere Gebühren für später"
+    assert any(map(Secrets([secret]).stands_in, texts_of(f"note;{secret};Größe\r\n".encode("cp1252"))))
 
 
 @pytest.mark.parametrize(
