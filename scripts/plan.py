@@ -19,7 +19,10 @@ from scripts.terminal.planning import LATENCY, SPEED, showing, spending
 _PLAYED = ("confirmation", "intervention", "consultation", "recheck", "findings")
 """The runs that play cases. Any other would begin in earnest, and ask its models."""
 _CAN = f"run {', run '.join(_PLAYED[:-1])} or run {_PLAYED[-1]}, with arguments"
-_NO_PLAN = "Only these play cases. Run any other as it is; `--max-cost` limits what `run captioning` spends"
+_NO_PLAN = (
+    "Only these play cases. Run any other as it is; `run captioning` asks its model twice for each image (--pairs), "
+    "for at most --max-tokens each time, and `--max-cost` limits what it spends"
+)
 
 
 def command(

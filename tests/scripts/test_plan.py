@@ -274,3 +274,8 @@ def test_a_run_that_plays_no_cases_has_no_plan_and_the_error_says_what_to_do(
     assert execute(["plan", "run", "retrieval", "sample"]) == 2
     told = " ".join(capsys.readouterr().err.split())
     assert "found run retrieval" in told and "do Only these play cases. Run any other as it is" in told
+
+
+def test_what_captioning_asks_is_said_where_it_has_no_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["plan", "run", "captioning", "sample", "--model", "openai/made-up"]) == 2
+    assert "asks its model twice for each image (--pairs)" in " ".join(capsys.readouterr().err.split())
