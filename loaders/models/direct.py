@@ -176,7 +176,7 @@ class Direct:
                 return Reply(response.status, told, await response.read())
         except aiohttp.ClientPayloadError:
             return ConnectionError("the reply ended before its end")
-        except (aiohttp.ClientError, ConnectionError) as error:
+        except (aiohttp.ClientError, ConnectionError, UnicodeError) as error:  # a host that cannot be a name
             return error
 
 

@@ -276,6 +276,12 @@ def test_nothing_listens(server: ChatServer, calm: Calm) -> None:
 
 
 @both_ways
+def test_a_host_that_cannot_be_named_has_not_replied(server: ChatServer, calm: Calm) -> None:
+    model = open_model("openai-api/local/some-model", base_url="http://a..b/v1", max_retries=0, sleep=calm)
+    assert "the last error: Connection error. (" in refused(model)
+
+
+@both_ways
 def test_waits_are_reported_while_they_last_without_anything_that_was_said(server: ChatServer) -> None:
     told: list[str] = []
     server.faults += [status(503, message=PROMPT), cut(), raw(200, PROMPT), status(429, retry_after=7)]
