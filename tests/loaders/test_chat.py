@@ -364,15 +364,22 @@ def test_what_is_no_fault_of_a_request_ends_the_work(server: ChatServer, calm: C
 
 @both_ways
 def test_keys_and_prompts_stay_out_of_errors_and_logs(
-    server: ChatServer, calm: Calm, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+    server: ChatServer,
+    calm: Calm,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    told = f"key {KEY} or Bearer abcdef or sk-proj-unknown99 is wrong, in: {PROMPT}"
+    monkeypatch.setenv("ACME_TOKEN", "of-another-service")
+    told = f"key {KEY} or Bearer abcdef or sk-proj-unknown99 or of-another-service is wrong, in: {PROMPT}"
     server.faults += [status(500, message=told), status(401, message=told)]
     message = refused(opened(server, calm))
-    assert "HTTP 401: key *** or Bearer *** or *** is wrong, in: [prompt]" in message
+    assert "HTTP 401: key *** or Bearer *** or *** or *** is wrong, in: [prompt]" in message
     server.faults += [raw(422, '{"detail": [{"loc": "messages", "input": "abscess"}]}')]
     assert refused(opened(server, calm)).endswith("HTTP 422")
+    server.faults += [raw(422, '{"detail": "no such sampler"}')]
+    assert refused(opened(server, calm)).endswith("HTTP 422: no such sampler")
     own = "\n".join(record.getMessage() for record in caplog.records if record.name == "loaders.models.tries")
     assert "HTTP 500: key ***" in own
     assert "abscess" not in own
@@ -498,10 +505,11 @@ def test_no_key_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
     with pytest.raises(ModelError, match="OPENAI_API_KEY"):
         open_model("openai/gpt-4o-mini")
-    monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")
-    with pytest.raises(ModelError, match="line break") as caught:
-        open_model("openai/gpt-4o-mini")
-    assert KEY not in str(caught.value)
+    for key in (f"{KEY}\n", f"{KEY}–"):
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+        with pytest.raises(ModelError, match="line break or other character") as caught:
+            open_model("openai/gpt-4o-mini")
+        assert KEY not in str(caught.value)
 
 
 @pytest.mark.parametrize("address", ["localhost:8000", "ftp://host/v1", "http://", "http://[::1", "http://a[b"])
@@ -533,6 +541,7 @@ def test_images_that_cannot_be_sent(server: ChatServer, calm: Calm, tmp_path: Pa
     unusable: list[tuple[Path | bytes, str]] = [
         (text, "is not an image"),
         (b"", "is not an image"),
+        (b"RIFF\x24\0\0\0WAVEfmt ", "is not an image"),
         (tmp_path / "none.png", "does not exist"),
     ]
     for image, found in unusable:
@@ -645,9 +654,11 @@ def test_a_thinking_model_that_is_down_is_down(server: ChatServer, calm: Calm) -
     assert len(server.requests) == 1 + 3
 
 
-def test_a_server_without_that_room_gives_what_it_can(server: ChatServer, calm: Calm) -> None:
+@pytest.mark.parametrize(
+    "too_long", [status(400, message="max_tokens is too large"), status(400, error="context_length_exceeded")]
+)
+def test_a_server_without_that_room_gives_what_it_can(server: ChatServer, calm: Calm, too_long: Fault) -> None:
     def reply(body: dict[str, Any]) -> Reply | Fault:
-        too_long = status(400, message="max_tokens is too large")
         return too_long if body["max_tokens"] > 50 else Reply("A pocket", "length", "hm")
 
     server.reply = reply
@@ -693,6 +704,8 @@ def test_conversations_are_shared_and_move_on_where_a_server_fails(server: ChatS
         second.faults += [status(500)] * 30
         assert "gave no answer" in refused(model)
         assert model.identity["name"] == "openai-api/local/some-model"
+        server.faults.clear()
+        assert all_asked() == [20, 1], "after all have failed, each is taken for well again"
 
 
 def test_each_server_of_a_model_of_vllm_is_asked(

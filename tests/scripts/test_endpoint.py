@@ -240,6 +240,7 @@ def test_an_unknown_talk_is_sent_in_full(tmp_path: Path) -> None:
     [
         ("async def reply(session, text): raise ValueError(text)", ModelError, "ended with ValueError"),
         ("async def reply(session, text): return 7", ModelError, "its reply was int"),
+        ("async def reply(session, text): return text * 20_000", ModelError, "its reply has no end"),
     ],
 )
 def test_what_goes_wrong_repeats_nothing(text: str, kind: type[ModelError], found: str, tmp_path: Path) -> None:
@@ -264,7 +265,7 @@ def http(status: int, headers: str = "{}") -> str:
 
 
 @pytest.mark.parametrize(
-    "failure", [http(500), http(429), "ConnectionResetError()", "TimeoutError()", "KeyError('reply')"]
+    "failure", [http(500), http(425), http(429), "ConnectionResetError()", "TimeoutError()", "KeyError('reply')"]
 )
 def test_a_transient_failure_is_asked_again_in_a_new_session(failure: str, tmp_path: Path) -> None:
     waits: list[float] = []
