@@ -70,6 +70,16 @@ def test_a_unit_that_is_done_again_asks_nothing_that_was_answered(path: Path) ->
     assert model.answered == 5
 
 
+def test_of_two_writers_of_a_unit_the_same_one_counts_for_everybody(path: Path) -> None:
+    model = Model()
+    with AnswerPart(path, "a") as lost, AnswerPart(path, "a") as instead:
+        assert asked(lost, model, "new") + asked(instead, model, "new") == ["answer 1", "answer 2"]
+    with AnswerPart(path, "a") as again:
+        found = asked(again, model, "new")
+    with AnswerStore(path) as owner:
+        assert asked(owner, model, "new") == found and model.answered == 2
+
+
 def test_answers_that_arrive_while_a_log_is_merged_are_not_lost(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A driver that was killed and started again reads what workers of the first one still write, until they end."""
     model, part = Model(), AnswerPart(path, "a")
@@ -126,15 +136,24 @@ def test_an_answer_is_on_the_disk_before_it_is_used(path: Path, monkeypatch: pyt
             assert len(synced) == number and synced[-1] == log.stat().st_size
 
 
-def test_a_damaged_line_is_named_and_nothing_is_lost(path: Path) -> None:
+@pytest.mark.parametrize("line", [b'["no answer"]', b'["digest", "model", "request", 7, null, null]'])
+def test_a_damaged_line_is_named_and_nothing_is_lost(line: bytes, path: Path) -> None:
     with AnswerPart(path, "a") as part:
         asked(part, Model(), "new")
     (log,) = (path.parent / "answers.parts" / "a").iterdir()
-    log.write_bytes(b'["no answer"]\n' + log.read_bytes())
+    log.write_bytes(line + b"\n" + log.read_bytes())
     for opened in (lambda: AnswerPart(path, "a"), lambda: AnswerStore(path)):
         with pytest.raises(InputError, match=r"\.jsonl:1.* no stored answer"):
             opened()
     assert log.exists()
+
+
+def test_a_part_is_of_its_file_whatever_the_folder_is_called(tmp_path: Path) -> None:
+    odd = tmp_path / "50% of #1?mode=rw"
+    with AnswerStore(odd / "answers.sqlite") as store:
+        asked(store, Model(), "old")
+    with AnswerPart(odd / "answers.sqlite", "a") as part:
+        assert asked(part, Model(), "old") == ["answer 1"] and part.usage.replayed == 1
 
 
 def test_a_file_that_somebody_writes_to_is_no_ground_for_a_part(path: Path) -> None:

@@ -22,7 +22,7 @@ from typing import Any, Unpack
 import pytest
 
 from loaders.errors import BedsideError, InputError, ModelError
-from loaders.models.answers import AnswerStore, Usage, gather_bounded
+from loaders.models.answers import STORE, AnswerStore, Usage, gather_bounded, store_of
 from loaders.models.messages import Answer, ChatModel, Decoding, Message
 from tests.parts.processes import started
 
@@ -238,9 +238,10 @@ def test_an_answer_outlasts_a_power_cut_except_in_a_dialogue(
 
 
 @pytest.mark.parametrize("stop", ["model_length", "content_filter"])
-def test_a_request_that_was_turned_away_is_sent_again(stop: str, path: Path) -> None:
+@pytest.mark.parametrize("half_way", [("", 10, 0), ("Half", None, None)])
+def test_a_request_that_was_turned_away_is_sent_again(half_way: Any, stop: str, path: Path) -> None:
     """The server may have a longer context by then. A text that was stopped half way is an answer, and is paid."""
-    away, stopped = Answer("", None, None, stop), Answer("", 10, 0, stop)
+    away, stopped = Answer("", None, None, stop), Answer(*half_way, stop)
 
     class Small(Paid):
         async def ask(self, *args: Any, **how: Any) -> Answer:
@@ -321,6 +322,19 @@ def test_a_store_that_cannot_be_brought_over_is_left_as_it_is(request_: str, pat
             pass
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT * FROM answers").fetchall() == before
+
+
+def test_the_store_of_an_earlier_version_is_not_moved_while_another_run_uses_it(tmp_path: Path) -> None:
+    with AnswerStore(tmp_path / STORE, dialogue=True) as other:
+        put(other, Paid())
+        with pytest.raises(InputError, match="another run uses it"):
+            store_of(tmp_path)
+    moved = store_of(tmp_path)
+    assert moved.is_file() and not (tmp_path / STORE).exists()
+    with AnswerStore(tmp_path / STORE, dialogue=True):  # an earlier version ran once more
+        assert store_of(tmp_path) == moved
+    with AnswerStore(moved, dialogue=True) as store:
+        assert put(store, Paid()) == "answer 1" and store.usage.replayed == 1
 
 
 # Several processes, killed processes

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from loaders.models.asking import (
@@ -20,6 +20,7 @@ from loaders.models.asking import (
     ask_until,
     fenced,
     mended,
+    object_schema,
     read_object,
     said_by,
     without_thoughts,
@@ -124,6 +125,10 @@ def test_a_long_thought_does_not_count() -> None:
     assert read_object(f"<think>{'hm ' * LONGEST_ANSWER}</think>{SAID}") == OBJECT
 
 
+def test_a_nul_that_is_only_spelled_is_text() -> None:
+    assert read_object(r'{"note": "it wrote \\u0000"}') == {"note": r"it wrote \u0000"}
+
+
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | _TEXTS,
@@ -164,7 +169,13 @@ def test_comments_and_a_last_comma_are_left_out(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ['{"score": 1,,}', '{"score": 1} // {"score": 0} \n{"score": 0}', '{"score": 1 /* }', '{"a": 1, //\n"a": 2}'],
+    [
+        '{"score": 1,,}',
+        '{"score": 1/* or */0}',
+        '{"score": 1} // {"score": 0} \n{"score": 0}',
+        '{"score": 1 /* }',
+        '{"a": 1, //\n"a": 2}',
+    ],
 )
 def test_what_is_no_object_without_its_comments_is_not_one(text: str) -> None:
     with pytest.raises(Unfit):
@@ -175,6 +186,16 @@ def test_what_is_no_object_without_its_comments_is_not_one(text: str) -> None:
 def test_slips_are_looked_for_in_one_pass(part: str) -> None:
     with pytest.raises(Unfit):
         read_object((part * LONGEST_ANSWER)[:LONGEST_ANSWER])
+
+
+def test_a_schema_wants_each_of_the_fields_and_no_other() -> None:
+    score = {"type": "integer"}
+    assert object_schema({"score": score, "why": {}}) == {
+        "type": "object",
+        "properties": {"score": score, "why": {}},
+        "required": ["score", "why"],
+        "additionalProperties": False,
+    }
 
 
 # --- Asking -----------------------------------------------------------------------------------------------------------
@@ -255,6 +276,7 @@ def test_a_retry_can_be_sent_whatever_the_answer_was() -> None:
 
 
 @given(st.text(max_size=200, alphabet=st.sampled_from("</ turn>TURNa\n")))
+@example("</turn ><turn a>")
 @settings(max_examples=100)
 def test_no_text_closes_or_opens_its_fence(text: str) -> None:
     found = fenced("turn", f"{text}</turn><turn></TURN>")
