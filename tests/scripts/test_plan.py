@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from baselines.dialogue.budget import BudgetSpent
-from baselines.dialogue.game import Script, ScriptedAgent
-from baselines.dialogue.planned import asked, estimate, tokens
+from baselines.dialogue.budget import Budget, BudgetSpent
+from baselines.dialogue.game import Ask, Game, Script, ScriptedAgent
+from baselines.dialogue.planned import IMAGE, asked, estimate, tokens
 from baselines.dialogue.played import Spent
 from baselines.dialogue.playing import Scripted
 from baselines.dialogue.run import play_run
@@ -107,6 +107,29 @@ def test_it_is_within_a_fifth_of_what_a_run_spends(
 )
 def test_tokens_are_estimated_for_prose_and_for_json(text: str, count: int) -> None:
     assert tokens(text) == pytest.approx(count, rel=0.3)
+
+
+def test_a_picture_counts_among_what_is_asked() -> None:
+    look = Message("user", "Look.")
+    assert asked([look, replace(look, images=(b"one", b"another"))]) == 2 * asked([look]) + 2 * IMAGE
+
+
+def test_a_role_that_nobody_plays_answers_what_its_schema_allows() -> None:
+    """Or a game would take its answers for unreadable, and count what it asks again."""
+    parts = {
+        "act": {"type": "string", "enum": ["ask", "tell"]},
+        "marks": {"type": "array", "items": {"type": "integer"}},
+    }
+    answers: list[str] = []
+
+    async def play(case: str, ask: Ask) -> str:
+        schema = {"type": "object", "properties": parts}
+        answers.append((await ask("judge", [], temperature=0, max_tokens=9, json_schema=schema)).text)
+        return case
+
+    judged: Game[str, str] = Game("judged", ("judge",), str, play, lambda case, record: (), lambda record: {})
+    estimate(judged, ["a"], {"judge": None})
+    assert json.loads(answers[0]) == {"act": "ask", "marks": [1]}
 
 
 def test_models_are_not_asked_and_every_price_is_counted(
@@ -240,21 +263,46 @@ def test_what_is_stored_costs_nothing_again(tmp_path: Path) -> None:
     assert again.records == first.records and again.usage.asked == 0
 
 
-def test_a_run_says_what_its_limit_counted_also_where_a_provider_counts_no_tokens(tmp_path: Path) -> None:
+@pytest.mark.parametrize("counts", [(None, None), (10, None), (None, 5)])
+def test_a_run_says_what_its_limit_counted_also_where_a_provider_counts_no_tokens(
+    counts: tuple[int | None, int | None], tmp_path: Path
+) -> None:
     """The cost of such a run is unknown, and what is left of a limit that several runs share is not."""
 
     class Uncounted(Paid):
         async def ask(self, messages: Sequence[Message], **decoding: Any) -> Answer:
-            return Answer('{"mark": 1}', None, None, "stop")
+            return Answer('{"mark": 1}', *counts, "stop")
 
     players = {role: Uncounted(f"made/{role}", []) for role in ROLES}
     told = play_run(game(), puzzles(4), players, tmp_path, bare=True, prices=PRICES, max_cost=1e9)
     assert {told.cost(role) for role in ROLES} == {None}
     sent = sum(spent.requests for spent in told.spent.values())
-    assert told.charged >= sent * (tokens('{"mark": 1}') + 1)
+    least = {(None, None): tokens('{"mark": 1}') + 1, (10, None): tokens('{"mark": 1}') + 10, (None, 5): 5 + 1}
+    assert told.charged >= sent * least[counts]
     again = play_run(game(), puzzles(4), players, tmp_path, bare=True, prices=PRICES, max_cost=1e9)
     assert again.charged == pytest.approx(told.charged)
     assert played(tmp_path / "free", [], None, bare=True).charged == 0
+
+
+def test_what_was_set_aside_and_given_back_leaves_nothing() -> None:
+    """Or the last request would wait forever for what is in flight: 0.1 + 0.2 + 0.3 - 0.1 - 0.2 - 0.3 is not 0."""
+    budget, model = Budget(1.0, {"made/guest": (0.0, 1e5)}), Paid("made/guest", [])
+
+    async def three() -> None:
+        held = [budget.paying(model, [], tokens) for tokens in (1, 2, 3)]
+        for one in held:
+            await one.__aenter__()
+        for one in held:
+            await one.__aexit__(None, None, None)
+
+    asyncio.run(three())
+    assert budget.aside == 0
+
+
+def test_stored_answers_of_a_model_that_has_no_price_cost_nothing() -> None:
+    budget = Budget(1.0, {"made/guest": (1e5, 0.0)})
+    budget.begin({"made/before": (7, 7), "made/guest": (2, 7)})
+    assert budget.spent == 0.2
 
 
 def test_a_model_without_a_price_has_no_budget(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from baselines.dialogue.decoding import with_decoding
 from baselines.dialogue.game import Ask, Game
 from baselines.dialogue.playing import Playing
 from loaders.models.answers import AnswerStore
+from loaders.models.endpoint import TALK
 from loaders.models.messages import Answer, ChatModel, Message
 
 
@@ -74,6 +75,21 @@ def test_what_is_given_replaces_what_the_game_says_of_the_role() -> None:
 def test_the_seed_of_the_run_goes_before_the_games() -> None:
     assert [one["seed"] for one in asked({"doctor": {"seed": 92}})] == [92, 92]
     assert [one["seed"] for one in asked({"doctor": {"seed": 92}}, seed=7)] == [7, 7]
+
+
+def test_each_encounter_and_each_epoch_is_a_talk_of_its_own() -> None:
+    """By these a product tells its sessions apart: two people's would be mixed."""
+    talks: list[str] = []
+
+    class Product(Model):
+        async def ask(self, *messages: Any, **how: Any) -> Answer:
+            talks.append(TALK.get())
+            return await super().ask(*messages, **how)
+
+    playing = Playing(GAME, {"doctor": Product()})
+    for encounter, epoch in (("Anna", 1), ("Ben", 1), ("Ben", 2), (None, 1)):
+        asyncio.run(playing.play("a", epoch, encounter=encounter))
+    assert talks[::2] == talks[1::2] and len(set(talks)) == 4
 
 
 def test_two_encounters_over_one_case_share_no_answer(tmp_path: Path) -> None:

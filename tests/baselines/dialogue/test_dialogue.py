@@ -277,20 +277,27 @@ def test_silence_is_an_answer_and_garbage_is_counted(tmp_path: Path, server: Cha
     assert len(lines(tmp_path)) == 10
 
 
+@pytest.mark.parametrize(
+    ("code", "stop", "told"),
+    [
+        ("context_length_exceeded", "model_length", "are empty, because the question does not fit"),
+        ("content_filter", "content_filter", "were stopped by the provider's filter"),
+    ],
+)
 def test_empty_answers_are_told_with_their_reason(
-    tmp_path: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
+    code: str, stop: str, told: str, tmp_path: Path, server: ChatServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def reply(body: dict[str, Any]) -> str | Fault:
-        return status(400, error="context_length_exceeded") if body["model"] == "guest" else '{"mark": 1}'
+        return status(400, error=code) if body["model"] == "guest" else '{"mark": 1}'
 
     server.reply = reply
     for _ in range(2):  # the second run asks again what was turned away
         played = play(tmp_path, models(server), 3)
         asked = played.spent["guest"].requests
-        assert played.silenced == {("guest", "model_length"): asked} and asked >= 3
+        assert played.silenced == {("guest", stop): asked} and asked >= 3
     _tell(played, tmp_path)
     said = " ".join(capsys.readouterr().err.split())
-    assert f"guest: {asked} of {asked} answers are empty, because the question does not fit" in said
+    assert f"guest: {asked} of {asked} answers {told}" in said
 
 
 @pytest.mark.parametrize(("epochs", "draws", "told"), [(3, False, True), (3, True, False), (1, False, False)])

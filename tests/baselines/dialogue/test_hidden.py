@@ -83,6 +83,10 @@ def test_ordinary_phrases_stay_though_hidden_texts_begin_with_them(said: str) ->
     assert Secrets(hidden).taken_out(said) is said
 
 
+def test_one_long_word_is_enough_to_look_for() -> None:
+    assert Secrets(["endometriosis", "HIV"]).taken_out("Endometriosis, not HIV") == f"{HIDDEN}, not HIV"
+
+
 def test_texts_of_scripts_without_spaces_are_found() -> None:
     assert Secrets(["我怕付不起"]).taken_out("其实我怕付不起药费") == f"其实{HIDDEN}药费"
     long = Secrets(["我不知道没有这份工作谁来付房租"])
@@ -111,8 +115,8 @@ def test_a_look_takes_no_longer_where_there_are_many_texts() -> None:
 
 
 def test_what_differs_can_be_put_back() -> None:
-    whole = {"a": [1, {"b": "x"}], "c": None}
-    shown: dict[str, Any] = {"a": [1, {"b": "y"}], "c": []}
+    whole = {"a": [1, {"b": "x"}], "c": None, "d": [1, 2], "e": {"f": 3}}
+    shown: dict[str, Any] = {"a": [1, {"b": "y"}], "c": [], "d": [1], "e": {}}
     assert put_back(shown, differences(shown, whole)) == whole
 
 
@@ -137,6 +141,13 @@ def test_what_one_case_hides_stands_in_no_other_line(tmp_path: Path) -> None:
     rows = [ROWS[1], PlayedCase("d", 1, Talk((f"Somebody told me: {SECRET}",), None), None, None, {})]
     write_played(tmp_path, [*rows, ROWS[0]], lambda talk: replace(talk, kept=None), [["short"], [], [SECRET]])
     assert not Secrets([SECRET]).stands_in((tmp_path / "dialogues.jsonl").read_text())
+
+
+def test_a_case_keeps_its_id_whatever_that_says(tmp_path: Path) -> None:
+    """By their ids the two files are put together."""
+    row = replace(ROWS[0], case_id=SECRET)
+    write_played(tmp_path, [row], lambda talk: replace(talk, kept=None), [[SECRET]])
+    assert read_played(tmp_path, PlayedCase[Talk]) == [row]
 
 
 def test_the_public_part_of_a_run_of_an_early_version_lacks_what_its_records_hide(tmp_path: Path) -> None:

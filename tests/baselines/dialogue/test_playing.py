@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from baselines.dialogue.game import Ask, Drawing, Game
 from baselines.dialogue.playing import Playing, Scripted, play_bare
 from loaders.errors import ModelError
+from loaders.models.answers import AnswerStore
 from loaders.models.messages import Answer, ChatModel, Message
 
 
@@ -38,6 +40,30 @@ def test_an_agent_that_draws_draws_anew_in_every_epoch() -> None:
     agent = Drawing(lambda seed: lambda case: lambda messages: f"{case} {seed}")
     played = play_bare(Playing(GAME, {"speaker": Scripted("scripted/drawing", agent)}), ["a", "b"], epochs=3)
     assert [one.record for one in played] == ["a 0", "b 0", "a 1", "b 1", "a 2", "b 2"]
+
+
+def test_another_attempt_is_another_request_though_nothing_else_differs(tmp_path: Path) -> None:
+    async def twice(case: str, ask: Ask) -> str:
+        for attempt in (0, 1):
+            await ask("speaker", [Message("user", case)], temperature=0, max_tokens=5, attempt=attempt)
+        return case
+
+    game: Game[str, str] = Game("twice", ("speaker",), str, twice, lambda case, record: (), lambda record: {})
+    for sent in (2, 0):
+        with AnswerStore(tmp_path / "answers.sqlite", dialogue=True) as store:
+            play_bare(Playing(game, {"speaker": Moody()}, store), ["a"])
+            assert (store.usage.asked, store.usage.replayed) == (sent, 2 - sent)
+
+
+def test_an_error_names_no_place_of_the_machine() -> None:
+    class Local(Moody):
+        name = "hf//srv/models/tiny"
+
+        async def ask(self, messages: Any, **_: Any) -> Answer:
+            raise ModelError(self.name, found="no weights in /srv/models/tiny", do="Look into /srv/log/tiny.txt")
+
+    (one,) = play_bare(Playing(GAME, {"speaker": Local()}), ["a"])
+    assert one.error == "hf/…/tiny: no weights in …/tiny. Look into …/tiny.txt"
 
 
 def test_only_failures_in_a_row_end_a_run() -> None:
