@@ -8,6 +8,7 @@ import html
 import io
 import json
 import os
+import random
 import re
 import shutil
 import sqlite3
@@ -15,9 +16,11 @@ import stat
 import sys
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 
 import pyarrow as pa
@@ -261,10 +264,24 @@ def test_runs_of_earlier_versions_open_in_report_compare_and_contrast(home: Path
 
 def sqlite(text: str) -> bytes:
     with closing(sqlite3.connect(":memory:")) as base:
-        base.execute("CREATE TABLE notes (note TEXT)")
-        base.execute("INSERT INTO notes VALUES (?)", ("x" * 9000 + " " + text,))
+        base.execute('CREATE TABLE "my ""notes" (note TEXT)')
+        base.execute('INSERT INTO "my ""notes" VALUES (?)', ("x" * 9000 + " " + text,))
         base.commit()
         return base.serialize()
+
+
+def sqlite_with_a_log(text: str) -> bytes:
+    """As a database lies on the disk while its log is elsewhere."""
+    data = sqlite(text)
+    return data[:18] + b"\x02\x02" + data[20:]
+
+
+def arrow(text: str) -> bytes:
+    letters = "".join(random.Random(0).choices("aeinrst", k=2000))  # a short text would stand there as it is
+    sink, table = io.BytesIO(), pa.table({"notes": [{"texts": [f"{letters} {text}"]}]})
+    with pa.ipc.new_file(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as file:
+        file.write_table(table)
+    return sink.getvalue()
 
 
 def parquet(text: str) -> bytes:
@@ -309,13 +326,18 @@ WAYS: dict[str, Callable[[str], bytes]] = {
     "numbered html": lambda text: "".join(f"&#{ord(one)};" for one in text).encode(),
     "address": lambda text: f"?q={text.replace(' ', '+')}".encode(),
     "utf-16": lambda text: text.encode("utf-16-le"),
+    "utf-16 at an odd place": lambda text: b"\0" + text.encode("utf-16-le"),
+    "utf-16 the other way round": lambda text: text.encode("utf-16-be"),
     "gzip": lambda text: gzip.compress(text.encode()),
     "bzip2": lambda text: bz2.compress(text.encode()),
+    "zlib": lambda text: zlib.compress(text.encode()),
     "zstandard": lambda text: pa.compress(text.encode(), "zstd", asbytes=True),
     "zip": lambda text: zipped(json.dumps(text).encode()),
     "zip in tar": lambda text: tarred(zipped(text.encode())),
     "sqlite": sqlite,
     "sqlite in zip": lambda text: zipped(sqlite(text)),
+    "sqlite with a log": sqlite_with_a_log,
+    "arrow": arrow,
     "parquet": parquet,
     "zip in zip": lambda text: zipped(zipped(text.encode())),
     "text of png": lambda text: png(text, international=False),
@@ -344,8 +366,9 @@ def test_a_hidden_text_is_found_in_what_excel_saves() -> None:
         gzip.compress(b"cut off" * 100)[:-20],
         zipped(b"x" * 100).replace(b"\x08\x00", b"\x63\x00"),
         gzip.compress(bytes(1 << 20)) * 1100,
+        reduce(lambda data, _: gzip.compress(data), range(7), b"too deep"),
     ],
-    ids=["7z", "pdf", "cut off", "unknown method", "bomb"],
+    ids=["7z", "pdf", "cut off", "unknown method", "bomb", "too deep"],
 )
 def test_files_that_cannot_be_searched_are_an_error(data: bytes) -> None:
     with pytest.raises(Unreadable):
@@ -415,6 +438,10 @@ def test_no_zip_file_but_an_earlier_pack_is_replaced(
     assert execute(["pack", str(run), "-o", str(mine)]) == 2
     assert "holds something else" in " ".join(capsys.readouterr().err.split())
     assert mine.read_bytes() == before
+    with zipfile.ZipFile(mine, "w") as several:
+        for name in ("first/run.json", "second/run.json"):
+            several.writestr(name, "{}")
+    assert execute(["pack", str(run), "-o", str(mine)]) == 2 and len(zipfile.ZipFile(mine).namelist()) == 2
     for _ in range(2):
         assert execute(["pack", str(run), "-o", str(tmp_path / "run.zip")]) == 0
 
