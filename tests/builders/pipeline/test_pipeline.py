@@ -8,6 +8,7 @@ import io
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -36,7 +37,7 @@ from builders.pipeline.workspace import ExcludedRow
 from builders.steps import PLACED, unique
 from loaders.engines.local import Local
 from loaders.errors import BedsideError, InputError, ModelError
-from loaders.files.untrusted import BadRow
+from loaders.files.untrusted import AS_UTF8, NOT_UTF8, BadRow
 from scripts.terminal.progress import Bars
 
 SCHEMA = pa.schema([("id", pa.string()), ("split", pa.string()), ("licence", pa.string()), ("n", pa.int64())])
@@ -305,6 +306,15 @@ def test_bad_rows_are_a_share_of_the_records_of_which_rows_are_made(tmp_path: Pa
         build(source, one(lambda batch: batch), at=tmp_path / "few", records=50)
 
 
+def test_the_list_of_bad_rows_goes_when_they_are_mended(tmp_path: Path) -> None:
+    listed, source = tmp_path / "unread.jsonl", [BadRow("line 7", reason=NOT_UTF8), *rows(4)]
+    with pytest.raises(InputError, match=re.escape(AS_UTF8)):
+        build([BadRow("line 6", reason="broken"), *source], one(list), at=tmp_path)
+    assert [json.loads(line)["row"] for line in listed.read_text().splitlines()] == ["line 6", "line 7"]
+    build(rows(4), one(list), at=tmp_path, source_identity="mended")
+    assert not listed.exists()
+
+
 def rename(batch: list[Row]) -> list[Row]:
     batch[1]["id"] = "new"
     return batch
@@ -404,6 +414,11 @@ def test_an_error_in_a_stage_tells_which_rows_and_a_users_error_passes(tmp_path:
         build(rows(8), one(refuse), at=tmp_path, source_identity="y")
 
 
+def test_a_batch_ends_before_a_column_grows_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("builders.pipeline.rows._BATCH_BYTES", 10)  # "r0" and "train" have 7
+    assert [batch.rows for batch in build(rows(5), one(list), at=tmp_path).batches] == [2, 2, 1]
+
+
 # --- resumption -------------------------------------------------------------------------------------------------------
 
 
@@ -415,6 +430,13 @@ def test_nothing_is_done_twice(toy: Any, tmp_path: Path) -> None:
     again = build(iter([pytest.fail]), *recipe, at=tmp_path / "w", batch_rows=8)  # the source is not even read
     assert calls(tmp_path) == before
     assert list(again.rows()) == list(first.rows()) and again.stages == first.stages
+
+
+def test_a_source_is_read_again_for_other_columns(tmp_path: Path) -> None:
+    build(rows(2), one(list), at=tmp_path)
+    wider = [{**row, "double": 2 * row["n"]} for row in rows(2)]
+    done = build(wider, one(list, schema_in=DOUBLED, schema_out=DOUBLED), at=tmp_path)
+    assert list(done.rows()) == wider
 
 
 def test_a_change_redoes_only_what_depends_on_it(toy: Any, tmp_path: Path) -> None:
