@@ -8,6 +8,7 @@ from pathlib import Path
 
 import datasets
 import pytest
+import yaml
 
 from builders.publish.run import publish
 from builders.release.diff import diff
@@ -62,6 +63,16 @@ def test_the_card_lists_the_configs(photos: Path) -> None:
     assert "| `default` | train, validation, test | all |" in card
     assert f"| `train` | train | {columns - len(SPOKEN)} |" in card
     assert "| `train`" not in (photos / "public" / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_card_tells_how_much_each_config_is(photos: Path) -> None:
+    manifest = Manifest.read(photos / "whole")
+    card = (photos / "whole" / "README.md").read_text(encoding="utf-8")
+    for info in yaml.safe_load(card.split("---\n")[1])["dataset_info"]:
+        splits = ["train", "validation", "test"] if info["config_name"] == "default" else [info["config_name"]]
+        assert [one["name"] for one in info["splits"]] == splits
+        assert info["download_size"] == sum(manifest.files[name].size for name in manifest.shards(*splits))
+        assert info["dataset_size"] == sum(manifest.splits[name].num_bytes for name in splits)
 
 
 def test_train_and_validation_can_stay_private(photos: Path, tmp_path: Path) -> None:

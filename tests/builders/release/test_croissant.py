@@ -184,6 +184,11 @@ def test_what_is_published_names_its_repository_version_and_date(hub: LoopbackHu
     assert verify(there) == [] and REPOSITORY in (folder / "README.md").read_text(encoding="utf-8")
     found = compare(there, folder)
     assert found.proved and {file.name: file.why for file in found.files}.keys() == {"README.md", NAME}
+    for name, told in (("README.md", "# Small"), (NAME, '"Small"')):
+        text = (there / name).read_text(encoding="utf-8")
+        assert told in text
+        (there / name).write_text(text.replace(told, told.replace("Small", "Large")), encoding="utf-8")
+    assert {file.why for file in compare(there, folder).files} == {""}
 
 
 @pytest.mark.parametrize("corpus", list(BUNDLED))

@@ -119,6 +119,8 @@ def test_exclusions_that_moved(old: Path, tmp_path: Path) -> None:
         "now included": ["x0"],
         "reason changed": ["x1"],
     }
+    found = against(old, tmp_path / "elsewhere", exclusions=[x0, x1, {**x2, "split": "elsewhere"}])
+    assert {kind: keys.examples for kind, keys in found.exclusions.items()} == {"detail changed": ["x2"]}
     found = against(old, tmp_path / "fewer", exclusions=[x1, x2])
     assert {kind: keys.examples for kind, keys in found.exclusions.items()} == {"no longer excluded": ["x0"]}
     assert "no longer excluded" in text(found)
@@ -143,6 +145,7 @@ def test_schema_and_facts(old: Path, tmp_path: Path) -> None:
         versions={"bedside": "0.2.0", "pyarrow": "26"},
         sources=[Source(name="drawn", digest="1" * 64, rows=15, licence="CC0-1.0")],
         stand_in="scripted model",
+        rules=2,
         code=Code(commit="a" * 40, changed=False, lock=None),
     )
     schema = {change.where: (change.a, change.b) for change in found.schema}
@@ -158,6 +161,7 @@ def test_schema_and_facts(old: Path, tmp_path: Path) -> None:
         "versions.pyarrow": (None, "26"),
         "sources.drawn.digest": ("0" * 64, "1" * 64),
         "stand_in": (None, "scripted model"),
+        "rules": (1, 2),
     }
     assert set(found.columns) == {"score"}  # 0.1 of 32 bits is another number than 0.1 of 64
     shown = text(found)

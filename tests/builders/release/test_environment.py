@@ -51,13 +51,15 @@ def test_the_locks_alone_say_what_is_installed(checkout: Checkout, log: Path, tm
     ]
 
 
-def test_it_is_made_again_only_for_other_locks(checkout: Checkout, log: Path, tmp_path: Path) -> None:
+def test_it_is_made_again_only_for_other_locks_or_another_python(checkout: Checkout, log: Path, tmp_path: Path) -> None:
     for extras, lines in (([], 2), ([], 2), (["threads"], 4)):
         made(checkout, extras, tmp_path / "environment")
         assert len(log.read_text().splitlines()) == lines
     checkout.lock("base").write_text("another")
     made(checkout, ["threads"], tmp_path / "environment")
     assert len(log.read_text().splitlines()) == 6
+    Environment.made(checkout, ["threads"], tmp_path / "environment", str(tmp_path / "bin" / "python"))
+    assert len(log.read_text().splitlines()) == 8
 
 
 def test_one_that_failed_is_made_again_from_the_start(checkout: Checkout, log: Path, tmp_path: Path) -> None:
@@ -91,11 +93,18 @@ def test_the_build_runs_the_code_of_the_checkout(checkout: Checkout, log: Path, 
     environment = made(checkout, [], tmp_path / "environment")
     environment.bedside("build", "small")
     assert log.read_text().splitlines()[-1] == "python -P -m scripts build small"
+    environment.python.write_text(f"#!/bin/sh\nenv > {log}\n")
+    environment.bedside("build", "small")
+    assert {f"PYTHONPATH={checkout.folder}", "PYTHONNOUSERSITE=1"} <= set(log.read_text().splitlines())
     environment.python.write_text("#!/bin/sh\nexit 2\n")
     with pytest.raises(BedsideError, match="bedside build: exit code 2"):
         environment.bedside("build", "small")
 
 
-def test_it_says_the_versions_that_it_holds(checkout: Checkout) -> None:
+def test_it_says_the_versions_that_it_holds(
+    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "platform.py").write_text("raise SystemExit('what lies in the current folder was run')")
+    monkeypatch.chdir(tmp_path)
     found = Environment(checkout, Path(sys.executable)).versions(["python", "pyarrow", "no-such-package"])
     assert found == {"python": platform.python_version(), "pyarrow": version("pyarrow")}

@@ -3,12 +3,13 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import datasets
 import pyarrow.parquet as pq
 import pytest
 
-from builders.release.rebuilt import Rebuilt, compare, told
+from builders.release.rebuilt import OtherFile, Rebuilt, compare, told
 from loaders.manifest import Manifest, Source, file_digest
-from tests.parts.small_release import row, rows, write_small
+from tests.parts.small_release import FEATURES, row, rows, write_small
 
 
 @pytest.fixture
@@ -58,6 +59,30 @@ def test_other_bytes_of_the_same_library_are_not_explained(published: Path, tmp_
     found = again(published, tmp_path, writer="parquet-cpp-arrow", versions={"bedside": "0.1.0", "pyarrow": "21"})
     assert found.same_content and not found.proved
     assert any("NOT EXPLAINED: other library versions (pyarrow none, now 21)" in line for line in told(found))
+
+
+def test_other_shards_are_not_explained(published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("builders.release.shards.GROUP_ROWS_IMAGES", 1)
+    found = again(published, tmp_path, shard_bytes=500)
+    assert found.same_content and not found.proved
+    assert {file.why for file in found.files if file.name.startswith("data/")} == {""}
+
+
+def test_a_card_that_tells_another_number_is_not_explained(published: Path, tmp_path: Path) -> None:
+    path = published / "README.md"
+    path.write_text(path.read_text(encoding="utf-8").replace("12 rows of", "13 rows of"), encoding="utf-8")
+    manifest = Manifest.read(published)
+    facts = manifest.files["README.md"].model_copy(update={"sha256": file_digest(path)})
+    manifest.model_copy(update={"files": {**manifest.files, "README.md": facts}}).write(published)
+    found = again(published, tmp_path)
+    assert found.problems == [] and found.files == [OtherFile("README.md", "")] and not found.proved
+
+
+def test_other_names_of_classes_are_no_rebuild(published: Path, tmp_path: Path) -> None:
+    """The rows hold numbers: their digest is the same."""
+    features = datasets.Features({**FEATURES, "kind": datasets.ClassLabel(names=["picture", "scan"])})
+    found = again(published, tmp_path, features=features)
+    assert not found.same_content and not found.proved
 
 
 def test_another_content_is_no_rebuild(published: Path, tmp_path: Path) -> None:

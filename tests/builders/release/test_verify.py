@@ -295,6 +295,9 @@ def test_exclusions_that_do_not_add_up(folder: Path) -> None:
     found(folder, "exclusions.parquet: 2 rows", r"stage admit, no licence: 1 rows \(expected 2, as the manifest counts")
     rewrite(folder, "exclusions.parquet", lambda content: [*content, {**content[0], "reason": "no image"}])
     found(folder, "exclusions.parquet: 3 rows", "no licence: 1 rows", r"no image: 1 rows \(expected 0")
+    write_small(folder, overwrite=True)
+    rewrite(folder, "exclusions.parquet", lambda content: [{**content[0], "detail": "another"}, *content[1:]])
+    found(folder, "exclusions.parquet: 3 rows, .*expected 3 rows, ")
     rewrite(folder, "exclusions.parquet", lambda content: [{"key": "x"}], pa.schema([("key", pa.string())]))
     found(folder, r"exclusions.parquet: columns \['key'\]")
 
