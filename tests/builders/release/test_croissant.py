@@ -16,7 +16,7 @@ from builders.recipe import canary
 from builders.release.cards import render_card, render_croissant
 from builders.release.croissant import STATEMENT
 from builders.release.naming import CROISSANT as NAME
-from builders.release.naming import REPOSITORY, TAG
+from builders.release.naming import REPOSITORY, SAME_TAG, TAG
 from builders.release.rebuilt import OtherFile, compare
 from builders.release.verify import verify
 from builders.release.write import Facts, write_release
@@ -42,7 +42,7 @@ bibtex: |
 ---
 # Small
 
-load_dataset("{REPOSITORY}", revision="{TAG}")
+load_dataset("{REPOSITORY}", revision="{TAG}")  # or "{SAME_TAG}"
 
 {{{{ statement }}}}
 
@@ -176,7 +176,7 @@ def test_what_is_published_names_its_repository_version_and_date(hub: LoopbackHu
         )
     )  # fmt: skip
     card = (there / "README.md").read_text(encoding="utf-8")
-    assert 'load_dataset("org/small", revision="v1.2.0")' in card and REPOSITORY not in card
+    assert 'load_dataset("org/small", revision="v1.2.0")  # or "v1.2.0"' in card and REPOSITORY not in card
     said = json.loads((there / NAME).read_text(encoding="utf-8"))
     assert (said["url"], said["version"]) == (f"{hub.url}/datasets/org/small", "1.2.0")
     assert said["datePublished"] == "2026-11-22"

@@ -88,6 +88,12 @@ def test_rows_added_removed_changed_and_moved(old: Path, tmp_path: Path) -> None
     assert to_json(found)["columns"]["cuis"] == {"count": 1, "examples": ["r002"]}
 
 
+def test_a_row_that_moved_touches_both_splits(old: Path, tmp_path: Path) -> None:
+    content = rows()
+    content[6]["split"] = "test"
+    assert against(old, tmp_path / "new", content).touched == ["train", "test"]
+
+
 def test_examples_are_limited(old: Path, tmp_path: Path) -> None:
     write_small(tmp_path / "new", [{**row, "caption": "x"} for row in rows()])
     found = diff(old, tmp_path / "new", examples=2)

@@ -111,6 +111,12 @@ def test_a_row_group_of_large_images_ends_early(tmp_path: Path, monkeypatch: pyt
     assert [facts.row_group(i).num_rows for i in range(facts.num_row_groups)] == [5, 2]
 
 
+def test_a_shard_of_large_images_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("builders.release.parts.GROUP_BYTES", 1)
+    write_small(tmp_path / "out", shard_bytes=500)
+    assert len(list((tmp_path / "out" / "data").iterdir())) > 3
+
+
 def test_only_the_last_part_of_an_image_path_is_kept(tmp_path: Path) -> None:
     content = [row(0, "test", image={"bytes": png(0), "path": "/home/someone/pictures/a.png"})]
     manifest = write_small(tmp_path / "out", content)
