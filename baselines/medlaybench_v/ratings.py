@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.results.run import DataUsed, Result, RunRecord, because
-from baselines.results.sheets import UNFILLED, check_complete, rater_sheets, read_sheet, write_new
+from baselines.results.sheets import UNFILLED, check_complete, rater_sheets, read_sheet, whole_number, write_new
 from baselines.statistics.agreement import cohen_kappa
 from baselines.statistics.printed import grimmer
 from baselines.statistics.resampling import bootstrap_means
@@ -149,10 +149,10 @@ def read_sheets(paths: Sequence[Path]) -> Ratings:
 
 
 def _rating(text: str, where: str) -> int:
-    if text not in map(str, range(LOW, HIGH + 1)):
+    if (number := whole_number(text)) not in map(str, range(LOW, HIGH + 1)):
         expected = f"an integer from {LOW} to {HIGH}"
         raise InputError(where, found=repr(text) if text else "no rating", expected=expected, do=UNFILLED)
-    return int(text)
+    return int(number)
 
 
 def evaluate(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> list[Result]:

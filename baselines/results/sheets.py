@@ -25,6 +25,8 @@ _FORMULA = re.compile(r"'*(?:[\s\ufeff\u200b]*[=+\-@＝＋－＠]|[\t\r\n])")
 _NUMBERED = re.compile(
     r"0?([1-9])(?:[.,]0?([1-9])(?:\.(?:\d\d|\d{4})?)?|[. -]{1,2}(jan|jän|feb|mar|mär|mrz)[a-zä]*\.?)"
 )
+# Not 1,000, which is a thousand elsewhere.
+_WHOLE = re.compile(r"([0-9]+)[.,]0{1,2}")
 _MONTHS = {"jan": "1", "jän": "1", "feb": "2", "mar": "3", "mär": "3", "mrz": "3"}
 
 
@@ -97,6 +99,15 @@ def _column(heading: str, wanted: Container[str]) -> str:
 def _text(cell: str) -> str:
     cell = cell.strip()
     return cell[1:].strip() if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
+
+
+def whole_number(cell: str) -> str:
+    """A cell of a column of whole numbers, which a spreadsheet may show with decimals.
+
+    >>> whole_number("4,0"), whole_number("4.00"), whole_number("4,5")
+    ('4', '4', '4,5')
+    """
+    return whole[1] if (whole := _WHOLE.fullmatch(cell)) else cell
 
 
 def sheet_bytes(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], stand_in: str | None = None) -> bytes:

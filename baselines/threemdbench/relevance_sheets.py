@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from baselines.medlaybench_v.ratings import krippendorff_alpha
 from baselines.results.run import DataUsed, Result, RunRecord, because
-from baselines.results.sheets import UNFILLED, check_complete, read_sheet, sheet_bytes, write_new
+from baselines.results.sheets import UNFILLED, check_complete, read_sheet, sheet_bytes, whole_number, write_new
 from baselines.statistics.agreement import cohen_kappa
 from baselines.statistics.resampling import bootstrap_means
 from baselines.statistics.significance import wilson_interval
@@ -154,12 +154,12 @@ def read_relevance_sheets(paths: Sequence[Path]) -> Relevance:
             if shown.setdefault(item, content) != content:
                 raise InputError(where, found=f"item {item} with another complaint", expected="that of the others")
             reasons.add(row.get("stand_in", ""))
-            mark = row.get(MARK, "")
+            mark = whole_number(row.get(MARK, ""))
             if not mark:
                 blank.setdefault((rater, task), where)
             elif mark not in ("0", "1"):
                 raise InputError(
-                    f"{where}, {MARK}", found=repr(mark), expected="1 (relevant) or 0 (not relevant)", do=UNFILLED
+                    f"{where}, {MARK}", found=repr(row[MARK]), expected="1 (relevant) or 0 (not relevant)", do=UNFILLED
                 )
             elif item in given[task].setdefault(rater, {}):
                 raise InputError(where, found=f"item {item} of rater {rater} again", expected="each item once a rater")

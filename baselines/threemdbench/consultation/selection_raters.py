@@ -23,7 +23,7 @@ import numpy as np
 from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.comparison import FinishedRun
 from baselines.results.run import because
-from baselines.results.sheets import UNFILLED, check_complete, rater_sheets, read_sheet, write_new
+from baselines.results.sheets import UNFILLED, check_complete, rater_sheets, read_sheet, whole_number, write_new
 from baselines.statistics.agreement import bootstrap_kappas
 from baselines.statistics.arrays import Floats, Ints
 from baselines.statistics.resampling import Interval, percentile_interval
@@ -178,7 +178,8 @@ def read_sheets(paths: Sequence[Path]) -> Annotations:
     reasons: set[str] = set()
     for path in paths:
         for where, row in read_sheet(path, _WANTED):
-            rater, key = row.get("rater", ""), (row.get("run", ""), row.get("case_id", ""), row.get("epoch", ""))
+            rater, epoch = row.get("rater", ""), whole_number(row.get("epoch", ""))
+            key = row.get("run", ""), row.get("case_id", ""), epoch
             if not rater or not all(key):
                 raise InputError(where, found="no rater, run, case_id or epoch", expected="all four in every row")
             scores = [_score(row.get(item, ""), item, where) for item in ITEMS]
@@ -205,10 +206,10 @@ def read_sheets(paths: Sequence[Path]) -> Annotations:
 
 
 def _score(text: str, item: str, where: str) -> int:
-    if text not in {str(score) for score in range(HIGHEST[item] + 1)}:
+    if (number := whole_number(text)) not in {str(score) for score in range(HIGHEST[item] + 1)}:
         found = repr(text) if text else "no score"
         raise InputError(f"{where}, {item}", found=found, expected=f"an integer from 0 to {HIGHEST[item]}", do=UNFILLED)
-    return int(text)
+    return int(number)
 
 
 # --- Agreement --------------------------------------------------------------------------------------------------------

@@ -197,6 +197,9 @@ GOOD = (5, 4, 3, 2)
         ([("R1", "P1", (5, 6, 3, 2))], r"row 2, completeness: '6' \(expected an integer from 1 to 5\)"),
         ([("R1", "P1", (5, 4, 3, 0))], "row 2, fluency: '0'"),
         ([("R1", "P1", ("4.5", 4, 3, 2))], r"factual_correctness: '4\.5'"),
+        ([("R1", "P1", ("4,5", 4, 3, 2))], r"factual_correctness: '4,5' \(expected an integer from 1 to 5\)"),
+        ([("R1", "P1", ("4,000", 4, 3, 2))], "factual_correctness: '4,000'"),
+        ([("R1", "P1", ("6,0", 4, 3, 2))], "factual_correctness: '6,0'"),
         ([("R1", "P1", (5, 4, "", 2))], "simplicity: no rating"),
         ([("", "P1", GOOD), ("R1", "P2", GOOD)], "row 2: no rater"),
         ([("R1", "", GOOD)], "row 2: no pair"),
@@ -209,6 +212,12 @@ GOOD = (5, 4, 3, 2)
 def test_ratings_that_cannot_be_used(ratings: Ratings, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         read_sheets([_sheet(tmp_path / "sheet.csv", ratings)])
+
+
+def test_a_whole_number_that_a_spreadsheet_shows_with_decimals_is_that_number(tmp_path: Path) -> None:
+    shown: Ratings = [("R1", "P1", ("5,0", "4.0", "3,00", 2)), ("R1", "P2", GOOD)]
+    read = read_sheets([_sheet(tmp_path / "sheet.csv", shown)])
+    assert read.scores.tolist() == [[list(GOOD), list(GOOD)]]
 
 
 def test_files_that_are_no_sheets(tmp_path: Path) -> None:

@@ -374,6 +374,9 @@ def test_filled_sheets_are_read_as_spreadsheets_of_any_country_save_them(tmp_pat
     ):
         rows = read_sheet(tmp_path / "sheet-R2.csv")
         names = dict(zip(ITEMS, (one.replace("_", " ") for one in changed.split()), strict=True))
+        # as a spreadsheet shows whole numbers where a column has a decimal
+        for row in rows:
+            row.update({name: f"{row[name]},0" for name in (*ITEMS, "epoch")})
         rows = [{names.get(name, name): cell for name, cell in row.items()} for row in rows]
         with path.open("w", encoding="utf-8-sig", newline="") as file:
             writer = csv.DictWriter(file, list(rows[0]), delimiter=";")

@@ -102,7 +102,7 @@ def test_what_cannot_be_asked_is_refused(tmp_path: Path) -> None:
 
 def test_appendix_c_by_hand(sheets: list[Path]) -> None:
     # R1 finds D01 untypical and D01.1, D02.1 beside the point; R2 finds D01 and D02 untypical, D01.1 and D01.2.
-    fill(sheets[0], {"D01": "0", "D01.1": "0", "D02.1": "0"})
+    fill(sheets[0], {"D01": "0", "D01.1": "0,0", "D02.1": "0.0"}, other="1,0")  # as spreadsheets may show them
     fill(sheets[1], {"D01": "0", "D02": "0", "D01.1": "0", "D01.2": "0"})
     found = by_name(evaluate_relevance(read_relevance_sheets(sheets)))
     ours = "Generated complaints"
