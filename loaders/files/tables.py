@@ -133,7 +133,7 @@ def open_table(path: Path) -> Table:
     tabs or vertical bars.
 
     Unnamed columns at the end of the header are left out with their cells, and so is an unnamed first one (the row
-    numbers that pandas and R write).
+    numbers that pandas and R write). A row without any text is no row.
 
     Raises:
         InputError: the file is missing, empty or too long; its header is not UTF-8, or a column name is missing or
@@ -206,7 +206,8 @@ def _named_rows(
             yield row
             continue
         line, cells = row[0], row[1][skipped:]
-        if more and not any(cell.strip() for cell in cells[: len(columns)]):
+        # Spreadsheets leave rows of separators alone at the end, however many.
+        if not any(map(str.strip, cells[: len(columns)] if more else row[1])):
             continue
         try:
             yield line, _named(cells, columns, more, f"{file}:{line}")

@@ -235,6 +235,12 @@ def test_two_reviewers_who_agree_are_one_and_who_contradict_each_other_an_error(
         read_decisions([one, three])
 
 
+def test_blank_rows_that_a_spreadsheet_leaves_are_no_decisions(tmp_path: Path) -> None:
+    path = tmp_path / "decisions.csv"
+    path.write_text("image_id;content;decision;reason\r\na.jpg;;reject;copy\r\n;;;\r\n;;;\r\n")
+    assert read_decisions([path]).by_key == {"a.jpg": Decision("reject", "copy")}
+
+
 def test_who_states_no_file_agrees_with_whoever_states_one(tmp_path: Path) -> None:
     texts = ["image_id,decision\na,accept\n", *(f"image_id,decision,content\na,accept,{64 * d}\n" for d in "eF")]
     any_file, of_x, of_y = (table_of(tmp_path / f"{n}.csv", text) for n, text in enumerate(texts))

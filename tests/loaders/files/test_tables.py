@@ -107,8 +107,13 @@ def test_columns_without_a_name_at_the_end_are_left_out(tmp_path: Path) -> None:
         '"","id","words"\n"1","1","a, b"\n"2","2","c"\n',
         ";id;words;\n0;1;a, b;\n1;2;c;\n",
         "id|words\n1|a, b\n2|c\n",
+        "id;words\n1;a, b\n;\n2;c\n;\n ;;;\n",
+        'id,words\n1,"a, b"\n,\n2,c\n,\n,,,\n',
     ],
-    ids=["spreadsheet", "tabs", "quoted", "row numbers", "row numbers and semicolons", "bars"],
+    ids=[
+        *("spreadsheet", "tabs", "quoted", "row numbers", "row numbers and semicolons", "bars"),
+        *("blank rows", "blank rows, commas"),
+    ],
 )
 def test_a_table_as_spreadsheets_and_data_frames_write_it(tmp_path: Path, text: str) -> None:
     path = written(tmp_path / "a.csv", text)
