@@ -265,7 +265,7 @@ def build(
     gate_text = read_text(options.gate_text).strip() if options.gate_text else None
     engine = engine or Local()
     at_hand = Build(options, workspace, store or Folder(workspace), engine, progress, tell)
-    withdrawn = _withdrawn(options.withdrawn)
+    withdrawn = withdrawn_keys(options.withdrawn)
     own = read_statement(options.statement) if options.statement else {}
     known = recipe.corpus
     plan = _with_own(recipe.plan(at_hand), known.key, withdrawn, own)
@@ -330,7 +330,7 @@ def _with_own(plan: Plan, key: str, withdrawn: frozenset[str], statement: Mappin
     return plan
 
 
-def _withdrawn(path: Path | None) -> frozenset[str]:
+def withdrawn_keys(path: Path | None) -> frozenset[str]:
     """The keys that a file lists. Raises: InputError when it cannot be read or lists none."""
     if path is None:
         return frozenset()

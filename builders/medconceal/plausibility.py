@@ -47,7 +47,8 @@ def write_sheet(rows: Iterable[Row], decisions: Decisions, page: Path) -> None:
     questions = [_question(row, decisions) for row in rows]
     words = Words(
         f"Plausibility of {len(questions):,} cases",
-        "Reject a case by the first criterion that it fails: it is left out of the next build.",
+        "Reject a case by the first criterion that it fails: it is left out of the next build. "
+        "What was decided before is shown, and exported again.",
         "bedside build medconceal … --decisions decisions.csv",
         ("case_id", "decision", "reason", "content"),
         CRITERIA,

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,8 +58,9 @@ from builders.medconceal.steps import (
     specialty,
 )
 from builders.medconceal.threads import Admission, spool_threads, thread_rows
+from builders.pipeline.rows import Row
 from builders.pipeline.run import Run
-from builders.recipe import Build, ModelOptions, Plan, Recipe
+from builders.recipe import Build, ModelOptions, Plan, Recipe, withdrawn_keys
 from builders.release.preview import Table, by_split
 from builders.steps import PLACED, WHY, WITHDRAWN, Chat, Step, admit, unique
 from builders.unanswered import ask_again, counted
@@ -205,7 +206,7 @@ def from_source(build: Build[Options]) -> Plan:
 
     def leave_sheet(finished: Run) -> str:
         page = workspace / REVIEW
-        write_sheet(finished.rows(), decisions, page)
+        write_sheet(_reviewed(finished, withdrawn_keys(options.withdrawn)), decisions, page)
         sheet = f"For the clinician's review (shows hidden concerns): {page}"
         told = [*_not_applied(decisions, finished), _unanswered(finished, build.store), sheet]
         return "\n".join(filter(None, told))
@@ -216,6 +217,14 @@ def from_source(build: Build[Options]) -> Plan:
         settings={**made.settings, "decisions": decisions.digest if decisions.by_key else None},
         review=leave_sheet,
     )
+
+
+def _reviewed(finished: Run, withdrawn: Container[str]) -> Iterator[Row]:
+    """The cases for the clinician, also those rejected before: a file exported from this sheet holds every decision.
+    Nobody sees a withdrawn one again."""
+    for row in finished.rows_to("review"):
+        if row[CORPUS.key] not in withdrawn:
+            yield row
 
 
 def _not_applied(decisions: Decisions, finished: Run) -> Iterator[str]:

@@ -66,6 +66,14 @@ class Run:
         """The rows that every stage kept."""
         return iter(self.workspace.rows(self.batches, self.schema.names))
 
+    def rows_to(self, stage: str) -> Iterator[Row]:
+        """The rows that came to a stage, which is not the first: those that the one before it kept."""
+        counted = [count.name for count in self.stages]
+        before = counted[counted.index(stage) - 1]
+        names = [name for one, name in self.results if one == before]
+        kept = [batch for result in _all_recorded(self.workspace, names) for batch in result.kept]
+        return iter(self.workspace.rows(kept))
+
     def exclusions(self) -> Iterator[Row]:
         """The excluded rows, stage by stage, as rows of `EXCLUSIONS`."""
         names = [name for _, name in self.results]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import logging
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -452,6 +453,15 @@ def test_a_clinicians_decisions_are_applied_by_the_next_build(sample: Path, tmp_
     assert manifest.settings["decisions"]
     left = {row["case_id"] for row in rows_of(tmp_path / "out")}
     assert left == {row["case_id"] for row in rows[1:]}
+    # What a reader exports from the next sheet holds the earlier decisions, which can be changed there.
+    sheet = (tmp_path / "out.work" / recipe.REVIEW).read_text()
+    again = json.loads(re.findall(r'id="record">(.*?)</script>', sheet)[0])
+    decided = {one["key"]: one["decided"] for one in again["items"]}
+    assert decided.keys() == {row["case_id"] for row in rows}
+    assert {key: one for key, one in decided.items() if one} == {
+        first["case_id"]: {"decision": "reject", "reason": "health literacy"},
+        second["case_id"]: {"decision": "accept", "reason": ""},
+    }
     table.write_text("case_id,decision,reason,content\nx,reject,ugly,\n")
     with pytest.raises(InputError, match="turn structure"):
         build(tmp_path / "other", source="sample", decisions=(table,))
