@@ -79,6 +79,8 @@ class _Refused(Exception):
 
 
 _NOT_IN = "Open the link in your invitation. Each link works once; if yours has been used, ask for a new one."
+_COORDINATES = "If you coordinate the study, your page is at /coordinator."
+"""At the address that `serve` prints; the page itself says how to sign in."""
 _NO_LOGIN = (
     "A coordinator's session ends after 30 minutes without a request, after 12 hours, and when a participant's link is "
     "used in the same browser. Another login is printed where the server runs: bedside study invite STUDY --coordinator"
@@ -482,7 +484,13 @@ def _pages(app: FastAPI, server: _Server) -> None:
     @app.get("/")
     def here(request: Request) -> Response:
         with site.store.reading() as connection:
-            session, name = server.person(connection, request)
+            session = access.session_of(connection, request.cookies.get(access.COOKIE), site.clock())
+            server.within_limits(request, session)
+            if session is None:
+                raise _Refused(403, "You are not signed in", f"{_NOT_IN} {_COORDINATES}")
+            if session.person is None:
+                return RedirectResponse("/coordinator", status_code=303)
+            name = session.person
             place = views.seen_at(connection, site, name)
             page = None if place is None else views.page_of(connection, site, session, place)
         if place is None or page is None:

@@ -55,6 +55,22 @@ def test_a_coordinator_who_opens_the_address_of_an_answer_again_is_at_the_page(t
             assert again.status_code == 200 and again.url.path == "/coordinator", what
 
 
+def test_a_coordinator_who_opens_the_printed_address_gets_to_their_page(tmp_path: Path) -> None:
+    """They read that they should open the link in their invitation."""
+    site = talking(tmp_path)
+    with visiting(site) as client:
+        refused = client.get("/")
+        assert refused.status_code == 403 and "/coordinator" in refused.text and "your invitation" in refused.text
+        assert "/coordinator" not in client.get("/nothing").text
+        client.post(login(site))
+        page = client.get("/")
+        assert page.status_code == 200 and page.url.path == "/coordinator"
+        client.cookies.clear()
+        person = Visitor(client, links(site)[0])
+        person.enter()
+        assert client.get("/").url.path == "/" and "/coordinator" not in client.get("/").text
+
+
 def test_a_person_who_deletes_everything_is_told_so(tmp_path: Path) -> None:
     site = talking(tmp_path)
     with visiting(site) as client:
