@@ -6,7 +6,7 @@ import socket
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,10 +17,11 @@ from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.study.access import is_private, make_link, origin_of
 from baselines.study.begun import open_places, write_study
 from baselines.study.design import TASKS, Study, read_study
+from baselines.study.flow import ENDED
 from baselines.study.journal import note
-from baselines.study.people import invite
+from baselines.study.people import invite, person_of
 from baselines.study.site import Site, open_site
-from baselines.study.store import set_fact
+from baselines.study.store import fact_in, set_fact
 from baselines.study.tasks.task import Source
 from loaders.errors import InputError, MissingExtra
 from loaders.files.untrusted import is_file, is_there
@@ -36,7 +37,11 @@ from scripts.terminal.console import output, warn
 from scripts.terminal.options import Prompts, one_of
 from scripts.terminal.options_of import options_of
 
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
 PORT, SAMPLE = 8765, "sample"
+_TRYING = "trying"  # the fact that names whoever tries a rehearsal
 _CORPORA = {"confirmation": "medconceal", "intervention": "medconceal", "pairs": "medlaybench-v"}
 
 
@@ -123,12 +128,23 @@ def _serve(options: Serving, origins: list[str], listener: socket.socket) -> Non
             login = make_link(connection, None, now)
             set_fact(connection, "address", origins[0])
             note(connection, now, "served", rehearsal=options.rehearsal)
-            tried = invite(connection, site.keys, 1, now) if options.rehearsal else []
+            tried = [_trying(connection, site, now)] if options.rehearsal else []
     except BaseException:
         site.close()
         raise
     _tell(site, origins[0], login, tried)
     _listen(site, options, origins, listener)
+
+
+def _trying(connection: Connection, site: Site, now: float) -> tuple[str, str]:
+    """Who tries a rehearsal, with a link: after a restart the same person, as long as they have not ended."""
+    before = fact_in(connection, _TRYING)
+    if before is not None and person_of(connection, before).stage not in ENDED:
+        note(connection, now, "linked again", person=before)
+        return before, make_link(connection, before, now)
+    ((name, token),) = invite(connection, site.keys, 1, now)
+    set_fact(connection, _TRYING, name)
+    return name, token
 
 
 def rehearsing(options: Serving, *, cases: int | None = None) -> Site:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -76,6 +77,32 @@ def test_from_nothing_to_an_export(
     assert "is closed" in capsys.readouterr().err
     assert execute(["study", "export", str(study), "-o", str(tmp_path / "again")]) == 0
     assert "2 erased" in capsys.readouterr().out
+
+
+def test_a_rehearsal_that_starts_again_invites_nobody_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("sample", str(tmp_path / "study"), "--rehearsal")
+
+    def served_as() -> tuple[Site, str, str]:
+        (site,) = listened(monkeypatch, *words)
+        ((name, token),) = re.findall(r"Try it as (P\d+) .*/i/(\S+)", capsys.readouterr().out)
+        return site, name, token
+
+    site, name, first = served_as()
+    with visiting(site) as client:
+        assert client.get(f"/i/{first}").status_code == 200 and name == "P001"
+    site, name, second = served_as()  # nobody had begun: the link printed last is theirs
+    with visiting(site) as client:
+        assert name == "P001" and client.get(f"/i/{first}").status_code == 404
+        Visitor(client, second).do("consent", answer="agree")
+    site, name, third = served_as()
+    with visiting(site) as client:
+        person = Visitor(client, third)  # goes on, in a browser that knows nothing of it
+        assert name == "P001" and person.title == "About you"
+        person.do("stop")
+        person.do("leave", answer="keep")
+    assert served_as()[1] == "P002"
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGHUP])
