@@ -210,7 +210,11 @@ ACTIONS = STAGES.keys() | ITEMS.keys()
 def act(connection: Connection, site: Site, place: Place, name: str, form: Form) -> Did:
     """Does what one of the `ACTIONS` does; nothing if the person is elsewhere. Raises FormError."""
     if name in STAGES:
-        return STAGES[name](connection, site, place, form) if place.person.stage == name else NOTHING
+        if place.person.stage != name:
+            return NOTHING
+        did = STAGES[name](connection, site, place, form)
+        who.drop_draft(connection, site.keys, place.person)
+        return did
     step, action = ITEMS[name]
     slot = place.slot
     return NOTHING if slot is None or slot.step != step else action(connection, site, slot, form)

@@ -43,6 +43,7 @@ TRIES = 3
 """How often the comprehension questions may be answered."""
 FACTORS = (1.0, 1.5, 2.0)
 """Factors of the time limit that a coordinator may grant."""
+_DRAFTED: tuple[Stage, ...] = ("survey", "practice", "comprehension")
 _OUTSIDE = re.compile(r"[0-9a-f]{24}")  # an id of Prolific
 
 
@@ -167,6 +168,25 @@ def keep(connection: Connection, keys: Keys, person: Person, name: str, value: A
     connection.execute(update(people).where(people.c.id == person.id).values(sealed=keys.seal_json(person.id, told)))
 
 
+def keep_draft(connection: Connection, keys: Keys, person: Person, draft: Mapping[str, Sequence[str]]) -> None:
+    """Stores what is being filled in before the items. Of the consent form nothing is stored before its button."""
+    if person.stage in _DRAFTED:
+        given = {name: list(texts) for name, texts in draft.items()}
+        keep(connection, keys, person, "draft", {"stage": person.stage, "given": given})
+
+
+def draft_of(connection: Connection, keys: Keys, person: Person) -> dict[str, list[str]]:
+    """What was being filled in on the page of this stage."""
+    told = known_of(connection, keys, person.id).get("draft") if person.stage in _DRAFTED else None
+    return told["given"] if told and told["stage"] == person.stage else {}
+
+
+def drop_draft(connection: Connection, keys: Keys, person: Person) -> None:
+    """Deletes what was being filled in: it was sent, or the person stops."""
+    if known_of(connection, keys, person.id).get("draft"):
+        keep(connection, keys, person, "draft", None)
+
+
 def known_of(connection: Connection, keys: Keys, name: str) -> dict[str, Any]:
     """What a person answered outside the items: survey, practice. Raises Erased."""
     sealed = connection.execute(select(people.c.sealed).where(people.c.id == name)).scalar()
@@ -221,6 +241,8 @@ def withdraw(connection: Connection, keys: Keys, person: Person, now: float, *, 
         move(connection, person, "withdrawn", now)
     if erased:
         erase(connection, keys, person.id, now)
+    else:
+        drop_draft(connection, keys, person)
     return None if erased else due
 
 

@@ -547,8 +547,11 @@ def _posts(app: FastAPI, server: _Server) -> None:
             if re.fullmatch("[0-9]{1,3}", pasted):  # `isdigit` also takes what `int` does not
                 counted = people.c.paste + int(pasted)
                 connection.execute(people.update().where(people.c.id == name).values(paste=counted))
+            person = who.person_of(connection, name)
             if slot is not None and [slot.here] == form.get("here"):
                 at.keep_draft(connection, site.keys, slot, views.answers_of(form), site.clock())
+            elif slot is None and [person.stage] == form.get("here"):
+                who.keep_draft(connection, site.keys, person, views.answers_of(form))
         return Response(status_code=204)
 
     def stop(request: Request, form: Form) -> Response:

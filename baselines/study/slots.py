@@ -301,6 +301,7 @@ def close(connection: Connection, keys: Keys, slot: Slot, survey: Mapping[str, A
         return
     after = keys.seal_json(slot.person, dict(survey)) if survey else None
     _change(connection, slot, after=after, step="done", ended=now)
+    connection.execute(_NO_DRAFT, {"slot_id": slot.id})
     note(connection, now, "done", person=slot.person, slot=slot.id)
 
 

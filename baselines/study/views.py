@@ -192,6 +192,8 @@ def _notice(site: Site, place: Place) -> str:
 
 def _stage(connection: Connection, site: Site, person: who.Person, frame: Frame, shared: dict[str, Any]) -> Markup:
     study, stage = site.study, person.stage
+    if not shared["given"]:
+        shared["given"] = who.draft_of(connection, site.keys, person)
     if stage in ENDED:
         title, text = _ENDS[stage]
         frame = replace(frame, title=title, stop=False)
@@ -263,11 +265,11 @@ def _item(
     connection: Connection, site: Site, slot: at.Slot, now: float, frame: Frame, shared: dict[str, Any]
 ) -> Markup:
     task, item = site.tasks[slot.task], at.item_of(connection, slot.task, slot.item)
+    if not shared["given"]:
+        shared["given"] = at.draft_of(connection, site.keys, slot)
     if slot.step == "after":
         frame = replace(frame, title="About this case", following="Next: the next case, or the end.")
         return _shown("questions", frame, questions=after_questions(slot), action="after", **shared)
-    if not shared["given"]:
-        shared["given"] = at.draft_of(connection, site.keys, slot)
     if not slot.talks:
         frame = replace(frame, title=task.title, following="Next: the next one, or the end.")
         shared["picture"] = None if item.picture is None else "/picture"

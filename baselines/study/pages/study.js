@@ -79,9 +79,9 @@ document.addEventListener("submit", (event) => {
 addEventListener("pagehide", save);
 document.addEventListener("visibilitychange", () => { if (document.visibilityState === "hidden") save(); });
 
-// --- Pastes: answers are the person's own words; what is refused is counted, and said ------------------------------
+// --- Pastes: answers to items are the person's own words; what is refused is counted, said ---------------------------
 
-const own = (field) => field.matches?.("form[data-draft] textarea, form[data-draft] input[type=text]:not([name=quote])");
+const own = (field) => field.matches?.("form[data-draft=''] textarea, form[data-draft=''] input[type=text]:not([name=quote])");
 
 for (const kind of ["paste", "drop"]) {
   document.addEventListener(kind, (event) => {

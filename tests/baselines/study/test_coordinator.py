@@ -13,7 +13,7 @@ from baselines.study import slots as at
 from baselines.study.access import COORDINATOR_IDLE
 from baselines.study.design import Design, Pay, TaskName
 from baselines.study.flow import Step
-from baselines.study.people import Person
+from baselines.study.people import Person, known_of
 from scripts.cli import execute
 from tests.parts.study_site import login
 from tests.parts.study_talks import Clock, Visitor, at_work, links, talking, visiting
@@ -69,6 +69,40 @@ def test_a_coordinator_who_opens_the_printed_address_gets_to_their_page(tmp_path
         person = Visitor(client, links(site)[0])
         person.enter()
         assert client.get("/").url.path == "/" and "/coordinator" not in client.get("/").text
+
+
+def test_what_is_filled_in_before_the_items_is_kept_until_it_is_sent(tmp_path: Path) -> None:
+    site = talking(tmp_path)
+    with visiting(site) as client:
+        person = Visitor(client, links(site)[0])
+
+        def draft(action: str, **given: str) -> str:
+            client.post("/draft", data=person.form(action) | given)
+            return str(person.look().text)
+
+        def known() -> dict[str, object]:
+            with site.store.reading() as connection:
+                return known_of(connection, site.keys, "P001")
+
+        assert "checked" not in draft("consent", answer="agree") and known() == {}, "nobody has agreed yet"
+        person.do("consent", answer="agree")
+        assert "checked" in draft("survey", years="More") and "survey" not in known()
+        person.do("survey", years="More")
+        assert known() == {"survey": {"years": "More"}, "draft": None}
+        person.do("instructions")
+        assert "Good morn" in draft("practice", text="Good morn")
+        person.do("practice", text="Good morning.")
+        person.do("feedback")
+        assert "checked" in draft("comprehension", check0="1")
+        person.do("comprehension", check0="1")
+        person.do("instructions")
+        person.do("practice", text="Hello.")
+        person.do("feedback")
+        assert "checked" not in person.page, "a wrong answer is not given again"
+        draft("comprehension", check0="0")
+        person.do("stop")
+        person.do("leave", answer="keep")
+        assert known()["draft"] is None
 
 
 def test_a_person_who_deletes_everything_is_told_so(tmp_path: Path) -> None:
