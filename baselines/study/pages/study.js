@@ -137,6 +137,7 @@ const talk = document.querySelector("[data-talk]");
 if (talk) {
   const remind = Number(talk.dataset.remind);
   let left = 0, running = false, since = 0, before = Infinity, asking = false, sending = false, failed = 0;
+  const unsent = "This was not sent. Your words are still here: please send again.";
   const unheard = new Map(); // words to which no answer came, and the id they had: they may have arrived nevertheless
   const told = () => Math.max(0, left - (running ? (performance.now() - since) / 1000 : 0));
   // A clock never says more than before: where the server gives a few seconds back, it waits until they are used.
@@ -204,7 +205,7 @@ if (talk) {
       const answer = await fetch("/status", { credentials: "same-origin" });
       if (answer.status === 403) { location.assign("/"); return; }
       const now = await answer.json();
-      if (failed > 1) say("");
+      if (failed > 1) say(unheard.has(words().value) ? unsent : "", unheard.has(words().value));
       failed = 0;
       if (now.state === "over") { save(); location.assign("/"); return; }
       if (now.here !== here() || now.state !== state()) take(await (await fetch("/", { credentials: "same-origin" })).text());
@@ -258,7 +259,7 @@ if (talk) {
       }
     } catch {
       unheard.set(wrote, client);
-      say("This was not sent. Your words are still here: please send again.", true);
+      say(unsent, true);
     } finally {
       sending = false;
       if (at("send")) at("send").disabled = state() !== "yours";

@@ -185,6 +185,25 @@ def test_words_that_are_not_sent_stay_and_the_page_says_so(browser: Any, tmp_pat
         assert other.locator("#log li.clinician").count() == 1
 
 
+def test_words_that_were_not_sent_are_told_again_once_the_server_is_back(browser: Any, tmp_path: Path) -> None:
+    """The notice went with the one about the connection, and a person waited for a reply while the clock ran."""
+    site = talking(tmp_path / "s", per_person=1)
+    with study_site.served(site) as address:
+        desk = Desk(browser, address)
+        go_to_a_talk(desk, site)
+        page = desk.page
+        page.route(re.compile("/(draft|status|do/.*)$"), lambda route: route.abort())
+        page.fill("#say textarea", "Does it hurt?")
+        page.click("#send")
+        playwright.expect(page.locator("#told")).to_contain_text("This was not sent")
+        playwright.expect(page.locator("#told")).to_contain_text("no connection", timeout=15_000)
+        page.unroute(re.compile("/(draft|status|do/.*)$"))
+        playwright.expect(page.locator("#told")).to_contain_text("This was not sent", timeout=15_000)
+        page.click("#send")
+        page.wait_for_selector("#log li.patient")
+        assert page.inner_text("#told") == ""
+
+
 def test_a_message_whose_answer_is_lost_is_stored_once_and_what_is_added_meanwhile_stays(
     browser: Any, tmp_path: Path
 ) -> None:
