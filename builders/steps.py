@@ -48,6 +48,8 @@ from loaders.models.tries import REFUSED
 WHY = pa.struct({"reason": pa.string(), "detail": pa.string()})
 """A source's columns `refused` and `no_image`: why a row is excluded, or null."""
 
+_TAKES = ("row", "batch", "all")
+
 Given = ParamSpec("Given")
 Item = TypeVar("Item")
 Said = TypeVar("Said")
@@ -64,7 +66,11 @@ class StepFunction(Generic[Given]):
         self.takes = takes
 
     def __call__(self, *given: Given.args, **named: Given.kwargs) -> Step:
-        bound = signature(self.function).bind(None, *given, **named)
+        try:
+            bound = signature(self.function).bind(None, *given, **named)
+        except TypeError as error:
+            found = f"arguments that it does not take ({error})"
+            raise BuildError(f"step {self.stage['name']}: found {found}, expected {signature(self.function)}") from None
         bound.apply_defaults()
         return Step(self, dict(list(bound.arguments.items())[1:]))
 
@@ -112,6 +118,7 @@ class Step:
             schema_out=after,
             open=work,
             settings=settings,
+            by_row=self.declared.takes == "row",
             requests=sum(chat.concurrency for chat in chats),
             answers=tuple(chat.answers for chat in chats if chat.bucket is None),
             **self.declared.stage,
@@ -138,6 +145,10 @@ def stages(steps: Iterable[Step], schema: pa.Schema) -> list[Stage]:
     """The steps as consecutive pipeline stages, for a source whose rows have `schema`."""
     chain: list[Stage] = []
     for each in steps:
+        if not isinstance(each, Step):
+            name = each.stage["name"] if isinstance(each, StepFunction) else ""
+            expected = f"{name}(…): a step is called with its arguments, if any" if name else "steps, made by @step"
+            raise BuildError(f"the plan's steps: found {name or f'a {type(each).__name__}'}, expected {expected}")
         chain.append(each.stage(schema))
         schema = chain[-1].schema_out
     return chain
@@ -197,6 +208,13 @@ def step(
     time it iterates over them. Raise `version` when the meaning of a step changes in a way that its code does not show.
     A step that calls a model is not `parallel`: its batches overlap (`builders.pipeline.overlap`).
     """
+
+    if takes not in _TAKES:
+        raise BuildError(f"@step: found takes={takes!r}, expected one of {', '.join(map(repr, _TAKES))}")
+    for word, schema in (("adds", adds), ("writes", writes)):
+        if not isinstance(schema, pa.Schema | None):
+            expected = 'pa.schema([("column", pa.string()), …])'
+            raise BuildError(f"@step: found a {type(schema).__name__} as {word}, expected {expected}")
 
     def declare(function: Callable[..., Any]) -> StepFunction[Any]:
         called = name or function.__name__

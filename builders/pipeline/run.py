@@ -215,11 +215,15 @@ def _spool(
 
 def _good(source: Iterable[Row | BadRow], bad: list[ExcludedRow]) -> Iterator[Row]:
     """The rows that could be read; the others are appended to `bad`."""
-    for row in source:
+    for number, row in enumerate(source, start=1):
         if isinstance(row, BadRow):
             bad.append(ExcludedRow(row.where, None, row.reason, row.detail, None))
-        else:
+        elif isinstance(row, dict):
             yield row
+        else:
+            raise BuildError(
+                f"source: row {number}: found a {type(row).__name__}, expected a dict of columns, or BadRow"
+            )
 
 
 def _run_stage(

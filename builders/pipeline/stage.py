@@ -35,8 +35,9 @@ class Stage:
     `settings` is JSON and holds everything that can change the output, including digests of files that are read. Raise
     `version` when the meaning of a stage changes. A batch is a list. A `whole` stage gets all rows as one batch in this
     process, streamed from disk as it iterates, each with only its key and the columns that the stage `reads`, so it
-    uses only the memory for what it keeps. A stage that asks a model is not `parallel`: its batches overlap, with at
-    most `requests` concurrent requests, and its answers are stored in the files `answers`.
+    uses only the memory for what it keeps. A stage `by_row` answers each row before it looks at the next, so that an
+    error has a row. A stage that asks a model is not `parallel`: its batches overlap, with at most `requests`
+    concurrent requests, and its answers are stored in the files `answers`.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Stage:
     settings: Mapping[str, Any] = field(default_factory=dict)
     version: int = 1
     whole: bool = False
+    by_row: bool = False
     reads: tuple[str, ...] = ()
     parallel: bool = True
     requests: int = 0

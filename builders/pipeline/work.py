@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextvars import ContextVar
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -13,6 +14,10 @@ from builders.pipeline.rows import BuildError, Row, batched, to_table
 from builders.pipeline.stage import BatchFunction, Excluded, Stage
 from builders.pipeline.workspace import Batch, ExcludedRow, Result, Workspace
 from loaders.errors import BedsideError
+from loaders.raised import raised_below
+
+BY_ROW = "builders.steps"
+"""The module whose code calls a step for each row."""
 
 _resumed: ContextVar[bool] = ContextVar("resumed", default=False)
 
@@ -103,12 +108,25 @@ class Work:
         return _between(keys[0], keys[-1])
 
     def _call(self, rows: Collection[Row], which: str) -> list[Row | Excluded]:
+        """What the stage's function says of each row. Raises: BuildError that names the row, or the batch, and the
+        place in the code, for whatever the function raises; values are not told (see `to_table`)."""
+        answers: list[Row | Excluded] = []
+        where = f"stage {self.stage.name}"
         try:
-            answers = list(self.open()(rows))
+            said = self.open()(rows)
+            if not isinstance(said, Iterable):
+                raise BuildError(f"{where}: found a {type(said).__name__}, expected a list with a result for each row")
+            for answer in said:
+                answers.append(answer)  # noqa: PERF402 - how many there are says which row has failed
         except (BedsideError, BuildError):
             raise
-        except Exception as error:
-            raise BuildError(f"stage {self.stage.name}, {which}: {type(error).__name__}") from error
+        except (Exception, SystemExit) as error:  # anybody's code
+            if self.stage.by_row:
+                row = next(islice(rows, len(answers), None))
+                which = f"row {row[self.key]!r}"
+            place = raised_below(error, __name__, BY_ROW)
+            told = f" ({place})" if place else ""
+            raise BuildError(f"{where}, {which}: {type(error).__name__}{told}") from error
         if len(answers) != len(rows):
             raise BuildError(f"stage {self.stage.name}: {len(rows)} rows came in, {len(answers)} are accounted for")
         return answers
@@ -121,10 +139,14 @@ class Work:
         passed = [name for name in self.stage.schema_in.names if name in self.stage.schema_out.names]
         for row, answer in zip(rows, answers, strict=True):
             key = row[self.key]
-            if not isinstance(answer, Excluded):
+            if isinstance(answer, dict):
                 if answer.get(self.key, key) != key:
                     raise BuildError(f"{where}: row {key!r} left as {answer[self.key]!r}")
                 yield {**{name: row[name] for name in passed}, **answer}
+            elif not isinstance(answer, Excluded):
+                found = f"the class {answer.__name__}" if isinstance(answer, type) else f"a {type(answer).__name__}"
+                expected = "a dict of the columns that it adds, which may be empty, or Excluded(reason)"
+                raise BuildError(f"{where}: row {key!r}: found {found}, expected {expected}")
             elif not (isinstance(answer.reason, str) and answer.reason and isinstance(answer.detail, str)):
                 raise BuildError(f"{where}: excludes {key!r} without a reason, or with one that is not text")
             else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 import pickle
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -121,6 +122,42 @@ def test_a_step_that_takes_all_rows_sees_what_it_reads_as_often_as_it_likes(tmp_
 def test_a_step_that_answers_wrongly_is_named(broken: Step, told: str, tmp_path: Path) -> None:
     with pytest.raises(BuildError, match=told):
         built(tmp_path, broken)
+
+
+@step()
+def raising(row: Row) -> Row:
+    return json.loads("{}" if row["n"] < 2 else "what the row holds")
+
+
+@step()
+def leaving(row: Row) -> Row:
+    raise SystemExit(3)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_step_that_raises_is_told_with_its_row_and_its_line_but_not_with_what_the_row_holds(
+    workers: int, tmp_path: Path
+) -> None:
+    with pytest.raises(
+        BuildError, match=r"^stage raising, row 'r2': JSONDecodeError \(test_steps.py, line \d+, in "
+    ) as error:
+        built(tmp_path, raising(), workers=workers)
+    assert "in raising: return json.loads(" in str(error.value)
+    with pytest.raises(BuildError, match=r"stage leaving, row 'r0': SystemExit \(test_steps.py"):
+        built(tmp_path / "other", leaving(), workers=workers)
+
+
+def test_a_step_that_is_not_declared_or_called_as_one_is_named() -> None:
+    with pytest.raises(BuildError, match=r"the plan's steps: found few, expected few\("):
+        stages([too_few], SCHEMA)  # type: ignore[list-item]
+    with pytest.raises(BuildError, match="the plan's steps: found a builtin_function_or_method, expected steps"):
+        stages([len], SCHEMA)  # type: ignore[list-item]
+    with pytest.raises(BuildError, match=r"step double: found arguments that it does not take .* expected \(row"):
+        double(2, 3)  # type: ignore[call-arg]
+    with pytest.raises(BuildError, match="@step: found takes='rows', expected one of 'row', 'batch', 'all'"):
+        step(takes="rows")  # type: ignore[call-overload]
+    with pytest.raises(BuildError, match="@step: found a dict as adds, expected pa.schema"):
+        step(adds={"n": "string"})  # type: ignore[call-overload]
 
 
 class Digest:

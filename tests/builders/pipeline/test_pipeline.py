@@ -330,6 +330,10 @@ def rename(batch: list[Row]) -> list[Row]:
         (rename, "row 'r1' left as 'new'"),
         (lambda batch: [{"id": b"r0"}, *batch[1:]], "row 'r0' left as b'r0'"),
         (lambda batch: [Excluded(""), *batch[1:]], "excludes 'r0' without a reason"),
+        (lambda batch: [batch[0], None, *batch[2:]], "row 'r1': found a NoneType, expected a dict of the columns"),
+        (lambda batch: [*batch[:3], (x for x in ())], "row 'r3': found a generator, expected a dict"),
+        (lambda batch: [Excluded, *batch[1:]], "row 'r0': found the class Excluded, expected a dict"),
+        (lambda batch: None, "found a NoneType, expected a list with a result for each row"),
     ],
 )
 def test_a_stage_that_breaks_the_account_is_named(function: Any, found: str, tmp_path: Path) -> None:
@@ -381,6 +385,11 @@ def test_a_missing_column_and_a_bad_source_are_named(tmp_path: Path) -> None:
         build(rows(1), one(lambda batch: [{"id": "r0"}], schema_out=DOUBLED), at=tmp_path)
     with pytest.raises(BuildError, match="source: row 'r0', column n: found str, expected int64"):
         build([{**rows(1)[0], "n": "1"}], one(list), at=tmp_path, source_identity="y")
+    for row in (None, ("r1", 1)):
+        with pytest.raises(
+            BuildError, match=f"source: row 2: found a {type(row).__name__}, expected a dict of columns"
+        ):
+            build([rows(1)[0], row], one(list), at=tmp_path, source_identity=f"{row}")
     with pytest.raises(BuildError, match="source: row 6 has no id"):
         build([*rows(5), {**rows(1)[0], "id": ""}], one(list), at=tmp_path, source_identity="z")
 
@@ -407,9 +416,10 @@ def test_an_error_in_a_stage_tells_which_rows_and_a_users_error_passes(tmp_path:
     def refuse(batch: list[Row]) -> list[Row]:
         raise ModelError("model", found="does not answer")
 
-    with pytest.raises(BuildError, match=r"^stage s, rows r0 to r3: ZeroDivisionError$") as error:
+    with pytest.raises(BuildError, match=r"^stage s, rows r0 to r3: ZeroDivisionError \(.*\)$") as error:
         build(rows(8), one(fail), at=tmp_path)
     assert isinstance(error.value.__cause__, ZeroDivisionError)
+    assert "test_pipeline.py, line" in str(error.value) and "in fail: raise ZeroDivisionError" in str(error.value)
     with pytest.raises(ModelError, match="does not answer"):
         build(rows(8), one(refuse), at=tmp_path, source_identity="y")
 
