@@ -31,7 +31,7 @@ from rich.progress import Progress
 import dataset_cards
 from builders.licences import corpus_licence
 from builders.pipeline.image_store import ImageStore
-from builders.pipeline.rows import Row
+from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.run import Run, run
 from builders.release.cards import render_card, render_croissant
 from builders.release.checkout import own_code
@@ -173,6 +173,25 @@ class Plan:
     review: Callable[[Run], str] | None = None
     records: int | None = None
 
+    def __post_init__(self) -> None:
+        """Raises: BuildError for a field of another kind, which would fail far from the recipe, or not at all."""
+        kinds = {
+            "rows": (isinstance(self.rows, Iterable), "rows, such as a generator"),
+            "schema": (isinstance(self.schema, pa.Schema), "pa.schema([(column, type), …])"),
+            "identity": (isinstance(self.identity, str) and bool(self.identity), "a text that names the rows"),
+            "sources": (callable(self.sources), "a function of the number of rows"),
+            "card": (callable(self.card), "a function of the manifest"),
+        }
+        for name, (fits, expected) in kinds.items():
+            if not fits:
+                raise BuildError(
+                    f"the plan's {name}: found a {type(getattr(self, name)).__name__}, expected {expected}"
+                )
+        try:
+            json.dumps(self.settings, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise BuildError(f"the plan's settings: found no JSON ({error}), expected plain values") from None
+
 
 @dataclass(frozen=True)
 class Recipe(Generic[Chosen]):
@@ -204,6 +223,12 @@ class Recipe(Generic[Chosen]):
     rules: int = 1
     folder_only: str = "it opens workspace files by path"
     check_licence: RowCheck | None = None
+
+    def __post_init__(self) -> None:
+        if "__dataclass_fields__" not in vars(self.options):  # its own fields would be no options, without a word
+            raise TypeError(
+                f"{self.options.__name__} is no dataclass: put @dataclass(frozen=True, kw_only=True) above it"
+            )
 
 
 def recipe_of(name: str) -> Recipe[Any]:
@@ -268,7 +293,7 @@ def build(
     withdrawn = withdrawn_keys(options.withdrawn)
     own = read_statement(options.statement) if options.statement else {}
     known = recipe.corpus
-    plan = _with_own(recipe.plan(at_hand), known.key, withdrawn, own)
+    plan = _with_own(_planned(recipe, at_hand), known.key, withdrawn, own)
     if not overwrite:
         _refuse_another(out, known.name, plan)
     versions = _versions(plan)
@@ -315,6 +340,13 @@ def _refuse_place(out: Path, workspace: Path) -> None:
     if is_inside(workspace, out):
         found, do = f"is in the release folder {out}, which holds nothing else", "Name a folder beside it"
         raise InputError(workspace, found=found, expected="a workspace outside the release", do=do)
+
+
+def _planned(recipe: Recipe[Chosen], at_hand: Build[Chosen]) -> Plan:
+    plan = recipe.plan(at_hand)
+    if not isinstance(plan, Plan):
+        raise BuildError(f"plan: found a {type(plan).__name__}, expected a Plan, which it returns")
+    return plan
 
 
 def _with_own(plan: Plan, key: str, withdrawn: frozenset[str], statement: Mapping[str, str]) -> Plan:
@@ -455,7 +487,10 @@ def _card(
 ) -> str:
     template = recipe.template or Path(dataset_cards.__file__).with_name(f"{recipe.corpus.name}.md")
     notice = f"> **Stand-in**: {manifest.stand_in}.\n" if manifest.stand_in else ""
-    facts = {"notice": notice, **plan.card(manifest)}
+    told = plan.card(manifest)
+    if not isinstance(told, Mapping):
+        raise BuildError(f"the plan's card: found a {type(told).__name__}, expected a dict of what the template names")
+    facts = {"notice": notice, **told}
     text = template.read_text(encoding="utf-8")
     if croissant:
         return render_croissant(text, manifest, facts=facts, own=own)

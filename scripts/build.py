@@ -10,9 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
+from builders.pipeline.rows import BuildError
 from builders.recipe import Options, Recipe, build, recipe_of
 from builders.release.preview import Table as Counts
-from loaders.errors import BedsideError
+from loaders.errors import BedsideError, InputError
 from loaders.files.bucket import Bucket, is_address
 from loaders.files.disk import beside
 from loaders.files.untrusted import understood
@@ -77,6 +78,8 @@ def run(recipe: Recipe[Any], options: Options, place: Place) -> None:
         for sentence in waiting:  # such as why no row is left
             errors.print(sentence)
         raise
+    except BuildError as error:
+        raise _mistake(recipe, error) from error
     summarise(recipe, place.out, manifest)
     for sentence in waiting:
         output.print(sentence)
@@ -87,6 +90,15 @@ def run(recipe: Recipe[Any], options: Options, place: Place) -> None:
     if KEPT not in manifest.settings:
         tag = "vX.Y.Z" if "follows" in manifest.settings else "v1.0.0"  # what follows a release has a number after its
         output.print(f"  bedside publish {out} ORG/NAME --tag {tag} --dry-run")
+
+
+def _mistake(recipe: Recipe[Any], error: BuildError) -> InputError:
+    """A mistake in the code of a recipe, for whoever writes it: in a build from the command line that is the user."""
+    where, told, found = str(error).partition(": found ")
+    found, _, expected = (found if told else where).partition(", expected ")
+    place = f"recipe of {recipe.corpus.name}" + f", {where}" * bool(told)
+    do = "Repair the recipe, then run the same command again: finished batches are kept"
+    return InputError(place, found=found, expected=expected, do=do)
 
 
 def _shown(part: Counts) -> Table:

@@ -245,7 +245,8 @@ def cut(
             held[piece.split] += size
     for place, first in keys.repeats().items():
         found_twice = f"row {place + 1} has the {shape.key} of row {first + 1}"
-        raise ReleaseError("release", found=found_twice, expected="unique keys")
+        do = "Give each row an id of its own, or exclude rows with the step `unique` of builders/steps.py"
+        raise ReleaseError("release", found=found_twice, expected="unique keys", do=do)
     return shards
 
 

@@ -8,6 +8,7 @@ It is built in the hidden sibling folder `.<out>.building` and renamed into plac
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import shutil
 from collections import Counter
@@ -22,7 +23,7 @@ import filelock
 from pydantic import JsonValue
 
 from builders.licences import NOT_STATED
-from builders.pipeline.rows import Row, to_table
+from builders.pipeline.rows import BuildError, Row, to_table
 from builders.pipeline.run import EXCLUSIONS
 from builders.release.counted import Counted, Measure
 from builders.release.naming import CARD, CROISSANT
@@ -205,13 +206,19 @@ def _files_of(written: Mapping[str, Sequence[Written]]) -> dict[str, FileFacts]:
 
 
 def _statistics(measure: Measure, written: Mapping[str, Sequence[Written]], rows: Iterable[Row]) -> JsonValue:
-    if not isinstance(measure, Counted):
-        return measure(rows)
-    total = measure.tally()
-    for split in order_splits(written):
-        for shard in written[split]:
-            total.merge(shard.tally)
-    return total.statistics()
+    if isinstance(measure, Counted):
+        total = measure.tally()
+        for split in order_splits(written):
+            for shard in written[split]:
+                total.merge(shard.tally)
+        measured = total.statistics()
+    else:
+        measured = measure(rows)
+    try:
+        json.dumps(measured)
+    except TypeError as error:
+        raise BuildError(f"measure: found no JSON ({error}), expected texts, numbers, lists and dicts") from None
+    return measured
 
 
 def _write_exclusions(folder: Path, exclusions: Iterable[Row]) -> tuple[ExclusionFacts, Counter[str]]:

@@ -32,7 +32,7 @@ def options_of(*kinds: type[Any]) -> Callable[[Callable[..., _Returned]], Callab
     A class's own fields come before those of its bases. One without a default is required. A repeatable option is a
     field of type `tuple[X, ...]`, `frozenset[X]` or `list[X]`.
 
-    Raises ValueError for two classes with a field of one name.
+    Raises ValueError for two classes with a field of one name, and for a field that nothing can fill.
     """
     parameters = {kind: tuple(_parameters(kind)) for kind in kinds}
 
@@ -59,8 +59,14 @@ def _parameters(kind: type[Any]) -> Iterator[Parameter]:
     by_name = {field.name: field for field in fields(kind)}
     own_first = dict.fromkeys(name for owner in kind.__mro__ for name in vars(owner).get("__annotations__", {}))
     for name in own_first:
-        if name in by_name and any(isinstance(mark, ParameterInfo) for mark in get_args(hints[name])[1:]):
+        if name not in by_name:
+            continue
+        if any(isinstance(mark, ParameterInfo) for mark in get_args(hints[name])[1:]):
             yield Parameter(name, Parameter.KEYWORD_ONLY, default=_default(by_name[name]), annotation=hints[name])
+        elif _default(by_name[name]) is Parameter.empty:
+            raise ValueError(
+                f"{kind.__name__}.{name} is no option: annotate it with typer.Option, or give it a default"
+            )
 
 
 def _default(field: Field[Any]) -> Any:

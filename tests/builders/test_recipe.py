@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+import typer
 
 from builders import recipe
 from builders.medlaybench_v.recipe import RECIPE, Options
+from builders.pipeline.rows import BuildError
 from builders.recipe import build, recipe_of
 from builders.release.croissant import text_digest
 from builders.release.diff import diff
 from builders.release.shards import read_rows
 from builders.release.verify import verify
+from builders.steps import admit
 from loaders.errors import InputError
 from loaders.files.images import ImageError, clean_bytes
 from loaders.manifest import Manifest
+from scripts.build import command_for
 from scripts.cli import execute
 from tests.parts.places import ROOT
 
@@ -70,6 +75,48 @@ def test_a_scripted_model_needs_no_package_of_models(tmp_path: Path, monkeypatch
     options = Options(captions="sample", limit=3, model="scripted/echo")
     made = build(RECIPE, options, tmp_path / "out", workspace=tmp_path / "work")
     assert "inspect_ai" not in made.versions and made.versions["pyarrow"] == version("pyarrow")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"rows": None}, "the plan's rows found a NoneType expected rows, such as a generator"),
+        ({"schema": ["id"]}, "the plan's schema found a list expected pa.schema"),
+        ({"identity": None}, "the plan's identity found a NoneType expected a text"),  # else old rows are taken for new
+        ({"sources": []}, "the plan's sources found a list expected a function"),
+        ({"card": {}}, "the plan's card found a dict expected a function"),
+        ({"card": lambda manifest: None}, "the plan's card found a NoneType expected a dict"),
+        ({"settings": {"at": Path("x")}}, "the plan's settings found no JSON"),
+        ({"steps": [admit]}, "the plan's steps found admit expected admit("),
+        (None, "plan found a NoneType expected a Plan"),
+    ],
+)
+def test_a_mistake_in_a_recipe_is_one_error_for_its_author(
+    change: dict[str, Any] | None, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def plan(build: Any) -> Any:
+        return None if change is None else replace(RECIPE.plan(build), **change)
+
+    command = command_for(replace(RECIPE, plan=plan))
+    with pytest.raises(InputError) as error:
+        command(captions="sample", limit=3, out=tmp_path / "out")
+    said = " ".join([error.value.where, *error.value.lines()])
+    assert f"recipe of medlaybench-v, {told}" in " ".join(said.split())
+    assert "Repair the recipe" in said
+
+
+def test_statistics_that_are_no_json_are_a_mistake_in_measure(tmp_path: Path) -> None:
+    wrong = replace(RECIPE, measure=lambda rows: {"ids": {1}})
+    with pytest.raises(BuildError, match="measure: found no JSON"):
+        build(wrong, Options(captions="sample", limit=3), tmp_path / "out", workspace=tmp_path / "work")
+
+
+def test_options_that_would_be_left_out_are_refused() -> None:
+    class Undecorated(recipe.Options):
+        rows: Annotated[str, typer.Option()]
+
+    with pytest.raises(TypeError, match="Undecorated is no dataclass"):
+        replace(RECIPE, options=Undecorated)
 
 
 @pytest.mark.parametrize("out", ["", ".", "..", "/"])

@@ -87,3 +87,12 @@ def test_programs_call_it_with_the_fields_they_want() -> None:
 def test_two_classes_with_one_field_are_refused() -> None:
     with pytest.raises(ValueError, match="out"):
         options_of(Drawing, Shared)(lambda one, other: None)
+
+
+def test_a_field_that_nothing_can_fill_is_refused() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Forgotten:
+        rows: str
+
+    with pytest.raises(ValueError, match="Forgotten.rows is no option: annotate it"):
+        options_of(Forgotten)(lambda forgotten: None)
