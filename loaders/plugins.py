@@ -19,6 +19,8 @@ from typing import Any, TypeVar
 
 from loaders.errors import BedsideError, InputError
 
+_OURS = ("baselines", "bedside", "builders", "loaders", "scripts")
+_SAID = 200  # characters of what an error says
 BASELINES, CORPORA = "bedside.baselines", "bedside.corpora"
 
 Kind = TypeVar("Kind")
@@ -66,6 +68,24 @@ class Plugin:
             found=f"{self.place} cannot be used ({type(error).__name__}: {error})",
             do=f"Repair that package, or remove it: pip uninstall {self.package.split()[0]}",
         )
+
+
+def at_fault(error: BaseException) -> InputError | None:
+    """The error shown when the code of an installed plug-in raised: whose it is, and where. None for code of ours, even
+    if a plug-in called it."""
+    from loaders.raised import raised_in
+
+    found = [plugin for group in (BASELINES, CORPORA) for plugin in brought(group, ())[0]]
+    plugins = {plugin.place.partition(":")[0].partition(".")[0]: plugin for plugin in found}
+    raised = raised_in(error, lambda module: module.partition(".")[0] in {*plugins, *_OURS})
+    if raised is None or (plugin := plugins.get(raised[0].partition(".")[0])) is None:
+        return None
+    said = " ".join(str(error).split())[:_SAID]
+    return InputError(
+        f"{plugin.name} of {plugin.package}",
+        found=f"{type(error).__name__}{': ' * bool(said)}{said} ({raised[1]})",
+        do=f"Repair that package, or remove it: pip uninstall {plugin.package.split()[0]}",
+    )
 
 
 def brought(group: str, bundled: Collection[str]) -> tuple[list[Plugin], list[str]]:

@@ -21,7 +21,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from loaders import __version__
 from loaders.errors import BedsideError, InputError
-from loaders.plugins import Plugin, brought
+from loaders.plugins import Plugin, at_fault, brought
 from scripts.commands import BEDSIDE, Group
 from scripts.terminal import stopping
 from scripts.terminal.helping import in_whole_words
@@ -186,10 +186,14 @@ def execute(arguments: list[str] | None = None) -> int:
 
 
 def _failed(error: Exception) -> int:
-    """Say what a user has to fix; any other error is a bug of ours, and gets a traceback."""
+    """Say what a user has to fix; any other error, unless a plug-in raised it, is a bug of ours, and gets a
+    traceback."""
     if isinstance(error, _MISUSE):
         _misused(error)
     elif isinstance(error, BedsideError):
+        if not error.do and error.__cause__ and (mistake := at_fault(error.__cause__)):
+            # What reads a release cannot know which of the two is broken.
+            error.do = f"If the release is sound (bedside verify), {mistake.where} is not: {mistake.found}"
         _tell(error)
     elif _NO_ROOM.search(said := _why(error)):
         do = "Give the process more (ulimit -v, or the limit of the job or container), and run the same command again"
@@ -197,6 +201,8 @@ def _failed(error: Exception) -> int:
     elif isinstance(error, OSError):  # one that no reader or writer has turned into an error of ours
         found = error.strerror or str(error) or type(error).__name__
         _tell(InputError(error.filename or "this machine", found=found, expected="a path that can be used"))
+    elif mistake := at_fault(error):
+        _tell(mistake)
     else:
         raise error
     return 2

@@ -86,6 +86,22 @@ def test_a_broken_package_is_named_and_disturbs_no_other(
     assert "Traceback" not in said
 
 
+def test_an_error_in_the_code_of_a_package_is_told_with_its_place_and_one_of_ours_is_not(
+    install: Install, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = "import json\ndef command(text: str) -> None:\n    print(json.loads(text)['age'])\n"
+    install("broken", code, "broken = broken_code")
+    for given, told in (("{}", "KeyError: 'age'"), ("{", "JSONDecodeError: Expecting property")):
+        assert execute(["run", "broken", given]) == 2
+        said = " ".join(capsys.readouterr().err.split())
+        assert f"Error broken of broken 0.3 found {told}" in said and "Repair that package" in said
+        assert "broken_code.py, line 3, in command: print(json.loads(text)['age'])" in said
+    ours = "def command() -> None:\n    from loaders.schema import Upgrade\n    Upgrade.of(None, None, None, None)\n"
+    install("other", ours, "other = other_code")
+    with pytest.raises(TypeError, match="has no len"):
+        execute(["run", "other"])
+
+
 def test_a_name_that_is_taken_is_refused(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
     install("other", WORKING, "concepts = other_code", "parrot = other_code")
     install("parrot", "def command(): print('theirs')", "parrot = parrot_code")
