@@ -17,6 +17,7 @@ from typing import Any
 from builders.pipeline.rows import Row
 from builders.release.shards import read_rows
 from loaders.corpus import Corpus
+from loaders.errors import InputError
 from loaders.files.untrusted import understood
 from loaders.manifest import Manifest, order_splits
 from loaders.pages import Entry, write_page
@@ -90,7 +91,15 @@ def entries(folder: Path, part: Preview, *, corpus: Corpus | None = None, rows: 
         return map(Upgrade.of(manifest, corpus.features, corpus.migrations, str(folder)), read) if corpus else read
 
     with understood(folder, expected="a release as `bedside build` wrote it"):
-        return [part.show(row) for row in _sample(read, manifest.key, part.first, rows, seed)]
+        return [_shown(part, row, manifest.corpus) for row in _sample(read, manifest.key, part.first, rows, seed)]
+
+
+def _shown(part: Preview, row: Row, corpus: str) -> Entry:
+    entry = part.show(row)
+    if not isinstance(entry, Entry):
+        do = "Repair `show` of the preview in its recipe"
+        raise InputError(f"preview of {corpus}", found=f"a {type(entry).__name__} of a row", expected="an Entry", do=do)
+    return entry
 
 
 def _reasons(excluded: Mapping[str, int]) -> str:

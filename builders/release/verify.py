@@ -215,7 +215,10 @@ def _after(upgrade: Upgrade, row_check: RowCheck | None) -> RowCheck | None:
 
 def _check_row(row: Row, row_check: RowCheck | None) -> list[str]:
     try:
-        return row_check(row) if row_check is not None else []
+        said = row_check(row) if row_check is not None else []
+        if not isinstance(said, list):
+            return [f"cannot be checked (check_row returns a {type(said).__name__}, not a list of sentences)"]
+        return said
     except MissingExtra:
         raise
     except Exception as error:  # rows of a release made elsewhere can break any assumption: that is a finding

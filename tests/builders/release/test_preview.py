@@ -6,6 +6,7 @@ import base64
 import io
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -14,7 +15,7 @@ from PIL import Image
 
 from builders.release.preview import _sample, write_preview
 from builders.threemdbench.preview import PREVIEW
-from loaders.errors import ReleaseError
+from loaders.errors import InputError, ReleaseError
 from scripts.cli import execute
 from tests.builders.threemdbench.test_recipe import build, photo_table, rows_of
 from tests.parts.pictures import photo
@@ -64,6 +65,11 @@ def test_a_release_that_was_changed_is_not_shown(photos: Path, tmp_path: Path) -
     pq.write_table(rows, shard)
     assert execute(["preview", str(changed), "-o", str(tmp_path / "page.html")]) == 2
     assert not (tmp_path / "page.html").exists()
+
+
+def test_a_preview_that_shows_no_entry_is_told_and_not_called_a_broken_release(photos: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="preview of 3mdbench: a NoneType of a row .expected an Entry"):
+        write_preview(photos, tmp_path / "page.html", replace(PREVIEW, show=lambda row: None))
 
 
 def test_columns_that_are_not_named_are_not_shown() -> None:

@@ -185,6 +185,12 @@ def test_a_row_that_breaks_the_rules_of_its_corpus(folder: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("said", [None, "fine"])
+def test_a_check_that_gives_no_list_is_named_and_is_no_fault_of_the_statistics(said: Any, folder: Path) -> None:
+    told = [problem.found for problem in verify(folder, row_check=lambda row: said)]
+    assert set(told) == {f"cannot be checked (check_row returns a {type(said).__name__}, not a list of sentences)"}
+
+
 def test_a_check_that_needs_what_is_not_installed_is_no_fault_of_the_rows(folder: Path) -> None:
     def needs(row: Row) -> list[str]:
         raise MissingExtra.named("phonenumbers", extra="threads", purpose="a search for identifiers")
