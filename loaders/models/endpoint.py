@@ -90,6 +90,8 @@ def read_product(path: Path) -> Product:
     reply = getattr(module, "reply", None)
     if not inspect.iscoroutinefunction(reply):
         found = "no function reply" if reply is None else "a reply that is not async"
+        if inspect.isasyncgenfunction(reply):
+            found = "a reply that yields parts instead of returning a text"
         raise InputError(path, found=found, expected=_EXPECTED)
     return Product(path.name, reply, _for_pictures(path, reply), hashlib.sha256(text).hexdigest())
 

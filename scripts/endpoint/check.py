@@ -18,6 +18,7 @@ from loaders.models.failures import Unanswered
 from scripts.terminal.console import output, table
 
 LONG = 20_000  # characters
+_SAID = 200  # characters of what an error says
 
 
 class Probe(NamedTuple):
@@ -47,7 +48,8 @@ class _Product:
         except Unanswered as error:
             raise _Failed(str(error)) from None
         except Exception as error:
-            raise _Failed(f"{type(error).__name__}: {error}") from None
+            said = " ".join(str(error).split())[:_SAID]  # it may repeat the text it was sent, as long as that is
+            raise _Failed(f"{type(error).__name__}: {said}") from None
         if not isinstance(said, str):
             raise _Failed(f"a reply of type {type(said).__name__}, not text")
         if not said.strip():

@@ -116,12 +116,16 @@ def test_each_way_to_fail_is_reported(tmp_path: Path, capsys: pytest.CaptureFixt
     slow = "import asyncio\nasync def reply(session, text):\n    await asyncio.sleep(5)\n"
     found = checked(capsys, written(tmp_path, slow), 1, "--timeout", "0.1")
     assert found["latency"] == ("FAILS", "no answer") and "no answer in 0.1 s" in found["refusal"][1]
+    repeats = "async def reply(session, text):\n    raise ValueError('no:\\n' + text)\n"
+    verdict, told = checked(capsys, written(tmp_path, repeats), 1)["long text"]
+    assert verdict == "FAILS" and told.startswith("ValueError: no: I have had this cough") and len(told) < 250
 
 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
         ("def reply(session, text): ...", "a reply that is not async"),
+        ("async def reply(session, text):\n    yield 'Hello.'\n", "a reply that yields parts instead of returning a"),
         ("x = 1", "no function reply"),
         ("async def reply(text): ...", r"reply\(text\)"),
         ("async def reply(session, *, text): ...", "expected async def reply"),
