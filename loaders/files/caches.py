@@ -21,7 +21,7 @@ _DO = "Name another place for this cache: HF_HOME=DIR"
 def refuse_cache(error: BaseException) -> None:
     """Raise a clear error if a library could not write into its cache; do nothing for any other error.
 
-    Raises: BedsideError if the disk of the cache is full, InputError if the cache may not or cannot be written.
+    Raises: BedsideError if the disk of the cache is full, InputError if the cache may not or cannot be written or made.
     """
     for cause in causes(error):
         if not isinstance(cause, OSError) or (place := _cache(cause)) is None:
@@ -33,16 +33,19 @@ def refuse_cache(error: BaseException) -> None:
             if cause.errno == errno.EFBIG:
                 told.do += ": HF_HOME=DIR"
             else:
-                told.do = _DO if cause.errno in FORBIDDEN else f"Free some space there. {_DO}"
+                told.do = f"Free some space there. {_DO}" if cause.errno in NO_ROOM else _DO
             raise
 
 
 def _cache(error: OSError) -> Path | None:
     """The path in a cache where an error happened, if it names one; a full disk may name none."""
     named = error.filename if isinstance(error.filename, str) else None
-    if error.errno in FORBIDDEN and named:
+    if error.errno in (*FORBIDDEN, errno.ENOTDIR, errno.EEXIST) and named:
         place = Path(named).absolute()
         return place if any(_on_the_way(place, cache) for cache in _caches()) else None
+    if error.errno == errno.ENOENT and named:  # below a cache, a file is missing; at it, the cache cannot be made
+        place = Path(named).absolute()
+        return place if any(cache.is_relative_to(place) for cache in _caches()) else None
     if error.errno in NO_ROOM or error.errno == errno.EROFS:
         return Path(named) if named else _caches()[0]
     return None
