@@ -139,7 +139,9 @@ def load_with_origin(
     name: str, split: str | None = None, *, revision: str | None = None, source: str | Path | None = None
 ) -> Loaded:
     """Like `load`, but also returns the origin of the rows. Raises what `load` raises."""
+    _check_types(name, revision, source)
     known = corpus(name)
+    split = None if split is None else _split_named(split)
     place = str(source) if source is not None else (known.repo or OFFICIAL)
     if revision is None and not isinstance(source, Path) and not is_there(Path(place)):
         place, _, tag = place.partition("@")
@@ -161,6 +163,35 @@ def load_with_origin(
     manifest = _manifest(known, folder, at)
     hub.fetch(place, folder.name, at, [NAME, *manifest.shards(*_splits(manifest.splits, split, at))])
     return Loaded(*_load_release(known, folder, split, at), hub.address_of(place), folder.name)
+
+
+def _check_types(name: object, revision: object, source: object) -> None:
+    """Refuse what is no name at all: a library further down would stumble over it, or say something else."""
+    for where, given, kinds, expected in (
+        ("corpus", name, str, "its name, a text"),
+        ("revision", revision, str | None, "a tag, branch or commit, a text"),
+        ("source", source, str | Path | None, "a text or a Path: a release folder, or REPO[@TAG] on the Hub"),
+    ):
+        if not isinstance(given, kinds):
+            raise InputError(where, found=f"a {type(given).__name__}", expected=expected)
+        if given == "" and where != "corpus":
+            raise InputError(where, found="an empty text", expected=expected, do="Leave it out, or name one")
+    if isinstance(source, str) and revision is not None and "@" in source and not is_there(Path(source)):
+        tag = source.partition("@")[2]
+        raise InputError(source, found=f"a tag, {tag!r}, beside revision={revision!r}", expected="one of the two")
+
+
+def _split_named(split: object) -> str:
+    """The name of a split; `datasets.Split.TEST` is one too. Raises: InputError for anything that is no name."""
+    if isinstance(split, str):
+        return split
+    import datasets
+
+    if not isinstance(split, datasets.NamedSplit):
+        do = "Load each by its name, or leave it out for all"
+        found = f"a {type(split).__name__}"
+        raise InputError("split", found=found, expected="the name of one split, a text", do=do)
+    return str(split)
 
 
 def is_path(name: str) -> bool:

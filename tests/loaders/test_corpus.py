@@ -166,10 +166,38 @@ def test_what_a_folder_cannot_give(release: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({"name": None}, "^corpus: a NoneType"),
+        ({"name": Path("runs/v1")}, "^corpus: a PosixPath"),
+        ({"name": ["medlaybench-v"]}, "^corpus: a list"),
+        ({"split": ["train", "test"]}, "^split: a list"),
+        ({"revision": 1.0, "source": "org/name"}, "^revision: a float"),
+        ({"revision": "", "source": "org/name"}, "^revision: an empty text"),
+        ({"source": ""}, "^source: an empty text"),
+        ({"source": b"org/name"}, "^source: a bytes"),
+        ({"source": "org/name@v1", "revision": "v2"}, "^org/name@v1: a tag, 'v1', beside revision='v2'"),
+    ],
+)
+def test_what_is_no_name_is_told_before_anything_is_read(
+    given: dict[str, Any], found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("loaders.hub.hf_hub_download", None)
+    with pytest.raises(InputError, match=found):
+        load(**{"name": "medlaybench-v"} | given)
+
+
+def test_a_split_may_be_named_as_datasets_names_it(release: Path) -> None:
+    assert load("medlaybench-v", datasets.Split.TEST, source=release).num_rows == 2
+
+
+@pytest.mark.parametrize(
     ("number", "named", "found"),
     [
         (errno.EACCES, "home/.cache", "may not be written"),  # a folder above, which cannot be made
         (errno.EROFS, "home/.cache/datasets/x.lock", "may not be written"),
+        (errno.ENOTDIR, "home/.cache/datasets", "cannot be written|not a folder"),  # a file stands in its way
+        (errno.ENOENT, "home", "cannot be written .No such file"),  # a folder above, which cannot be made
         (errno.ENOSPC, None, "the disk is full"),
         (errno.EFBIG, None, "File too large"),
         (errno.EACCES, "photos", "cannot be used .Permission denied"),  # no cache
