@@ -359,8 +359,10 @@ def chart(profile: PatientProfile, task: Task) -> Chart:
     """The chart of a case for a task.
 
     Raises:
-        InputError: a text of the chart repeats a hidden concern, so the case cannot be used.
+        InputError: there is no such task; or a text of the chart repeats a hidden concern, so the case cannot be used.
     """
+    if task not in TASKS:  # or an intervention misspelt would have a chart without its aims
+        raise InputError("task", found=repr(task), expected=" or ".join(TASKS))
     if leaking := leaks(profile):
         raise InputError(
             f"case {profile.case_id}",
@@ -486,6 +488,10 @@ def profile_of(row: Mapping[str, Any]) -> PatientProfile:
     Raises:
         InputError: a field is missing, of the wrong type or out of range; the message names fields, never values.
     """
+    if not isinstance(row, Mapping):
+        do = 'Pass the rows of one split, as load("medconceal", "test") returns them'
+        found = f"a {type(row).__name__} in place of a row"
+        raise InputError("rows", found=found, expected="a row of medconceal", do=do)
     where = f"case {row.get(KEY)!r}"
     try:
         shown, hidden, plan = row["chart"], row["hidden"], row["intervention"]

@@ -112,6 +112,17 @@ def test_a_chart_holds_what_clinicians_see(task: str) -> None:
     assert len(headings) == (3 if task == "confirmation" else 5)
 
 
+def test_a_task_misspelt_has_no_chart() -> None:
+    with pytest.raises(InputError, match="^task: 'Intervention' .expected confirmation or intervention"):
+        chart(profiles()[0], "Intervention")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("rows", [{"test": []}, [None], "text"])
+def test_what_is_no_row_is_told(rows: Any) -> None:
+    with pytest.raises(InputError, match="in place of a row"):
+        cases(rows)
+
+
 def test_a_chart_has_no_place_for_anything_hidden() -> None:
     shown = chart(profiles()[0], "intervention")
     assert SecretStr not in get_type_hints(Chart).values()
