@@ -51,7 +51,9 @@ def corpus(name: str = _NAME, out: Path | None = _OUT) -> None:
     names = _names("corpus", name, taken=corpora())
     room, module, build = names["room"], names["module"], f"bedside build {name} --rows sample --out runs/{name}"
     if out is None and all(is_file(Path(path)) for path in ("loaders/registry.py", "builders/recipe.py")):
-        if iskeyword(room) or is_there(Path("loaders", room)) or is_there(Path("builders", room)):
+        # A package and a module of one name: Python would import the package, for the code of Bedside too.
+        places = [Path(folder, room + ending) for folder in ("loaders", "builders") for ending in ("", ".py")]
+        if iskeyword(room) or any(map(is_there, places)):
             raise InputError("NAME", found=f"{name!r} cannot be the name of a module here", expected="another name")
         names |= {"loader": f"loaders.{room}", "recipe": f"builders.{room}.recipe", "template": ""}
         written = _fill("corpus", Path(), _IN_A_CHECKOUT, names)

@@ -116,11 +116,12 @@ def test_a_new_corpus_in_a_checkout_is_four_files_and_a_line(tmp_path: Path) -> 
         _python("-m", "scripts", "new", "corpus", "wards", folder=checkout, path=[checkout])
 
 
-@pytest.mark.parametrize("name", ["class", "files", "sentences"])
+@pytest.mark.parametrize("name", ["class", "files", "sentences", "unanswered"])
 def test_in_a_checkout_a_name_that_no_module_can_have_is_refused(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for file in ("loaders/registry.py", "builders/recipe.py", "loaders/files/__init__.py", "builders/sentences/x.py"):
+    packages = ("loaders/files/__init__.py", "builders/sentences/x.py")
+    for file in ("loaders/registry.py", "builders/recipe.py", "builders/unanswered.py", *packages):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).touch()
     monkeypatch.chdir(tmp_path)
