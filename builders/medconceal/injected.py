@@ -35,7 +35,7 @@ _SPEAKS_TO_A_MACHINE = re.compile(
 )
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+['\")\]]*|\n|$)")
 # Characters that make an instruction readable for a model and invisible to a person.
-_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 
 
 def neutralised(text: str) -> tuple[str, int]:

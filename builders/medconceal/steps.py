@@ -18,6 +18,7 @@ from builders.curation.privacy import scrub, survivors
 from builders.curation.review import REJECT, Decisions
 from builders.medconceal.asking import Asker, thread_texts
 from builders.medconceal.injected import neutralised
+from builders.medconceal.markup import as_shown
 from builders.medconceal.people import made_up_name
 from builders.medconceal.plausibility import content_of
 from builders.medconceal.profiles import extract
@@ -64,11 +65,14 @@ def author(rows: Collection[Row]) -> Iterable[Row | Excluded]:
 # `raw` holds the texts as posted, to check that none of them is published.
 @step(adds=pa.schema([("raw", _TEXTS), ("masked", pa.int64()), ("injected", pa.int64())]), drops=("names",))
 def clean(row: Row, packages: Mapping[str, str]) -> Row:
-    """Remove identifiers, and sentences that address a machine, from every text, before any model reads it.
+    """Remove identifiers, and sentences that address a machine, from every text, before any model reads it. What is
+    looked at, and kept as `raw`, are the texts as readers see them: markup would hide identifiers from the rules.
 
     `packages` are the versions of the packages that recognise identifiers.
     """
     masked = injected = 0
+    turns = [{**turn, "text": as_shown(turn["text"])} for turn in row["turns"]]
+    row = {**row, "title": as_shown(row["title"]), "text": as_shown(row["text"]), "turns": turns}
 
     def cleaned(text: str) -> str:
         nonlocal masked, injected
