@@ -38,7 +38,7 @@ from loaders.files.untrusted import (
     unusual,
 )
 from loaders.manifest import canonical_json
-from loaders.medconceal import FOREIGN, SCHEMA, PatientProfile, meant, read_foreign, row_of
+from loaders.medconceal import FOREIGN, KEY, SCHEMA, PatientProfile, meant, read_foreign, row_of
 
 SAMPLE, SAMPLE_THREADS, THREADS, OWN_CASES = "sample", "sample-threads", "threads=", "cases="
 SYNTHETIC = "synthetic"
@@ -140,8 +140,10 @@ def _own_cases(path: Path, fields: Path | None) -> Written:
             row, unknown = _own_case(where, record, columns, case_id, name)
             unread.update(unknown)
             says = hashlib.sha256(canonical_json(row)).hexdigest()
-            problems = "; ".join(check_row(row))
-            refused = {"reason": "breaks a rule", "detail": problems} if problems else None
+            problems = check_row(row)
+            refused = {"reason": "breaks a rule", "detail": "; ".join(problems)} if problems else None
+            if any(problem.startswith(f"an identifier in {KEY} ") for problem in problems):
+                row[KEY] = case_id  # exclusions are published under it
         except InputError as error:
             errors.append(error)
             refused = {"reason": "no whole profile", "detail": f"{where}: {error.found}"}

@@ -13,8 +13,9 @@ import pytest
 import yaml
 
 from builders.medconceal import recipe
+from builders.medconceal.measure import identifiers
 from builders.medconceal.own import add, asked, problems, read_filled, template
-from builders.medconceal.sources import Written
+from builders.medconceal.sources import Written, open_source
 from builders.publish.run import publish
 from builders.release.verify import verify
 from builders.samples.medconceal import profiles
@@ -23,6 +24,7 @@ from loaders.errors import InputError
 from loaders.manifest import Manifest
 from loaders.medconceal import CATEGORIES, FOREIGN, SCENARIOS, PatientProfile, profile_of, read_foreign, row_of
 from scripts.cli import execute
+from tests.parts.rows import strictly
 
 CANARY = "zirconium quokka"
 FIELDS = """
@@ -156,6 +158,41 @@ def test_a_case_that_cannot_be_used_is_excluded_with_its_reason(tmp_path: Path) 
         and "hidden_concerns.0.category" in details[1]
     )
     assert "admission_reason repeats a hidden concern" in details[2] and CANARY not in " ".join(details)
+
+
+@pytest.mark.parametrize(
+    ("field", "told"),
+    [
+        ("case id", "Jane Doe MRN 4459921"),
+        ("case id", "jane.doe@example.org"),
+        ("case id", "visit 1987-03-04"),
+        ("name", "Jane Doe, 020 7946 0958"),
+    ],
+)
+def test_an_id_or_a_made_up_name_that_leads_to_a_person_is_refused_and_not_repeated(
+    field: str, told: str, tmp_path: Path
+) -> None:
+    cases = [foreign(profile, number) for number, profile in enumerate(profiles()[:2])]
+    cases[1][field] = told
+    (tmp_path / "cases.yaml").write_text(yaml.safe_dump(cases), encoding="utf-8")
+    (tmp_path / "fields.yaml").write_text(FIELDS, encoding="utf-8")
+    source = open_source(
+        f"cases={tmp_path / 'cases.yaml'}",
+        synthetic=None,
+        seed=0,
+        workspace=tmp_path,
+        fields=tmp_path / "fields.yaml",
+    )
+    assert isinstance(source, Written)
+    (good, refused) = strictly(source.rows)
+    assert good["refused"] is None and "an identifier in" in refused["refused"]["detail"]
+    assert refused["case_id"] == ("case-00002" if field == "case id" else "clinic-1")
+    assert told not in json.dumps(refused["refused"])
+
+
+@pytest.mark.parametrize("name", ["ward-7", "case-00001", "P-1987-0301", "patient_12", "berlin-3", "4459921", "../x"])
+def test_an_id_as_teams_write_them_is_none_of_a_person(name: str) -> None:
+    assert identifiers({"case_id": name}, made_up=False) == []
 
 
 def test_without_a_mapping_everything_missing_is_reported_at_once(
