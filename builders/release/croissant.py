@@ -108,8 +108,8 @@ def stated(heading: str, text: str) -> str:
 
 
 def check(folder: Path, manifest: Manifest, card: str | None) -> Iterator[Problem]:
-    """What in croissant.json disagrees with the manifest (files and their digests, columns, the canary), or with the
-    text of the card (the data statement)."""
+    """What in croissant.json disagrees with the manifest (files and their digests, columns, corpus, content, stand-in,
+    canary), or with the text of the card (the data statement)."""
     try:
         stored = read_json(folder / NAME, expected="the JSON that `bedside build` wrote")
         held = stored.get("conformsTo")
@@ -128,6 +128,9 @@ def check(folder: Path, manifest: Manifest, card: str | None) -> Iterator[Proble
             yield Problem(f"{NAME}: recordSet", str(columns), str(expected))
         if manifest.canary and manifest.canary not in stored["description"]:
             yield Problem(f"{NAME}: description", "no canary", manifest.canary)
+        elif not stored["description"].endswith(facts := _facts(manifest)):  # it begins with what the data are for
+            found = "another corpus, content, stand-in, canary or number of rows"
+            yield Problem(f"{NAME}: description", found, f"{facts}, by the manifest")
         for heading, place in STATEMENT.values():
             if card is not None and (text := stored.get(place)) and stated(heading, text) not in card:
                 yield Problem(f"{NAME}: {place}", f"{text[:_SHOWN]}…", f"what the card says under {heading!r}")
@@ -142,10 +145,11 @@ def check(folder: Path, manifest: Manifest, card: str | None) -> Iterator[Proble
 
 
 def _description(manifest: Manifest, statement: Mapping[str, str]) -> str:
-    parts = [
-        statement.get("uses", ""),
-        f"{manifest.rows:,} rows, corpus {manifest.corpus}, content {manifest.content_digest}.",
-    ]
+    return " ".join(filter(None, [statement.get("uses", ""), _facts(manifest)]))
+
+
+def _facts(manifest: Manifest) -> str:
+    parts = [f"{manifest.rows:,} rows, corpus {manifest.corpus}, content {manifest.content_digest}."]
     parts += [f"Stand-in: {manifest.stand_in}."] if manifest.stand_in else []
     return " ".join(filter(None, [*parts, manifest.canary]))
 

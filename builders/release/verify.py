@@ -70,6 +70,8 @@ def verify(
     if other_rules:
         row_check, measure = licence_check, _as_named(measure, manifest)
     if corpus is not None:
+        if manifest.key != corpus.key:
+            problems.append(Problem(f"{NAME}: key", manifest.key, f"{corpus.key}, the key of {corpus.name}"))
         try:
             upgrade = Upgrade.of(manifest, corpus.features, corpus.migrations, str(folder))
         except ReleaseError as error:

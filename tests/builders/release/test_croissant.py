@@ -110,6 +110,10 @@ def _no_column(text: str) -> str:
         (NAME, lambda text: "{", NAME),
         ("README.md", lambda text: text.replace(CANARY, ""), "no canary"),
         ("manifest.json", lambda text: text.replace(CANARY, "another canary"), "another canary"),
+        ("manifest.json", lambda text: text.replace(f'"{CANARY}"', "null"), "another corpus, content, stand-in"),
+        ("manifest.json", lambda text: text.replace('"corpus": "small"', '"corpus": "large"'), "corpus large"),
+        ("manifest.json", lambda text: text.replace('"stand_in": null', '"stand_in": "drawn"'), "Stand-in: drawn."),
+        (NAME, lambda text: text.replace(" rows, corpus", "9 rows, corpus"), "number of rows"),
     ],
 )
 def test_verify_finds_what_is_wrong(tmp_path: Path, name: str, change: Callable[[str], str], found: str) -> None:

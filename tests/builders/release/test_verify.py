@@ -243,6 +243,12 @@ def test_a_release_of_an_earlier_schema_is_held_to_the_rules_as_it_is_loaded(
     assert {row["caption"].split()[0] for row in seen} == {"later" if migrations else "caption"}
 
 
+def test_rows_named_by_another_column_than_the_corpus_says_are_a_problem(folder: Path) -> None:
+    edit_manifest(folder, lambda facts: facts.update(key="caption"))
+    found = map(str, verify(folder, corpus=Corpus("small", FEATURES, "image_id")))
+    assert "manifest.json: key: caption (expected image_id, the key of small)" in found
+
+
 def test_a_release_of_a_newer_schema_is_one_problem(folder: Path) -> None:
     edit_manifest(folder, lambda facts: facts.update(schema_version=2))
     known = Corpus("small", FEATURES, "image_id", from_official, "", ())
