@@ -323,7 +323,11 @@ def _check_head(head: bytes, path: Path) -> None:
     other = mistaken(head)
     if other and not (suffix in _PARQUET_SUFFIXES and head.startswith(b"PAR1")):
         raise InputError(
-            path, found=other[0], expected=f"what is called {suffix}" if suffix else "a table", do=other[1]
+            path,
+            found=other[0],
+            # A file that is what its name says, such as .zip, is no table all the same.
+            expected=f"what is called {suffix}" if suffix and suffix not in _CONVERTED else "a table",
+            do=other[1],
         )
     if suffix in _JSON_LINES and head.lstrip().startswith(b"["):
         raise InputError(

@@ -153,6 +153,13 @@ def test_a_first_line_may_state_the_separator(tmp_path: Path, first: str) -> Non
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
 
 
+def test_a_packed_table_is_no_table_though_its_name_says_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "table.zip").write_bytes(b"PK\x03\x04...")
+    with pytest.raises(InputError, match="is a ZIP archive") as caught:
+        read_table(tmp_path / "table.zip")
+    assert caught.value.expected == "a table"
+
+
 @pytest.mark.parametrize(
     ("data", "found"),
     [
