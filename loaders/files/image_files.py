@@ -21,6 +21,8 @@ SUFFIXES = frozenset(
     ".jp2 .j2k .j2c .jpc .jpf .jpx .jxl .dng .cr2 .cr3 .nef .arw .orf .rw2 .raf".split()
 )
 
+_ARCHIVES = frozenset(".zip .tar .tgz .gz .bz2 .xz .zst .7z .rar".split())
+
 
 @dataclass(frozen=True, slots=True)
 class ImageFile:
@@ -90,6 +92,19 @@ def linked_folders(folder: Path) -> list[ImageFile]:
             if path.is_symlink() and not is_hidden(relative) and (problem := _of_link(path, folder)):
                 shown = os.fsencode(relative).decode("utf-8", "backslashreplace")
                 found.append(ImageFile(unicodedata.normalize("NFC", shown), path, problem))
+    return sorted(found, key=lambda file: file.name)
+
+
+def archives(folder: Path) -> list[ImageFile]:
+    """The archives below a folder, by name, hidden ones aside: they may hold images, and are not opened."""
+    found = []
+    for here, _, names in os.walk(folder):
+        for name in names:
+            path = Path(here, name)
+            relative = path.relative_to(folder).as_posix()
+            if path.suffix.casefold() in _ARCHIVES and not is_hidden(relative):
+                shown = os.fsencode(relative).decode("utf-8", "backslashreplace")
+                found.append(ImageFile(unicodedata.normalize("NFC", shown), path, "archive not opened: unpack it"))
     return sorted(found, key=lambda file: file.name)
 
 

@@ -149,6 +149,20 @@ def test_files_with_unreadable_names_and_strange_endings_are_counted(tmp_path: P
     assert len({photo.image_id for photo in found}) == 4
 
 
+def test_an_archive_is_counted_and_not_opened(tmp_path: Path) -> None:
+    folder = tmp_path / "photos"
+    for name in ("acne/a.jpg", "acne/more.zip", "warts.tar.gz", "acne/.cache.zip", "acne/notes.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    found = {photo.file: photo.problem for photo in photos(f"folder={folder}")}
+    packed = "archive not opened: unpack it"
+    assert found == {"acne/a.jpg": "", "acne/more.zip": packed, "warts.tar.gz": packed}
+    (folder / "acne" / "a.jpg").unlink()
+    with pytest.raises(InputError, match="holds no image, and acne/more.zip is an archive") as caught:
+        photos(f"folder={folder}")
+    assert caught.value.do == "Unpack it"
+
+
 def test_a_link_to_a_folder_elsewhere_is_counted(tmp_path: Path) -> None:
     folder = place(tmp_path / "photos", "acne/a.jpg", "acne/.hidden/b.jpg")
     place(tmp_path / "elsewhere", "c.jpg")
