@@ -131,7 +131,9 @@ def raising(row: Row) -> Row:
 
 @step()
 def leaving(row: Row) -> Row:
-    raise SystemExit(3)
+    if row["n"] == 2:
+        raise SystemExit(3)
+    return {}
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -143,7 +145,7 @@ def test_a_step_that_raises_is_told_with_its_row_and_its_line_but_not_with_what_
     ) as error:
         built(tmp_path, raising(), workers=workers)
     assert "in raising: return json.loads(" in str(error.value)
-    with pytest.raises(BuildError, match=r"stage leaving, row 'r0': SystemExit \(test_steps.py"):
+    with pytest.raises(BuildError, match=r"stage leaving, row 'r2': SystemExit \(test_steps.py"):
         built(tmp_path / "other", leaving(), workers=workers)
 
 
