@@ -1,4 +1,4 @@
-"""The loopback Hub, through the unmodified client libraries: what it keeps and what it refuses; `test_publish` meets
+"""The loopback Hub, through the unmodified client libraries: what it keeps and what it refuses; `test_faults` meets
 its faults."""
 
 from __future__ import annotations
