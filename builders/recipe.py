@@ -46,10 +46,13 @@ from loaders.corpus import Corpus, corpus
 from loaders.engines.engine import Engine
 from loaders.engines.local import Local
 from loaders.errors import InputError, ReleaseError, first_of
+from loaders.files.bad_rows import MAX_BAD, BadRow
 from loaders.files.disk import beside
 from loaders.files.image_formats import HEIF, readable
+from loaders.files.json_values import parse_json
+from loaders.files.paths import is_inside, resolved
 from loaders.files.stores import Folder, Store
-from loaders.files.untrusted import MAX_BAD, BadRow, is_inside, parse_json, read_text, resolved
+from loaders.files.texts import read_text
 from loaders.manifest import Config, Manifest, Source, canonical_json, other_versions, versions_in_words
 from loaders.models.chat import open_model
 from loaders.models.prompts import Prompts

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from loaders.errors import CHECK_PATH, BedsideError, InputError, ReleaseError
 from loaders.files.caches import refuse_cache
 from loaders.files.disk import refuse_disk
-from loaders.files.untrusted import is_file, is_folder, is_there, resolved
+from loaders.files.paths import is_file, is_folder, is_there, resolved
 from loaders.manifest import NAME, Manifest, order_splits
 from loaders.pins import pinned_commit
 from loaders.reached import code_digest

@@ -20,7 +20,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, Va
 
 from loaders.errors import InputError, ReleaseError
 from loaders.files.disk import write_whole
-from loaders.files.untrusted import digest_of, files_below, is_file, is_folder, is_hidden, open_file, read_json
+from loaders.files.json_values import read_json
+from loaders.files.opening import digest_of, open_file
+from loaders.files.paths import files_below, is_file, is_folder, is_hidden
 
 NAME = "manifest.json"
 KEPT = "kept"

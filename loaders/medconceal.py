@@ -33,8 +33,8 @@ from pydantic import (
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
+from loaders.files.cells import cell_text
 from loaders.files.foreign import Columns, ForeignRow, text_of, texts_of
-from loaders.files.untrusted import cell_text
 from loaders.schema import Schema
 from loaders.spans import spans, words
 

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
+from loaders.files.bad_rows import BadRow
+from loaders.files.cells import cell_text, parse_literal
 from loaders.files.tables import own_names, read_records
-from loaders.files.untrusted import BadRow, cell_text, parse_literal
 from loaders.imaging import method_of
 from loaders.pages import Entry, Field, marked, thumbnail
 from loaders.schema import Schema

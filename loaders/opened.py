@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from loaders.corpus import OFFICIAL, corpus, load_with_origin
 from loaders.errors import InputError
-from loaders.files.untrusted import is_file, is_folder
+from loaders.files.paths import is_file, is_folder
 from loaders.manifest import ContentDigest, Manifest, content_digest, order_splits
 from loaders.pins import as_pinned
 from loaders.registry import corpora

@@ -25,7 +25,7 @@ from PIL import Image
 
 from loaders.files.disk import write_whole
 from loaders.files.images import open_image
-from loaders.files.untrusted import refuse_other
+from loaders.files.opening import refuse_other
 
 SIDE = 360  # pixels of the longer side of a picture
 

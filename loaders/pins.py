@@ -16,8 +16,9 @@ from huggingface_hub import constants
 
 from loaders.errors import BedsideError, InputError
 from loaders.files.disk import make_folder, write_whole
+from loaders.files.json_values import read_json
+from loaders.files.paths import is_there
 from loaders.files.records import from_json, to_json
-from loaders.files.untrusted import is_there, read_json
 
 NAME = "bedside-first-loads.json"
 

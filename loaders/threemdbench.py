@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
-from loaders.files.untrusted import parse_literal
+from loaders.files.cells import parse_literal
 from loaders.manifest import Config
 from loaders.schema import Schema
 

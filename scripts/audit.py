@@ -21,7 +21,8 @@ from builders.medlaybench_v.vocabulary import combine, read_vocabulary
 from loaders.corpus import load
 from loaders.errors import InputError, printable
 from loaders.files.disk import check_folder, write_whole
-from loaders.files.untrusted import is_file, refuse_other
+from loaders.files.opening import refuse_other
+from loaders.files.paths import is_file
 from loaders.manifest import order_splits
 from loaders.medlaybench_v import pairs_of
 from loaders.models.chat import open_model

@@ -16,7 +16,7 @@ from builders.release.preview import Table as Counts
 from loaders.errors import BedsideError, InputError
 from loaders.files.bucket import Bucket, is_address
 from loaders.files.disk import beside
-from loaders.files.untrusted import understood
+from loaders.files.json_values import understood
 from loaders.manifest import KEPT, Manifest
 from scripts.terminal.console import errors, output, table
 from scripts.terminal.engines import Engines

@@ -10,7 +10,7 @@ import typer
 from builders.medconceal.own import add, asked, read_filled, template
 from loaders.errors import NAME_ANOTHER, InputError
 from loaders.files.disk import write_whole
-from loaders.files.untrusted import is_there
+from loaders.files.paths import is_there
 from scripts.terminal.console import output
 
 

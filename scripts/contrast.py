@@ -26,7 +26,7 @@ from baselines.results.published import named
 from baselines.results.run import ModelUsed, RunRecord, because
 from baselines.threemdbench.consultation.differences import differences, system_of, told_apart
 from loaders.errors import InputError
-from loaders.files.untrusted import resolved
+from loaders.files.paths import resolved
 from scripts.terminal.console import output, table, warn
 from scripts.terminal.finish import finish
 from scripts.terminal.options import LAST_SEED, All, outside_releases

@@ -31,7 +31,8 @@ from builders.recipe import Recipe, recipe_of
 from builders.release.preview import entries
 from loaders.errors import BedsideError, MissingExtra
 from loaders.files.disk import make_folder, write_whole
-from loaders.files.untrusted import is_folder, read_text, resolved
+from loaders.files.paths import is_folder, resolved
+from loaders.files.texts import read_text
 from loaders.manifest import Manifest
 from loaders.pages import Entry
 from loaders.registry import BUNDLED

@@ -17,8 +17,8 @@ from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.medconceal.reliability import plot
 from loaders.errors import NAME_FILE, InputError
 from loaders.files.disk import check_folder, write_whole
+from loaders.files.opening import refuse_other
 from loaders.files.records import to_json
-from loaders.files.untrusted import refuse_other
 from loaders.medconceal import SPLIT, PatientProfile, cases
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import open_model

@@ -36,7 +36,7 @@ from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.protocol import protocol_named
 from loaders.corpus import OFFICIAL
 from loaders.errors import InputError
-from loaders.files.untrusted import is_there
+from loaders.files.paths import is_there
 from loaders.medconceal import Task, cases
 from loaders.opened import open_data
 from loaders.registry import corpora

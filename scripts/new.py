@@ -14,7 +14,7 @@ import typer
 from loaders import __version__
 from loaders.errors import NAME_ANOTHER, InputError
 from loaders.files.disk import write_whole
-from loaders.files.untrusted import entries, is_file, is_folder, is_there
+from loaders.files.paths import entries, is_file, is_folder, is_there
 from loaders.plugins import BASELINES, brought
 from loaders.registry import corpora
 from scripts.commands import RUN

@@ -9,7 +9,7 @@ import typer
 from baselines.medconceal.shared import CONCEALED
 from baselines.pack.archive import pack
 from baselines.results.run import read_run
-from loaders.files.untrusted import resolved
+from loaders.files.paths import resolved
 from scripts.terminal.console import output
 from scripts.terminal.finish import tell_absent, tell_half_known
 from scripts.terminal.options import file_outside_releases

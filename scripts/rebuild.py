@@ -15,7 +15,7 @@ from builders.release.environment import Environment
 from builders.release.rebuilt import compare, told
 from builders.release.resolve import resolve
 from loaders.errors import CHECK_PATH, InputError
-from loaders.files.untrusted import is_there
+from loaders.files.paths import is_there
 from loaders.manifest import Code, Manifest, other_versions, versions_in_words
 from scripts.terminal.console import output
 

@@ -12,7 +12,7 @@ from baselines.report.page import write_report
 from baselines.results.comparison import read_runs
 from builders.publish.space import publish_page
 from builders.release.resolve import resolve
-from loaders.files.untrusted import resolved
+from loaders.files.paths import resolved
 from loaders.plugins import BASELINES, brought
 from scripts.commands import RUN
 from scripts.terminal.console import output

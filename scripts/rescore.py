@@ -15,7 +15,8 @@ from baselines.results.run import WRITTEN, DataUsed, Result
 from baselines.threemdbench.consultation.cases import PICTURES
 from loaders.errors import InputError
 from loaders.files.disk import make_folder, replacing, writing
-from loaders.files.untrusted import entries, is_file, is_folder, open_file
+from loaders.files.opening import open_file
+from loaders.files.paths import entries, is_file, is_folder
 from loaders.plugins import BASELINES, Plugin, brought
 from scripts.commands import RUN, Command
 from scripts.run.stored import Stored

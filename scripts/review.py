@@ -10,8 +10,8 @@ import typer
 from builders.curation.review import NAME, read_queue
 from builders.curation.review_page import write_review
 from builders.pipeline.image_store import ImageStore
+from loaders.files.paths import is_file
 from loaders.files.stores import Folder
-from loaders.files.untrusted import is_file
 from scripts.terminal.console import output
 from scripts.terminal.options import file_outside_releases
 

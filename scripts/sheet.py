@@ -12,7 +12,7 @@ from baselines.threemdbench.relevance_sheets import write_relevance_sheets
 from builders.release.resolve import resolve
 from loaders.corpus import load
 from loaders.errors import InputError
-from loaders.files.untrusted import is_file
+from loaders.files.paths import is_file
 from loaders.manifest import Manifest
 from scripts.terminal.console import output
 from scripts.terminal.options import LAST_SEED, base_of_sheets

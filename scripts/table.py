@@ -12,7 +12,7 @@ from baselines.results.comparison import read_runs
 from baselines.results.published import short
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
-from loaders.files.untrusted import refuse_other
+from loaders.files.opening import refuse_other
 from scripts.terminal.console import warn
 from scripts.terminal.options import DifferentData, file_outside_releases, one_of
 

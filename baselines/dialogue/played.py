@@ -19,8 +19,10 @@ from pydantic import Field, PlainSerializer
 from baselines.dialogue.hidden import Place, Secrets, differences, put_back
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
+from loaders.files.opening import blocks_of, open_file
+from loaders.files.paths import is_there
 from loaders.files.records import from_json, to_json
-from loaders.files.untrusted import blocks_of, is_there, open_file, stream_lines
+from loaders.files.texts import stream_lines
 
 DIALOGUES, HIDDEN_PART, USAGE = "dialogues.jsonl", "hidden.jsonl", "usage.json"
 STORED = (DIALOGUES, USAGE)

@@ -27,7 +27,7 @@ from baselines.dialogue.playing import Player, Playing, Progress, Scripted, chec
 from baselines.results.run import ELSEWHERE, PROVIDER, ModelUsed
 from loaders.errors import BedsideError
 from loaders.files.disk import make_folder, sweep, write_whole
-from loaders.files.untrusted import is_folder
+from loaders.files.paths import is_folder
 from loaders.models.answers import PRIVATE, AnswerStore, Usage, store_of
 from loaders.models.chat import at_its_provider
 

@@ -28,9 +28,9 @@ from baselines.medconceal.record import FEATURES, Features
 from baselines.statistics.arrays import Floats
 from baselines.statistics.resampling import Bootstrap, Interval
 from loaders.errors import InputError
+from loaders.files.bad_rows import BadRow
 from loaders.files.records import from_json, to_json
 from loaders.files.tables import read_records
-from loaders.files.untrusted import BadRow
 from loaders.medconceal import CATEGORIES
 
 Kind = Literal["reveal", "address"]

@@ -32,8 +32,8 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 
 from baselines.medconceal.record import ADDRESSED, FEATURES, HIDDEN, REVEALED, ConcernTrace, TurnEvaluation, is_share
 from baselines.medconceal.words import content_roots, content_stems
+from loaders.files.opening import read_file
 from loaders.files.records import GROWN, from_json, to_json
-from loaders.files.untrusted import read_file
 from loaders.manifest import canonical_json
 from loaders.medconceal import CATEGORIES, Literacy, Openness, Task
 from loaders.spans import words

@@ -49,8 +49,10 @@ from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.medconceal.record import Encounter, Episode, Findings, LeakCheck, Stopped, SubmittedFinding
 from baselines.medconceal.untrusted import heard
 from loaders.errors import InputError
+from loaders.files.json_values import parse_json
+from loaders.files.opening import read_file
 from loaders.files.records import from_json, to_json
-from loaders.files.untrusted import decode, parse_json, read_file
+from loaders.files.texts import decode
 from loaders.medconceal import CATEGORIES, TASKS, PatientProfile, Task
 from loaders.models.prompts import Prompts
 

@@ -36,8 +36,8 @@ from baselines.statistics.arrays import Floats
 from baselines.statistics.resampling import bootstrap_means
 from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.files.images import cell_bytes, clean_bytes
+from loaders.files.json_values import read_json
 from loaders.files.records import from_json
-from loaders.files.untrusted import read_json
 from loaders.manifest import ContentDigest
 from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.messages import Answer, ChatModel, Message

@@ -24,8 +24,9 @@ from baselines.results.comparison import FinishedRun
 from baselines.results.differences import Difference, adjusted, named_apart, paired
 from baselines.statistics.significance import mcnemar_exact
 from loaders.errors import InputError
+from loaders.files.opening import read_file
+from loaders.files.paths import is_there, resolved
 from loaders.files.records import from_json
-from loaders.files.untrusted import is_there, read_file, resolved
 
 
 @dataclass(frozen=True)

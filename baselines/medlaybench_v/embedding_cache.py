@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from loaders.errors import BedsideError
 from loaders.files.disk import replacing, write_whole, writing
-from loaders.files.untrusted import entries, is_there, open_file
+from loaders.files.opening import open_file
+from loaders.files.paths import entries, is_there
 
 _DIGEST = 32
 _CHECK = 4

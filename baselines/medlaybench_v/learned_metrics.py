@@ -24,7 +24,10 @@ from baselines.medlaybench_v.relevance import check_pairs
 from baselines.medlaybench_v.weights import local_weights, model_used
 from baselines.results.run import ModelUsed
 from loaders.errors import MissingExtra, ModelError
-from loaders.files.untrusted import is_file, parse_yaml, read_text, understood
+from loaders.files.json_values import understood
+from loaders.files.paths import is_file
+from loaders.files.texts import read_text
+from loaders.files.yaml_values import parse_yaml
 from loaders.installed import installed_versions
 
 LENS_MODEL = "davidheineman/lens"

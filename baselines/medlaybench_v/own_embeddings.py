@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from baselines.medlaybench_v.embeddings import Embedded, Embeddings
 from baselines.medlaybench_v.retrieval import unique_captions
 from loaders.errors import InputError
-from loaders.files.untrusted import is_folder
+from loaders.files.paths import is_folder
 from loaders.models.encoder import Vectors
 from loaders.models.encoders import read_embeddings
 

@@ -9,7 +9,7 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntry
 
 from baselines.results.run import ModelUsed
 from loaders.errors import ModelError
-from loaders.files.untrusted import is_folder
+from loaders.files.paths import is_folder
 
 
 def local_weights(model: str) -> Path:

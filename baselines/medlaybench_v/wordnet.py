@@ -18,7 +18,7 @@ from typing import Any
 from zipfile import BadZipFile
 
 from loaders.errors import InputError, MissingExtra
-from loaders.files.untrusted import is_file, resolved
+from loaders.files.paths import is_file, resolved
 
 HOW_TO_GET_WORDNET = (
     "install Debian's wordnet-base, run python -m nltk.downloader wordnet, or name a folder of WordNet's files"

@@ -25,18 +25,10 @@ from baselines.results.run import absent_files, read_run
 from baselines.threemdbench.consultation.cases import ORIGINALS, PICTURES
 from loaders.errors import InputError
 from loaders.files.disk import replacing, sweep, writing
+from loaders.files.opening import TooLong, open_file, read_file, refuse_other
+from loaders.files.paths import is_folder, is_inside, is_there, resolved
 from loaders.files.places import command_without_places
-from loaders.files.untrusted import (
-    TooLong,
-    is_folder,
-    is_inside,
-    is_text,
-    is_there,
-    open_file,
-    read_file,
-    refuse_other,
-    resolved,
-)
+from loaders.files.texts import is_text
 from loaders.models.answers import PRIVATE, STORE
 
 LEFT_OUT = (HIDDEN_PART, PRIVATE, STORE, f"{STORE}-wal", f"{STORE}-shm", "logs", PICTURES, ORIGINALS)

@@ -9,8 +9,8 @@ from typing import Any
 from baselines.report.rows import Explored, Row, Told
 from loaders.errors import InputError, ReleaseError
 from loaders.files.images import ImageError
+from loaders.files.json_values import understood
 from loaders.files.tables import open_parquet
-from loaders.files.untrusted import understood
 from loaders.manifest import Manifest, order_splits
 from loaders.medlaybench_v import CORPUS, MODALITY_NAMES
 from loaders.pages import cut, marks, thumbnail

@@ -8,7 +8,7 @@ from typing import Any
 from baselines.report.matrix import Matrix, most_frequent
 from baselines.report.sections import Numbered, Section
 from baselines.results.comparison import FinishedRun
-from loaders.files.untrusted import read_json, understood
+from loaders.files.json_values import read_json, understood
 from loaders.pages import render
 
 CONTENT = "classifier.json"

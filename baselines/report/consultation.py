@@ -30,7 +30,7 @@ from baselines.threemdbench.consultation.names import PAPER, doctor_name, role_m
 from baselines.threemdbench.consultation.protocol import unfinished_of
 from baselines.threemdbench.consultation.record import HIGHEST, Consultation
 from loaders.files.images import image_bytes
-from loaders.files.untrusted import is_file, is_folder
+from loaders.files.paths import is_file, is_folder
 from loaders.pages import data_url, render
 from loaders.threemdbench import DIAGNOSES, DOMAINS
 

@@ -12,7 +12,7 @@ from baselines.medconceal.shared import CONCEALED
 from baselines.report.sections import Numbered
 from baselines.results.comparison import FinishedRun
 from loaders.files.records import from_json
-from loaders.files.untrusted import lines_of
+from loaders.files.texts import lines_of
 
 Record = TypeVar("Record")
 

@@ -14,7 +14,8 @@ from baselines.medlaybench_v.retrieval import average_recall
 from baselines.report.drawing import STYLES, Place, Point, Series, dot_plot, graph, limits_of, scatter
 from baselines.report.tables import Cell, Row, TableView
 from baselines.results.comparison import FinishedRun
-from loaders.files.untrusted import is_there, read_json, understood
+from loaders.files.json_values import read_json, understood
+from loaders.files.paths import is_there
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,8 @@ from baselines.results.published import Published, counterpart, meaning
 from baselines.results.run import Result
 from loaders import __version__
 from loaders.errors import InputError
+from loaders.files.paths import is_there
 from loaders.files.places import command_without_places, seen_from, without_places
-from loaders.files.untrusted import is_there
 from loaders.manifest import as_text
 from loaders.pages import part, render, script_digest, write_text
 from loaders.plugins import Plugin

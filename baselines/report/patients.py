@@ -9,8 +9,8 @@ from baselines.report.drawing import Curve, over_steps
 from baselines.report.sections import Numbered, Section
 from baselines.results.comparison import FinishedRun
 from loaders.errors import InputError
+from loaders.files.json_values import read_json
 from loaders.files.records import from_json
-from loaders.files.untrusted import read_json
 from loaders.medconceal import TASKS
 from loaders.pages import render
 

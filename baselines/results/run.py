@@ -30,8 +30,11 @@ from baselines.results.conformance import Judgement, Key, judge
 from baselines.results.sheets import table_bytes
 from loaders.errors import BedsideError, InputError
 from loaders.files.disk import make_folder, write_whole
+from loaders.files.json_values import read_json
+from loaders.files.opening import digest_of, read_file
+from loaders.files.paths import is_file, is_folder, is_there
 from loaders.files.records import from_json, to_json
-from loaders.files.untrusted import digest_of, is_file, is_folder, is_there, lines_of, read_file, read_json
+from loaders.files.texts import lines_of
 
 if TYPE_CHECKING:
     from loaders.opened import Opened

@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from loaders.errors import InputError
+from loaders.files.cells import separator_of
 from loaders.files.disk import write_whole
-from loaders.files.untrusted import decode, is_there, read_file, separator_of
+from loaders.files.opening import read_file
+from loaders.files.paths import is_there
+from loaders.files.texts import decode
 
 Item = TypeVar("Item")
 

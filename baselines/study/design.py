@@ -18,8 +18,11 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from loaders.errors import InputError
+from loaders.files.opening import read_file
+from loaders.files.paths import is_file
 from loaders.files.records import from_json, to_json
-from loaders.files.untrusted import is_file, parse_yaml, read_file, read_text
+from loaders.files.texts import read_text
+from loaders.files.yaml_values import parse_yaml
 
 TaskName = Literal["confirmation", "intervention", "pairs", "diagnosis", "rubric", "relevance"]
 TASKS: tuple[TaskName, ...] = get_args(TaskName)

@@ -38,8 +38,8 @@ from baselines.study.store import Store, facts
 from baselines.study.tasks.task import Response, task_named
 from loaders.errors import InputError
 from loaders.files.disk import make_folder, write_whole
+from loaders.files.paths import is_there
 from loaders.files.records import from_json, to_json
-from loaders.files.untrusted import is_there
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -28,7 +28,7 @@ from baselines.study.store import Store, answers, facts, items, journal, open_st
 from baselines.study.tasks.task import Item, Source, Task, task_named
 from loaders.errors import InputError, ModelError
 from loaders.files.disk import private_folder
-from loaders.files.untrusted import is_there
+from loaders.files.paths import is_there
 from loaders.medconceal import TASKS as TALK_NAMES
 from loaders.medconceal import PatientProfile, cases
 from loaders.medconceal import Task as TalkName

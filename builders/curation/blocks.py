@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from builders.curation.neighbours import Places
 from loaders.files.disk import writing
-from loaders.files.untrusted import is_file
+from loaders.files.paths import is_file
 
 _HELD = 1 << 18  # rows in memory, of 16 bytes, before they are written
 

@@ -24,7 +24,7 @@ from loaders.engines.engine import Engine
 from loaders.engines.sight import SHARED, node
 from loaders.errors import InputError
 from loaders.files.images import ImageError
-from loaders.files.untrusted import is_folder
+from loaders.files.paths import is_folder
 
 _KIND = "picture"
 Item = TypeVar("Item")

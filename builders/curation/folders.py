@@ -10,8 +10,8 @@ from unicodedata import normalize
 
 from loaders.errors import CHECK_FOLDER, CHECK_PATH, NAME_FOLDER, InputError
 from loaders.files.images import image_bytes
+from loaders.files.paths import is_folder, is_there, resolved
 from loaders.files.tables import read_table
-from loaders.files.untrusted import is_folder, is_there, resolved
 
 SPLITS = frozenset(("train", "training", "val", "valid", "validation", "dev", "test", "testing"))
 

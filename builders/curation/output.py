@@ -30,8 +30,9 @@ from builders.curation.report import write_report
 from loaders.engines.engine import Engine
 from loaders.errors import InputError
 from loaders.files.disk import make_folder, write_whole
+from loaders.files.opening import refuse_other
+from loaders.files.paths import resolved
 from loaders.files.tables import open_parquet
-from loaders.files.untrusted import refuse_other, resolved
 from loaders.pages import refuse_other_page
 
 NAME = "photos.parquet"

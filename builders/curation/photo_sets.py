@@ -21,8 +21,8 @@ from loaders.corpus import OFFICIAL, corpus, is_path, load, load_any
 from loaders.errors import CHECK_WHOLE, InputError
 from loaders.files.image_files import SUFFIXES
 from loaders.files.images import ImageError, image_bytes
+from loaders.files.paths import is_file, is_folder, is_inside, resolved
 from loaders.files.tables import open_parquet
-from loaders.files.untrusted import is_file, is_folder, is_inside, resolved
 from loaders.hub import fetch
 from loaders.manifest import NAME, Manifest
 from loaders.registry import corpora

@@ -19,9 +19,10 @@ from pathlib import Path
 
 from loaders.errors import InputError, first_of
 from loaders.files.disk import write_whole
+from loaders.files.opening import read_file
+from loaders.files.paths import is_there
 from loaders.files.records import from_json, to_json
 from loaders.files.tables import read_table
-from loaders.files.untrusted import is_there, read_file
 from loaders.manifest import canonical_json
 
 ACCEPT, REJECT = "accept", "reject"

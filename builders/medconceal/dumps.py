@@ -16,8 +16,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from loaders.errors import CHECK_LINES, InputError, MissingExtra
+from loaders.files.bad_rows import BadRow
+from loaders.files.opening import blocks_of, open_file
+from loaders.files.paths import name_of
 from loaders.files.tables import Placed, json_record, open_parquet, parquet_rows
-from loaders.files.untrusted import BadRow, blocks_of, name_of, open_file, stream_lines
+from loaders.files.texts import stream_lines
 
 ENDINGS = (".zst", ".jsonl", ".ndjson", ".parquet")
 LINES = "lines"

@@ -18,10 +18,11 @@ import yaml
 from builders.medconceal.measure import check_row
 from builders.medconceal.profiles import MIN_CONCERNS
 from loaders.errors import InputError, first_of
+from loaders.files.bad_rows import BadRow
 from loaders.files.disk import write_whole
 from loaders.files.foreign import ForeignRow
+from loaders.files.paths import is_there
 from loaders.files.tables import read_records, read_table
-from loaders.files.untrusted import BadRow, is_there
 from loaders.medconceal import CATEGORIES, DEEPEST, SCENARIOS, SPECIALTIES, meant, read_foreign
 
 Ask = Callable[[str], str]

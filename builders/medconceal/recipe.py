@@ -66,8 +66,9 @@ from builders.steps import PLACED, WHY, WITHDRAWN, Chat, Step, admit, unique
 from builders.unanswered import ask_again, counted
 from loaders.errors import InputError, MissingExtra
 from loaders.files.disk import private_folder, write_whole
+from loaders.files.opening import read_file
+from loaders.files.paths import is_there, name_of
 from loaders.files.stores import Store
-from loaders.files.untrusted import is_there, name_of, read_file
 from loaders.installed import installed_versions
 from loaders.manifest import KEPT, Config, Manifest, Source
 from loaders.medconceal import CHARTS, CORPUS, SPLIT

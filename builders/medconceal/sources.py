@@ -22,21 +22,13 @@ from builders.medconceal.measure import check_row
 from builders.pipeline.rows import Row
 from builders.samples import medconceal as bundled
 from loaders.errors import CHECK_PATH, InputError
+from loaders.files.bad_rows import BadRow
 from loaders.files.disk import write_whole
 from loaders.files.foreign import Columns, check_columns, columns_of, read_mapping
+from loaders.files.json_values import understood, unusual
+from loaders.files.opening import digest_of
+from loaders.files.paths import entries, is_folder, is_hidden, is_inside, is_there, name_of
 from loaders.files.tables import Record, read_records
-from loaders.files.untrusted import (
-    BadRow,
-    digest_of,
-    entries,
-    is_folder,
-    is_hidden,
-    is_inside,
-    is_there,
-    name_of,
-    understood,
-    unusual,
-)
 from loaders.manifest import canonical_json
 from loaders.medconceal import FOREIGN, KEY, SCHEMA, PatientProfile, meant, read_foreign, row_of
 

@@ -31,9 +31,10 @@ from builders.medconceal.chains import (
 from builders.medconceal.dumps import LINES, records
 from builders.pipeline.rows import Row
 from loaders.errors import InputError
+from loaders.files.bad_rows import BadRow
 from loaders.files.disk import make_folder, scratch, writing
+from loaders.files.paths import is_there
 from loaders.files.tables import Placed, Record
-from loaders.files.untrusted import BadRow, is_there
 
 FLAIR = "Physician Responded"
 _INSERTED_AT_ONCE = 5_000

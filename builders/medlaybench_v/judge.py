@@ -16,7 +16,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from builders.medlaybench_v.sources.checks import INVISIBLE
-from loaders.files.untrusted import is_file
+from loaders.files.paths import is_file
 from loaders.models.answers import Answers
 from loaders.models.asking import Unfit, ask_until, fenced, object_schema, read_object
 from loaders.models.messages import Answer, ChatModel, Message

@@ -39,8 +39,8 @@ from builders.release.preview import Table, by_split
 from builders.steps import Chat, Step, images, unique
 from builders.unanswered import ask_again, counted
 from loaders.errors import InputError
+from loaders.files.bad_rows import BadRow
 from loaders.files.stores import Store
-from loaders.files.untrusted import BadRow
 from loaders.manifest import IMAGES_OF, Manifest, Source
 from loaders.medlaybench_v import CORPUS
 from loaders.models.chat import open_model

@@ -23,7 +23,7 @@ from typing import Any
 from builders.medlaybench_v.concepts import Mention, cui_or_none
 from loaders.errors import CHECK_PATH, CHECK_WHOLE, BedsideError, MissingExtra, ModelError
 from loaders.files.disk import refuse_disk, scratch
-from loaders.files.untrusted import entries, files_below, is_file, is_folder
+from loaders.files.paths import entries, files_below, is_file, is_folder
 from loaders.manifest import file_digest
 
 TRUST_OPTION = "--trust-model-pack"

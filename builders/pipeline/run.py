@@ -40,9 +40,11 @@ from builders.pipeline.workspace import Batch, ExcludedRow, Result, Workspace
 from loaders.engines.engine import Engine, Unsendable
 from loaders.engines.local import Local
 from loaders.errors import BedsideError
+from loaders.files.bad_rows import MAX_BAD, BadRow, check_bad
 from loaders.files.disk import write_whole
+from loaders.files.kinds import AS_UTF8
 from loaders.files.stores import Store
-from loaders.files.untrusted import AS_UTF8, MAX_BAD, NOT_UTF8, BadRow, check_bad
+from loaders.files.texts import NOT_UTF8
 from loaders.manifest import StageCount
 from loaders.reached import code_digest
 

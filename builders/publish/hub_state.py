@@ -23,7 +23,7 @@ from builders.publish.local_release import LocalFile, LocalRelease
 from builders.publish.watch import DeadlinePassed, Watch
 from loaders.errors import InputError, first_of
 from loaders.files.disk import scratch
-from loaders.files.untrusted import read_json
+from loaders.files.json_values import read_json
 from loaders.hub_errors import MALFORMED, http_cause, in_words, is_temporary, status_of
 from loaders.manifest import NAME, file_digest
 

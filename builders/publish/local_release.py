@@ -9,8 +9,9 @@ from pathlib import Path
 
 from builders.release.naming import CARD, CROISSANT, named_card, named_croissant
 from loaders.errors import InputError, ReleaseError
+from loaders.files.json_values import read_object
+from loaders.files.opening import read_file
 from loaders.files.tables import open_parquet
-from loaders.files.untrusted import read_file, read_object
 from loaders.manifest import KEPT, NAME, FileFacts, Manifest, Problem, file_digest
 
 

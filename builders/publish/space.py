@@ -11,7 +11,7 @@ from huggingface_hub import CommitOperationAdd, HfApi
 
 from builders.publish.hub_state import check_name
 from loaders.errors import HubError
-from loaders.files.untrusted import read_text
+from loaders.files.texts import read_text
 from loaders.hub_errors import in_words
 
 MARK = "bedside-report"

@@ -17,7 +17,10 @@ from builders.licences import corpus_licence
 from builders.release.cards import config_info, config_metadata, other_tables
 from builders.release.naming import CARD, CROISSANT
 from loaders.errors import InputError
-from loaders.files.untrusted import is_file, parse_yaml, read_json, read_text
+from loaders.files.json_values import read_json
+from loaders.files.paths import is_file
+from loaders.files.texts import read_text
+from loaders.files.yaml_values import parse_yaml
 from loaders.manifest import Config, Manifest, Problem
 
 _MOST_CARD = 4 << 20

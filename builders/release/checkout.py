@@ -10,7 +10,7 @@ from pathlib import Path
 
 import builders
 from loaders.errors import InputError
-from loaders.files.untrusted import is_file, is_there, resolved
+from loaders.files.paths import is_file, is_there, resolved
 from loaders.manifest import Code, file_digest
 
 LOCKS = "scripts/locks"

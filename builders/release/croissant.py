@@ -16,7 +16,9 @@ from typing import Any, cast
 
 from builders.release.naming import CROISSANT as NAME
 from loaders.errors import InputError
-from loaders.files.untrusted import check_text, parse_yaml, read_json, read_text
+from loaders.files.json_values import read_json
+from loaders.files.texts import check_text, read_text
+from loaders.files.yaml_values import parse_yaml
 from loaders.manifest import Config, Json, Manifest, Problem
 from loaders.schema import features_of
 

@@ -17,7 +17,9 @@ from pathlib import Path
 from builders.release.checkout import Checkout
 from loaders.errors import BedsideError, InputError
 from loaders.files.disk import write_whole, writing
-from loaders.files.untrusted import is_file, is_there, parse_json, read_text
+from loaders.files.json_values import parse_json
+from loaders.files.paths import is_file, is_there
+from loaders.files.texts import read_text
 from loaders.manifest import file_digest
 
 _MADE_FROM = "made-from"

@@ -18,7 +18,7 @@ from builders.pipeline.rows import Row
 from builders.release.shards import read_rows
 from loaders.corpus import Corpus
 from loaders.errors import InputError
-from loaders.files.untrusted import understood
+from loaders.files.json_values import understood
 from loaders.manifest import Manifest, order_splits
 from loaders.pages import Entry, write_page
 from loaders.schema import Upgrade

@@ -18,8 +18,10 @@ from builders.release.diff import Change, Diff, diff
 from builders.release.naming import ADDED, CARD, CROISSANT, REPOSITORY, SAME_TAG, TAG
 from builders.release.verify import verify
 from loaders.errors import InputError
+from loaders.files.json_values import read_object
+from loaders.files.paths import is_file
 from loaders.files.tables import open_parquet
-from loaders.files.untrusted import is_file, read_object, read_text
+from loaders.files.texts import read_text
 from loaders.manifest import IMAGES_OF, Manifest, Problem, other_versions, versions_in_words
 
 _NAMED = "names the repository and version that it was published as"

@@ -8,7 +8,7 @@ from pathlib import Path
 from loaders.corpus import is_path, no_folder
 from loaders.errors import HubError, ReleaseError
 from loaders.files.caches import refuse_cache
-from loaders.files.untrusted import is_file, is_folder
+from loaders.files.paths import is_file, is_folder
 
 
 def resolve(source: str, *, cache_dir: Path | None = None) -> Path:

@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 from builders.pipeline.rows import BuildError, Row, to_table
 from builders.pipeline.run import EXCLUSIONS
 from loaders.errors import InputError, ReleaseError
+from loaders.files.bad_rows import BadRow
 from loaders.files.disk import writing
 from loaders.files.tables import open_parquet, parquet_rows
-from loaders.files.untrusted import BadRow
 from loaders.manifest import Manifest, order_splits
 from loaders.schema import features_of
 

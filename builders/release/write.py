@@ -32,7 +32,8 @@ from builders.release.shards import GROUP_ROWS, SHARD_BYTES, Shape, Shard, read_
 from loaders.engines.engine import Engine
 from loaders.errors import BedsideError, InputError, ReleaseError, first_of
 from loaders.files.disk import beside, make_folder, write_whole, writing
-from loaders.files.untrusted import blocks_of, entries, files_below, is_folder, is_there, open_file, resolved
+from loaders.files.opening import blocks_of, open_file
+from loaders.files.paths import entries, files_below, is_folder, is_there, resolved
 from loaders.manifest import (
     NAME,
     Code,

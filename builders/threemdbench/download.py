@@ -30,8 +30,8 @@ from builders.threemdbench.request import Limits, Refused, host_of, request, web
 from builders.threemdbench.robots import MOST_BYTES, Robots
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
+from loaders.files.opening import read_file
 from loaders.files.records import from_json, to_json
-from loaders.files.untrusted import read_file
 
 __all__ = ["Downloads", "Fetched", "Limits", "Wanted"]
 

@@ -16,8 +16,8 @@ from builders.pipeline.image_store import digest_of_image
 from builders.pipeline.rows import Row
 from builders.release.resolve import resolve
 from loaders.errors import InputError, ReleaseError
+from loaders.files.bad_rows import BadRow
 from loaders.files.tables import Record, parquet_rows
-from loaders.files.untrusted import BadRow
 from loaders.manifest import Manifest, canonical_json
 from loaders.threemdbench import CORPUS, PERSONALITIES
 

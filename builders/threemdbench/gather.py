@@ -21,7 +21,8 @@ from builders.threemdbench.download import Downloads, Fetched, Wanted
 from builders.threemdbench.labels import LabelMap, assign
 from builders.threemdbench.sources import Photo, PhotoSource
 from loaders.errors import InputError
-from loaders.files.untrusted import BadRow, digest_of
+from loaders.files.bad_rows import BadRow
+from loaders.files.opening import digest_of
 
 # Licences other than Creative Commons that were read, and allow a photo to be shared and adapted.
 SHAREABLE = frozenset({"SCIN Data Use License"})

@@ -19,8 +19,9 @@ from builders.threemdbench.steps import BASIC, FACTS
 from builders.unanswered import UNANSWERED, ask_again, counted
 from loaders.errors import BedsideError, first_of
 from loaders.files.disk import write_whole
+from loaders.files.opening import read_file
+from loaders.files.paths import is_file
 from loaders.files.stores import Store
-from loaders.files.untrusted import is_file, read_file
 from loaders.threemdbench import CORPUS
 
 LEFT_OUT = "left-out.jsonl"  # in the workspace: which files were left out, by name

@@ -36,7 +36,7 @@ from loaders.engines.fingerprints import Fingerprint, fingerprint, machine
 from loaders.engines.local import GRAIN, pickled
 from loaders.engines.sight import check_seen, node
 from loaders.errors import BedsideError, InputError
-from loaders.files.untrusted import is_folder
+from loaders.files.paths import is_folder
 
 RETRIES = 5
 """How often a unit is redone whose worker or node died."""

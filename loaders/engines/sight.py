@@ -8,7 +8,7 @@ import platform
 from pathlib import Path
 
 from loaders.errors import InputError
-from loaders.files.untrusted import is_folder
+from loaders.files.paths import is_folder
 
 SHARED = "Put it on a disk that all nodes share"
 

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from loaders.errors import InputError
-from loaders.files.untrusted import parse_yaml, read_text
+from loaders.files.texts import read_text
+from loaders.files.yaml_values import parse_yaml
 
 Columns = Mapping[str, str | None]
 _WORD = re.compile(r"[\w.-]{1,40}")

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loaders.errors import CHECK_PATH, NAME_FOLDER, InputError
-from loaders.files.untrusted import digest_of, is_folder, is_hidden, is_inside, is_text, is_there
+from loaders.files.opening import digest_of
+from loaders.files.paths import is_folder, is_hidden, is_inside, is_there
+from loaders.files.texts import is_text
 
 AMBIGUOUS = "image ambiguous"
 """How the `problem` begins of a name that fits several images."""

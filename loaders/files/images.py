@@ -20,7 +20,8 @@ from PIL import Image, UnidentifiedImageError
 from loaders.errors import InputError
 from loaders.files.colours import in_srgb
 from loaders.files.image_formats import Refused, raw, readable, refused, stated_sizes
-from loaders.files.untrusted import TooLong, mistaken, read_file
+from loaders.files.kinds import mistaken
+from loaders.files.opening import TooLong, read_file
 
 MAX_PIXELS = 50_000_000
 MAX_BYTES = 256 << 20

@@ -21,9 +21,10 @@ from pathlib import Path
 
 from loaders.errors import BedsideError, InputError
 from loaders.files.disk import HOST, write_whole
+from loaders.files.paths import is_file
 from loaders.files.records import from_json
 from loaders.files.stores import IN_USE, Store, locked
-from loaders.files.untrusted import is_file, read_text
+from loaders.files.texts import read_text
 
 LASTS = 120.0
 """Seconds after which a lease that nobody renews expires."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from loaders.errors import InputError
-from loaders.files.untrusted import is_there, resolved
+from loaders.files.paths import is_there, resolved
 
 Value = TypeVar("Value")
 

@@ -11,7 +11,8 @@ from typing import ClassVar, Self
 
 from loaders.errors import BedsideError, InputError
 from loaders.files.disk import make_folder, scratch
-from loaders.files.untrusted import is_there, open_file
+from loaders.files.opening import open_file
+from loaders.files.paths import is_there
 
 
 class SqliteStore:

@@ -18,7 +18,8 @@ import filelock
 
 from loaders.errors import BedsideError
 from loaders.files.disk import make_folder, sweep, write_first, write_whole, writing
-from loaders.files.untrusted import is_there, read_file
+from loaders.files.opening import read_file
+from loaders.files.paths import is_there
 
 IN_USE = "another build is using this workspace"
 

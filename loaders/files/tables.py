@@ -25,27 +25,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loaders.errors import CHECK_LINES, CHECK_WHOLE, InputError
+from loaders.files.bad_rows import BadRow
+from loaders.files.cells import LONGEST_ROW, separator_of
 from loaders.files.disk import NO_ROOM, refuse_disk
-from loaders.files.untrusted import (
-    LONGEST_ROW,
-    MOST_BYTES,
-    BadRow,
-    blocks_of,
-    check_text,
-    decode,
-    digest_of,
-    is_text,
-    line_text,
-    mistaken,
-    name_of,
-    open_file,
-    parse_json,
-    parse_yaml,
-    read_file,
-    separator_of,
-    stream_lines,
-    unusual,
-)
+from loaders.files.json_values import parse_json, unusual
+from loaders.files.kinds import mistaken
+from loaders.files.opening import MOST_BYTES, blocks_of, digest_of, open_file, read_file
+from loaders.files.paths import name_of
+from loaders.files.texts import check_text, decode, is_text, line_text, stream_lines
+from loaders.files.yaml_values import parse_yaml
 
 # A caption can be long; a field this long means a quote that was never closed.
 FIELD_LIMIT = 1 << 20

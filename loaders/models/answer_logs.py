@@ -18,7 +18,10 @@ from pathlib import Path
 
 from loaders.errors import InputError
 from loaders.files.disk import HOST, private_folder, writing
-from loaders.files.untrusted import blocks_of, entries, is_folder, open_file, parse_json, stream_lines
+from loaders.files.json_values import parse_json
+from loaders.files.opening import blocks_of, open_file
+from loaders.files.paths import entries, is_folder
+from loaders.files.texts import stream_lines
 
 Row = tuple[str, str, str, str, int | None, int | None]
 """An answer as it is stored: digest and model of the request, the request, the answer, tokens of both."""

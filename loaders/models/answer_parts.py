@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from loaders.errors import InputError
-from loaders.files.untrusted import is_there
+from loaders.files.paths import is_there
 from loaders.models.answer_logs import LogWriter, Row, rows_of
 from loaders.models.answers import AnswerStore, parts_of
 from loaders.models.messages import Answer

@@ -39,9 +39,9 @@ from typing import Any, ClassVar, Self, TypeVar, Unpack
 
 from loaders.errors import InputError
 from loaders.files.disk import private_folder
+from loaders.files.paths import is_there
 from loaders.files.records import from_json
 from loaders.files.sqlite_store import SqliteStore
-from loaders.files.untrusted import is_there
 from loaders.models.answer_logs import Row, ended, forget, rows_of, units_of
 from loaders.models.messages import Answer, ChatModel, Decoding, Message, read_image
 

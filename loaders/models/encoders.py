@@ -30,7 +30,8 @@ from numpy.typing import NDArray
 
 from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.files.disk import refuse_disk
-from loaders.files.untrusted import is_file, is_folder, open_by_number
+from loaders.files.opening import open_by_number
+from loaders.files.paths import is_file, is_folder
 from loaders.models.encoder import Encoder, Vectors, unit
 
 PRECISIONS = ("fp32", "bf16", "fp16")

@@ -10,7 +10,7 @@ from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, Repositor
 
 from loaders.errors import ModelError
 from loaders.files.caches import refuse_cache
-from loaders.files.untrusted import is_file
+from loaders.files.paths import is_file
 
 SMALL_FILES = ("*.json", "*.txt", "*.model")  # configurations and tokenizers, never weights
 FETCH_SMALL = " ".join(f"--include '{pattern}'" for pattern in SMALL_FILES)

@@ -15,7 +15,8 @@ from open_clip.pretrained import download_pretrained_from_hf
 from open_clip.transform import PreprocessCfg, image_transform_v2
 
 from loaders.errors import InputError, ModelError
-from loaders.files.untrusted import entries, is_file, is_folder, read_json, understood
+from loaders.files.json_values import read_json, understood
+from loaders.files.paths import entries, is_file, is_folder
 from loaders.models.encoders_hub import TOKENIZER_FILES, hub_file, hub_folder, missing
 from loaders.models.encoders_torch import (
     Setting,

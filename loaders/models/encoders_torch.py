@@ -19,7 +19,7 @@ from PIL import Image
 
 from loaders.errors import BedsideError, InputError, ModelError
 from loaders.files.disk import refuse_disk
-from loaders.files.untrusted import digest_of
+from loaders.files.opening import digest_of
 from loaders.models.encoder import Encoder, Vectors, unit
 
 LIBRARIES = ("torch", "torchvision", "pillow", "numpy")

@@ -11,7 +11,8 @@ import transformers
 from numpy.typing import NDArray
 
 from loaders.errors import InputError, ModelError
-from loaders.files.untrusted import is_file, read_json, understood
+from loaders.files.json_values import read_json, understood
+from loaders.files.paths import is_file
 from loaders.models.encoders_hub import FETCH_SMALL, TOKENIZER_FILES, hub_file, hub_folder
 from loaders.models.encoders_torch import (
     Setting,

@@ -28,7 +28,8 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from loaders.errors import InputError, ModelError, ModelRefused
-from loaders.files.untrusted import is_file, read_file
+from loaders.files.opening import read_file
+from loaders.files.paths import is_file
 from loaders.models.failures import Unanswered
 from loaders.models.messages import Answer, ChatModel, Decoding, Message, read_image
 from loaders.models.tries import Tries

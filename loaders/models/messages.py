@@ -11,7 +11,7 @@ from typing import Any, Literal, NotRequired, TypedDict, Unpack
 
 from loaders.errors import InputError
 from loaders.files.images import MAX_BYTES
-from loaders.files.untrusted import read_file
+from loaders.files.opening import read_file
 
 REQUEST: ContextVar[str] = ContextVar("request", default="")
 """The name of the current request, kept when the request is sent again; "" for none.

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loaders.errors import CHECK_PATH, InputError
-from loaders.files.untrusted import is_file, is_folder, read_text
+from loaders.files.paths import is_file, is_folder
+from loaders.files.texts import read_text
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 

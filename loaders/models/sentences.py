@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from loaders.errors import InputError, MissingExtra, ModelError
-from loaders.files.untrusted import is_folder, read_object
+from loaders.files.json_values import read_object
+from loaders.files.paths import is_folder
 from loaders.models.encoder import Vectors, unit
 
 _POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls", "pooling_mode_lasttoken": "last"}

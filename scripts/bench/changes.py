@@ -22,7 +22,7 @@ from builders.medlaybench_v.refine import by_rules
 from builders.medlaybench_v.sources import open_source
 from builders.medlaybench_v.sources.checks import row_problem
 from builders.medlaybench_v.vocabulary import read_vocabulary
-from loaders.files.untrusted import BadRow
+from loaders.files.bad_rows import BadRow
 from scripts.bench.lay import cases_of
 from scripts.terminal.console import output, table
 

@@ -30,7 +30,7 @@ from builders.medlaybench_v.sources.checks import row_problem
 from builders.medlaybench_v.steps import caption_of
 from builders.medlaybench_v.vocabulary import read_vocabulary
 from builders.medlaybench_v.words.reads_well import unexplained_words
-from loaders.files.untrusted import BadRow
+from loaders.files.bad_rows import BadRow
 from loaders.medlaybench_v import pairs_of
 from scripts.terminal.console import output, table
 

@@ -35,7 +35,7 @@ from builders.medlaybench_v.sources import open_source
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
 from builders.medlaybench_v.writing.draft import Drafter
 from builders.recipe import build
-from loaders.files.untrusted import BadRow
+from loaders.files.bad_rows import BadRow
 from scripts.bench.language import cmudict_for_textstat, textstat_values
 from scripts.bench.lay import cases_of
 from scripts.terminal.console import output, table

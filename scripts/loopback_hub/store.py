@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from loaders.files.untrusted import is_file
+from loaders.files.paths import is_file
 
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 

@@ -35,7 +35,8 @@ from baselines.medconceal.validity import reasons, stated
 from baselines.medlaybench_v.readability import foreign
 from baselines.results.run import Result
 from loaders.errors import InputError
-from loaders.files.untrusted import digest_of, is_there
+from loaders.files.opening import digest_of
+from loaders.files.paths import is_there
 from loaders.medconceal import Task, cases
 from loaders.models.prompts import Prompts
 from scripts.run.play import Play, decoding_of, open_corpus, play, record_of, roles_of, rules_of, warn_of_family

@@ -25,7 +25,8 @@ from baselines.threemdbench.consultation.tables import results
 from baselines.threemdbench.slices import NAME as SLICES
 from baselines.threemdbench.slices import sides_of
 from loaders.errors import InputError
-from loaders.files.untrusted import is_there, read_json
+from loaders.files.json_values import read_json
+from loaders.files.paths import is_there
 from loaders.models.prompts import Prompts
 from loaders.opened import Opened
 from scripts.run.cues import cue_facts, cues_of, warn_of_cues

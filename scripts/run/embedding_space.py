@@ -13,7 +13,8 @@ from baselines.medlaybench_v.embedding_space import all_models, evaluate, histog
 from baselines.medlaybench_v.embeddings import Embeddings
 from baselines.results.run import Result, RunRecord
 from loaders.errors import InputError
-from loaders.files.untrusted import is_there, read_json
+from loaders.files.json_values import read_json
+from loaders.files.paths import is_there
 from loaders.opened import Opened, open_data
 from scripts.run.stored import Rescored, Stored
 from scripts.run.stored_embeddings import stored_embeddings

@@ -16,7 +16,7 @@ from baselines.dialogue.run import Played, stands_in
 from baselines.results.run import because
 from baselines.threemdbench.consultation.cases import Cases, read_cases
 from baselines.threemdbench.consultation.names import check_candidates
-from loaders.files.untrusted import read_file
+from loaders.files.opening import read_file
 from loaders.opened import Opened
 from scripts.run.consultation import warn_of_cases
 from scripts.run.play import Asking, ModelSeed, open_corpus, play, roles_of

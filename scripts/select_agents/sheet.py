@@ -12,7 +12,7 @@ from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.selection_raters import dialogues_of, drawn, write_sheets
 from loaders.files.disk import make_folder, write_whole
 from loaders.files.images import image_bytes
-from loaders.files.untrusted import is_there
+from loaders.files.paths import is_there
 from scripts.terminal.console import output
 from scripts.terminal.options import LAST_SEED, base_of_sheets
 

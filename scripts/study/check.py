@@ -18,7 +18,7 @@ from baselines.study.schedule import Offer, fewest_people, rounds
 from baselines.study.site import DATABASE, PRIVATE, check_tables, open_database
 from baselines.study.tasks.task import Source, task_named
 from loaders.errors import MissingExtra
-from loaders.files.untrusted import is_there
+from loaders.files.paths import is_there
 from loaders.medconceal import TASKS, cases
 from scripts.run.play import Price, prices_of
 from scripts.study.folder import Database, Folder

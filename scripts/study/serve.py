@@ -24,7 +24,7 @@ from baselines.study.site import Site, open_site
 from baselines.study.store import fact_in, set_fact
 from baselines.study.tasks.task import Source
 from loaders.errors import InputError, MissingExtra
-from loaders.files.untrusted import is_file, is_there
+from loaders.files.paths import is_file, is_there
 from loaders.medconceal import Task
 from loaders.models.prompts import Prompts as Texts
 from loaders.opened import open_data

@@ -20,8 +20,8 @@ from baselines.results.headline import headline
 from baselines.results.published import named, published
 from baselines.results.run import DataUsed, Result, absent_files, write_run
 from loaders.files.disk import make_folder, write_whole
+from loaders.files.paths import is_file
 from loaders.files.places import command_line, without_places
-from loaders.files.untrusted import is_file
 from loaders.opened import Opened
 from scripts.terminal.console import errors, output, table, warn
 from scripts.terminal.tables import Number, Table

@@ -11,7 +11,8 @@ import typer
 
 from loaders.errors import NAME_FILE, InputError
 from loaders.files.disk import check_folder
-from loaders.files.untrusted import is_folder, is_text, is_there, resolved
+from loaders.files.paths import is_folder, is_there, resolved
+from loaders.files.texts import is_text
 
 EMBEDDINGS = Path("runs/embeddings")
 Word = TypeVar("Word")

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from loaders.errors import InputError
+from loaders.files.bad_rows import BadRow
+from loaders.files.paths import is_file, is_folder
 from loaders.files.tables import parquet_rows
-from loaders.files.untrusted import BadRow, is_file, is_folder
 from loaders.opened import open_data
 from scripts.terminal.console import output
 from scripts.terminal.progress import Bars

@@ -17,8 +17,8 @@ from builders.recipe import recipe_of
 from loaders.engines.choice import opened
 from loaders.errors import BedsideError
 from loaders.files import lease
+from loaders.files.bad_rows import BadRow
 from loaders.files.bucket import Bucket
-from loaders.files.untrusted import BadRow
 from scripts.cli import execute
 from tests.builders.test_sight import hiding
 from tests.parts.chat_server import ChatServer

@@ -18,8 +18,8 @@ from builders.release.shards import Shape
 from builders.steps import WHY, images, stages
 from loaders.engines.engine import Done, Engine, Task
 from loaders.errors import InputError
+from loaders.files.opening import digest_of
 from loaders.files.stores import Folder
-from loaders.files.untrusted import digest_of
 from tests.parts.pictures import drawn, jpeg
 from tests.parts.small_release import FEATURES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from loaders.files.untrusted import BadRow
+from loaders.files.bad_rows import BadRow
 
 Row = TypeVar("Row")
 

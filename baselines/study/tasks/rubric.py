@@ -34,7 +34,7 @@ from baselines.threemdbench.consultation.selection_raters import (
 )
 from loaders.errors import InputError
 from loaders.files.images import clean_bytes
-from loaders.files.untrusted import is_there
+from loaders.files.paths import is_there
 from loaders.models.messages import Answer
 
 DIALOGUES = 100

@@ -14,7 +14,8 @@ from safetensors.torch import save
 
 from loaders.errors import InputError
 from loaders.files.disk import refuse_disk, write_whole
-from loaders.files.untrusted import open_by_number, parse_json
+from loaders.files.json_values import parse_json
+from loaders.files.opening import open_by_number
 
 _ENTRY, _FORMAT = "bedside", "classifier 1"
 

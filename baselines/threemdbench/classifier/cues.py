@@ -20,9 +20,9 @@ import pyarrow.parquet as pq
 
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
+from loaders.files.opening import read_file
 from loaders.files.records import from_json, to_json
 from loaders.files.tables import open_parquet
-from loaders.files.untrusted import read_file
 from loaders.threemdbench import NAMES
 
 TOP = 3

@@ -20,7 +20,9 @@ from baselines.results.run import DataUsed
 from loaders.errors import InputError
 from loaders.files.image_files import image_files, linked_folders
 from loaders.files.images import image_bytes, open_image
-from loaders.files.untrusted import digest_of, is_folder, is_text, is_there
+from loaders.files.opening import digest_of
+from loaders.files.paths import is_folder, is_there
+from loaders.files.texts import is_text
 from loaders.opened import Opened
 from loaders.threemdbench import DIAGNOSES, NAMES, group_of
 

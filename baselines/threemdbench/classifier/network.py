@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from loaders.errors import InputError, MissingExtra, ModelError
-from loaders.files.untrusted import open_by_number
+from loaders.files.opening import open_by_number
 from loaders.models.encoders_hub import hub_file
 from loaders.models.encoders_torch import file_digest, loaded, revision
 

@@ -24,7 +24,7 @@ from baselines.threemdbench.classifier.data import Photo
 from baselines.threemdbench.classifier.network import open_network
 from baselines.threemdbench.classifier.views import TestViews
 from loaders.errors import InputError, MissingExtra
-from loaders.files.untrusted import is_folder
+from loaders.files.paths import is_folder
 from loaders.models.encoder import Encoder
 from loaders.models.encoders import PAPER_MODELS, open_encoder
 from loaders.models.encoders_torch import (

@@ -13,8 +13,9 @@ from baselines.results.run import RunRecord
 from baselines.threemdbench.classifier.data import Labelled, Photo
 from baselines.threemdbench.classifier.scoring import Answers, Scoring
 from loaders.errors import InputError
+from loaders.files.json_values import read_json
+from loaders.files.paths import is_there
 from loaders.files.records import from_json
-from loaders.files.untrusted import is_there, read_json
 
 NAME = "answers.json"
 """Name of the file of a run folder."""

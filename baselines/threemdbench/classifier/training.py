@@ -24,7 +24,7 @@ from baselines.threemdbench.classifier.pictures import Pictures
 from baselines.threemdbench.classifier.recipe import Recipe, epoch_order, key
 from baselines.threemdbench.classifier.views import TrainViews
 from loaders.errors import InputError, ModelError
-from loaders.files.untrusted import is_there
+from loaders.files.paths import is_there
 
 CHECKPOINT, BEST = "checkpoint.safetensors", "best.safetensors"
 

@@ -9,8 +9,8 @@ from typing import Any
 from baselines.threemdbench.classifier.checkpoint import read_tensors, write_tensors
 from baselines.threemdbench.classifier.network import Input, Network, reopened
 from loaders.errors import InputError
+from loaders.files.paths import is_there
 from loaders.files.records import from_json, to_json
-from loaders.files.untrusted import is_there
 
 NAME = "model.safetensors"
 """Name of the file of a run folder."""

@@ -24,7 +24,8 @@ from loaders.corpus import encoded
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.images import ImageError, cell_bytes, clean_bytes, open_image
-from loaders.files.untrusted import digest_of, is_there
+from loaders.files.opening import digest_of
+from loaders.files.paths import is_there
 from loaders.models.messages import read_image
 from loaders.pages import small_jpeg
 from loaders.threemdbench import PERSONALITIES, diagnosis_of, group_of, named_in, parse_complaints

@@ -12,7 +12,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from loaders.errors import InputError
-from loaders.files.untrusted import is_file, read_text
+from loaders.files.paths import is_file
+from loaders.files.texts import read_text
 from loaders.threemdbench import PERSONALITIES, TEMPERAMENTS
 
 FILE = "temperaments"

@@ -22,9 +22,11 @@ from builders.medlaybench_v.sources.files import Columns, Row, caption_rows
 from builders.medlaybench_v.sources.roco import ROCOV2, roco_digest, roco_folders, roco_rows
 from builders.samples.medlaybench_v import CAPTIONS, IMAGES
 from loaders.errors import CHECK_FOLDER, InputError
+from loaders.files.bad_rows import BadRow
 from loaders.files.image_files import AMBIGUOUS, ImageIndex
+from loaders.files.opening import digest_of
+from loaders.files.paths import is_folder, name_of
 from loaders.files.tables import read_records
-from loaders.files.untrusted import BadRow, digest_of, is_folder, name_of
 from loaders.medlaybench_v import SPLITS
 
 __all__ = ["ARTICLES", "OWN", "SAMPLE", "WRITTEN", "CaptionSource", "Row", "open_source"]

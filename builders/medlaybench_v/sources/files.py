@@ -11,8 +11,10 @@ from typing import Any
 
 from builders.pipeline.keys import Keys
 from loaders.errors import InputError
+from loaders.files.bad_rows import BadRow
+from loaders.files.cells import cell_text
+from loaders.files.paths import name_of
 from loaders.files.tables import Records, no_column, own_names, plain_name
-from loaders.files.untrusted import BadRow, cell_text, name_of
 from loaders.medlaybench_v import LAY_COLUMN, SPLITS, parse_cuis
 
 Row = dict[str, Any]

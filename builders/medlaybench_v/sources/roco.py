@@ -10,7 +10,10 @@ from pathlib import Path
 
 from builders.medlaybench_v.sources.files import ARTICLE, Row, article_link
 from loaders.errors import InputError
-from loaders.files.untrusted import BadRow, digest_of, is_file, is_there, line_text, lines_of, read_file
+from loaders.files.bad_rows import BadRow
+from loaders.files.opening import digest_of, read_file
+from loaders.files.paths import is_file, is_there
+from loaders.files.texts import line_text, lines_of
 from loaders.medlaybench_v import SPLITS, parse_cuis
 
 ROCOV2 = "eltorio/ROCOv2-radiology"

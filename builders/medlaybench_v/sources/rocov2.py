@@ -15,7 +15,8 @@ from huggingface_hub import HfApi
 from builders.medlaybench_v.sources.files import NO_IDENTIFIER, OTHER_TYPE, Row, text_cell
 from builders.medlaybench_v.sources.roco import ROCOV2
 from loaders.errors import HubError, InputError
-from loaders.files.untrusted import BadRow, unusual
+from loaders.files.bad_rows import BadRow
+from loaders.files.json_values import unusual
 from loaders.hub import HTTP_ERROR, HUB_ERRORS, hub_error
 from loaders.medlaybench_v import SPLITS, parse_cuis
 

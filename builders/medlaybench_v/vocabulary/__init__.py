@@ -21,8 +21,9 @@ from builders.medlaybench_v.vocabulary.headwords import in_sentence
 from builders.medlaybench_v.vocabulary.readers import Reading, TermCandidate, read_csv, read_medlineplus, read_umls
 from builders.medlaybench_v.words.terms import Term, terms_digest
 from loaders.errors import InputError
+from loaders.files.opening import open_file
+from loaders.files.paths import is_file, is_folder, name_of
 from loaders.files.tables import read_table
-from loaders.files.untrusted import is_file, is_folder, name_of, open_file
 
 BUNDLED = Path(__file__).with_name("vocabulary.csv")
 REVIEW = Path(__file__).with_name("vocabulary_review.csv")

@@ -16,20 +16,12 @@ from xml.etree import ElementTree
 
 from builders.medlaybench_v.words.terms import KINDS, POS, Term
 from loaders.errors import CHECK_WHOLE, InputError
+from loaders.files.bad_rows import BadRow, check_bad
+from loaders.files.cells import cell_text
+from loaders.files.opening import blocks_of, digest_of, open_file, read_file
+from loaders.files.paths import is_there, name_of
 from loaders.files.tables import Table, open_table
-from loaders.files.untrusted import (
-    BadRow,
-    blocks_of,
-    cell_text,
-    check_bad,
-    digest_of,
-    is_there,
-    line_text,
-    name_of,
-    open_file,
-    read_file,
-    stream_lines,
-)
+from loaders.files.texts import line_text, stream_lines
 from loaders.medlaybench_v import CUI
 
 # Sources of lay names inside UMLS; the first one that has a name wins.

@@ -10,8 +10,8 @@ from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
 from builders.threemdbench.sources.records import read_records, table_in
 from builders.threemdbench.sources.traits import traits
+from loaders.files.bad_rows import BadRow
 from loaders.files.image_files import ImageIndex
-from loaders.files.untrusted import BadRow
 
 _MD5 = re.compile(r"[0-9a-f]{32}\Z")
 _WRONG = "3 Wrongly labelled"

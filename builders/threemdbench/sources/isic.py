@@ -15,8 +15,9 @@ from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
 from builders.threemdbench.sources.records import Record, read_records, table_in
 from builders.threemdbench.sources.traits import traits
 from loaders.errors import InputError
+from loaders.files.bad_rows import BadRow
 from loaders.files.image_files import ImageIndex
-from loaders.files.untrusted import BadRow, name_of
+from loaders.files.paths import name_of
 
 _NAMES = ("isic_id", "image_id", "image_name", "image", "name")
 # The plain diagnosis, else the most specific level of the archive's tree.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.traits import UNTOLD, Traits
-from loaders.files.untrusted import BadRow
+from loaders.files.bad_rows import BadRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loaders.errors import InputError
+from loaders.files.cells import cell_text
+from loaders.files.paths import files_below, is_folder, is_hidden, is_inside, name_of
 from loaders.files.tables import Table, open_table
-from loaders.files.untrusted import cell_text, files_below, is_folder, is_hidden, is_inside, name_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,12 @@ from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
 from builders.threemdbench.sources.records import Record, read_records, table_in
 from builders.threemdbench.sources.traits import traits
 from loaders.errors import NAME_FOLDER, InputError
+from loaders.files.bad_rows import BadRow
+from loaders.files.cells import parse_literal
 from loaders.files.image_files import ImageIndex
+from loaders.files.paths import is_folder
 from loaders.files.tables import Table
-from loaders.files.untrusted import BadRow, check_text, is_folder, parse_literal
+from loaders.files.texts import check_text
 
 _IMAGES = ("image_1_path", "image_2_path", "image_3_path")
 _WEIGHTS = "weighted_skin_condition_label"

@@ -12,8 +12,9 @@ from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource, opaqu
 from builders.threemdbench.sources.records import read_records
 from builders.threemdbench.sources.traits import AGE_GROUPS, Traits, scale_of, traits
 from loaders.errors import InputError
+from loaders.files.bad_rows import BadRow
 from loaders.files.image_files import ImageFile, ImageIndex
-from loaders.files.untrusted import BadRow, name_of
+from loaders.files.paths import name_of
 
 _FILES = ("file", "path", "file_name", "filename", "image", "image_path")
 _ADDRESSES = ("url", "image_url", "content_url", "contenturl")

@@ -7,7 +7,8 @@ import time
 from baselines.report.classifier import CONTENT
 from baselines.threemdbench.slices import NAME as SLICES
 from loaders.errors import InputError, MissingExtra
-from loaders.files.untrusted import is_there, read_json
+from loaders.files.json_values import read_json
+from loaders.files.paths import is_there
 from scripts.run.classifier.options import Classifying
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.options_of import options_of

@@ -28,7 +28,7 @@ from loaders.corpus import OFFICIAL, is_path
 from loaders.errors import InputError, ReleaseError
 from loaders.files.image_files import SUFFIXES
 from loaders.files.images import ImageError
-from loaders.files.untrusted import is_file
+from loaders.files.paths import is_file
 from loaders.manifest import NAME
 from loaders.opened import Opened, open_data
 from loaders.registry import corpora

@@ -23,7 +23,7 @@ from builders.medconceal.dumps import LINES, Limits, records, window_of
 from builders.medconceal.threads import FLAIR, Admission, spool_threads, thread_rows
 from builders.samples.medconceal import comments, submissions
 from loaders.errors import InputError, MissingExtra
-from loaders.files.untrusted import BadRow
+from loaders.files.bad_rows import BadRow
 from tests.parts.processes import printed
 from tests.parts.rows import strictly
 

@@ -21,8 +21,8 @@ from builders.medlaybench_v.sources import open_source, roco
 from builders.medlaybench_v.sources.checks import row_problem
 from builders.medlaybench_v.sources.files import SOURCE_COLUMNS, Columns
 from loaders.errors import HubError, InputError
+from loaders.files.bad_rows import BadRow
 from loaders.files.tables import Records
-from loaders.files.untrusted import BadRow
 from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.http_client import httpx
 from tests.parts.places import shared_data

@@ -37,7 +37,9 @@ from builders.pipeline.workspace import ExcludedRow
 from builders.steps import PLACED, unique
 from loaders.engines.local import Local
 from loaders.errors import BedsideError, InputError, ModelError
-from loaders.files.untrusted import AS_UTF8, NOT_UTF8, BadRow
+from loaders.files.bad_rows import BadRow
+from loaders.files.kinds import AS_UTF8
+from loaders.files.texts import NOT_UTF8
 from scripts.terminal.progress import Bars
 
 SCHEMA = pa.schema([("id", pa.string()), ("split", pa.string()), ("licence", pa.string()), ("n", pa.int64())])

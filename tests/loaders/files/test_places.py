@@ -94,7 +94,7 @@ def test_links_are_followed_in_one_place() -> None:
         for path in code
         if ".resolve(" in path.read_text(encoding="utf-8").replace("Path(__file__).resolve(", "")
     ]
-    assert [name for name in found if not name.startswith("scripts/bench/")] == ["loaders/files/untrusted.py"]
+    assert [name for name in found if not name.startswith("scripts/bench/")] == ["loaders/files/paths.py"]
 
 
 def test_a_word_too_long_for_a_name_is_a_word(tmp_path: Path) -> None:

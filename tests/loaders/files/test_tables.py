@@ -17,8 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from loaders.errors import InputError
+from loaders.files.bad_rows import BadRow
+from loaders.files.json_values import read_json
 from loaders.files.tables import open_parquet, open_table, parquet_rows, read_records, read_table
-from loaders.files.untrusted import BadRow, read_json
 
 
 def written(path: Path, data: str | bytes) -> Path:

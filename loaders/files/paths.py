@@ -1,0 +1,113 @@
+"""What is at a path: a file, a folder, what it holds, where it leads.
+
+A file below a folder is used only if it still lies below it once links are resolved. Every question raises InputError
+if the system will not say; `Path.exists` and the like let such errors through.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+from loaders.errors import InputError
+
+
+def unreadable(path: Path, error: OSError, expected: str = "", do: str = "") -> InputError:
+    do = do or ("Ask for permission to read it" if error.errno in (errno.EACCES, errno.EPERM) else "")
+    return InputError(path, found=f"cannot be read ({error.strerror or error})", expected=expected, do=do)
+
+
+def is_no_name(error: ValueError) -> bool:
+    """Whether the error says that this cannot be a name: it holds NUL, or characters that this locale lacks."""
+    return isinstance(error, UnicodeEncodeError) or "null byte" in str(error)
+
+
+def is_there(path: Path) -> bool:
+    """Whether something exists at the path once links are followed.
+
+    Raises: InputError, like `is_file` and `is_folder`, if the system will not say: a folder above may not be
+    entered, a name is too long. (`Path.exists` and the like let such errors through.)
+    """
+    return _mode(path) is not None
+
+
+def is_file(path: Path) -> bool:
+    """Whether it is a regular file. Raises: InputError as `is_there`."""
+    mode = _mode(path)
+    return mode is not None and stat.S_ISREG(mode)
+
+
+def is_folder(path: Path) -> bool:
+    """Whether it is a folder. Raises: InputError as `is_there`."""
+    mode = _mode(path)
+    return mode is not None and stat.S_ISDIR(mode)
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return os.stat(path).st_mode  # noqa: PTH116 - one call for all three
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return None
+        raise unreadable(path, error) from None
+    except ValueError as error:
+        if not is_no_name(error):
+            raise
+        return None
+
+
+def entries(folder: Path) -> list[Path]:
+    """The content of a folder, sorted by name. Raises: InputError if it is not a folder or cannot be read."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise unreadable(folder, error, "a folder that can be read") from None
+
+
+def files_below(folder: Path) -> list[Path]:
+    """The regular files at any depth, by name; links to folders are not followed.
+
+    Raises: InputError if a folder cannot be read, since its content would silently be missing.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise unreadable(Path(error.filename), error, "a folder that can be read")
+
+    paths = (Path(here, name) for here, _, names in os.walk(folder, onerror=refuse) for name in names)
+    return sorted(path for path in paths if is_file(path))
+
+
+def name_of(path: Path) -> str:
+    """The name of a file as text; bytes that are not UTF-8 appear in it as \\xNN."""
+    return os.fsencode(path.name).decode("utf-8", "backslashreplace")
+
+
+def resolved(path: Path) -> Path:
+    """The path with all links resolved, whether or not it exists. Raises: InputError for a circle of links."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        found = "is a circular link" if isinstance(error, RuntimeError) else f"is not a valid path ({error})"
+        raise InputError(path, found=found, expected="a place") from None
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a file, by its name below a folder, or a folder that it is in, is hidden: a copy that a tool keeps, not
+    what a user put there.
+
+    >>> is_hidden("data/.DS_Store"), is_hidden(".git/config"), is_hidden("data/a.csv")
+    (True, True, False)
+    """
+    return any(part.startswith(".") for part in name.split("/"))
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    """Whether a path leads to something in the folder once all links are resolved."""
+    try:
+        return resolved(path).is_relative_to(resolved(folder))
+    except InputError:
+        return False
