@@ -211,7 +211,7 @@ def run_task(task: Task, options: Scored) -> None:
     warn_of_family(names, next(iter(names)), "judge")
     if elsewhere:
         warn(elsewhere)
-    _warn_of_script([judged.episode for judged in played.records], policy if computed else None)
+    _warn_of_words([judged.episode for judged in played.records], policy if computed else None)
     _warn_of_unread_findings([judged.episode for judged in played.records])
     numbers = results(played.records, record, row=row, seed=options.seed, summary=summary_of(names.get(WRITER)))
     _warn_of_unjudged(numbers)
@@ -277,10 +277,12 @@ def _weights_stand_in(policies: Sequence[PolicyConfig | None]) -> str:
     return ""
 
 
-def _warn_of_script(episodes: Sequence[Episode], policy: PolicyConfig | None) -> None:
-    """Says if the clinician writes in letters in which no turn touches a concern by its words. The policy is None if
-    none was used."""
+def _warn_of_words(episodes: Sequence[Episode], policy: PolicyConfig | None) -> None:
+    """Says if the clinician is silent, or writes in letters in which no turn touches a concern by its words. The policy
+    is None if none was used."""
     turns = [exchange.clinician for episode in episodes for exchange in episode.exchanges]
+    if empty := sum(not turn.strip() for turn in turns):
+        warn(f"{empty:,} of {len(turns):,} turns of the clinician are empty")
     others = sum(map(foreign, turns))
     if others:
         text = f"{others:,} of {len(turns):,} turns of the clinician are in other letters than Latin ones"
@@ -343,7 +345,7 @@ def rescore(stored: Stored) -> Rescored:
         numbers = [unread(one) if one.column in OF_WORDS else one for one in numbers]
     _warn_of_unjudged(numbers)
     episodes = [judged.episode for judged in records]
-    _warn_of_script(episodes, None)
+    _warn_of_words(episodes, None)
     _warn_of_unread_findings(episodes)
     return Rescored(numbers, {CURVES: curves(episodes)}, reasons(episodes))
 

@@ -18,7 +18,7 @@ from builders.medlaybench_v import recipe
 from loaders.models.scripted_chat import scripted
 from loaders.opened import open_data
 from scripts.cli import execute
-from scripts.run.confirmation import _warn_of_script
+from scripts.run.confirmation import _warn_of_words
 from scripts.run.retrieval import method_of
 from scripts.terminal.embedding import Encoding, embed_all
 
@@ -64,13 +64,16 @@ def test_captions_in_another_script_are_told(tmp_path: Path, capsys: pytest.Capt
     assert told.count("Layman: 1 captions are mostly in other letters than Latin ones") == 2 and "Expert:" not in told
 
 
-def test_turns_in_another_script_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    exchanges = [SimpleNamespace(clinician="您最担心的是什么?"), SimpleNamespace(clinician="What worries you?")]
+def test_turns_in_another_script_and_empty_ones_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """A product that answers with blanks, by a fault of its own, had numbers of 0 and no word about it."""
+    said = ("您最担心的是什么?", "What worries you?", " \n")
+    exchanges = [SimpleNamespace(clinician=one) for one in said]
     episodes: list[Any] = [SimpleNamespace(exchanges=exchanges)]
     for policy, more in ((DEFAULT, True), (replace(DEFAULT, overlap="rated"), False)):
-        _warn_of_script(episodes, policy)
+        _warn_of_words(episodes, policy)
         told = " ".join(capsys.readouterr().err.split())
-        assert "1 of 2 turns of the clinician" in told and ("--overlap rated" in told) == more
+        assert "1 of 3 turns of the clinician are empty" in told
+        assert "1 of 3 turns of the clinician are in other letters" in told and ("--overlap rated" in told) == more
 
 
 def test_retrieval_encodes_once_and_joins_the_report(
