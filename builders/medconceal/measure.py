@@ -25,8 +25,8 @@ _LABELS = re.compile(r"hidden\.(?:hidden_concerns\.\d+\.category|roleplay\.(?:op
 # For a made-up patient, who may also have an aunt, a town and a birthday.
 _MADE_UP = frozenset({"name", "place", "institution", "date", "age"})
 _MEANT = {
-    # A team's own id may be "case-00001", "patient_12" or "berlin-3", which in a text are a number, a user and a town.
-    "case_id": frozenset({"number", "user", "place", "institution", "age"}),
+    # An id may be "mc-9439160232c1", "case-00001" or "berlin-3": in a text a phone, a number and a town.
+    "case_id": frozenset({"number", "phone", "user", "place", "institution", "age"}),
     "hidden.name": _MADE_UP,  # a made-up name, also in a case that is not
 }
 """What a field may look like, since it is no text."""

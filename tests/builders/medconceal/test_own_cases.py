@@ -190,7 +190,20 @@ def test_an_id_or_a_made_up_name_that_leads_to_a_person_is_refused_and_not_repea
     assert told not in json.dumps(refused["refused"])
 
 
-@pytest.mark.parametrize("name", ["ward-7", "case-00001", "P-1987-0301", "patient_12", "berlin-3", "4459921", "../x"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ward-7",
+        "case-00001",
+        "P-1987-0301",
+        "patient_12",
+        "berlin-3",
+        "4459921",
+        "../x",
+        "mc-9439160232c1",
+        "P-001-123-4567",
+    ],
+)
 def test_an_id_as_teams_write_them_is_none_of_a_person(name: str) -> None:
     assert identifiers({"case_id": name}, made_up=False) == []
 
