@@ -97,7 +97,7 @@ def _mistake(recipe: Recipe[Any], error: BuildError) -> InputError:
     where, told, found = str(error).partition(": found ")
     found, _, expected = (found if told else where).partition(", expected ")
     place = f"recipe of {recipe.corpus.name}" + f", {where}" * bool(told)
-    do = "Repair the recipe, then run the same command again: finished batches are kept"
+    do = "Repair the recipe, or report it to its authors, then run the same command again: finished batches are kept"
     return InputError(place, found=found, expected=expected, do=do)
 
 
