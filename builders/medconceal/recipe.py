@@ -11,7 +11,6 @@ for the reviewer that is left in it.
 from __future__ import annotations
 
 import hashlib
-import secrets
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
@@ -60,13 +59,13 @@ from builders.medconceal.steps import (
 from builders.medconceal.threads import Admission, spool_threads, thread_rows
 from builders.pipeline.rows import Row
 from builders.pipeline.run import Run
+from builders.pseudonyms import fingerprint, read_key
 from builders.recipe import Build, ModelOptions, Plan, Recipe, withdrawn_keys
 from builders.release.preview import Table, by_split
 from builders.steps import PLACED, WHY, WITHDRAWN, Chat, Step, admit, unique
 from builders.unanswered import ask_again, counted
 from loaders.errors import InputError, MissingExtra
-from loaders.files.disk import private_folder, write_whole
-from loaders.files.opening import read_file
+from loaders.files.disk import private_folder
 from loaders.files.paths import is_there, name_of
 from loaders.files.stores import Store
 from loaders.installed import installed_versions
@@ -76,7 +75,6 @@ from loaders.reached import code_digest
 
 CASES = 300  # in the paper
 REVIEW = "review.html"
-KEY_FILE = "pseudonyms.key"
 _TOLD = 64 << 20  # bytes of a window up to which no notice is needed
 CONFIGS = (
     Config(name="charts", splits=[SPLIT], columns=CHARTS),
@@ -268,7 +266,7 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
     scrub("")  # report a missing package now, not after hours
     chat = build.chat(read_prompts)
     assert chat is not None
-    key = _PUBLIC_KEY if source.invented else _key(options.key or workspace / KEY_FILE, own=options.key is None)
+    key = _PUBLIC_KEY if source.invented else read_key(options.key, workspace)
     MissingExtra.check("threads", purpose="threads of a forum")
     since, until = _seconds("--since", options.since), _seconds("--until", options.until, last=True)
     admission = Admission(options.community, since, until)
@@ -277,7 +275,6 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
     if not is_there(spool):
         _tell_needs([*source.submissions, *source.comments], build.tell)
     threads = spool_threads(source.submissions, source.comments, spool, admission=admission)
-    fingerprint = hashlib.sha256(b"fingerprint" + key).hexdigest()[:16]
     facts = Source(
         name=f"{source.name}: {threads.counts['threads']:,} threads with the flair",
         digest=digest,
@@ -289,7 +286,7 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
         rows=thread_rows(threads, key),
         records=threads.records,
         schema=SOURCE,
-        identity=f"{digest} {fingerprint}",
+        identity=f"{digest} {fingerprint(key)}",
         steps=[*_thread_steps(options, chat, source.invented)],
         sources=lambda rows: [facts],
         settings={
@@ -299,7 +296,7 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
             "window": [options.since, options.until],
             "cases": options.cases,
             "family_filter": not options.any_family,
-            "pseudonyms": fingerprint,
+            "pseudonyms": fingerprint(key),
             "model": chat.record,
         },
         card=lambda manifest: _card(manifest, chat, source.invented),
@@ -355,20 +352,6 @@ def _thread_steps(options: Options, chat: Chat, invented: bool) -> Iterator[Step
 def _scanners() -> dict[str, str]:
     """The versions of the packages that know identifiers."""
     return installed_versions(*_PRIVACY)
-
-
-def _key(path: Path, *, own: bool) -> bytes:
-    """The secret behind the pseudonyms; a workspace's own is made in its first build and kept.
-
-    Raises: InputError if a file that the user names is missing or shorter than 32 bytes.
-    """
-    if own and not is_there(path):
-        write_whole(path, secrets.token_bytes(32), private=True)
-    key = read_file(path, expected="a secret of at least 32 bytes")
-    if len(key) < 32:
-        do = "Create one with: head -c 32 /dev/urandom > FILE"
-        raise InputError(path, found=f"{len(key)} bytes", expected="a secret of at least 32", do=do)
-    return key
 
 
 _SUBJECTS = "Fear, shame, illness, dying, alcohol and mistrust."

@@ -6,8 +6,6 @@ and texts as they were posted: it is private, stays in the workspace, and no rel
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import re
 import sqlite3
 from array import array
@@ -30,6 +28,7 @@ from builders.medconceal.chains import (
 )
 from builders.medconceal.dumps import LINES, records
 from builders.pipeline.rows import Row
+from builders.pseudonyms import pseudonym
 from loaders.errors import InputError
 from loaders.files.bad_rows import BadRow
 from loaders.files.disk import make_folder, scratch, writing
@@ -332,11 +331,6 @@ def thread_rows(threads: Threads, key: bytes) -> Iterator[Row | BadRow]:
         names = [name for (name,) in base.execute("SELECT id FROM posts")]
         for reference, name in sorted((pseudonym(key, "thread", name), name) for name in names):
             yield _row(base, name, reference, key)
-
-
-def pseudonym(key: bytes, kind: str, name: str) -> str:
-    """What replaces a name outside the workspace: 32 hex digits that only the key can link to it."""
-    return hmac.new(key, f"{kind} {name}".encode(), hashlib.sha256).hexdigest()[:32]
 
 
 def _row(base: sqlite3.Connection, name: str, reference: str, key: bytes) -> Row:

@@ -15,6 +15,7 @@ from pathlib import Path
 from builders.pipeline.image_store import digest_of_image
 from builders.pipeline.rows import Row
 from builders.release.resolve import resolve
+from builders.threemdbench.own import Nameless
 from loaders.errors import InputError, ReleaseError
 from loaders.files.bad_rows import BadRow
 from loaders.files.tables import Record, parquet_rows
@@ -66,11 +67,13 @@ NONE = Earlier()
 _COLUMNS = ("personality", "group_id", "image", "diagnosis")
 
 
-def read_earlier(releases: Iterable[str]) -> Earlier:
+def read_earlier(releases: Iterable[str], hiding: Nameless) -> Earlier:
     """What releases of 3MDBench, folders or REPO@TAG, say about their photos.
 
+    Early releases have the names of one's own groups, which `hiding` turns into today's pseudonyms.
+
     Raises: ReleaseError for anything that is not a release, is of another corpus, or is damaged; HubError as `resolve`;
-    InputError if a photo is in different splits of two of them.
+    InputError if a photo is in different splits of two of them, or its groups have pseudonyms of another key.
     """
     splits: dict[str, str] = {}
     temperaments: dict[str, str] = {}
@@ -86,13 +89,14 @@ def read_earlier(releases: Iterable[str]) -> Earlier:
             raise ReleaseError(release, found=f"a release of {manifest.corpus}", expected=f"one of {CORPUS.name}")
         manifest.require(folder)
         contents.append(manifest.content_digest)
+        named = not _same_key(release, manifest, hiding)
         for split, where, row in _photos(folder, manifest):
             key = row[CORPUS.key]
             if splits.setdefault(key, split) != split:
                 found = f"{key} in {split}, which an earlier one has in {splits[key]}"
                 raise InputError(f"--follows {release}: {where}", found=found, expected="one split in all")
             if row["group_id"]:
-                of_patients[row["group_id"]].add(split)
+                of_patients[hiding.group(row["group_id"]) if named else row["group_id"]].add(split)
             picture = hashlib.sha256((row["image"] or {}).get("bytes") or b"").hexdigest()
             of_pictures[picture].add(split)
             pictures[key].add(picture)
@@ -108,6 +112,19 @@ def read_earlier(releases: Iterable[str]) -> Earlier:
         _frozen(diagnoses),
         tuple(contents),
     )
+
+
+def _same_key(release: str, manifest: Manifest, hiding: Nameless) -> bool:
+    """Whether the release has pseudonyms, by the key of this build. Raises: InputError if they are by another one."""
+    theirs = manifest.settings.get("pseudonyms")
+    if theirs and hiding.sources and theirs != hiding.fingerprint:
+        raise InputError(
+            "--key",
+            found=f"another key than that of --follows {release}, so that no group could be recognized",
+            expected=f"the key with the fingerprint {theirs}",
+            do="Name the file pseudonyms.key of that release's workspace",
+        )
+    return bool(theirs)
 
 
 def _photos(folder: Path, manifest: Manifest) -> Iterator[tuple[str, str, Record]]:

@@ -33,6 +33,7 @@ from builders.threemdbench.findings import FAULTS
 from builders.threemdbench.gather import SHAREABLE, Admission, gather, rows_digest
 from builders.threemdbench.measure import FLOOR, RULES, check_row, measure
 from builders.threemdbench.mixed import class_keys
+from builders.threemdbench.own import leave_own, nameless
 from builders.threemdbench.preview import PREVIEW
 from builders.threemdbench.prompts import read_prompts
 from builders.threemdbench.remarks import alike, apart, followed, leave_queue, left_out, unanswered
@@ -144,6 +145,13 @@ class Options(ModelOptions):
             "published separately.",
         ),
     ] = ()
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Secret key for the pseudonyms of your own groups of photos [WORK/pseudonyms.key, created once].",
+        ),
+    ] = None
     seed: Annotated[
         int, typer.Option(min=0, help="Random seed for sampling, splits, temperaments and authored complaints.")
     ] = 1
@@ -175,7 +183,9 @@ def plan(build: Build[Options]) -> Plan:
     options, workspace = build.options, build.workspace
     targets = _targets(options)
     decisions = read_decisions(options.decisions)
-    earlier = read_earlier(options.follows)
+    origins = [(source_name(text), origin_of(text)) for text in options.sources]
+    hiding = nameless(origins, options.key, workspace)
+    earlier = read_earlier(options.follows, hiding)
     chat = build.chat(read_prompts)
     licences = _pairs("--licence", options.licences)
     for name, licence in licences.items():
@@ -188,16 +198,17 @@ def plan(build: Build[Options]) -> Plan:
     applied = decisions.matching([*((row["image_id"], row["content"]) for row in rows), *class_keys(rows)])
     deciding = Decisions(applied)
     identity = rows_digest(rows)
-    origins = [(source_name(text), origin_of(text)) for text in options.sources]
+    hidden_by = hiding.fingerprint if hiding.hides(rows) else ""
     queue = Queue(workspace / "queues" / f"{identity[:16]}-{deciding.digest[:16]}.json")
     return Plan(
-        rows=[*bad, *_rows(rows)],
+        rows=[*bad, *_rows(map(hiding.row, rows))],
         schema=SOURCE,
-        identity=json.dumps([identity, [(row.where, row.reason, row.detail) for row in bad]]),
+        identity=json.dumps([identity, hidden_by, [(row.where, row.reason, row.detail) for row in bad]]),
         steps=_steps(build, targets, curator, deciding, queue, earlier, chat),
         sources=lambda count: _sources(sources, rows),
         settings=_settings(options, targets, curator, chat, licences)
         | {"decisions": _counted(decisions, applied) if decisions.by_key else None}
+        | ({"pseudonyms": hidden_by} if hidden_by else {})
         | ({"follows": [*earlier.contents]} if earlier.contents else {}),
         card=lambda manifest: card(manifest, origins, chat),
         chat=chat,
@@ -207,6 +218,7 @@ def plan(build: Build[Options]) -> Plan:
             [
                 *([] if SAMPLE in options.sources else left_out(rows, workspace, finished)),
                 *decisions.left_over(applied, "the photo or class"),
+                *leave_own(rows, hiding, workspace),
                 *apart(options.sources, rows),
                 *alike(rows),
                 *leave_queue(queue.path, workspace, finished),

@@ -96,12 +96,15 @@ def unanswered(workspace: Path, store: Store, finished: Run) -> Iterator[str]:
 def left_out(rows: Iterable[Row], workspace: Path, finished: Run) -> Iterator[str]:
     """Record beside the build which files were left out, since a release only has their keys. Returns where, and which
     labels no table knows: a folder of one's own has names of its own."""
-    files = {row["image_id"]: row["source_file"] for row in rows}
+    by_key = {row["image_id"]: row for row in rows}
     labels: Counter[str] = Counter()
     lines = []
     for row in finished.exclusions():
-        labels.update([str(row["detail"])] * (row["reason"] == UNKNOWN))
-        told = {"file": files.get(row["key"]), **{name: row[name] for name in ("key", "stage", "reason", "detail")}}
+        photo = by_key.get(row["key"], {})
+        why = photo.get("refused") or row  # of photos of one's own the build knows no details
+        labels.update([str(why["detail"])] * (why["reason"] == UNKNOWN))
+        told = {"file": photo.get("source_file"), "key": row["key"], "stage": row["stage"]}
+        told |= {name: why[name] for name in ("reason", "detail")}
         lines.append(json.dumps(told, ensure_ascii=False) + "\n")
     write_whole(workspace / LEFT_OUT, "".join(lines).encode())
     if labels:

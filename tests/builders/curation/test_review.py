@@ -23,7 +23,7 @@ from builders.threemdbench import recipe
 from loaders.errors import BedsideError, InputError
 from loaders.manifest import Manifest
 from scripts.cli import execute
-from tests.builders.threemdbench.test_recipe import build, photo_table, reasons, rows_of
+from tests.builders.threemdbench.test_recipe import build, owned, photo_table, reasons, rows_of
 from tests.parts.pictures import drawn, jpeg, photo
 from tests.parts.small_release import files_of
 
@@ -62,7 +62,7 @@ def first(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def queue_of(folder: Path, out: str = "release") -> dict[str, Item]:
     """The queue of a build, by the file of each photo."""
-    names = {row["image_id"]: row["source_file"] for row in rows_of(folder / out)}
+    names = {row["image_id"]: row["file"] for row in owned(folder / out)}
     queue = read_queue(folder / f"{out}.work" / NAME)
     return {names.get(item.picture.key, item.facts["label in the source"]): item for item in queue}
 
@@ -88,14 +88,14 @@ def test_what_the_checks_are_unsure_of_is_in_the_queue_and_nothing_else(first: P
 
 def test_decisions_are_applied(table: Path, first: Path, tmp_path: Path) -> None:
     queue = queue_of(first)
-    fine = next(row["image_id"] for row in rows_of(first / "release") if row["source_file"] == "fine.jpg")
+    fine = next(row["image_id"] for row in owned(first / "release") if row["file"] == "fine.jpg")
     path = decide(
         tmp_path / "decisions.csv", (queue["acne"], "accept", ""), (queue["eczema"], "reject", "wrong diagnosis")
     )
     with path.open("a", encoding="utf-8") as file:
         file.write(f"{fine},,reject,identifiable person\nnobody,,accept,\n")
     manifest = build(tmp_path, f"table={table}", decisions=(path,))
-    assert {row["source_file"] for row in rows_of(tmp_path / "release")} == {"little.png", "psoriasis.png", "warts.jpg"}
+    assert {row["file"] for row in owned(tmp_path / "release")} == {"little.png", "psoriasis.png", "warts.jpg"}
     assert reasons(tmp_path / "release") == {
         "curate: quality: small": 1,
         "curate: review: identifiable person": 1,

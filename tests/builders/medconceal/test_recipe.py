@@ -21,6 +21,7 @@ from builders.curation.privacy import SPAN
 from builders.medconceal import recipe
 from builders.medconceal.plausibility import CRITERIA, content_of, read_plausibility, write_sheet
 from builders.medconceal.sources import Dumps, open_source
+from builders.pseudonyms import KEY_FILE
 from builders.publish.run import publish
 from builders.release.diff import diff
 from builders.release.preview import write_preview
@@ -281,7 +282,7 @@ def test_dumps_of_a_user_need_a_key_of_their_own(server: ChatServer, tmp_path: P
     (dumps / "askdocs_comments.jsonl").write_text("\n".join(comments()))
     options: dict[str, Any] = {"source": f"threads={dumps}", "model": MODEL, "base_url": server.base_url}
     first = build(tmp_path / "one", **options)
-    key = tmp_path / "one.work" / recipe.KEY_FILE
+    key = tmp_path / "one.work" / KEY_FILE
     assert len(key.read_bytes()) == 32 and key.stat().st_mode & 0o077 == 0
     other = build(tmp_path / "two", **options)
     assert {row["case_id"] for row in rows_of(tmp_path / "one")}.isdisjoint(

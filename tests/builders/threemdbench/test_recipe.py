@@ -17,12 +17,14 @@ import pytest
 from PIL import Image
 
 from builders import recipe as recipes
+from builders.pseudonyms import KEY_FILE
 from builders.release.cards import render_card
 from builders.release.shards import read_parquet, read_rows
 from builders.release.verify import verify
 from builders.threemdbench import recipe
 from builders.threemdbench.authored import SOURCE
 from builders.threemdbench.download import Limits
+from builders.threemdbench.own import OWN_PHOTOS, Nameless
 from builders.threemdbench.sources import PUBLISHED, origin_of
 from builders.threemdbench.validators import check_facts
 from loaders.corpus import load
@@ -75,6 +77,14 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
     return list(read_rows(folder, Manifest.read(folder)))
 
 
+def owned(folder: Path) -> list[dict[str, Any]]:
+    """The rows of a release, each with the `file` that its owner knows it by."""
+    listed = folder.with_name(f"{folder.name}.work") / OWN_PHOTOS
+    own = map(json.loads, listed.read_text(encoding="utf-8").splitlines()) if listed.exists() else ()
+    files = {photo["key"]: photo["file"] for photo in own}
+    return [row | {"file": files.get(row["image_id"])} for row in rows_of(folder)]
+
+
 def reasons(folder: Path) -> Counter[str]:
     return Counter(f"{row['stage']}: {row['reason']}" for row in read_parquet(folder, "exclusions.parquet"))
 
@@ -93,6 +103,77 @@ def test_left_out_photos_are_listed_by_file_for_their_owner_only(tmp_path: Path)
     left = [json.loads(line) for line in (work / "left-out.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {(one["file"], one["reason"]) for one in left} >= {("1.png", "image empty"), ("4.png", "unknown label")}
     assert not any(b"4.png" in data for data in files_of(tmp_path / "release").values())
+
+
+PATIENTS = ("Jane Doe", "Ann Roe", "Max Moe", "Tim Poe")
+
+
+@pytest.fixture
+def patients(tmp_path: Path) -> Path:
+    """A table whose files, groups and folders are named after patients."""
+    files = {f"{name}/{name} {n}.jpg": photo(NAMES[at], n) for at, name in enumerate(PATIENTS) for n in range(2)}
+    rows = [{"file": file, "label": "acne", "group_id": file.partition("/")[0]} for file in files]
+    rows[-1]["label"] = "Mary Major"
+    return photo_table(tmp_path / "photos", rows, files)
+
+
+def test_no_name_of_ones_own_files_folders_and_groups_is_released(tmp_path: Path, patients: Path) -> None:
+    build(tmp_path, f"table:mine={patients}", out="table")
+    (patients.parent / "Jane Doe").rename(patients.parent / "acne")
+    build(tmp_path, f"folder:mine={patients.parent}", licences=("mine=CC0",), out="folder")
+    for out in ("table", "folder"):
+        rows = list(read_rows(tmp_path / out, Manifest.read(tmp_path / out)))
+        assert rows and {row["source_file"] for row in rows} == {None}
+        left_out = list(read_parquet(tmp_path / out, "exclusions.parquet"))
+        released = "".join(
+            [repr(rows), repr(left_out), *map(repr, files_of(tmp_path / out).values())],
+        )
+        assert left_out and not [word for word in ("Doe", "Roe", "Moe", "Poe", "Major") if word in released]
+        of_owner = (tmp_path / f"{out}.work" / OWN_PHOTOS).read_text(encoding="utf-8")
+        assert "Jane Doe 0.jpg" in of_owner and all(row["image_id"] in of_owner for row in rows)
+    groups = {row["group_id"] for row in read_rows(tmp_path / "table", Manifest.read(tmp_path / "table"))}
+    assert len(groups) == 4 and all(re.fullmatch("mine:[0-9a-f]{16}", group) for group in groups)
+    assert (tmp_path / "table.work" / OWN_PHOTOS).stat().st_mode & 0o077 == 0
+    left = (tmp_path / "table.work" / "left-out.jsonl").read_text(encoding="utf-8")
+    assert "Mary Major" in left  # for the owner, to map
+
+
+def test_pseudonyms_of_groups_need_the_key(tmp_path: Path, patients: Path) -> None:
+    def groups(out: str, **options: Any) -> set[str]:
+        build(tmp_path, f"table:mine={patients}", out=out, **options)
+        return {row["group_id"] for row in rows_of(tmp_path / out)}
+
+    first, key = groups("v1"), tmp_path / "v1.work" / KEY_FILE
+    assert groups("other").isdisjoint(first) and groups("same", key=key) == first
+    assert groups("v2", key=key, follows=(str(tmp_path / "v1"),)) == first
+    with pytest.raises(InputError, match=r"--key: another key than that of --follows .*pseudonyms\.key"):
+        groups("v3", follows=(str(tmp_path / "v1"),))
+    with pytest.raises(InputError, match="--key: no source of your own"):
+        build(tmp_path, "sample", out="drawn", key=key)
+
+
+def test_patients_keep_their_splits_of_releases_that_named_them(
+    tmp_path: Path, patients: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as early:  # as versions did that had no pseudonyms
+        early.setattr(recipe, "nameless", lambda *_: Nameless())
+        build(tmp_path, f"table:mine={patients}", out="v1")
+    of = {row["group_id"]: row["split"] for row in rows_of(tmp_path / "v1")}
+    assert "mine:Jane Doe" in of
+    renamed = patients.parent.rename(tmp_path / "renamed")
+    table = renamed / patients.name
+    for at, name in enumerate(PATIENTS):  # other keys and other pictures of the same patients
+        for n in range(2):
+            (renamed / name / f"{name} {n}.jpg").unlink()
+            (renamed / name / f"later {n}.jpg").write_bytes(photo(NAMES[at + len(PATIENTS)], n))
+    table.write_text(
+        re.sub(r"/[A-Z]\w+ [A-Z]\w+ (\d)", r"/later \1", table.read_text(encoding="utf-8")), encoding="utf-8"
+    )
+    for seed in (1, 2, 3):
+        build(tmp_path, f"table:mine={table}", out=f"v2-{seed}", follows=(str(tmp_path / "v1"),), seed=seed)
+        own = (tmp_path / f"v2-{seed}.work" / OWN_PHOTOS).read_text(encoding="utf-8").splitlines()
+        named = {photo["key"]: photo["group"] for photo in map(json.loads, own)}
+        assert {named[row["image_id"]]: row["split"] for row in rows_of(tmp_path / f"v2-{seed}")} == of
 
 
 def test_groups_whose_names_differ_only_in_capitals_are_said_to_be_two(tmp_path: Path) -> None:
@@ -263,11 +344,11 @@ def test_patients_and_what_their_copies_link_stay_in_one_split(tmp_path: Path) -
     table = photo_table(tmp_path / "photos", rows, files)
     for seed in (1, 2, 3):
         build(tmp_path, f"table={table}", out=f"release{seed}", seed=seed)
-        found = rows_of(tmp_path / f"release{seed}")
-        split = {row["source_file"]: row["split"] for row in found}
+        found = owned(tmp_path / f"release{seed}")
+        split = {row["file"]: row["split"] for row in found}
         assert "copy.jpg" not in split
         assert len({split[f"acne{n}.jpg"] for n in range(6)}) == 1
-        assert {row["group_id"] for row in found} == {None, "table:p1", "table:p2"}
+        assert len({row["group_id"] for row in found}) == 3  # two patients, and none
 
 
 def test_a_release_with_a_patient_in_two_splits_is_found_out(sample: Path) -> None:
@@ -348,7 +429,7 @@ def test_a_photo_that_a_table_lists_under_two_diagnoses_is_left_out(tmp_path: Pa
     rows += [{"file": "1.jpg", "label": "Rosacea"}, {"file": "2.jpg", "label": "Acne vulgaris"}]
     table = photo_table(tmp_path / "photos", rows, files)
     build(tmp_path, f"table={table}")
-    assert [row["source_file"] for row in rows_of(tmp_path / "release")].count("1.jpg") == 0
+    assert [row["file"] for row in owned(tmp_path / "release")].count("1.jpg") == 0
     assert reasons(tmp_path / "release") == {
         "admit: listed under different diagnoses": 2,
         "unique: duplicate id": 1,  # a synonym is no other diagnosis
@@ -381,7 +462,7 @@ def test_what_changed_under_the_key_of_an_earlier_release_is_told(tmp_path: Path
     files = {f"{n}.jpg": photo("acne", n) for n in range(12)}
     rows = [{"file": file, "label": "acne"} for file in files]
     build(tmp_path, f"table={photo_table(tmp_path / 'photos', rows, files)}", out="v1")
-    of = {row["source_file"]: (row["split"], row["personality"]) for row in rows_of(tmp_path / "v1")}
+    of = {row["file"]: (row["split"], row["personality"]) for row in owned(tmp_path / "v1")}
     files |= {"1.jpg": photo("warts", 1), "2.jpg": photo("stye", 2)}
     for place in (2, 3, 4):
         rows[place]["label"] = "warts"
@@ -389,7 +470,7 @@ def test_what_changed_under_the_key_of_an_earlier_release_is_told(tmp_path: Path
     told: list[str] = []
     options = recipe.Options(sources=(f"table={table}",), follows=(str(tmp_path / "v1"),))
     recipes.build(recipe.RECIPE, options, tmp_path / "v2", workspace=tmp_path / "v2.work", tell=told.append)
-    now = {row["source_file"]: (row["split"], row["personality"]) for row in rows_of(tmp_path / "v2")}
+    now = {row["file"]: (row["split"], row["personality"]) for row in owned(tmp_path / "v2")}
     assert now == of
     (line,) = [line for line in told if "Under the same key" in line]
     assert "2 have another picture than there, and 3 another diagnosis" in line
@@ -405,11 +486,10 @@ def test_what_is_kin_to_an_earlier_release_stays_in_its_split(tmp_path: Path, ki
         label = "acne" if out == "v1" or kind == "renamed" else "warts"
         rows = [{"file": file, "label": label, "group_id": p} for file, p in zip(files, patients, strict=True)]
         table = photo_table(tmp_path / out / "photos", rows, files)
-        options = {"follows": (str(tmp_path / "v1" / "release"),), "seed": 1} if out == "v2" else {}
+        of_first = {"follows": (str(tmp_path / "v1" / "release"),), "key": tmp_path / "v1" / "release.work" / KEY_FILE}
+        options: dict[str, Any] = {**of_first, "seed": 1} if out == "v2" else {}
         build(tmp_path / out, f"table={table}", **options)
-    before, after = (
-        {r["source_file"][1:]: r["split"] for r in rows_of(tmp_path / out / "release")} for out in ("v1", "v2")
-    )
+    before, after = ({r["file"][1:]: r["split"] for r in owned(tmp_path / out / "release")} for out in ("v1", "v2"))
     assert len(after) == 12 and after == before and len(set(after.values())) > 1
 
 
@@ -512,7 +592,7 @@ def test_photos_of_phones_and_of_the_web_come_in_or_are_refused_by_name(tmp_path
     build(tmp_path, f"table={table}")
     excluded = {row["reason"]: row["detail"] for row in read_parquet(tmp_path / "release", "exclusions.parquet")}
     assert excluded["image one pixel"] == "is 1 x 1 pixels, which show nothing"
-    kept = {row["source_file"]: row["image"] for row in rows_of(tmp_path / "release")}
+    kept = {row["file"]: row["image"] for row in owned(tmp_path / "release")}
     assert kept.keys() == {name for name, form in forms.items() if form in readable()}
     assert all(image["path"].endswith(".png") and image["bytes"].startswith(b"\x89PNG") for image in kept.values())
     refused = excluded["image format not read"]
@@ -581,7 +661,7 @@ def test_files_with_unreadable_names_do_not_stop_a_build(tmp_path: Path) -> None
         (tmp_path / "photos" / "acne" / os.fsdecode(name)).write_bytes(photo("acne", len(name)))
     build(tmp_path, f"folder:mine={tmp_path / 'photos'}", licences=("mine=CC0",))
     assert reasons(tmp_path / "release") == {"admit: unreadable file name": 1}
-    assert {row["source_file"] for row in rows_of(tmp_path / "release")} == {"acne/fine.jpg", "acne/größe.jpg"}
+    assert {row["file"] for row in owned(tmp_path / "release")} == {"acne/fine.jpg", "acne/größe.jpg"}
 
 
 # --- Addresses --------------------------------------------------------------------------------------------------------
