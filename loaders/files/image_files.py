@@ -23,7 +23,18 @@ SUFFIXES = frozenset(
     ".jp2 .j2k .j2c .jpc .jpf .jpx .jxl .dng .cr2 .cr3 .nef .arw .orf .rw2 .raf".split()
 )
 
-_ARCHIVES = frozenset(".zip .tar .tgz .gz .bz2 .xz .zst .7z .rar".split())
+# What may hold photos and is not opened. A DICOM file or a PDF often stands beside the picture made of it, under the same
+# name, so no table means it by that.
+_UNOPENED = {
+    **dict.fromkeys(".zip .tar .tgz .gz .bz2 .xz .zst .7z .rar".split(), "archive not opened: unpack it"),
+    **dict.fromkeys(
+        ".dcm .dicom .psd .psb .pdf .svg .eps .tga .pcx .ppm .pgm .pnm .pef .nrw .srw .raw .rwl".split(),
+        "image format not read: convert it to JPEG or PNG",
+    ),
+    **dict.fromkeys(
+        ".mp4 .m4v .mov .avi .webm .mkv .mpg .mpeg .wmv .3gp".split(), "film not opened: take its pictures out"
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +108,17 @@ def linked_folders(folder: Path) -> list[ImageFile]:
     return sorted(found, key=lambda file: file.name)
 
 
-def archives(folder: Path) -> list[ImageFile]:
-    """The archives below a folder, by name, hidden ones aside: they may hold images, and are not opened."""
+def unopened(folder: Path) -> list[ImageFile]:
+    """The archives, films and files of formats that nothing here reads below a folder, by name, hidden ones aside."""
     found = []
     for here, _, names in os.walk(folder):
         for name in names:
             path = Path(here, name)
             relative = path.relative_to(folder).as_posix()
-            if path.suffix.casefold() in _ARCHIVES and not is_hidden(relative):
+            problem = _UNOPENED.get(path.suffix.casefold())
+            if problem and not is_hidden(relative):
                 shown = os.fsencode(relative).decode("utf-8", "backslashreplace")
-                found.append(ImageFile(unicodedata.normalize("NFC", shown), path, "archive not opened: unpack it"))
+                found.append(ImageFile(unicodedata.normalize("NFC", shown), path, problem))
     return sorted(found, key=lambda file: file.name)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource, opaque_id
 from loaders.errors import CHECK_FOLDER, InputError
-from loaders.files.image_files import archives, image_files, linked_folders
+from loaders.files.image_files import image_files, linked_folders, unopened
 
 
 def open_class_folders(folder: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
@@ -16,22 +16,23 @@ def open_class_folders(folder: Path, facts: Facts, labels: LabelMap) -> PhotoSou
 
     Publishers nest their classes (`train/Caries/…`, `Data caries/caries augmented/…`). If the table knows none of
     the folders, the innermost one is the label, so that it can be counted as unknown. Hidden files are left out. Links
-    to folders elsewhere are not entered, archives not opened; each is counted like one photo that cannot be used.
+    to folders elsewhere are not entered; archives, films and formats that nothing here reads are not opened. Each is
+    counted like one photo that cannot be used.
 
     Raises:
         InputError: the folder is missing, cannot be read, or holds no image in any class folder.
     """
     files, linked = [file for file in image_files(folder) if not file.hidden], linked_folders(folder)
-    packed = archives(folder)
+    shut = unopened(folder)
     if not any("/" in file.name for file in files):
         found = "holds images but no class folders" if files else "holds no image"
         found += f", and {linked[0].name} is a link to a folder outside it, which is not entered" if linked else ""
-        found += f", and {packed[0].name} is an archive, which is not opened" if packed else ""
-        do = "Unpack it" if packed else "" if files or linked else CHECK_FOLDER
+        found += f", and {shut[0].name}: {shut[0].problem}" if shut else ""
+        do = "" if files or linked or shut else CHECK_FOLDER
         raise InputError(folder, found=found, expected="folders of images, each named after a class", do=do)
 
     def each() -> Iterator[Photo]:
-        for file in (*files, *linked, *packed):
+        for file in (*files, *linked, *shut):
             label = _label(file.name, labels)
             yield Photo(
                 image_id=opaque_id(facts.name, file.name),
