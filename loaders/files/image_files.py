@@ -23,8 +23,8 @@ SUFFIXES = frozenset(
     ".jp2 .j2k .j2c .jpc .jpf .jpx .jxl .dng .cr2 .cr3 .nef .arw .orf .rw2 .raf".split()
 )
 
-# What may hold photos and is not opened. A DICOM file or a PDF often stands beside the picture made of it, under the same
-# name, so no table means it by that.
+# What may hold photos and is not opened. A DICOM file or a PDF often stands beside the picture made of it, under the
+# same name, so no table means it by that.
 _UNOPENED = {
     **dict.fromkeys(".zip .tar .tgz .gz .bz2 .xz .zst .7z .rar".split(), "archive not opened: unpack it"),
     **dict.fromkeys(
