@@ -28,7 +28,6 @@ from baselines.medconceal.game import TURNS, Evaluator, Patient, Rules, task_gam
 from baselines.medconceal.judge import judged_game
 from baselines.medconceal.policy import DEFAULT
 from baselines.medlaybench_v import captioning as captions
-from baselines.medlaybench_v.captioning_game import captioning_game, images_of
 from baselines.threemdbench.consultation.agents import AGENTS
 from baselines.threemdbench.consultation.cases import read_cases
 from baselines.threemdbench.consultation.game import consultation_game
@@ -193,8 +192,8 @@ def captioning(
     with opened.naming():
         chosen = captions.read_pairs(opened.splits[split], n=pairs, sample_seed=sample_seed)
     return dialogue_task(
-        captioning_game(captions.read_prompts(_file(prompts)), max_tokens=max_tokens),
-        images_of(chosen),
+        captions.captioning_game(captions.read_prompts(_file(prompts)), max_tokens=max_tokens),
+        chosen.rows,
         agents={},
         answers=_file(answers),
     )

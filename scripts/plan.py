@@ -16,13 +16,10 @@ from scripts.run.play import Planned, planning
 from scripts.terminal.console import output
 from scripts.terminal.planning import LATENCY, SPEED, showing, spending
 
-_PLAYED = ("confirmation", "intervention", "consultation", "recheck", "findings")
+_PLAYED = ("captioning", "confirmation", "intervention", "consultation", "recheck", "findings")
 """The runs that play cases. Any other would begin in earnest, and ask its models."""
 _CAN = f"run {', run '.join(_PLAYED[:-1])} or run {_PLAYED[-1]}, with arguments"
-_NO_PLAN = (
-    "Only these play cases. Run any other as it is; `run captioning` asks its model twice for each image (--pairs), "
-    "for at most --max-tokens each time, and `--max-cost` limits what it spends"
-)
+_NO_PLAN = "Only these play cases. Run any other as it is"
 
 
 def command(

@@ -1,6 +1,6 @@
 """A simulated dialogue: a case, roles that can be asked, and a record of what happened.
 
-    consultation, confirmation, intervention      pure Python: a `Game`
+    consultation, confirmation, captioning …      pure Python: a `Game`
         |  ask(role, messages, ...)
     baselines.dialogue.playing | .evaluation      who answers: scripted agents, chat models, stored answers
 

@@ -1,9 +1,9 @@
 """Zero-shot captioning in two registers: a vision-language model describes images in clinical and in plain words.
 
     pairs = read_pairs(load("medlaybench-v", "test"))
-    with AnswerStore(folder / "answers.sqlite") as store:
-        answers = describe(open_model("vllm/Qwen/Qwen2-VL-7B-Instruct"), store, pairs, read_prompts())
-    results = evaluate(pairs, answers)
+    game = captioning_game(read_prompts())
+    played = play_run(game, pairs.rows, {ROLE: open_model("vllm/Qwen/Qwen2-VL-7B-Instruct")}, folder)
+    results = evaluate(pairs, played.records, record)
 
 MedLayBench-V's Table A5 (Section 4.5, Appendix F): 1,000 test pairs, FKGL of the model's text and its BERTScore
 against the reference of the same register. The paper's delta mixes what the model can do with how hard each reference
@@ -16,22 +16,21 @@ Cost: two requests per image, 2,000 for the table, of one image and some 50 word
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from baselines.dialogue.budget import Budget, BudgetSpent
+from baselines.dialogue.game import Ask, Game
 from baselines.medlaybench_v import readability
 from baselines.medlaybench_v.language import REGISTERS, read_caption
 from baselines.medlaybench_v.learned_metrics import METRICS, Metric, Scores
-from baselines.results.run import DataUsed, Direction, ModelUsed, Result, RunRecord, because
+from baselines.results.run import DataUsed, Direction, Result, RunRecord
 from baselines.statistics.arrays import Floats
 from baselines.statistics.resampling import bootstrap_means
 from loaders.errors import InputError, MissingExtra, ModelError
@@ -39,18 +38,16 @@ from loaders.files.images import cell_bytes, clean_bytes
 from loaders.files.json_values import read_json
 from loaders.files.records import from_json
 from loaders.manifest import ContentDigest
-from loaders.models.answers import AnswerStore, gather_bounded
-from loaders.models.messages import Answer, ChatModel, Message
+from loaders.models.messages import Decoding, Message
+from loaders.models.prompts import Prompts
 from loaders.models.prompts import read_prompts as read_texts
-from loaders.models.prompts import words_digest
 
 if TYPE_CHECKING:
     import datasets
 
 PAPER, TABLE = "MedLayBench-V", "Table A5"
+ROLE = "captioner"
 MAX_TOKENS = 64
-CAPTIONS = "captions.json"
-"""Name of the file in a run folder that holds `Answers.rows`."""
 PROMPTS = {"Expert": "captioning_clinical", "Layman": "captioning_lay"}
 
 CHECKPOINTS = {
@@ -63,41 +60,53 @@ CHECKPOINTS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Pair:
+    """A row of a split: `image` is the bytes of a PNG or JPEG file, `references` its caption in each register."""
+
+    image_id: str
+    image: bytes
+    references: Mapping[str, str]
+    article: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Pairs:
-    """The chosen rows of one split in the order of their ids; `images` are the bytes of PNG or JPEG files.
+    """The chosen rows of one split in the order of their ids.
 
     `sample_seed` is the seed with which they were drawn, None for the first ones.
     """
 
-    image_ids: tuple[str, ...]
-    images: tuple[bytes, ...]
-    references: Mapping[str, tuple[str, ...]]
-    articles: tuple[str, ...] | None
+    rows: tuple[Pair, ...]
     data: DataUsed
     sample_seed: int | None
 
     @property
+    def articles(self) -> list[str] | None:
+        """The article of each, if every one has one."""
+        articles = [row.article for row in self.rows if row.article]
+        return articles if len(articles) == len(self.rows) else None
+
+    @property
     def group(self) -> str:
         """What Table A5 calls them: "1000 test pairs"."""
-        return f"{len(self.image_ids)} {self.data.split} pairs"
+        return f"{len(self.rows)} {self.data.split} pairs"
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
-    """A model's text for every image, by register of the prompt, in the order of the pairs."""
+class Caption:
+    """The text for an image in one register, and why it ended (`Answer.stop`)."""
 
-    by_register: Mapping[str, tuple[Answer, ...]]
-    model: str
-    stand_in: bool
-    client: str
-    prompts: Mapping[str, str]
-    max_tokens: int
+    register: str
+    text: str
+    stop: str
 
-    def rows(self, pairs: Pairs) -> Iterator[dict[str, Any]]:
-        """A row per text, to store beside the results: image_id, register of the prompt, text, stop."""
-        for register, answers in self.by_register.items():
-            for image_id, answer in zip(pairs.image_ids, answers, strict=True):
-                yield {"image_id": image_id, "register": register, "text": answer.text, "stop": answer.stop}
+
+@dataclass(frozen=True, slots=True)
+class Captions:
+    """The texts for an image, in the order of `REGISTERS`."""
+
+    image_id: str
+    captions: tuple[Caption, Caption]
 
 
 def read_pairs(
@@ -125,86 +134,79 @@ def read_pairs(
     if len(chosen) < 2:
         raise InputError("rows", found="1 row" if chosen else "no row", expected="at least 2: one pair has no interval")
     digest = ContentDigest()
-    images, references = [], []
+    pairs = []
     for row in chosen:
-        name = str(row["image_id"])
-        references.append({register: read_caption(row, column, name) for register, column in REGISTERS.items()})
-        images.append(clean_bytes(cell_bytes(row.get("image"), name), name=name)[0])
-        digest.update({"image_id": name, **references[-1], "image": hashlib.sha256(images[-1]).hexdigest()})
-    articles = [row.get("article_id") for row in chosen]
-    return Pairs(
-        image_ids=tuple(str(row["image_id"]) for row in chosen),
-        images=tuple(images),
-        references={register: tuple(row[register] for row in references) for register in REGISTERS},
-        articles=tuple(str(article) for article in articles) if all(articles) else None,
-        data=data or DataUsed("medlaybench-v", splits[0], None, digest.hexdigest()),
-        sample_seed=sample_seed,
-    )
+        name, article = str(row["image_id"]), row.get("article_id")
+        references = {register: read_caption(row, column, name) for register, column in REGISTERS.items()}
+        image = clean_bytes(cell_bytes(row.get("image"), name), name=name)[0]
+        pairs.append(Pair(name, image, references, str(article) if article else None))
+        digest.update({"image_id": name, **references, "image": hashlib.sha256(image).hexdigest()})
+    return Pairs(tuple(pairs), data or DataUsed("medlaybench-v", splits[0], None, digest.hexdigest()), sample_seed)
 
 
-def read_prompts(folder: Path | None = None) -> dict[str, str]:
+def read_prompts(folder: Path | None = None) -> Prompts:
     """The prompt of each register: the shipped text, or the file of the same name in `folder` where there is one.
 
     Raises InputError for a missing folder, a folder without any of the files, an empty file, text that is not UTF-8.
     """
     known: dict[str, frozenset[str]] = dict.fromkeys(PROMPTS.values(), frozenset())
     read = read_texts(Path(__file__).parent / "prompts", known, folder)
-    return {register: " ".join(read.texts[name].split()) for register, name in PROMPTS.items()}
+    return Prompts({name: " ".join(text.split()) for name, text in read.texts.items()})
 
 
-def describe(
-    model: ChatModel,
-    store: AnswerStore,
-    pairs: Pairs,
-    prompts: Mapping[str, str],
-    *,
-    max_tokens: int = MAX_TOKENS,
-    concurrency: int = 16,
-    budget: Budget | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> Answers:
-    """The model's text for every image, asked through the store, `concurrency` requests at a time.
+# --- Asking -----------------------------------------------------------------------------------------------------------
 
-    `prompts` are those of `read_prompts`. `progress` is called with how many answers there are, and how many there will
-    be. Raises BudgetSpent if the next request could cost more than the `budget` has left, ModelError if the model
-    goes away and KeyboardInterrupt on Ctrl-C, each with a message that says what is kept: answers that were paid for
-    stay in the store, and the same call asks only for the others.
-    """
-    jobs = [(register, place) for place in range(len(pairs.images)) for register in REGISTERS]
-    done = 0
-    if budget is not None:
-        budget.begin(store.taken())
 
-    async def ask(job: tuple[str, int]) -> Answer:
-        nonlocal done
-        register, place = job
-        messages = [Message("user", prompts[register], (pairs.images[place],))]
-        once = partial(store.ask, messages=messages, temperature=0, max_tokens=max_tokens)
-        answer = await (once(model) if budget is None else budget.asked(model, messages, once))
-        done += 1
-        return answer
+def captioning_game(prompts: Prompts, *, max_tokens: int = MAX_TOKENS) -> Game[Pair, Captions]:
+    """A game of one role: an image, asked about in clinical and in plain words."""
+    texts = {register: prompts.texts[name] for register, name in PROMPTS.items()}
+    decoding: Decoding = {"temperature": 0, "max_tokens": max_tokens}
 
-    try:
-        said = asyncio.run(gather_bounded(ask, jobs, limit=concurrency, progress=progress))
-    except (BudgetSpent, ModelError) as error:
-        # Whether a repetition can pass it, only what raised it knows.
-        kept = f"{done:,} of {len(jobs):,} answers are in {store.path}"
-        do = f"{error.do.rstrip('.')}. {kept}" if error.do else kept
-        raise type(error)(error.where, found=error.found, expected=error.expected, do=do) from error
-    except KeyboardInterrupt:
-        kept = f"{done:,} of {len(jobs):,} answers are in {store.path}; run the same command again to resume"
-        raise KeyboardInterrupt(f"Stopped. {kept}") from None
-    by_register = {
-        register: tuple(answer for (asked, _), answer in zip(jobs, said, strict=True) if asked == register)
-        for register in REGISTERS
-    }
-    client = model.identity["client"]
-    return Answers(by_register, model.name, model.stand_in, client, dict(prompts), max_tokens)
+    async def play(pair: Pair, ask: Ask) -> Captions:
+        async def caption(register: str) -> Caption:
+            answer = await ask(ROLE, [Message("user", texts[register], (pair.image,))], **decoding)
+            return Caption(register, answer.text.strip(), answer.stop)
+
+        return Captions(pair.image_id, (await caption("Expert"), await caption("Layman")))
+
+    def transcript(pair: Pair, said: Captions) -> list[Message]:
+        expert, layman = said.captions
+        return [
+            Message("user", texts[expert.register], (pair.image,)),
+            Message("assistant", expert.text),
+            Message("user", texts[layman.register]),
+            Message("assistant", layman.text),
+        ]
+
+    return Game(
+        name="captioning",
+        roles=(ROLE,),
+        case_id=lambda pair: pair.image_id,
+        play=play,
+        transcript=transcript,
+        scores=_shown,
+        settings={"prompts": prompts.words},
+        decoding={ROLE: decoding},
+    )
+
+
+def _shown(said: Captions) -> dict[str, float]:
+    """FKGL of each register if there is a word, and whether a text is empty or was cut at the limit."""
+    shown: dict[str, float] = {}
+    for one in said.captions:
+        shown[f"empty, {one.register}"] = float(not one.text)
+        shown[f"truncated, {one.register}"] = float(one.stop == "max_tokens")
+        try:
+            if readability.in_english(one.text):
+                shown[f"FKGL, {one.register}"] = float(readability.measure([one.text])["FKGL"][0])
+        except MissingExtra:  # the extra `language`
+            continue
+    return shown
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A caption in the form of `Answers.rows`."""
+    """A caption as earlier versions stored it."""
 
     image_id: str
     register: str
@@ -212,96 +214,101 @@ class _Kept:
     stop: str
 
 
-def read_answers(path: Path, pairs: Pairs, *, model: str, max_tokens: int) -> Answers:
-    """The answers about these pairs that a run stored, for the model of that name; their prompts are not stored.
+def read_captions(path: Path, pairs: Pairs) -> list[Captions]:
+    """The captions of these pairs in a file `captions.json`, which runs of earlier versions left.
 
-    Raises: InputError if the file is missing, holds something else, or lacks one of the pairs.
+    Raises: InputError if the file holds something else, or lacks one of the pairs.
     """
     rows = read_json(path, expected="the captions stored by the run")
     if not isinstance(rows, list):
         raise InputError(path, found="no list", expected="the captions stored by the run")
     kept = [from_json(_Kept, row, f"{path}, caption {at}") for at, row in enumerate(rows, start=1)]
-    said = {(one.register, one.image_id): Answer(one.text, None, None, one.stop) for one in kept}
-    if missing := [name for register in REGISTERS for name in pairs.image_ids if (register, name) not in said]:
+    said = {(one.register, one.image_id): Caption(one.register, one.text.strip(), one.stop) for one in kept}
+    names = [row.image_id for row in pairs.rows]
+    if missing := [name for register in REGISTERS for name in names if (register, name) not in said]:
         raise InputError(path, found=f"no caption of {missing[0]}", expected="two of each image of the run")
-    by_register = {register: tuple(said[register, name] for name in pairs.image_ids) for register in REGISTERS}
-    return Answers(by_register, model, stand_in=False, client="", prompts={}, max_tokens=max_tokens)
+    return [Captions(name, (said["Expert", name], said["Layman", name])) for name in names]
+
+
+# --- Numbers ----------------------------------------------------------------------------------------------------------
 
 
 def evaluate(
     pairs: Pairs,
-    answers: Answers,
+    said: Sequence[Captions],
+    record: RunRecord,
     *,
     label: str | None = None,
-    stand_in: str | None = None,
     bertscore: Metric = METRICS["BERTScore"],
     resamples: int = 1000,
     seed: int = 0,
 ) -> list[Result]:
     """The model's row of Table A5, both cross-register scores, the control deltas, and what the model failed to say.
 
-    `label` names the row; by default it is the paper's for one of CHECKPOINTS, else the model's name. `stand_in` is the
-    reason why the data make no reproduction, if there is one; a scripted model is one by itself. Empty answers score 0
-    by BERTScore, which has no value if every answer to a prompt is empty; texts without an English word have no FKGL
-    and are left out of its mean, whose n says how many remain. ci95 is the percentile interval of `resamples` bootstrap
-    means over pairs, or articles where every row has one. What needs a package or weights that are not here has no
-    value, and a note that says what is missing.
+    `record` says who was asked and how; what else the numbers are made of is added. Pairs without captions are left
+    out. `label` names the row; by default it is the paper's for one of CHECKPOINTS, else the model's name. Empty
+    answers score 0 by BERTScore, which has no value if every answer to a prompt is empty; texts without an English word
+    have no FKGL and are left out of its mean, whose n says how many remain. ci95 is the percentile interval of
+    `resamples` bootstrap means over pairs, or articles where every row has one. What needs a package or weights that
+    are not here has no value, and a note that says what is missing.
+
+    Raises InputError for captions of an image that is none of the pairs.
     """
-    for register in REGISTERS:
-        if len(answers.by_register[register]) != len(pairs.image_ids):
-            raise InputError(
-                f"answers to the {register} prompt",
-                found=str(len(answers.by_register[register])),
-                expected=f"{len(pairs.image_ids)}, one a pair",
-            )
-    texts = {register: [answer.text.strip() for answer in given] for register, given in answers.by_register.items()}
+    by_id = {one.image_id: one for one in said}
+    pairs = replace(pairs, rows=tuple(row for row in pairs.rows if row.image_id in by_id))
+    if astray := by_id.keys() - {row.image_id for row in pairs.rows}:
+        raise InputError("captions", found=f"some of {min(astray)}", expected="those of the pairs")
+    given = _by_register([by_id[row.image_id] for row in pairs.rows])
+    texts = {register: [one.text for one in captions] for register, captions in given.items()}
     fkgl, fkgl_missing = _fkgl(texts)
     scores, scores_missing = _scores(texts, pairs, bertscore)
-    record = RunRecord(
-        baseline="captioning",
+    captioner = next(model for model in record.models if model.role == ROLE)
+    record = replace(
+        record,
         data=pairs.data,
-        models=(ModelUsed("captioner", answers.model), *(scores.models if scores else ())),
+        models=(captioner, *(scores.models if scores else ())),
         options={
-            "pairs": len(pairs.image_ids),
+            **record.options,
+            "pairs": len(pairs.rows),
             "chosen": "first by image_id" if pairs.sample_seed is None else "sampled",
-            "temperature": 0,
-            "max_tokens": answers.max_tokens,
             "resamples": resamples,
             "resampled": "articles" if pairs.articles else "pairs",
         },
-        prompts={PROMPTS[name]: hashlib.sha256(text.encode()).hexdigest() for name, text in answers.prompts.items()},
-        words={PROMPTS[name]: words_digest(text) for name, text in answers.prompts.items()},
-        seeds={"bootstrap": seed} | ({} if pairs.sample_seed is None else {"sample": pairs.sample_seed}),
-        versions=_versions(answers, fkgl is not None, scores),
-        stand_in=because(stand_in, f"scripted captioner {answers.model}" if answers.stand_in else None),
-        input_tokens=_tokens(answers, "input_tokens"),
-        output_tokens=_tokens(answers, "output_tokens"),
+        seeds={**record.seeds, **({} if pairs.sample_seed is None else {"sample": pairs.sample_seed})},
+        versions={
+            **record.versions,
+            **({} if fkgl is None else readability.versions()),
+            **(scores.versions if scores else {}),
+        },
     )
-    cell = partial(
-        Result, paper=PAPER, table=TABLE, row=label or _row(answers.model), split_or_group=pairs.group, record=record
-    )
+    row = label or _row(captioner.name)
+    cell = partial(Result, paper=PAPER, table=TABLE, row=row, split_or_group=pairs.group, record=record)
     means = partial(_means, pairs.articles, resamples, seed)
     return [
-        *_bertscore_cells(partial(cell, n=len(pairs.image_ids)), means, scores, scores_missing, texts),
+        *_bertscore_cells(partial(cell, n=len(pairs.rows)), means, scores, scores_missing, texts),
         *_fkgl_cells(cell, means, fkgl, fkgl_missing, texts),
-        *_failures(partial(cell, n=len(pairs.image_ids)), answers),
+        *_failures(partial(cell, n=len(pairs.rows)), given),
     ]
 
 
-def told_of_empty(answers: Answers) -> tuple[list[str], list[str]]:
+def told_of_empty(said: Sequence[Captions]) -> tuple[list[str], list[str]]:
     """What to say of empty answers, prompt by prompt: of prompts with some, and of prompts with nothing else."""
     some, every = [], []
-    for register, given in answers.by_register.items():
-        empty = [answer for answer in given if not answer.text.strip()]
-        cut = sum(answer.stop == "max_tokens" for answer in empty)
+    for register, given in _by_register(said).items():
+        empty = [one for one in given if not one.text]
+        cut = sum(one.stop == "max_tokens" for one in empty)
         # As of a model that thinks first: the limit holds for its thoughts too.
-        why = f", {cut:,} of them cut off at {answers.max_tokens:,} tokens" if cut else ""
+        why = f", {cut:,} of them cut off at the limit of tokens" if cut else ""
         count = f"{len(empty):,} of {len(given):,} answers to the {register} prompt are empty{why}"
         if len(empty) == len(given):
             every.append(f"{count}, so that {TABLE} has no BERTScore and no FKGL of them")
         elif empty:
             some.append(f"{count}: in {TABLE}, BERTScore counts each as 0, and FKGL leaves it out")
     return some, every
+
+
+def _by_register(said: Sequence[Captions]) -> dict[str, list[Caption]]:
+    return {register: [one.captions[at] for one in said] for at, register in enumerate(REGISTERS)}
 
 
 # --- Rows -------------------------------------------------------------------------------------------------------------
@@ -348,7 +355,7 @@ def _fkgl(texts: Mapping[str, list[str]]) -> tuple[dict[str, Floats] | None, str
 def _scores(texts: Mapping[str, list[str]], pairs: Pairs, bertscore: Metric) -> tuple[Scores | None, str]:
     """Values of all four combinations one after another, prompt by prompt: the weights are loaded once per call."""
     hypotheses = [text for prompt in REGISTERS for _ in REGISTERS for text in texts[prompt]]
-    references = [text for _ in REGISTERS for reference in REGISTERS for text in pairs.references[reference]]
+    references = [row.references[reference] for _ in REGISTERS for reference in REGISTERS for row in pairs.rows]
     try:
         return bertscore(hypotheses, references), ""
     except (MissingExtra, ModelError) as problem:
@@ -423,12 +430,12 @@ def _fkgl_cells(
         yield made(note=note, **number)
 
 
-def _failures(cell: _Maker, answers: Answers) -> Iterator[Result]:
+def _failures(cell: _Maker, captions: Mapping[str, Sequence[Caption]]) -> Iterator[Result]:
     """Shares of answers that break off at the token limit, and of empty ones."""
-    for register, given in answers.by_register.items():
-        refused = sum(answer.stop == "content_filter" for answer in given)
-        cut = sum(answer.stop == "max_tokens" for answer in given)
-        empty = sum(not answer.text.strip() for answer in given)
+    for register, given in captions.items():
+        refused = sum(one.stop == "content_filter" for one in given)
+        cut = sum(one.stop == "max_tokens" for one in given)
+        empty = sum(not one.text for one in given)
         why = f"{refused} answers were stopped by the provider's filter" if refused else ""
         for column, count, note in (
             ("Truncated answers", cut, "in every score as they are"),
@@ -440,23 +447,8 @@ def _failures(cell: _Maker, answers: Answers) -> Iterator[Result]:
             )  # fmt: skip
 
 
-# --- Record -----------------------------------------------------------------------------------------------------------
-
-
 def _row(model: str) -> str:
     for ending, row in CHECKPOINTS.items():
         if model.casefold().endswith(ending.casefold()):
             return row
     return model
-
-
-def _versions(answers: Answers, readable: bool, scores: Scores | None) -> dict[str, str]:
-    versions = readability.versions() if readable else {}
-    versions |= scores.versions if scores else {}
-    client, _, version = answers.client.rpartition(" ")
-    return versions | ({client: version} if client else {})
-
-
-def _tokens(answers: Answers, kind: str) -> int | None:
-    counts = [getattr(answer, kind) for given in answers.by_register.values() for answer in given]
-    return None if None in counts else sum(counts)

@@ -23,12 +23,17 @@ def scripted(function: Script, *, name: str) -> ChatModel:
     return _ScriptedModel(function, name)
 
 
-def open_scripted(name: str) -> ChatModel:
-    """The shipped model `scripted/<name>`. Raises ModelError for an unknown name."""
+def script_named(name: str) -> Script:
+    """What the shipped model `scripted/<name>` answers. Raises ModelError for an unknown name."""
     if name not in _SCRIPTS:
         known = ", ".join(f"scripted/{known}" for known in _SCRIPTS)
         raise ModelError(f"scripted/{name}", found="is not a scripted model", expected=f"one of {known}")
-    return scripted(_SCRIPTS[name], name=name)
+    return _SCRIPTS[name]
+
+
+def open_scripted(name: str) -> ChatModel:
+    """The shipped model `scripted/<name>`. Raises ModelError for an unknown name."""
+    return scripted(script_named(name), name=name)
 
 
 class _ScriptedModel(ChatModel):

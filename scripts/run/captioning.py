@@ -2,68 +2,71 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Unpack
 
 import typer
 
-from baselines.dialogue.budget import Budget
+from baselines.dialogue.decoding import with_decoding
+from baselines.dialogue.game import Asking as Asked
+from baselines.dialogue.game import Game, ScriptedAgent
+from baselines.dialogue.played import DIALOGUES, PlayedCase
+from baselines.dialogue.playing import Player, Scripted, request_name
 from baselines.medlaybench_v.captioning import (
-    CAPTIONS,
-    Answers,
-    describe,
+    ROLE,
+    Captions,
+    Pair,
+    Pairs,
+    captioning_game,
     evaluate,
-    read_answers,
+    read_captions,
     read_pairs,
     read_prompts,
     told_of_empty,
 )
-from loaders.models.answers import AnswerStore, store_of
-from loaders.models.chat import open_model
+from loaders.files.paths import is_there
+from loaders.models.answers import PRIVATE, STORE, AnswerStore, request_of, store_of
+from loaders.models.messages import Answer, ChatModel, Message
+from loaders.models.scripted_chat import script_named
 from loaders.opened import open_data
-from scripts.run.play import MaxCost, Price, prices_of
+from scripts.run.play import Asking, MaxInvalid, play, record_of, roles_of
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.console import warn
 from scripts.terminal.finish import end_as_invalid, finish, used
-from scripts.terminal.options import LAST_SEED, Data, Out, Prompts, Resamples, Seed
+from scripts.terminal.options import LAST_SEED, Data, Resamples
 from scripts.terminal.options_of import options_of
-from scripts.terminal.progress import Bars
 
 
 @dataclass(frozen=True, kw_only=True)
-class Captioning:
+class Captioning(Asking):
     data: Data
-    out: Out
     model: Annotated[
         str, typer.Option(metavar="NAME", help="Vision-language model, such as vllm/Qwen/Qwen2-VL-7B-Instruct.")
     ]
-    base_url: Annotated[
-        tuple[str, ...], typer.Option(metavar="URL", help="Base URL of the model's server. May be repeated.")
-    ] = ()
     split: Annotated[str, typer.Option(metavar="NAME", help="Split to caption.")] = "test"
     pairs: Annotated[int, typer.Option(min=2, metavar="N", help="Number of images to caption, the first by id.")] = 1000
     sample_seed: Annotated[
         int | None,
         typer.Option(min=0, max=LAST_SEED, metavar="SEED", help="Random seed for drawing the images instead."),
     ] = None
-    prompts: Prompts = None
-    max_tokens: Annotated[int, typer.Option(min=1, help="Maximum tokens per caption.")] = 64
-    concurrency: Annotated[int, typer.Option(min=1, help="Maximum concurrent requests.")] = 16
     label: Annotated[
         str | None, typer.Option(metavar="NAME", help="Name of the table row. [the paper's, or the model's]")
     ] = None
-    price: Price = ()
-    max_cost: MaxCost = None
     resamples: Resamples = 1000
-    seed: Seed = 0
+    max_invalid: MaxInvalid = 0.0  # the paper's table is of so many pairs, not of most of them
 
 
 @options_of(Captioning)
 def command(options: Captioning) -> None:
     """Caption images with a vision-language model and score both registers (Table A5).
 
-    Answers are kept in RUN/private/answers.sqlite, so none is paid for twice: run the same command again to resume.
+    Greedy, at most 64 tokens a caption, unless --temperature and --max-tokens say otherwise. Two requests per image,
+    stored and resumed as in `bedside run consultation`.
 
     Example: `bedside run captioning runs/v1 --model openai/gpt-4o-mini -o runs/captioning`
     """
@@ -74,39 +77,55 @@ def command(options: Captioning) -> None:
         chosen = read_pairs(
             opened.splits[options.split], n=options.pairs, sample_seed=options.sample_seed, data=used(opened)
         )
-    captioner = open_model(options.model, base_url=options.base_url)
-    prices = prices_of(options.price, [options.model])
-    budget = None if options.max_cost is None else Budget(options.max_cost, prices)
-    if budget is not None and not captioner.stand_in:
-        budget.check([options.model])
-    with AnswerStore(store_of(options.out)) as store, Bars() as bars:
-        answers = describe(
-            captioner,
-            store,
-            chosen,
-            texts,
-            max_tokens=options.max_tokens,
-            concurrency=options.concurrency,
-            budget=budget,
-            progress=bars.count(f"{options.model}: captions", 2 * len(chosen.image_ids)),
-        )
-    results = evaluate(
-        chosen,
-        answers,
-        label=options.label,
-        stand_in=opened.stand_in,
-        resamples=options.resamples,
-        seed=options.seed,
+    game = captioning_game(texts)
+    roles = roles_of({ROLE: options.model}, _agent, options)
+    asyncio.run(_bring_over(options.out, with_decoding(game, roles.decoding), chosen, roles.players[ROLE]))
+    played = play(game, chosen.rows, roles, options, title=f"{options.model}: captions")
+    record = record_of(
+        "captioning", played, options, opened, facts={}, texts=texts, reasons=(opened.stand_in, played.stand_in)
     )
-    silent = _tell_empty(answers)
-    finish(options.out, results, started, {CAPTIONS: list(answers.rows(chosen))}, printed=not silent)
+    said = played.records
+    results = evaluate(chosen, said, record, label=options.label, resamples=options.resamples, seed=options.seed)
+    silent = _tell_empty(said)
+    finish(options.out, results, started, printed=not silent)
     if silent:
         end_as_invalid(silent)
 
 
-def _tell_empty(answers: Answers) -> list[str]:
+async def _bring_over(out: Path, game: Game[Pair, Captions], pairs: Pairs, captioner: Player) -> None:
+    """Gives the answers that an earlier version bought, which asked without a game, the names that the game's have."""
+    if isinstance(captioner, Scripted) or not any(is_there(path) for path in (out / STORE, out / PRIVATE / STORE)):
+        return
+    with AnswerStore(store_of(out), dialogue=True) as store:
+        for pair in pairs.rows:
+            await game.play(pair, partial(_renamed, store, captioner, game, pair.image_id))
+
+
+async def _renamed(
+    store: AnswerStore,
+    captioner: ChatModel,
+    game: Game[Pair, Captions],
+    image_id: str,
+    role: str,
+    messages: Sequence[Message],
+    **how: Unpack[Asked],
+) -> Answer:
+    """Renames the answer to a request of a game, and answers nothing."""
+    asked = partial(request_of, captioner, messages, how, None, encounter=None)
+    name = request_name(game, image_id, 1, role, 0)
+    store.rename(asked(namespace="", dialogue=False)[1], *asked(namespace=name, dialogue=True))
+    return Answer("", None, None, "stop")
+
+
+def _agent(role: str, name: str) -> ScriptedAgent:
+    """A shipped scripted model, which knows no more of an image than any model."""
+    script = script_named(name)
+    return lambda pair: script
+
+
+def _tell_empty(said: Sequence[Captions]) -> list[str]:
     """Warns of empty answers, and returns why the numbers cannot be trusted, if a prompt has no other answers."""
-    some, every = told_of_empty(answers)
+    some, every = told_of_empty(said)
     for text in some:
         warn(text)
     return every
@@ -114,17 +133,20 @@ def _tell_empty(answers: Answers) -> list[str]:
 
 def rescore(stored: Stored) -> Rescored:
     """Recompute the numbers from the stored captions; metrics are computed with the weights on this machine."""
-    opened, path = stored.opened(), stored.run.folder / CAPTIONS
+    opened, run = stored.opened(), stored.run
+    # Earlier versions asked without a game, and stored captions only.
+    played = stored.played(PlayedCase[Captions]) if is_there(run.folder / DIALOGUES) else None
     with opened.naming():
         chosen = read_pairs(
             opened.splits[stored.record.data.split],
-            n=stored.option("pairs"),
+            n=stored.option("pairs") if played is None else len(played),
             sample_seed=stored.record.seeds.get("sample"),
             data=used(opened),
         )
-    captioner = next(model for model in stored.record.models if model.role == "captioner")
-    answers = read_answers(path, chosen, model=captioner.name, max_tokens=stored.option("max_tokens"))
-    row, stand_in = stored.run.results[0].row, stored.record.stand_in
-    resamples = stored.option("resamples")
-    results = evaluate(chosen, answers, label=row, stand_in=stand_in, resamples=resamples, seed=stored.seed)
-    return Rescored(results, invalid=_tell_empty(answers))
+    if played is None:
+        said = read_captions(run.folder / "captions.json", chosen)
+    else:
+        said = [one.record for one in played if one.record is not None]
+    row, resamples = run.results[0].row, stored.option("resamples")
+    results = evaluate(chosen, said, stored.record, label=row, resamples=resamples, seed=stored.seed)
+    return Rescored(results, invalid=_tell_empty(said))

@@ -33,7 +33,7 @@ from scripts.terminal.tables import Number
 
 _PLANNING: ContextVar[bool] = ContextVar("planning", default=False)
 # Who stands in for a model of a role in a plan: the first of these that can play it.
-_USUAL = ("expert", "keyword", "patient", "plain", "rules", "assessor")
+_USUAL = ("expert", "keyword", "patient", "plain", "rules", "assessor", "prose")
 
 ModelSeed = Annotated[int | None, typer.Option(metavar="SEED", help="Random seed, sent to providers that accept one.")]
 Price = Annotated[
@@ -41,6 +41,9 @@ Price = Annotated[
     typer.Option(
         metavar="MODEL=IN,OUT", help="US dollars per million input and output tokens, to count cost. May be repeated."
     ),
+]
+MaxInvalid = Annotated[
+    float, typer.Option(min=0.0, max=1.0, help="Fail the run if a larger share of cases has no usable record.")
 ]
 MaxCost = Annotated[
     float | None,
@@ -86,10 +89,7 @@ class Asking:
     concurrency: Annotated[int, typer.Option(min=1, help="Number of concurrent dialogues.")] = 16
     max_retries: Annotated[int, typer.Option(min=0, help="Retries for a failed request.")] = 5
     timeout: Annotated[float, typer.Option(min=1.0, help="Timeout per request, in seconds.")] = 120.0
-    max_invalid: Annotated[
-        float,
-        typer.Option(min=0.0, max=1.0, help="Fail the run if a larger share of cases has no usable record."),
-    ] = MAX_INVALID
+    max_invalid: MaxInvalid = MAX_INVALID
     bare: Annotated[
         bool, typer.Option("--bare", help="Run without inspect_ai and its log; faster with scripted agents.")
     ] = False

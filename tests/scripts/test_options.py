@@ -37,8 +37,9 @@ OPTIONS = {
         --out/-o! --precision=fp32 --resamples=10000 --seed=0 --split=test data!
     """,
     "run captioning": """
-        --base-url=[] --concurrency=16 --label=None --max-cost=None --max-tokens=64 --model! --out/-o! --pairs=1000
-        --price=[] --prompts=None --resamples=1000 --sample-seed=None --seed=0 --split=test data!
+        --bare=False --base-url=[] --concurrency=16 --label=None --max-cost=None --max-invalid=0.0 --max-retries=5
+        --max-tokens=[] --model! --out/-o! --pairs=1000 --price=[] --prompts=None --reasoning-effort=[] --resamples=1000
+        --sample-seed=None --seed=0 --split=test --temperature=[] --timeout=120.0 --top-p=[] data!
     """,
     "run embedding-space": """
         --batch-size=64 --cache=runs/embeddings --device=None --embeddings=[] --model=[] --out/-o! --points=2000

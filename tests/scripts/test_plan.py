@@ -23,6 +23,7 @@ from loaders.models.answers import store_of
 from loaders.models.messages import Answer, ChatModel, Message
 from scripts.cli import execute
 from scripts.terminal.planning import showing
+from tests.parts.chat_server import ChatServer, status
 from tests.parts.played_consultations import write_cases
 from tests.parts.puzzles import ROLES, game, puzzles
 
@@ -324,6 +325,19 @@ def test_a_run_that_plays_no_cases_has_no_plan_and_the_error_says_what_to_do(
     assert "found run retrieval" in told and "do Only these play cases. Run any other as it is" in told
 
 
-def test_what_captioning_asks_is_said_where_it_has_no_plan(capsys: pytest.CaptureFixture[str]) -> None:
-    assert execute(["plan", "run", "captioning", "sample", "--model", "openai/made-up"]) == 2
-    assert "asks its model twice for each image (--pairs)" in " ".join(capsys.readouterr().err.split())
+def test_a_plan_of_captions_counts_the_requests_that_a_run_then_sends(
+    captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    with ChatServer(reply="A scan of the chest.") as server:
+        model = ("--model", "openai-api/local/eyes", "--base-url", server.base_url)
+        line = ("run", "captioning", captions, *model, "--pairs", 5, "--sample-seed", 3, "--resamples", 20)
+        plan = planned(capsys, *line, "--price", "openai-api/local/eyes=1,2")["captioner"]
+        dollars = (plan["tokens in"] + 2 * plan["tokens out"]) / 1e6
+        assert plan["requests"] == 10 and plan["US$"] == pytest.approx(dollars) and not server.requests
+        server.faults.append(status(500))
+        run = [*map(str, line), "-o", str(tmp_path / "run"), "--bare"]
+        assert execute(run) == 0
+        spent = json.loads((tmp_path / "run" / "usage.json").read_text())["captioner"]
+        assert spent["requests"] == plan["requests"] == len(server.requests) - 1  # one was tried again
+        assert execute(run) == 0 and len(server.requests) == 11

