@@ -148,12 +148,12 @@ def load_with_origin(
         revision = tag or None
     named = place if revision is None else f"{place}@{revision}"
     if place != OFFICIAL and (isinstance(source, Path) or is_folder(Path(place)) or is_path(named)):
-        if revision is not None:
+        if revision is not None and is_there(Path(place)):
             raise InputError(place, found=f"revision {revision!r} of a folder", expected="no revision")
         if known.from_table is not None and is_file(Path(place)):
             return Loaded(_load_table(known.from_table, known.features, Path(place), split), None)
         if not is_folder(Path(place)):
-            raise no_folder(place)
+            raise no_folder(place, or_table=known.from_table is not None)
         return Loaded(*_load_release(known, Path(place), split, place))
     if place in (OFFICIAL, known.official_repo):
         return _load_official(known, split, revision or known.official_revision)
@@ -215,8 +215,13 @@ def _is_below_here(name: str) -> bool:
 _TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 
 
-def no_folder(name: str) -> ReleaseError:
-    """The error for a name that is a path (`is_path`) but leads to no folder."""
+def no_folder(name: str, *, or_table: bool = False) -> ReleaseError:
+    """The error for a name that is a path (`is_path`) but leads to no folder; `or_table`: a table would do as well."""
+    expected = f"a release folder, {'a table, ' if or_table else ''}or REPO[@TAG] on the Hub"
+    if "://" in name:
+        return ReleaseError(
+            name, found="is a web address", expected=expected, do="Of a repository on the Hub, name only ORG/NAME"
+        )
     do = CHECK_PATH
     if _may_be_repository(name) and _is_below_here(name):
         do += "; for a repository on the Hub, also name its tag or branch"
@@ -224,7 +229,7 @@ def no_folder(name: str) -> ReleaseError:
     return ReleaseError(
         name,
         found="is a file" if is_file(Path(name)) else missing,
-        expected="a release folder, or REPO[@TAG] on the Hub",
+        expected=expected,
         do=do,
     )
 
@@ -235,7 +240,7 @@ def no_folder(name: str) -> ReleaseError:
 def _manifest(known: Corpus, folder: Path, at: str) -> Manifest:
     manifest = Manifest.read(folder)
     if manifest.corpus != known.name:
-        do = f"Load it as {manifest.corpus!r}"
+        do = f"Load it as {manifest.corpus!r}, or name a release of {known.name}"
         raise ReleaseError(at, found=f"is a release of {manifest.corpus!r}", expected=known.name, do=do)
     if problems := manifest.check_counts():
         raise ReleaseError(f"{at}: {problems[0].where}", found=problems[0].found, expected=problems[0].expected)

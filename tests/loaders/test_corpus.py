@@ -236,6 +236,32 @@ def test_a_path_that_leads_nowhere_is_one_line_and_the_hub_is_not_asked(
     assert ("name its tag" in error.value.do) == (source == "releases/small")
 
 
+@pytest.mark.parametrize("revision", [None, "v1.0.0"])
+def test_a_web_address_is_no_folder_with_or_without_a_revision(revision: str | None) -> None:
+    address = "https://huggingface.co/datasets/org/medlaybench-v"
+    with pytest.raises(ReleaseError, match="is a web address") as error:
+        load("medlaybench-v", source=address, revision=revision)
+    assert error.value.do == "Of a repository on the Hub, name only ORG/NAME"
+
+
+def test_a_missing_table_is_told_that_a_table_would_do_where_one_would() -> None:
+    with pytest.raises(ReleaseError) as error:
+        load("medlaybench-v", source="nope.csv")
+    assert (error.value.found, error.value.expected) == (
+        "no such file",
+        "a release folder, a table, or REPO[@TAG] on the Hub",
+    )
+    with pytest.raises(ReleaseError) as error:
+        load("medconceal", source="nope.csv")
+    assert error.value.expected == "a release folder, or REPO[@TAG] on the Hub"
+
+
+def test_a_release_of_another_corpus_is_told_both_ways_out(release: Path) -> None:
+    with pytest.raises(ReleaseError) as error:
+        load("medconceal", source=release)
+    assert error.value.do == "Load it as 'medlaybench-v', or name a release of medconceal"
+
+
 def test_a_repository_is_no_path_once_its_revision_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "org" / "here").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
