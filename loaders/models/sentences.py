@@ -92,12 +92,10 @@ class _Transformer(SentenceEncoder):
         except InputError:
             raise
         except Exception as error:  # each library has its own errors
-            text = " ".join(str(error).split())[:200]
-            raise ModelError(
-                name,
-                found=f"cannot be opened: {text}",
-                do="Check the name; models that need code of their own are not run",
-            ) from None
+            first = (str(error) or type(error).__name__).splitlines()[0]
+            reach = "" if is_folder(Path(source)) else f" and the connection (or fetch it before: hf download {source})"
+            do = f"Check the name{reach}; models that need code of their own are not run"
+            raise ModelError(name, found=f"cannot be opened: {first}", do=do) from None
         self._model.to(self._device).eval()
         self.revision = getattr(self._model.config, "_commit_hash", None) or revision
 

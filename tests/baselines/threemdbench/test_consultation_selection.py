@@ -207,6 +207,21 @@ def test_factuality_looks_for_each_utterance_after_the_opening_among_the_facts()
     assert words.stand_in
 
 
+def test_an_encoder_that_cannot_be_fetched_is_told_with_what_fetches_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("transformers")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(ModelError) as error:
+        open_sentence_encoder("hf:org/none", device="cpu")
+    assert "hf download org/none" in error.value.do
+    assert error.value.found.startswith("cannot be opened: ") and error.value.found.endswith(".")
+    with pytest.raises(ModelError) as error:
+        open_sentence_encoder(str(tmp_path), device="cpu")
+    assert "hf download" not in error.value.do
+
+
 def test_table_3_by_hand() -> None:
     made = [played(agent(CASE))[0] for agent in (honest, inventor)]
     found = results(
