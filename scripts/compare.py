@@ -188,6 +188,7 @@ def _print_conditions(pairs: list[Compared], *, everything: bool) -> None:
         output.print(f"\n{text}", style="yellow")
     if not found:
         return
+    # Where the paper states nothing of a condition, no fact names the line.
     more = () if briefly else ("condition", "of")
     shown = table("\nConditions of the paper's tables", *more[:1], "fact", "paper", "here", "state", *more[1:])
     for one in found[:_FEW_CONDITIONS] if briefly else found:
@@ -195,7 +196,7 @@ def _print_conditions(pairs: list[Compared], *, everything: bool) -> None:
         paper = (short_digests(entry.paper), "" if briefly else entry.where)
         shown.add_row(
             *(() if briefly else (entry.condition,)),
-            entry.fact,
+            entry.fact or (entry.condition if briefly else ""),
             "; ".join(part for part in paper if part),
             short_digests(entry.here),
             entry.state,

@@ -14,7 +14,7 @@ from baselines.results.published import counterpart
 from baselines.results.run import DataUsed, Result, write_run
 from loaders.errors import InputError
 from scripts.cli import execute
-from tests.parts.papers import states_the_data
+from tests.parts.papers import states, states_the_data
 from tests.parts.runs import DIGEST, record, results, write
 
 Capture = pytest.CaptureFixture[str]
@@ -33,6 +33,20 @@ def _cell(**changes: Any) -> Compared:
     cell = next(one for one in results(["Table 3"], found) if one.row == "BiomedCLIP")
     own = replace(cell, **({"ci95": None} | changes))
     return Compared(own, counterpart(own))
+
+
+def test_a_condition_of_which_the_paper_states_nothing_has_a_name(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "MedLayBench-V,Table A1,,,,,data,data.{},x,made up\n"
+    states(monkeypatch, line.format("repository") + line.format("commit"))
+    found = record(stand_in=None)
+    write_run(tmp_path / "run", found, results(["Table A1"], found))
+    assert execute(["compare", str(tmp_path / "run")]) == 0
+    conditions = capsys.readouterr().out.partition("Conditions of the paper's tables")[2].splitlines()
+    silent = [line.split() for line in conditions if line.endswith("  not stated")]
+    assert ["prompts", "not", "stated"] in [[words[0], *words[-2:]] for words in silent]
+    assert all(words != ["not", "stated", "not", "stated"] for words in silent)
 
 
 @pytest.mark.parametrize(
