@@ -24,7 +24,9 @@ _NO_PLAN = "Only these play cases. Run any other as it is"
 
 def command(
     words: list[str] = typer.Argument(..., metavar="run NAME …", help="The run command, as you would type it."),
-    detect: float = typer.Option(0.05, min=0.0001, help="Difference to detect, in units of the score."),
+    detect: float = typer.Option(
+        0.05, min=0.0001, max=1.0, help="Difference to detect, in units of the score (5 points: 0.05)."
+    ),
     speed: float = typer.Option(SPEED, min=0.1, help="Output tokens per second, to estimate hours."),
     latency: float = typer.Option(LATENCY, min=0.0, help="Seconds to the first token."),
 ) -> None:

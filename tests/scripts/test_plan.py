@@ -317,6 +317,11 @@ def test_a_difference_larger_than_any_score_is_none() -> None:
     assert shown == [pytest.approx(smallest_difference(4, 0.3)), None, None]
 
 
+def test_points_are_no_difference_of_scores(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["plan", "run", "confirmation", "runs/patients", "--detect", "5"]) == 2
+    assert "--detect" in capsys.readouterr().err
+
+
 def test_a_run_that_plays_no_cases_has_no_plan_and_the_error_says_what_to_do(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
