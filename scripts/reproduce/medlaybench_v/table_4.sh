@@ -4,7 +4,7 @@
 #   scripts/reproduce/medlaybench_v/table_4.sh                       write blank sheets
 #   scripts/reproduce/medlaybench_v/table_4.sh runs/study/*-R*.csv   when they are filled
 #
-# RELEASE in the environment names the release to draw from, by default runs/v1.
+# RELEASE in the environment names the release to draw from, by default runs/v1; PAIRS is the number of pairs.
 #
 # Published
 #   E1 (radiologist) | mean and SD: 4.67 0.68, 4.66 0.68, 4.69 0.63, 4.85 0.38
@@ -17,7 +17,7 @@
 # Cost: 100 pairs a rater.
 set -euo pipefail
 if [ $# -eq 0 ]; then
-  bedside sheet "${RELEASE:-runs/v1}" --pairs 100 --raters 3 --split test -o runs/study/sheet.csv
+  bedside sheet "${RELEASE:-runs/v1}" --pairs "${PAIRS:-100}" --raters 3 --split test -o runs/study/sheet.csv
 else
   bedside ratings "$@" -o runs/paper/ratings
   bedside compare runs/paper/ratings
