@@ -131,12 +131,14 @@ def meaning(found: Diff) -> Iterator[str]:
         yield f"Code that reads A may fail on B: {', '.join(gone)} missing or of another type."
     elif found.schema:
         yield "Code that reads A also reads B, which has more columns."
-    if found.touched:
-        yield f"What was measured on {_and(found.touched)} of A does not hold for B: the rows differ."
+    if measured := [split for split in found.touched if split not in found.new_splits]:
+        yield f"What was measured on {_and(measured)} of A does not hold for B: the rows differ."
     elif lost := [change.where for change in found.schema if change.b is None and "." not in change.where]:
         yield f"What was measured on A holds for B, but for {_and(lost)}: every other column is the same in every row."
     else:
-        yield "What was measured on A holds for B: the content of every row is the same."
+        yield "What was measured on A holds for B: the content of every row of A is the same."
+    if found.new_splits:
+        yield f"A has no {_and(found.new_splits)}; B does."
     if found.reordered:
         yield f"Same rows in a different order: {', '.join(found.reordered)}."
     if "licence" in found.columns:

@@ -274,6 +274,20 @@ def test_without_all_a_screen_says_what_changed_and_what_it_means(old: Path, tmp
     assert "--all" not in text(found)
 
 
+def test_a_split_that_only_b_has_was_not_measured_on_a(old: Path, tmp_path: Path) -> None:
+    kept = [row for row in rows() if row["split"] != "test"]
+    write_small(tmp_path / "without", kept)
+    found = diff(tmp_path / "without", old)
+    assert found.new_splits == ["test"] and found.touched == ["test"]
+    said = screen(found)
+    assert "What was measured on A holds for B: the content of every row of A is the same." in " ".join(said.split())
+    assert "A has no test; B does." in said
+    assert "measured on test of A" in screen(diff(old, tmp_path / "without"))
+    kept[0]["caption"] = "another"
+    write_small(tmp_path / "changed", kept)
+    assert "What was measured on train of A does not hold for B" in screen(diff(tmp_path / "changed", old))
+
+
 def test_untouched_parts_are_reported_as_such(old: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content = rows()
     content[3]["caption"] = "another"
@@ -293,7 +307,7 @@ def test_a_column_that_only_one_release_has_is_not_said_to_be_the_same(old: Path
     write_small(tmp_path / "wide", [{**row, "note": "a note"} for row in rows()], features=more)
     for a, b, part in (
         (tmp_path / "wide", old, "holds for B, but for note: every other column is the same in every row."),
-        (old, tmp_path / "wide", "holds for B: the content of every row is the same."),
+        (old, tmp_path / "wide", "holds for B: the content of every row of A is the same."),
     ):
         assert part in " ".join(screen(diff(a, b)).split())
 
