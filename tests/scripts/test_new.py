@@ -80,6 +80,8 @@ def _lives(folder: Path, path: list[Path], tmp_path: Path) -> None:
         environment = hub.environment(tmp_path / "cache")
         told = _python("-c", LIFE, str(out), str(page), folder=folder, path=path, **environment)
     assert "row_id" in told and "no text 1" in told and "A first row." in page.read_text(encoding="utf-8")
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert "| words | train | test |\n|---|---:|---:|\n| text | 3 | 2 |" in card
 
 
 def test_a_new_corpus_is_green_and_lives_when_it_is_installed(tmp_path: Path) -> None:
