@@ -48,7 +48,7 @@ from scripts.bench.study_players import ROLES, Acting, PaidServer
 app = typer.Typer(add_completion=False)
 # A server is forked from a process that has imported all: to start one anew takes seconds, most of them for that.
 _FORKS = multiprocessing.get_context("forkserver")
-_PRELOADED = ["uvicorn", "baselines.study.server", "scripts.study.sample", "datasets", "inspect_ai.model", "openai"]
+_PRELOADED = ["uvicorn", "baselines.study.routes", "scripts.study.sample", "datasets", "inspect_ai.model", "openai"]
 _FORKS.set_forkserver_preload(_PRELOADED)
 Server = ForkServerProcess
 
@@ -94,7 +94,7 @@ def serve(folder: Path, port: int, models: str | float, database: str | None = N
     """The server's process."""
     import uvicorn
 
-    from baselines.study.server import create_app
+    from baselines.study.routes import create_app
 
     uvicorn.run(
         create_app(site_of(folder, models, database), [f"http://localhost:{port}"]),
@@ -233,7 +233,7 @@ def _turns(here: str) -> tuple[int, int]:
 
 def _warm() -> None:
     """What a study imports as it opens is there in each process that is forked: so many begin that it counts."""
-    from baselines.study.server import create_app
+    from baselines.study.routes import create_app
 
     with tempfile.TemporaryDirectory() as place:
         site = site_of(Path(place), "http://localhost:1/v1")

@@ -30,7 +30,7 @@ from baselines.study.begun import write_study
 from baselines.study.design import TALKS, TASKS, TaskName
 from baselines.study.flow import Stage
 from baselines.study.people import invite
-from baselines.study.server import create_app
+from baselines.study.routes import create_app
 from baselines.study.site import Site
 from baselines.study.store import people, slots
 from baselines.study.views import place_of

@@ -305,7 +305,7 @@ def _tell(site: Site, address: str, login: str, tried: list[tuple[str, str]]) ->
 def _listen(site: Site, options: Serving, origins: list[str], listener: socket.socket) -> None:
     import uvicorn
 
-    from baselines.study.server import create_app
+    from baselines.study.routes import create_app
 
     config = uvicorn.Config(
         create_app(site, origins, proxied=options.behind_proxy),

@@ -15,7 +15,7 @@ from baselines.medconceal.game import Rules
 from baselines.study.design import TaskName
 from baselines.study.people import invite
 from baselines.study.replies import Replies
-from baselines.study.server import create_app
+from baselines.study.routes import create_app
 from baselines.study.site import Site, open_site
 from baselines.study.tasks.task import Source
 from loaders.models.messages import ChatModel

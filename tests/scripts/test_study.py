@@ -126,7 +126,7 @@ def test_a_rehearsal_of_any_task_begins_without_datasets(tmp_path: Path) -> None
         from pathlib import Path
         from baselines.study.design import TASKS
         from scripts.study.serve import Serving, rehearsing
-        import baselines.study.server, loaders.medconceal, loaders.medlaybench_v, loaders.threemdbench
+        import baselines.study.routes, loaders.medconceal, loaders.medlaybench_v, loaders.threemdbench
         for task in TASKS:
             study = Path(sys.argv[1]) / task
             rehearsing(Serving(data="sample", study=study, task=task, rehearsal=True)).close()

@@ -1,0 +1,67 @@
+"""The headers of every response of a study: nothing of other sites, nothing in other sites, nothing kept."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from baselines.study import views
+from baselines.study.store import kind_of
+from loaders.errors import MissingExtra
+
+with MissingExtra.needed("study", purpose="a study with people"):
+    from fastapi.responses import HTMLResponse
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_log = logging.getLogger(__name__)
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), browsing-topics=()",
+    "x-robots-tag": "noindex, nofollow",
+}
+SECURE = {"strict-transport-security": "max-age=31536000"}
+
+
+class Headers:
+    """Sets the headers of every response, including errors of the server, and hides an error's details."""
+
+    def __init__(self, app: ASGIApp, more: dict[str, str]) -> None:
+        self._app = app
+        self._headers = [(name.encode(), value.encode()) for name, value in {**HEADERS, **more}.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                own = message.get("headers", [])
+                there = {name for name, _ in own}
+                message["headers"] = [*own, *((name, value) for name, value in self._headers if name not in there)]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sending)
+        except Exception as error:
+            _log.error("a page could not be made: %s", kind_of(error))
+            if not begun:
+                text = "Something went wrong. What you sent before is saved: please reload the page."
+                page = HTMLResponse(views.notice_page("An error", text), status_code=500)
+                await page(scope, receive, sending)
