@@ -58,9 +58,8 @@ def read_parquet(folder: Path, name: str, schema: pa.Schema = EXCLUSIONS, key: s
     try:
         with open_parquet(where) as file:
             found = file.schema_arrow
-        if not found.equals(schema):
-            types = [f"{field.name} {field.type}" for field in found]
-            raise ReleaseError(where, found=f"columns {', '.join(types)}", expected=", ".join(schema.names))
+        if (other := other_columns(found, schema)) is not None:
+            raise ReleaseError(where, found=other[0], expected=other[1])
         for placed in parquet_rows(where):
             if isinstance(placed, BadRow):
                 raise placed
@@ -69,6 +68,27 @@ def read_parquet(folder: Path, name: str, schema: pa.Schema = EXCLUSIONS, key: s
             yield dict(placed[1])
     except InputError as error:
         raise ReleaseError(where, found=f"cannot be read: {error.found}", expected="a Parquet file") from error
+
+
+def other_columns(found: pa.Schema, expected: pa.Schema) -> tuple[str, str] | None:
+    """The columns that a file has and should not have, and those that it should have instead; None if it is right.
+
+    Only what differs is named: of twenty columns, nobody finds the renamed one.
+    """
+    if found.equals(expected):
+        return None
+    more, less = (
+        [
+            f"{column.name}: {column.type}{'' if column.nullable else ' not null'}"
+            for column in own
+            if not any(column.equals(one) for one in other)
+        ]
+        for own, other in ((found, expected), (expected, found))
+    )
+    if not more and not less:
+        return f"columns in the order {', '.join(found.names)}", ", ".join(expected.names)
+    lacks = f"no column {'; '.join(less)}"
+    return f"a column {'; '.join(more)}" if more else lacks, "; ".join(less) or "no such column"
 
 
 @dataclass(frozen=True)

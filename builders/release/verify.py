@@ -21,7 +21,7 @@ from builders.release import croissant
 from builders.release.card_checks import check_card, read_card
 from builders.release.counted import Measure, RowCheck
 from builders.release.naming import CARD, CROISSANT
-from builders.release.shards import CANARY, read_parquet
+from builders.release.shards import CANARY, other_columns, read_parquet
 from builders.release.write import EXCLUSIONS_FILE
 from loaders.corpus import Corpus
 from loaders.errors import InputError, MissingExtra, ReleaseError
@@ -245,8 +245,8 @@ def _check_schema(folder: Path, shard: str, expected: pa.Schema) -> Problem | No
             found = file.schema_arrow
     except InputError as error:
         return Problem(shard, f"cannot be read: {error.found}", "a Parquet file")
-    if not found.equals(expected):
-        return Problem(shard, f"columns {found.names} of types {list(map(str, found.types))}", str(expected.names))
+    if (other := other_columns(found, expected)) is not None:
+        return Problem(shard, *other)
     if (found.metadata or {}).get(b"huggingface") != (expected.metadata or {}).get(b"huggingface"):
         return Problem(shard, "other feature types in its metadata", "the features of the manifest")
     return None
