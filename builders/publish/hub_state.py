@@ -21,9 +21,10 @@ from huggingface_hub.utils import (  # type: ignore[attr-defined]  # exported la
 
 from builders.publish.local_release import LocalFile, LocalRelease
 from builders.publish.watch import DeadlinePassed, Watch
+from builders.release.naming import CROISSANT
 from loaders.errors import InputError, first_of
 from loaders.files.disk import scratch
-from loaders.files.json_values import read_json
+from loaders.files.json_values import read_json, read_object
 from loaders.hub_errors import MALFORMED, http_cause, in_words, is_temporary, status_of
 from loaders.manifest import NAME, file_digest
 
@@ -244,6 +245,18 @@ class HubRepo:
                 return claim if claim.corpus else None
             except (*MALFORMED, InputError):
                 return None
+
+    def date(self, commit: str) -> str:
+        """The date of publication that the croissant.json of a commit states; "" if it states none."""
+        if CROISSANT not in self.files(commit):
+            return ""
+        with scratch() as fresh:
+            try:
+                stated = read_object(self._downloaded(CROISSANT, commit, fresh, f"reading {CROISSANT} of {commit[:8]}"))
+            except InputError:
+                return ""
+        date = stated.get("datePublished")
+        return date if isinstance(date, str) and date.isprintable() and len(date) < 40 else ""
 
     def find(self, release: LocalRelease, *, since: str) -> str | None:
         """The commit after `since` on main that holds exactly this release, if there is one."""

@@ -54,8 +54,7 @@ class Publication:
         if self.unnamed.kept and not self.wishes.get("own", False):
             do = "Publish it with --own once everyone concerned agrees; --private --gated manual restricts access"
             raise InputError(self.folder, found=self.unnamed.kept, expected="a release meant for others", do=do)
-        address = f"{self.hub.api.endpoint}/datasets/{self.hub.repo_id}"
-        self.release = self.unnamed.named(self.folder, self.hub.repo_id, self.tag, address, self.wishes.get("date", ""))
+        self.release = self._dated(self.wishes.get("date", ""))
         try:
             if not dry_run:
                 self._check_token()
@@ -85,6 +84,11 @@ class Publication:
             return self._published(commit, plan, uploaded=list(plan.upload))
         except HubFault as fault:
             self._stop_on(fault)
+
+    def _dated(self, date: str) -> LocalRelease:
+        """The release as it is published here under this tag, on that date if there is one."""
+        address = f"{self.hub.api.endpoint}/datasets/{self.hub.repo_id}"
+        return self.unnamed.named(self.folder, self.hub.repo_id, self.tag, address, date)
 
     # ------------------------------------------------------------ looking
 
@@ -156,7 +160,7 @@ class Publication:
     def _already_published(self, refs: Refs, dry_run: bool) -> Published:
         commit = refs.tags[self.tag]
         difference = self.hub.difference(commit, self.release)
-        if difference and self.hub.difference(commit, self.unnamed):
+        if difference and self.hub.difference(commit, self.unnamed) and not self._same_but_for_date(commit):
             self._stop(
                 f"the tag is already published with other content; different: {difference}",
                 expected="a new version, because a published tag never moves",
@@ -165,6 +169,20 @@ class Publication:
         changed = not dry_run and self._set_gate()
         self.hub.watch.note(f"{self.tag} of {self.hub.repo_id} already holds this release: nothing to do")
         return self._published(commit, Plan(False, refs.head, (), ()), unchanged=not changed)
+
+    def _same_but_for_date(self, commit: str) -> bool:
+        """Whether a commit holds this release with a date that this run was not given; another date is refused."""
+        stated, asked = self.hub.date(commit), self.wishes.get("date", "")
+        if stated == asked or self.hub.difference(commit, self._dated(stated)):
+            return False
+        if asked:
+            on = f"on {stated}" if stated else "without a date"
+            self._stop(
+                f"this release is published under the tag {on}, and the date asked for is {asked}",
+                expected="the date as it is, because a published tag never moves",
+                do="Leave out --date: there is nothing to do. The next version may state its own.",
+            )
+        return True
 
     def _check_newest(self, refs: Refs) -> None:
         """main, which readers get if they name no version, never goes back: a version must come after all others."""

@@ -17,6 +17,7 @@ from huggingface_hub import HfApi
 
 from builders.publish.plan import Published
 from builders.publish.run import publish
+from builders.release.naming import CROISSANT
 from loaders.errors import HubError
 from loaders.manifest import ContentDigest, ExclusionFacts, FileFacts, Manifest, SplitFacts, content_digest
 from scripts.loopback_hub.hub import LoopbackHub
@@ -63,6 +64,7 @@ def make_release(
     corpus: str = "medlaybench-v",
     stand_in: str | None = None,
     notes: str = "",
+    croissant: str = "",
     versions: dict[str, str] | None = None,
 ) -> Path:
     """Two shards of two rows, an empty table of exclusions, a card and a manifest."""
@@ -77,11 +79,13 @@ def make_release(
     (folder / "README.md").write_text(card, encoding="utf-8")
     if notes:
         (folder / "notes.txt").write_text(notes, encoding="utf-8")
+    if croissant:
+        (folder / CROISSANT).write_text(croissant, encoding="utf-8")
     listed = {
         path: FileFacts(
             sha256=hashlib.sha256((folder / path).read_bytes()).hexdigest(), size=(folder / path).stat().st_size
         )
-        for path in [*FILES[:-1], *(["notes.txt"] if notes else [])]
+        for path in [*FILES[:-1], *(["notes.txt"] if notes else []), *([CROISSANT] if croissant else [])]
     }
     Manifest(
         corpus=corpus,

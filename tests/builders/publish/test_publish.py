@@ -65,6 +65,24 @@ def test_the_same_release_again_writes_nothing(hub: LoopbackHub, publisher: Publ
     assert "nothing to do" in publisher.said[-1]
 
 
+def test_the_same_release_again_without_its_date_is_the_same(
+    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+) -> None:
+    release = make_release(tmp_path / "release", croissant='{"name": "corpus"}')
+    first = publisher(release, date="2026-11-22")
+    before = len(hub.writes())
+    again = publisher(release)
+    assert (again.unchanged, again.commit) == (True, first.commit) and "nothing to do" in publisher.said[-1]
+    said = publisher.fails(release, date="2026-11-23")
+    assert "under the tag on 2026-11-22, and the date asked for is 2026-11-23" in said and "Leave out --date" in said
+    assert "other content" in publisher.fails(
+        make_release(tmp_path / "2", text="other", croissant='{"name": "corpus"}')
+    )
+    assert len(hub.writes()) == before
+    publisher(release, tag="v1.0.1")
+    assert "without a date" in publisher.fails(release, tag="v1.0.1", date="2026-11-23")
+
+
 def test_the_same_content_under_a_new_tag_is_only_tagged(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
     first = publisher(release)
     before = len(hub.writes())
