@@ -68,6 +68,28 @@ def test_a_signal_ends_a_run_with_its_code_and_what_is_kept(
     assert "0 of 4 dialogues are finished and every answer is in" in said and "Traceback" not in said
 
 
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
+def test_a_stopped_run_of_captions_asks_for_the_others_alone(
+    sign: signal.Signals, captions: Path, server: ChatServer, tmp_path: Path
+) -> None:
+    """With the log, which holds the images, and with the answers of an earlier version looked for before it begins."""
+    words = ("-m", "scripts", "run", "captioning", captions, "--model", "openai-api/local/captioner", "--pairs", 5)
+    words = (*words, "--resamples", 10, "-o")
+    process = started(*words, tmp_path / "run", **variables(server))
+    wait_for_requests(server)
+    process.send_signal(sign)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == (130 if sign == signal.SIGINT else -sign), said
+    assert ("of 5 dialogues are finished and every answer is in" in said) == (sign == signal.SIGINT), said
+    assert not (tmp_path / "run" / "dialogues.jsonl").exists()
+    with ChatServer("What else?") as other:
+        printed(*words, tmp_path / "run", **variables(other))
+        assert len(other.requests) == 5  # five were answered
+        printed(*words, tmp_path / "undisturbed", **variables(other))
+    for name in ("dialogues.jsonl", "usage.json", "results.jsonl"):
+        assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "undisturbed" / name).read_bytes()
+
+
 def test_what_runs_in_the_background_ends_by_sigterm(photos: Path, server: ChatServer, tmp_path: Path) -> None:
     """A shell starts it with Ctrl-C ignored, and `nohup` with SIGHUP."""
     before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGHUP)}
