@@ -27,7 +27,7 @@ _VERB = (
     r"detect\w*|document\w*|appear\w*|seen|noted|visible|present|shown|consistent|compatible|measur\w+|located|"
     r"persist\w*|(?:most )?likely|again|also|clearly|incidentally)\b"
 )
-_CLEAR = rf"(?:\s*\Z|\s*[.;:,()\]]|\s+(?:arrow|star|asterisk)|\s+{_VERB}"
+_CLEAR = rf"(?:\s*\Z|\s*(?:[.;:,)\]]|\((?!\d[\d.,]*\s*(?:[×x]|mm\b|cm\b)))|\s+(?:arrow|star|asterisk)|\s+{_VERB}"
 _BEHIND_WHOLE = re.compile(
     rf"{_CLEAR}|\s+(?:in|on|at|with|without|from|due|secondary|within|to|into|between|along|around|near|that|which|"
     r"caused|aged|as|\d)\b)",

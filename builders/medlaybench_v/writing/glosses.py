@@ -17,7 +17,7 @@ from builders.medlaybench_v.words.terms import Term
 from builders.medlaybench_v.writing.views import IN_FRONT
 
 MOST, ALWAYS = 2, 99  # explanations in a sentence
-_PLACED = re.compile(r"\A(?:of|in) (?:the )?")
+_PLACED = re.compile(r"\A(?:of|in(?! front\b)) (?:the )?")
 _MARKER = re.compile(r" \((?:[^()]{0,30})(?:arrow|star|asterisk|circle|curved|fig)", re.IGNORECASE)
 _OF_A = re.compile(r"\Aof (?:the |an? )?")
 MOST_NOUNS = 2  # of a name that an explanation of its adjective stands behind

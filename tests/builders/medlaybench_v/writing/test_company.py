@@ -19,7 +19,7 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         # What its plain words end in would take the "of" behind it.
         ("Infarction of the thalamus is seen.", "infarction (tissue death from lost blood supply) of the", "supply of"),
         # A place that the word before it contradicts.
-        ("Cyst in the upper mandible.", "upper mandible (lower jaw)", "upper lower"),
+        ("Cyst in the upper mandible.", "the upper mandible.", "lower jaw"),
         ("Atrophy of the bilateral cerebral hemisphere.", "cerebral hemisphere", "half of"),
         ("A septic aorta.", "septic aorta (body's main artery)", "septic body"),
         # A direction is one side of a thing, or part of a name.
@@ -73,7 +73,7 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
             "fluid under the light-sensing layer of the eye persists",
             "persists (",
         ),
-        ("The mucosal folds are thick.", "mucosal folds (of the inner lining) are", "mucosal ("),
+        ("The mucosal folds are thick.", "mucosal folds (of the moist lining) are", "mucosal ("),
         # Nor does one part a name from the noun that goes on behind it.
         ("Filling of the right internal carotid artery branches.", "carotid artery", "neck) branches"),
         # An explanation does not say the word again that it explains.

@@ -35,9 +35,9 @@ def test_patterns_are_in_lower_case_as_the_captions_are() -> None:
 @pytest.mark.parametrize(
     ("caption", "said"),
     [
-        ("MRI of the spine: a dural defect at L4.", "dural defect (of the spine covering)"),
+        ("MRI of the spine: a dural defect at L4.", "dural defect (of the spinal sac covering)"),
         ("Brain MRI: a dural defect near the skull.", "dural defect (of the brain covering)"),
-        ("X-ray of the femoral head. Dural defect, lumbar spine.", "Dural (spine covering) defect"),
+        ("X-ray of the femoral head. Dural defect, lumbar spine.", "Dural (spinal sac covering) defect"),
         ("The stomach is pushed anteriorly by the mass.", "pushed toward the front"),
         ("A mass compresses the cord anteriorly.", "at the front"),
         ("The left portal vein is seen anteriorly.", "seen at the front"),
@@ -245,7 +245,7 @@ def test_another_sense_is_left(caption: str, kept: str, gone: str) -> None:
         ("Uptake of FDG on PET.", "taking up of the tracer"),
         ("The reduction is evident.", "seen"),
         ("Portal venous gas; a portal hilus.", "liver"),
-        ("The mucosa of the tongue.", "inner lining of the tongue"),
+        ("The mucosa of the tongue.", "moist lining of the tongue"),
         ("A substernal goiter.", "behind the breastbone"),
         ("Repaired hypoplastic left heart syndrome.", "syndrome (underdeveloped main pumping side)"),
         ("The drill bit lies in the intramedullary region of the femur.", "(inside the marrow)"),
@@ -578,3 +578,49 @@ def test_what_is_told_of_a_picture_is_no_picture() -> None:
 )
 def test_bands_and_tips_are_explained(caption: str, said: str) -> None:
     assert said in lay(caption), lay(caption)
+
+
+@pytest.mark.parametrize(
+    ("caption", "said", "gone"),
+    [
+        # A name of several words has a meaning of its own.
+        ("CT of a basilar invagination.", "(spine top pushed up into the skull)", "folding"),
+        ("Tumor thrombus extension into the vein; the thrombus is large.", "tumor thrombus", "blood clot"),
+        ("Apical periodontitis of the lower molar.", "(inflammation around the root tip)", "gum"),
+        ("A reverse Segond fracture of the left knee.", "inner knee", "outer"),
+        ("MRI of the ventral striatum.", "reward center", "movement"),
+        ("Clot in the small saphenous vein.", "small saphenous vein (surface vein of the calf)", "small surface"),
+        ("Severe aortic valve regurgitation.", "leaky outlet valve of the heart", "main artery"),
+        ("Mass of the tricuspid valve.", "(valve before the heart's lung-pumping chamber)", "(into"),
+        ("Chest CT: mass in the left lumbar region of the abdomen.", "belly-side", "lower-back"),
+        ("CT of thick septations.", "thick dividing walls", "thin"),
+        ("Right femoral access for the catheter.", "access from the right groin", "thigh"),
+        # What stands beside a word decides what it is.
+        ("Ultrasound of the pericardial effusion-volume.", "effusion-volume", "sac"),
+        ("MRI of the thoracolumbar spine shows a subdural hematoma.", "under the spinal sac covering", "brain"),
+        ("CT of the head shows a subdural hematoma.", "under the brain covering", "spin"),
+        ("Bowel ischemia with pneumatosis.", "gas in the bowel wall", "tissue"),
+        ("X-ray of the distal phalanx of the thumb.", "end bone of the thumb", "finger"),
+        ("Solid arthrodesis is seen.", "solid joining of the bones", "surgery"),
+        ("DWI with gyral enhancement.", "enhancement", "dye"),
+        ("Edema of both transplanted lungs.", "edema of", "swelling"),
+        ("Increased fluid level in the joint.", "fluid level", "line"),
+        ("Liver hematoma in the subscapular region.", "subscapular", "shoulder"),
+        ("The subscapular hematoma of the rotator cuff.", "under the shoulder blade", "liver"),
+        ("Left ventricular configuration of the treatment fields.", "configuration", "shape"),
+        ("The mass is isointense to muscle.", "as bright as muscle", "surroundings"),
+        ("MRI shows an isointense mass.", "isointense mass (as bright as its surroundings)", "equally"),
+        ("The costophrenic angle is obliterated.", "hidden", "closed"),
+        ("The vessel is obliterated.", "closed off", "hidden"),
+        ("Fistulogram of the graft for dialysis.", "dialysis passage", "abnormal"),
+        ("The mass was preoperatively diagnosed.", "was preoperatively diagnosed", "surgery"),
+        ("Bile leak: extravasation from the duct.", "leak from an organ", "vessel"),
+        # The place of a finding is told of all of it.
+        ("An increased prevertebral soft-tissue shadow.", "(in front of the spine)", "(front"),
+        # A measure behind a bracket is the noun's, not that of the place.
+        ("CT shows a para-aortic mass (6 cm × 3 cm).", "mass (6 cm × 3 cm)", "artery ("),
+    ],
+)
+def test_what_strict_readers_found(caption: str, said: str, gone: str) -> None:
+    text = lay(caption).lower()
+    assert said.lower() in text and gone not in text, text
