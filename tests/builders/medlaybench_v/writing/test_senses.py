@@ -103,7 +103,7 @@ def test_capitals_are_a_method_where_the_caption_tells_nothing_else_of_them() ->
         ("Mammogram with skin and trabecular thickening of the breast.", "trabecular thickening", "spongy"),
         ("CT of a missile pulmonary embolus.", "missile lung embolus", "clot"),
         ("Lytic image in the left sacral wing.", "lytic image", "bone-destroying"),
-        ("Emphysematous changes of both lungs.", "signs of damaged, over-inflated lung", "air-filled"),
+        ("Emphysematous changes of both lungs.", "signs of damage and over-inflation", "air-filled"),
         ("An arrow marks the diastolic, seen more proximally.", "diastolic", "heart-relaxation"),
         ("Panoramic ultrasound image of the calf, panoramic view.", "panoramic view", "dental"),
         ("An acute angulation of the aorta.", "acute", "sudden"),
@@ -376,7 +376,7 @@ def test_what_two_readers_found(caption: str, said: str, gone: str) -> None:
     ("caption", "said"),
     [
         ("No intravascular coagulation.", "No intravascular coagulation (inside the vessel)."),
-        ("A case of retinal pigmentosa.", "This is a case of retinal pigmentosa (of the back of the eye)."),
+        ("A case of retinal pigmentosa.", "This is a case of retinal pigmentosa (inherited eye disease)."),
         ("The anterior plate (arrow).", "the anterior plate (arrow)."),
         ("A proximal stump (PS) was seen.", "A proximal stump (PS) was seen."),
     ],
@@ -615,6 +615,16 @@ def test_bands_and_tips_are_explained(caption: str, said: str) -> None:
         ("Fistulogram of the graft for dialysis.", "dialysis passage", "abnormal"),
         ("The mass was preoperatively diagnosed.", "was preoperatively diagnosed", "surgery"),
         ("Bile leak: extravasation from the duct.", "leak from an organ", "vessel"),
+        # No word is said twice, and no noun stands before a noun.
+        ("A nodule with lobulated margins.", "lumpy margins", "edge"),
+        ("A mass in the gastric lumen.", "inside of the stomach", "space"),
+        ("A fistulous communication is seen.", "abnormal passage is", "communication"),
+        ("No signs of bowel ischemia.", "reduced blood supply to the bowel", "bowel reduced"),
+        ("Calcification of the retina.", "calcium build-up in the retina", "build-up of"),
+        ("CT after administration of contrast medium.", "contrast dye", "medium"),
+        ("A hypodensity lesion of the liver.", "darker-looking abnormal area", "area lesion"),
+        ("The area narrows in systole.", "while the heart squeezes", "in heart"),
+        ("Scan of uptake of tracer on PET.", "uptake of tracer", "taking up"),
         # The place of a finding is told of all of it.
         ("An increased prevertebral soft-tissue shadow.", "(in front of the spine)", "(front"),
         # A measure behind a bracket is the noun's, not that of the place.
