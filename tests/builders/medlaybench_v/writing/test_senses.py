@@ -591,7 +591,7 @@ def test_bands_and_tips_are_explained(caption: str, said: str) -> None:
         ("MRI of the ventral striatum.", "reward center", "movement"),
         ("Clot in the small saphenous vein.", "small saphenous vein (surface vein of the calf)", "small surface"),
         ("Severe aortic valve regurgitation.", "leaky outlet valve of the heart", "main artery"),
-        ("Mass of the tricuspid valve.", "(valve before the heart's lung-pumping chamber)", "(into"),
+        ("Mass of the tricuspid valve.", "(inlet of the heart's lung-pumping chamber)", "(into"),
         ("Chest CT: mass in the left lumbar region of the abdomen.", "belly-side", "lower-back"),
         ("CT of thick septations.", "thick dividing walls", "thin"),
         ("Right femoral access for the catheter.", "access from the right groin", "thigh"),

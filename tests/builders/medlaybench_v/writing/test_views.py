@@ -65,7 +65,7 @@ def test_a_name_of_a_picture_is_unfolded(text: str, said: str | None) -> None:
         # One explanation, at the first mention.
         (
             "Its portal vein is wide. The portal vein is open.",
-            "Its portal vein (into the liver) is wide. The portal vein is open.",
+            "Its portal vein (supply vein of the liver) is wide. The portal vein is open.",
         ),
         (
             "CT of gastric and duodenal tissue.",
