@@ -256,10 +256,10 @@ def _glossed(caption: Caption, why: str) -> Refined:
             continue
         lay, _, bracket = match.entry.lay.partition(" (")
         explanation = bracket.rstrip(")")  # either the words before the bracket or those in it may be the expert's
-        pieces += [
-            Piece(text[at : match.end]),
-            Piece(f" ({lay if explanation.lower() in ('', match.entry.surface) else explanation})"),
-        ]
+        told = lay if explanation.lower() in ("", match.entry.surface) else explanation
+        goes_on = told.lower().startswith(f"{match.entry.surface} ")  # "MRI scan": no bracket says "MRI" again
+        said = told[len(match.entry.surface) :] if goes_on else f" ({told})"
+        pieces += [Piece(text[at : match.end]), Piece(said)]
         at = match.end
     glossed = tidy("".join(piece.text for piece in pieces) + text[at:])
     return Refined(glossed, "fallback", GLOSSES, check(caption.expert, read(glossed), caption.context), why)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set
+from functools import lru_cache
 
 from builders.medlaybench_v.words.terms import Term
 
@@ -59,8 +60,9 @@ NOUNS_IN_ING = frozenset(
     "beading wasting clipping cupping notching".split()
 )
 _JOINED_BEFORE = re.compile(r"(?:\b(?:and|or|to)[ ]|[/,][ ]?)\Z")
-# Parts that everything has, so that a direction before one of them is one of its sides.
+# Parts that everything has, so that a direction, or one of several, before one of them is one of its sides.
 _SIDES = re.compile(
+    r"(?:(?:,[ ]|,?[ ](?:and|or)[ ])(?:anterior|posterior|medial|lateral|superior|inferior))*"
     r"[ ]+(?:(?:chest|abdominal|bladder|stomach|uterine|gastric|bowel|rectal|vaginal|orbital|maxillary|acetabular|"
     r"airway|tracheal|o?esophageal|disc|soft|bone|joint)[ ]+)?(?:walls?|aspects?|borders?|edges?|"
     r"margins?|portions?|parts?|sides?|surfaces?|thirds?|half|halves|ends?|regions?|areas?|poles?|chest|lung|thigh|"
@@ -160,7 +162,7 @@ def said_behind(term: Term) -> str:
     words = term.lay.split("-")
     if words[0] in _PLACING and len(words) > 1:
         return " ".join(words)
-    return term.lay if term.lay.split(" ")[0] in _PLACING else ""
+    return term.lay if " " in term.lay and term.lay.split(" ")[0] in _PLACING else ""
 
 
 # Words that modify the word before them: "well-defined wedge shaped", not "wedge with clear edges shaped".
@@ -182,6 +184,35 @@ _NO_NOUNS = frozenset(
 _NO_ENDS = frozenset(
     "posterior anterior lateral medial distal proximal inferior superior temporal frontal parietal periapical "
     "recurrent hypoechoic coronal sagittal multi maxillofacial".split()
+)
+
+
+# Endings of adjectives, adverbs and verbs.
+_HOW_OR_VERB = re.compile(
+    r"(?:al|ic|ar|ary|ory|ous|eal|ian|ive|ent|ant|ense|ed|ing|ly|ble|oid|less|ful|ior|ile|ine|ate|ac|est|[^sui]s|ish|"
+    r"uid)\Z"
+)
+_OTHERS = frozenset(
+    "left right entire whole intact sparse uniform deep pure loose free fluffy cm mm mid post very low high note prior "
+    "rapid good fine soft hard faint vast inner outer anechoic severe obscure diverse remote overall minor major non "
+    "wide narrow close short long slow fast dark bright hypo hyper iso profuse coarse opaque ovoid parallel here "
+    "beneath".split()
+)
+
+
+@lru_cache(maxsize=16384)
+def is_no_noun(word: str) -> bool:
+    """Whether a word in lower case tells how a thing is, or what it does: "hepatic", "right", "extends".
+
+    >>> is_no_noun("hepatic"), is_no_noun("bowel"), is_no_noun("extends")
+    (True, False, True)
+    """
+    return word not in _ANY_HEAD and (word in _OTHERS or word in _NO_NOUNS or _HOW_OR_VERB.search(word) is not None)
+
+
+_VERB_BEHIND = re.compile(r" (?:the|an?|its|his|her|their|off)\b")
+_MARKED_BY = re.compile(
+    r"[A-Za-z]+-(?:white|black|red|yellow|blue|green|large|small|long|short)? ?(?:arrow|star|asterisk)"
 )
 
 
@@ -209,6 +240,10 @@ def noun_end(text: str, at: int, stop: int) -> int:
             if word in ("and", "or", "nor"):
                 return 0
             break
+        if _VERB_BEHIND.match(text, following.end()) and word[-1] == "s" and word[-2:] not in ("ss", "us", "is"):
+            break  # "the cell breaks the chain", "branches off into"
+        if _MARKED_BY.match(text, following.start(2)):
+            return 0  # "posterior pituitary-white arrow"
         if count == 5 or (end > at and following[2][:1].isupper() and word[1:] and following[2][1:].islower()):
             return 0  # too long, or a new sentence without a full stop in between
         end = following.end()

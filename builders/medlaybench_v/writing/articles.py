@@ -67,13 +67,15 @@ _ORGAN = re.compile(
     r"near|around|toward|along|itself|obtained|performed|consistent|likely|but|as)\b))"
     rf"|{_PLACED}{{1,2}}{_PART} of )"
 )
+# "Into the overlying belly wall": what looks like a preposition is an adjective.
+_DETERMINED = re.compile(r"\b(?:the|an?|its|his|her|this|these|those)\Z", re.IGNORECASE)
 # "A CT scan shows left kidney with a cyst"; joined to another thing, it may be a part of that one's name.
 _SHOWN_ORGAN = re.compile(
     rf"show(?<!\wshow)(?:s|ed|ing)? (?={_PLACED}{{0,3}}(?:{_SINGLE})"
     r"(?:[.,;]|\Z| (?:with|without|in|from|of|that|which)\b))"
 )
 _SHOWN = re.compile(
-    r"\b(?:shows?|showed|showing|suggest(?:s|ing)|indicating|causing|due to|(?P<with>with)) (?=[a-z\d])"
+    r"\b(?:shows?|showed|showing|suggest(?:s|ed|ing)?|indicating|causing|due to|(?P<with>with)) (?=[a-z\d])"
 )
 _ORGANS = ("artery", "region", "structure", "gallbladder", "spleen")  # "connected with artery": one that is known
 # "On chest CT scan"; "on X-ray" is said as it is.
@@ -92,7 +94,15 @@ _PATIENT = re.compile(
 
 def with_articles(text: str) -> str:
     """The caption with the articles of its organs and of what it shows."""
-    text = _ORGAN.sub(lambda behind: behind[0] if inside_brackets(text, behind.start()) else f"{behind[0]}the ", text)
+    text = _ORGAN.sub(
+        lambda behind: (
+            behind[0]
+            if inside_brackets(text, behind.start())
+            or _DETERMINED.search(text, max(0, behind.start() - 6), behind.start())
+            else f"{behind[0]}the "
+        ),
+        text,
+    )
     text = _SCANNED.sub(lambda behind: f"{behind[0]}{indefinite(text[behind.end() :])} ", text)
     text = _PATIENT.sub(lambda behind: f"{behind[0]}a ", text)
     text = _SHOWN_ORGAN.sub(lambda shown: f"{shown[0]}the ", text)

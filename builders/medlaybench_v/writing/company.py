@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from builders.medlaybench_v.words.stacks import FUNCTION_WORDS
+from builders.medlaybench_v.words.stacks import FUNCTION_WORDS, is_no_noun
 from builders.medlaybench_v.writing.matches import Entry, Match
 
 _WORD_AT_END = re.compile(r"[^\W\d_][\w'’/-]*\Z")
@@ -72,6 +72,8 @@ _HEAD_AGAIN = re.compile(
     r"\b(?P<head>[a-z]+) \((?P=head) "
     r"(?=(?:of|in|on|at|to|from|between|behind|beside|around|along|under|above|below|near|over|through|deep) )"
 )
+# "Bladder lumen" is no "bladder inner space", a bowel perforation no "bowel hole".
+_BARE = frozenset("lumen lumens lumina perforation perforations".split())
 _NOUNS = frozenset(("anatomy", "finding", "disease", "device", "procedure"))
 _OF_A_PLACE = frozenset(("anatomy", "other", "modality", "device", "procedure", "disease"))
 
@@ -126,7 +128,12 @@ def _may_be_joined(entry: Entry) -> bool:
         return False
     if entry.lay.lower().startswith(f"{entry.surface} ("):
         return False
-    return _is_phrase(entry) or entry.surface in _KNOWN or entry.lay.partition(" ")[0] in _PLACES
+    return (
+        _is_phrase(entry)
+        or entry.qualified
+        or entry.surface in _KNOWN | _BARE
+        or entry.lay.partition(" ")[0] in _PLACES
+    )
 
 
 def _is_phrase(entry: Entry) -> bool:
@@ -144,13 +151,25 @@ def _free(text: str, match: Match, last: Match | None) -> bool:
     return term.pos == "phrase" or (term.kind == "finding" and match.entry.surface in _KNOWN)
 
 
+def _follows_noun(text: str, match: Match, last: Match | None) -> bool:
+    """Whether a noun stands before a term, or an adjective of anatomy whose plain words are one: "bowel ischemia"."""
+    if last is not None and last.end == match.start - 1 and last.changes:
+        term = last.entry.term
+        return term.pos == "noun" or (term.pos == "adjective" and term.kind == "anatomy" and not last.entry.stays)
+    word = _word_before(text, match.start)
+    lower = word.lower()  # "Diverticulitis perforation"
+    return word.isalpha() and word[1:].islower() and lower not in _LOOSE and not is_no_noun(lower)
+
+
 def _kept(text: str, match: Match, last: Match | None) -> Match | None:
     """The match as it is, or as the word that stays and is explained, or nothing."""
     start, end, entry = match
     contradicted = entry.lay.partition(" ")[0] in _PLACES and _word_before(text, start).lower() in _PLACED
     taken = entry.guarded and not entry.tail and text.startswith(" of ", end)
     bound = (_is_phrase(entry) or entry.surface in _KNOWN) and not _free(text, match, last)
-    if not (contradicted or taken or bound):
+    named = entry.qualified and entry.surface not in _KNOWN
+    stacked = (named or entry.surface in _BARE) and _follows_noun(text, match, last)
+    if not (contradicted or taken or bound or stacked):
         return match
     said = entry.lay.partition(" (")[0]
     words = {part for part in said.lower().split() if len(part) >= _LONG}

@@ -61,10 +61,12 @@ from builders.medlaybench_v.writing.mentions import (
 from builders.medlaybench_v.writing.narrowing import leaves_open, narrowed
 from builders.medlaybench_v.writing.neighbours import (
     BARE_PREFIXES,
+    HALF,
     deniable,
     follows_prefix,
     operations,
     shares_head,
+    shares_stem,
     without_contradiction,
 )
 from builders.medlaybench_v.writing.surfaces import dated, entries, keeps_facts, looks_plural, pictured, recognised_as
@@ -94,8 +96,9 @@ class Draft(NamedTuple):
 
 
 _PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being|as|best|(?:is|are|was|were) (?:\w+ly|also|well|not)) \Z")
-_SHOWN = (".", ";", " is ", " are ", " was ", " were ", " as ", " by ")  # "also demonstrated are the lungs"
-_OWN_HEAD = re.compile(r" ([a-z]{3,}?)s?(?![\w-])")
+# "Also demonstrated are the lungs", "cysts demonstrated within the spleen".
+_SHOWN = (".", ";", *(f" {word} " for word in "is are was were as by within throughout along at".split()))
+_OWN_HEAD = re.compile(r" ([a-z]{3,}?s?)(?![\w-])")
 # "OPLL": what stands behind it would be read as what it stands for.
 _LETTERS = re.compile(r"(?!(?:CT|MRI?|MRA|US|PET)\Z)[A-Z][A-Z\d]+s?\Z")
 _PANEL = re.compile(r"\([A-Za-z]\) \Z")
@@ -168,6 +171,7 @@ class Drafter:
         parts: list[Match] = []  # words that are a part of a name, which are explained where nothing else is
         longer: list[tuple[int, int]] = []  # names of which they are no part
         free_from, elsewhere = 0, -1
+        halves = HALF in text
         prefixes = not BARE_PREFIXES.isdisjoint(caption.bag)
         for start, minus_end, _, form in places:
             if start < free_from:
@@ -181,8 +185,13 @@ class Drafter:
                 continue
             if prefixes and entry.changes and follows_prefix(lower, start):
                 continue
+            if halves and entry.changes and shares_stem(lower, start):
+                continue
             if (
-                (entry.guarded and not fits(entry, lower, start, end, self._attributive, self._places_of))
+                (
+                    (entry.guarded or entry.qualified)
+                    and not fits(entry, lower, start, end, self._attributive, self._places_of)
+                )
                 or (part_of_name is not None and part_of_name(text, start, end, heads))
                 or (entry.behind and not self._stands_behind(entry, text, start, end))
             ):
@@ -348,7 +357,7 @@ def _in_place(pieces: list[Piece], text: str, match: Match, told: Told) -> int:
         match = match if dyed else match._replace(entry=replace(entry, lay=f"{entry.surface} ({entry.lay})"))
     said = _inserted(text, match, told)
     own = _OWN_HEAD.match(text, end) if entry.stays else None
-    if own is None or not said.endswith(f" {own[1]})"):
+    if own is None or not said.endswith((f" {own[1]})", f" {own[1].removesuffix('s')})", f" {own[1]}s)")):
         pieces.append(_piece((said, match)))
         return end
     front, _, gloss = said.partition(" (")  # "tibialis anterior muscle (shin muscle)"
@@ -409,6 +418,8 @@ def _glossed(text: str, match: Match, last: int, inside: Sequence[Match], told: 
     if bracket_follows(text, last) or _LETTERS.match(named) or any(_NAMES_A_PLACE.search(p.text) for p in noun):
         return [Piece(text[match.start : match.end], match), *noun]
     said, _, gloss = _inserted(text, match, told).partition(" (")
+    if gloss and " " not in gloss:  # "a mucinous (mucus-making) tumor": one word parts nothing
+        return [Piece(f"{said} ({gloss}", match), *noun]
     behind = [Piece(f" ({gloss.replace('that brightens', 'brightening')}", match)] if gloss else []
     return [Piece(said, match), *noun, *behind]
 

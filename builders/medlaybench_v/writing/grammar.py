@@ -13,8 +13,21 @@ from operator import itemgetter
 
 from builders.medlaybench_v.words.terms import english
 from builders.medlaybench_v.writing.draft import Draft, Piece
+from builders.medlaybench_v.writing.matches import Entry
+from builders.medlaybench_v.writing.seams import (
+    agreeing,
+    behind_participle,
+    finite,
+    is_many,
+    says_again,
+    with_hole,
+    without_echo,
+    without_gap,
+    without_patient,
+    without_place,
+)
 
-_ARTICLE_AT_END = re.compile(r"\b([Aa]n?)(\s+)\Z")
+_ARTICLE_AT_END = re.compile(r"(?:\b|(?<=[a-z])(?=A))([Aa]n?)(\s+)\Z")
 # What cannot be counted takes no "a": "a massive pneumothorax" is "massive air around the lung".
 _MASS = re.compile(
     r"(?:air|pus|gas|blood|fluid|free air|free fluid|blood clotting|bleeding|scarring|inflammation|tissue death|"
@@ -45,6 +58,7 @@ _DYE = " with contrast dye"
 _VESSEL_PICTURE = "blood vessel "
 _VESSEL_BEFORE = re.compile(r"\b(?:arter(?:y|ies|ial)|veins?)(?: \([^()]*\))? \Z")
 _CONTRAST = re.compile(r"contrast|gadolin", re.IGNORECASE)
+_BARIUM = re.compile(r"\bbarium\b[^.;]*\Z", re.IGNORECASE)
 _STOP = re.compile(r"[.;](?=\s|\Z)")
 # For text whose words one space parts. Each begins with the mark that is looked for, which is found fastest.
 _SPACE_BEFORE = re.compile(r" (?=[,.;:!?)\]](?!\d))")
@@ -52,13 +66,16 @@ _NO_SPACE_AFTER = re.compile(r"[,;](?<=[a-z)][,;])(?=[A-Za-z])")
 # "Arrows.The", "Fig. 3.Source", "(front view)The"; "lesion(arrow)", but "lesion(s)".
 _GLUED = re.compile(r"\.(?:(?<=[a-z)]{2}\.)(?=[A-Z])|(?<=\d\.)(?=[A-Z][a-z]))|\)(?=[A-Z][a-z]{2})")
 # "After the diagnosisThere is": a sentence that lost its stop.
-_GLUED_SENTENCES = re.compile(r"[A-Z](?<=[a-z]{4}[A-Z])(?=(?:he|here|his|n|fter|xial|hest) )")
+_GLUED_SENTENCES = re.compile(
+    r"[A-Z](?<=[a-z]{4}[A-Z])(?=(?:he|here|his|n|fter|xial|hest) | (?:cross|front|side|CT|MRI|chest)[ -])"
+)
+_SHORT_TITLE = re.compile(r"(?:\A|[.:;] )(?:[\w-]+ ){0,2}[\w-]+\Z")
 _GLUED_BRACKET = re.compile(r"\((?<=[a-z]{3}\()(?=[a-z]{3})")
 _BRACKET_TWICE = re.compile(r"(\([^()]+\)) \1")
 _JOINED_TWICE = re.compile(
     r"\b([a-z]{4,}(?<!er)) and \1(?=[.,;)]|\Z)"
 )  # "swelling and oedema", not "larger and larger"
-_REPEATED = re.compile(r"\b(the|a|an|of|in|and|with|is|to|X-ray|bone|[a-z]{5,}) \1\b", re.IGNORECASE)
+_REPEATED = re.compile(r"\b(the|a|an|of|in|and|with|is|to|X-ray|bone|scan|[a-z]{5,}) \1\b", re.IGNORECASE)
 _ANY_REPEATED = re.compile(r"\b(x-ray|[a-z]++) \1\b")  # in lower case
 _BRACKET = re.compile(r" \(([^()]{4,60})\)")
 _LETTERS_IN_BRACKETS = re.compile(r" \(([A-Z][A-Za-z\d]{1,5})\)")
@@ -77,6 +94,7 @@ def polish(draft: Draft) -> str:
     pieces = [piece for piece in draft.pieces if piece.text]
     texts = [piece.text for piece in pieces]
     _take_back_repeats(pieces, texts)
+    _mend_seams(pieces, texts)
     for i, piece in enumerate(pieces):
         if piece.match is None:
             continue
@@ -97,6 +115,41 @@ def polish(draft: Draft) -> str:
     if _DYE in "".join(texts):
         _say_contrast_once(pieces, texts)
     return tidy("".join(texts))
+
+
+def _mend_seams(pieces: list[Piece], texts: list[str]) -> None:
+    """What `seams` finds where a lay phrase meets the words of the caption."""
+    for i, piece in enumerate(pieces):
+        if (match := piece.match) is None or not texts[i]:
+            continue
+        before, behind = texts[i - 1] if i else "", texts[i + 1] if i + 1 < len(texts) else ""
+        said = texts[i]
+        if before.endswith(", ") and _lost_its_adjective(piece.match.entry, said):
+            before = without_gap(before)
+        if match.entry.term.pos == "phrase":
+            before, said = finite(before, without_patient(before, said))
+        if match.entry.term.pos != "noun":
+            said, behind = behind_participle(before, said, behind) or (said, behind)
+        if match.entry.term.pos != "adjective":
+            if not match.entry.stays and says_again("".join(texts[max(0, i - 3) : i]), said):
+                said = f"{match.entry.surface.partition(' (')[0]} ({said.partition(' (')[0]})"
+            before = with_hole(before, said)
+            before, behind = agreeing(before, said, behind, is_many(match.entry.surface))
+            said = without_place(said, behind + "".join(texts[i + 2 : i + 4]))
+        if i and pieces[i - 1].match is not None and before[-1:].isalnum() and said[:1].isalnum():
+            said = f". {said[0].upper()}{said[1:]}"  # "… imaging (MRI)Abdominal MRI shows"
+        texts[i], behind = without_echo(said, behind)
+        if i:
+            texts[i - 1] = before
+        if i + 1 < len(texts):
+            texts[i + 1] = behind
+
+
+def _lost_its_adjective(entry: Entry, said: str) -> bool:
+    """Whether an adjective that stood there before its noun is said behind it, or in the noun's own plain word."""
+    if entry.behind:
+        return not said.lstrip().startswith(entry.behind)
+    return " " in entry.surface and entry.term.pos == "noun" and " " not in said.partition(" (")[0]
 
 
 def _take_back_repeats(pieces: list[Piece], texts: list[str]) -> None:
@@ -124,7 +177,9 @@ def _say_contrast_once(pieces: list[Piece], texts: list[str]) -> None:
     """ "Post-contrast brightening with contrast dye": what a sentence says of contrast it says once."""
     for i, text in enumerate(texts):
         match = pieces[i].match
-        if _DYE in text and text.endswith((_DYE, f"{_DYE})")) and match is not None and "bright" in match.entry.lay:
+        if _DYE in text and match is not None and _BARIUM.search("".join(texts[:i])):
+            texts[i] = text.replace(_DYE, "")
+        elif _DYE in text and text.endswith((_DYE, f"{_DYE})")) and match is not None and "bright" in match.entry.lay:
             before = _STOP.split("".join(texts[:i]))[-1]
             behind = _STOP.split("".join(texts[i + 1 :]), maxsplit=1)[0]
             if _CONTRAST.search(before) or _CONTRAST.search(behind):
@@ -133,7 +188,12 @@ def _say_contrast_once(pieces: list[Piece], texts: list[str]) -> None:
 
 # What a key of abbreviations says of a method: "MRI, magnetic resonance imaging".
 _SCAN_TWICE = re.compile(r"\b((?:CT|MRI|PET|PET/CT) scan)(?:,|:|[ ]?=)[ ]\1\b(?! of)")
-_SCAN_BEHIND_BRACKET = re.compile(r"( scan \([^()]*\)) scan\b")
+_SCAN_BEHIND_BRACKET = re.compile(r"( scan(?: of the \w+)? \([^()]*\)) scan\b")
+# "CT scan with contrast dye scanning", "CT scan without contrast dye scan-axial view".
+_SCAN_SAID_AGAIN = re.compile(
+    r"\b((?:CT|MRI|PET) scan(?: (?:with|without)(?: [a-z-]+){0,2} (?:dye|liquid))?) (?:scan|scanning|imaging)\b"
+    r"(?:-(?=\w))?"
+)
 
 
 def tidy(text: str) -> str:
@@ -143,7 +203,7 @@ def tidy(text: str) -> str:
     text = text.replace("( ", "(").replace("[ ", "[")
     text = _NO_SPACE_AFTER.sub(_and_space, text)
     text = _GLUED.sub(_and_space, text)
-    text = _GLUED_SENTENCES.sub(lambda found: f". {found[0]}", text)
+    text = _GLUED_SENTENCES.sub(_parted, text)
     text = _GLUED_BRACKET.sub(" (", text) if "(" in text else text
     if _ANY_REPEATED.search(text.lower()):
         text = _REPEATED.sub(r"\1", text)
@@ -162,6 +222,12 @@ def tidy(text: str) -> str:
     return text
 
 
+def _parted(found: re.Match[str]) -> str:
+    """The first letter of what is glued to a sentence, or to the first words of a title: "10 MinutesAfter Infusion"."""
+    goes_on = found.string.startswith("After ", found.start()) and _SHORT_TITLE.search(found.string[: found.start()])
+    return f"{' ' if goes_on else '. '}{found[0]}"
+
+
 def _and_space(found: re.Match[str]) -> str:
     """What was found, and a space; a template would be parsed for each caption."""
     return f"{found[0]} "
@@ -172,6 +238,7 @@ def _without_said_twice(text: str) -> str:
     text = _METHOD_BESIDE.sub(r"\g<what>)", text) if ") " in text else text
     if text.count(" scan") > 1:
         text = _SCAN_BEHIND_BRACKET.sub(r"\1", _SCAN_TWICE.sub(r"\1", text))
+        text = _SCAN_SAID_AGAIN.sub(lambda said: said[1] + (", " if said[0].endswith("-") else ""), text)
     for bracket in reversed(list(_BRACKET.finditer(text))) if " (" in text else ():
         if text[: bracket.start()].lower().endswith(bracket[1].lower()):
             scan = _ANOTHER_SCAN.match(text, bracket.end()) if bracket[1].endswith(" scan") else None

@@ -8,6 +8,13 @@ from typing import NamedTuple
 
 from builders.medlaybench_v.words.terms import Term
 
+# How a thing is; "inner" and "small" are also parts of names: "inner ear", "small bowel".
+_QUALITIES = frozenset(
+    "abnormal backward blurred brighter cloudy collapsed damaged darker dense extra fine hardened hazy hollow "
+    "increased inflamed leaky missing narrow narrowed new noncancerous reduced slipped sudden surgical thin trapped "
+    "unusual weak widened wrong".split()
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Entry:
@@ -28,6 +35,14 @@ class Entry:
     tail: str = (
         ""  # the end of the lay phrase that goes behind what the name is "of": "CT of the arm with contrast dye"
     )
+
+    @cached_property
+    def qualified(self) -> bool:
+        """Whether the plain words begin by telling how a thing is, which no noun may stand before or behind: there is
+        no "bowel reduced blood supply" and no "wrong position patient"."""
+        first = self.lay.partition(" ")[0]
+        kind = self.term.kind in ("finding", "disease") or first == "surgical"
+        return kind and first in _QUALITIES and self.term.pos == "noun" and self.changes and not self.stays
 
     @cached_property
     def stays(self) -> bool:

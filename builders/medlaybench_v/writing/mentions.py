@@ -16,6 +16,7 @@ from builders.medlaybench_v.facts import Fact
 from builders.medlaybench_v.words.stacks import (
     FUNCTION_WORDS,
     NOUNS_IN_ING,
+    is_no_noun,
     is_side,
     is_view,
     names_a_vessel,
@@ -74,6 +75,7 @@ _NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
 _BEHIND_BRACKET = re.compile(r" \((?!arrow|star)[a-z]{2,5}\) ([^\W\d_]+)")  # "left anterior descending (LAD) artery"
 _JOINED_ADJECTIVE = re.compile(r" (?:and|or) ([^\W\d_]+) ([^\W\d_]+)")
 _HYPHENATED = re.compile(r"[-‐]([^\W\d_]+)")
+_SAID_TOGETHER = frozenset("lesion lesions area areas left right".split())  # "hazy" + "abnormal area" (`grammar`)
 _ARTICLE = re.compile(r"\b(?:the|an?) \Z", re.IGNORECASE)  # "tenotomy of the subscapular": a noun was meant
 
 
@@ -271,4 +273,8 @@ def fits(entry: Entry, text: str, start: int, end: int, attributive: frozenset[s
         return following is None
     if following[1] in FUNCTION_WORDS:
         return True
-    return following[1] not in NOUNS_IN_ING and following[1].endswith(("ing", "ed", "ly"))
+    if not entry.guarded:
+        return following[1] in _SAID_TOGETHER or is_no_noun(following[1])
+    if following[1] in NOUNS_IN_ING or (following[1] == "computed" and " (" not in entry.lay):
+        return False
+    return following[1].endswith(("ing", "ed", "ly"))

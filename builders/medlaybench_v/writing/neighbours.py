@@ -22,7 +22,7 @@ _ADJECTIVE = re.compile(
     r"survival|normal|clinic|traffic|topic|radar|scar|sugar|bar|year|ear|linear|tear|collar|molar|summary|january|"
     r"february|capillary|bilateral|unilateral|multifocal|focal|typical|atypical|several|initial|final|axial|"
     r"coronal|sagittal|abnormal)\Z)"
-    r"(?:[a-z-]{2,}(?:al|ic|ar|ary|ous|eal|ian)|(?:upper|lower|middle|gut|ascending|descending))\Z"
+    r"(?:[a-z-]{2,}(?:al|ic|ar|ary|ous|eal|ian|noid)|(?:upper|lower|middle|gut|ascending|descending))\Z"
 )
 _FAR = 40
 # A phrase may say how large, how many or how sure a thing usually is; here the caption says otherwise.
@@ -52,6 +52,7 @@ BARE_PREFIXES = frozenset(
     "hypo hyper iso".split()
 )
 """Beginnings of words that are sometimes written apart."""
+_HALF_BEFORE = re.compile(r"\b[a-z]+- (?:and|or|to|and/or) \Z")
 # What a modifier may stand apart from its noun by: no other sentence, clause or preposition.
 _CLOSE = re.compile(r"(?:[^\W_][\w.×-]*,? ){0,4}\Z")
 _CLAUSE = re.compile(
@@ -92,6 +93,15 @@ def follows_prefix(lower: str, start: int) -> bool:
     if lower[start - 1 : start] != " ":
         return False
     return lower[lower.rfind(" ", 0, start - 1) + 1 : start - 1].strip("(") in BARE_PREFIXES
+
+
+HALF = "- "
+"""What half a word ends with, whose other half belongs to a word behind it."""
+
+
+def shares_stem(lower: str, start: int) -> bool:
+    """Whether half a word hangs on what starts there: "hypo- and hyperechogenic"."""
+    return _HALF_BEFORE.search(lower, max(0, start - _FAR), start) is not None
 
 
 def slashed(text: str, start: int, end: int) -> bool:

@@ -111,7 +111,7 @@ _BRACKETS = re.compile(r" ?\([^()]*\)")
 _VERB = re.compile(
     r"(?:is|are|was|were|be|been|has|have|had|can|could|may|might|will|would|should|must|did|does|do|note[sd]?|see|"
     r"notice|shows?|showed|shown|demonstrat(?:es?|ed)|reveal(?:s|ed)?|indicat(?:es?|ed)|suggest(?:s|ed)?|appear(?:s|ed)?|"
-    r"represent(?:s|ed)?|mark(?:s|ed)?|denote[sd]?|point(?:s|ed)?|arises?|arose|extend(?:s|ed)?|lies?|lay|compress(?:es|ed)|"
+    r"represent(?:s|ed)?|mark(?:s|ed)?|denote[sd]?|point(?:s|ed)?|verif(?:y|ies|ied)|arises?|arose|extend(?:s|ed)?|lies?|lay|compress(?:es|ed)|"
     r"displace[sd]?|confirm(?:s|ed)?|depict(?:s|ed)?|illustrate[sd]?|contain(?:s|ed)?|measure[sd]?|underwent|present(?:s|ed)|"
     r"develop(?:s|ed)?|became|becomes?|seem(?:s|ed)?|correspond(?:s|ed)?|allow(?:s|ed)?|provide[sd]?|cause[sd]?|occur(?:s|red)?|"
     r"remain(?:s|ed)?|lead(?:s)?|led|overlap(?:s|ped)?|surround(?:s|ed)?|include[sd]?|obtain(?:s|ed)|compare[sd]?|perform(?:s|ed)|"
@@ -275,7 +275,7 @@ _OF_A_PICTURE = re.compile(
     re.IGNORECASE,
 )
 _DETERMINED = re.compile(
-    r"\A(?:the|an?|another|this|that|these|those|his|her|its|our|their|each|one|two|three|four|some)(?![\w-])", re.I
+    r"\A(?:the|an?|another|any|this|that|these|those|his|her|its|our|their|each|one|two|three|four|some)(?![\w-])", re.I
 )
 _ONE = re.compile(r"(?:an?|one|each)\b", re.IGNORECASE)  # "An example of the images"
 _SEVERAL_OF_ONE = re.compile(r"\A\w+s of\b")  # "Findings of the X-ray"
@@ -286,7 +286,7 @@ _FOUND = re.compile(
     r"stone|enlargement|build-up|inflammation|scarring|thickening|bulge|opening|infection|spread|lesion|fluid|air|gas|"
     r"tube|catheter|stent|screw|plate|joint|dislocation|collapse|pus|growth|damage|injury|shift|patch|hernia|abscess|"
     r"absence|wall|womb|bone|pregnancy|kidney|artery|vein|muscle|ligament|tendon|telescoping|evidence|wire|bullet|"
-    r"appearance|underdevelopment|clotting|collection|infarction|gap|bleed|scar|reversal|pregnancy|brightening|compression|"
+    r"appearance|underdevelopment|consolidation|opacity|fistula|isch(?:a)?emia|clotting|collection|infarction|gap|bleed|scar|reversal|pregnancy|brightening|compression|"
     r"malformation|tumour|node|object)\b",
     re.IGNORECASE,
 )
@@ -596,7 +596,7 @@ _COUNTED = re.compile(
     r"(?!(?:right|left)(?:[ ][\w-]+){0,3}?[ ](?:artery|region|structure|gallbladder|spleen|tube)(?![\w-]))"
     r"(?:(?!(?:of|in|on|and|with|to|the|at|from|by|for|into|as|between|around|near|after|before|during|through|over|"
     r"along|within|without|under|behind|beside|below|above|across|toward|towards|against|inside|outside|via|"
-    r"shows?|showed|showing|is|was|an?|dye(?!-))\b)[\w-]+(?:(?<!s),)?[ ]){0,4}?"
+    r"shows?|showed|showing|is|was|an?|dye(?!-))\b)[\w-]+(?:(?<!s),)?[ ](?:\([a-z-]+\)[ ])?){0,4}?"
     r"(?P<thing>area|bullet|mass|lump|cyst|tumor|clot|bulge|hole|tear|break|stone|pocket|pouch|passage|patch|stent|tube|catheter|"
     r"screw|shadow|lesion|nodule|hernia|collection|defect|gap|opening|gallbladder|spleen|device|implant|object|needle|wire|"
     r"dislocation|aneurysm|structure|artery|region|blockage|patient|fracture|abscess|pseudoaneurysm|ulcer|polyp|process|"

@@ -280,7 +280,10 @@ def test_the_usual_sense_is_said(caption: str, said: str) -> None:
         ("Short view of showing a tear.", "A short view shows a tear."),
         # What contradicts itself is no name of a picture; a sentence that lacks its space gets one.
         ("Non-contrast enhanced CT scan showed a cyst.", "A CT scan without contrast dye showed a cyst."),
-        ("The superior sagittal sinus fistula is open.", "The superior sagittal sinus abnormal passage is open."),
+        (
+            "The superior sagittal sinus fistula is open.",
+            "The superior sagittal sinus fistula (abnormal passage) is open.",
+        ),
         (
             "It is open. Preoperative vascular ultrasonography is normal.",
             "It is open. Blood-vessel ultrasound before surgery is normal.",
@@ -323,7 +326,7 @@ def test_phrases_join(caption: str, said: str) -> None:
         # No word twice.
         ("Dental panoramic radiography.", "a wide dental X-ray."),
         ("Ischemic infarction of the pons.", "tissue death from lost blood supply"),
-        ("Vascular hemangioma of the liver.", "vascular noncancerous blood vessel growth"),
+        ("Vascular hemangioma of the liver.", "hemangioma (noncancerous blood vessel growth)"),
         ("Ewing's sarcoma of the rib.", "Ewing's sarcoma (a bone cancer)"),
         ("MRI imaging of the wall.", "This is MRI imaging of the wall."),
         ("Hepatic and renal cysts.", "liver and kidney cysts"),

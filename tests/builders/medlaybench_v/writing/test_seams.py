@@ -1,0 +1,95 @@
+"""What is mended where plain words meet what stands beside them, and what is left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from builders.medlaybench_v.writing.grammar import tidy
+from tests.builders.medlaybench_v.writing.test_senses import lay
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        # No word twice across a short joint.
+        ("The probe lies at the tip of the cardiac apex.", "tip of the heart apex (tip)"),
+        ("The wire runs between the atrial septum and the ring.", "the atrial septum (wall between the upper heart"),
+        ("Uptake in the area of the lesion.", "area of the lesion (abnormal area)"),
+        ("The cyst is ovoid in shape.", "cyst is egg-shaped."),
+        ("A cyst with lobulated margins is seen.", "with lumpy margins"),
+        ("An exophytic growth is seen.", "An outward growth"),
+        ("It moves to the contralateral left side.", "to the opposite left side"),
+        ("Injection of contrast medium into the joint.", "injection of contrast dye into the joint"),
+        # A place is told once.
+        ("A renal lesion within the lower pole of the kidney.", "an abnormal area within the lower pole of the kidney"),
+        ("Uptake of tracer in the rib.", "uptake (taking up) of"),
+        ("A renal lesion and a stone of the kidney.", "an abnormal area in the kidney and a stone"),
+        # A verb follows the number of what is said for its subject.
+        ("There are no pleural effusions.", "There is no fluid"),
+        ("The vasculature is blurred.", "The blood vessels are blurred"),
+        ("Bile ducts and the vasculature is blurred.", "blood vessels is blurred"),
+        ("The size of the vasculature is normal.", "blood vessels is normal"),
+        # What tells when or where stands behind the verb.
+        ("The mass was preoperatively misdiagnosed as a cyst.", "was misdiagnosed before surgery as"),
+        ("The mass was pathologically classified as benign.", "was classified in the laboratory as"),
+        ("These findings were highly suggestive of a tumor.", "findings strongly suggested a tumor"),
+        ("The result is suggestive of a tumor.", "result suggests a tumor"),
+        # One patient, one article, one adjective.
+        ("The patient in supine position is calm.", "The patient lying on the back"),
+        ("A large, homogeneously enhancing mass is seen.", "A large mass that brightens evenly"),
+        ("Enlarged nodes and perforation of the colon.", "and a hole in the colon"),
+        ("Signs of gastroduodenal perforation are seen.", "Signs of a gastroduodenal hole"),
+        ("Barium esophagogram showing a stricture.", "A barium (contrast liquid) food-pipe X-ray shows"),
+        ("Spread into the overlying abdominal wall.", "into the overlying belly wall"),
+        ("The film did not show any fracture.", "did not show any"),
+        ("Cysts demonstrated within the spleen.", "shown within the spleen"),
+    ],
+)
+def test_plain_words_fit_their_neighbours(caption: str, said: str) -> None:
+    assert said in lay(caption), lay(caption)
+
+
+@pytest.mark.parametrize(
+    ("caption", "said", "never"),
+    [
+        # How a thing is, is said neither behind a noun nor before one.
+        ("Severe bowel ischemia is seen.", "bowel ischemia (reduced blood supply)", "bowel reduced"),
+        ("Severe ischemia is seen.", "reduced blood supply", "ischemia"),
+        ("The bladder lumen is wide.", "bladder lumen (inner space)", "bladder inner"),
+        ("A cutaneous fistula is seen.", "skin fistula (abnormal passage)", "skin abnormal"),
+        ("The tube malposition case is shown.", "malposition", "wrong position"),
+        ("The fistula walls are thick.", "fistula walls", "abnormal passage"),
+        ("Diverticulitis perforation is seen.", "iverticulitis perforation (hole)", "diverticulitis hole"),
+        ("The consolidation extends to the hilum.", "dense patch extends", "consolidation"),
+        # Half a word hangs on the other half.
+        ("There are hypo- and hyperechoic areas.", "hypo- and hyperechoic", "brighter"),
+        ("Subarachnoid and intraventricular hemorrhage.", "and intraventricular", "and bleeding in"),
+        # A verb is no part of a name, nor is an arrow.
+        ("The endothelial cell breaks the chain.", "breaks the chain", "breaks ("),
+        ("Note ectopic posterior pituitary-white arrow.", "ectopic", "in the wrong place arrow"),
+        # All directions of a list, or none.
+        ("The anterior and posterior walls are thick.", "The front and rear walls", "anterior"),
+        ("The posterior, medial, and anterior walls are thick.", "The rear, inner, and front walls", "medial"),
+        # One word in a bracket parts no noun from its adjective; "poor" stands where "suboptimal" stood.
+        ("A mucinous tumor is seen.", "mucinous (mucus-making) tumor", "tumor ("),
+        ("A suboptimal pattern is seen.", "poor pattern", "pattern poor"),
+    ],
+)
+def test_what_would_not_fit_is_kept(caption: str, said: str, never: str) -> None:
+    told = lay(caption)
+    assert said in told and never not in told, told
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a CT scan scan of the head", "A CT scan of the head."),
+        ("a CT scan with contrast dye scanning of it", "A CT scan with contrast dye of it."),
+        ("a CT scan without contrast dye scan-axial view", "A CT scan without contrast dye, axial view."),
+        ("an MRI scan of the brain (T2w image) scan shows it", "An MRI scan of the brain (T2w image) shows it."),
+        ("ten MinutesAfter the infusion", "Ten Minutes After the infusion."),
+        ("an X-ray of the pelvisA CT scan shows it", "An X-ray of the pelvis. A CT scan shows it."),
+    ],
+)
+def test_tidy_says_a_scan_once(text: str, expected: str) -> None:
+    assert tidy(text) == expected
