@@ -99,6 +99,10 @@ _BOUNDARY = re.compile(r"(?:^|[.,;:()\[\]]|\band)\s*$")
 _WORDS = re.compile(r"[a-z]{3}")
 _ENTRY_TEXT = re.compile(r"(?:[^;.()\[\]]|\.(?=\d)|[(\[][^()\[\]]*[)\]])*")
 _LONG_END = re.compile(r",| ?[(\[]")
+# "Blockage of the sinus CT: computed tomography": a key that lost its stop.
+METHOD_KEY = re.compile(
+    r"\b(?:CT|MRI?|PET|US)(?::| =) ?(?:computed tomo|magnetic reso|positron emi|ultraso)\w*", re.IGNORECASE
+)
 _HEADING = re.compile(
     r"\b(?:abbreviation|key|legend|label|note|(?:additional )?marking)s?(?: used)?\s*:?\s*$", re.IGNORECASE
 )
@@ -384,6 +388,6 @@ def without_key(caption: str) -> tuple[str, Span | None]:
         return caption, None
     if before.endswith(("(", "[")):
         before = before[:-1].rstrip()
-    elif not before.endswith((".", ")", "]")):
+    elif not (before.endswith((".", ")", "]")) or METHOD_KEY.match(caption, start)):
         return caption, None
     return (before, (len(before), len(caption))) if before else (caption, None)

@@ -160,7 +160,7 @@ def said_behind(term: Term) -> str:
     if term.pos != "adjective":
         return ""
     words = term.lay.split("-")
-    if words[0] in _PLACING and len(words) > 1:
+    if words[0] in _PLACING and len(words) > 1 and term.lay != "on-and-off":
         return " ".join(words)
     return term.lay if " " in term.lay and term.lay.split(" ")[0] in _PLACING else ""
 

@@ -70,7 +70,7 @@ _KNOWN = frozenset(("lesion", "lesions"))
 # "Hilar mass (mass at the lung root)": the head of a name is not said again.
 _HEAD_AGAIN = re.compile(
     r"\b(?P<head>[a-z]+) \((?P=head) "
-    r"(?=(?:of|in|on|at|to|from|between|behind|beside|around|along|under|above|below|near|over|through|deep) )"
+    r"(?=(?:of|in|on|at|to|from|between|behind|beside|around|along|under|above|below|near|over|through|deep|toward) )"
 )
 # "Bladder lumen" is no "bladder inner space", a bowel perforation no "bowel hole".
 _BARE = frozenset("lumen lumens lumina perforation perforations".split())

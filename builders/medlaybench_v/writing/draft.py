@@ -183,6 +183,8 @@ class Drafter:
                 continue
             if entry.takes_head and shares_head(text, start):
                 continue
+            if matches and matches[-1].end == start - 2 and _stand_for_it(matches[-1].entry, entry, text, start, end):
+                continue
             if prefixes and entry.changes and follows_prefix(lower, start):
                 continue
             if halves and entry.changes and shares_stem(lower, start):
@@ -470,6 +472,17 @@ def _date(surface: str, lay: str) -> Form:
 def _is_few_letters(entry: Entry) -> bool:
     """Whether an entry explains two or three letters that stand for words, one of them or several: "LV", "ROIs"."""
     return entry.stays and in_capitals(entry.term.expert) and len(entry.term.expert) <= _FEW
+
+
+def _stand_for_it(named: Entry, entry: Entry, text: str, start: int, end: int) -> bool:
+    """Whether an entry is letters in brackets behind what they stand for: "subtraction angiography (DSA)", and
+    those have a bracket of their own."""
+    return (
+        " (" in named.lay
+        and in_capitals(entry.term.expert)
+        and text[start - 2 : start] == " ("
+        and text[end : end + 1] == ")"
+    )
 
 
 def _explained(entry: Entry) -> Entry:

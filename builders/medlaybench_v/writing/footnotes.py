@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from builders.medlaybench_v.words.abbreviations import KEY, resolve, without_key
+from builders.medlaybench_v.words.abbreviations import KEY, METHOD_KEY, resolve, without_key
 
 
 class Part(NamedTuple):
@@ -35,7 +35,7 @@ def unfold_key(text: str) -> list[Part]:
     """
     whole = [Part(0, len(text))]
     stretch = _last_stretch(text)
-    if not stretch or not _SEPARATOR.search(text, stretch):
+    if not (stretch or METHOD_KEY.search(text)) or not _SEPARATOR.search(text, stretch):
         return whole
     body, key = without_key(text)
     if key is None:

@@ -19,6 +19,7 @@ from builders.medlaybench_v.writing.seams import (
     behind_participle,
     finite,
     is_many,
+    of_the_picture,
     says_again,
     with_hole,
     without_echo,
@@ -30,7 +31,8 @@ from builders.medlaybench_v.writing.seams import (
 _ARTICLE_AT_END = re.compile(r"(?:\b|(?<=[a-z])(?=A))([Aa]n?)(\s+)\Z")
 # What cannot be counted takes no "a": "a massive pneumothorax" is "massive air around the lung".
 _MASS = re.compile(
-    r"(?:air|pus|gas|blood|fluid|free air|free fluid|blood clotting|bleeding|scarring|inflammation|tissue death|"
+    r"(?:very little|rather little|pressure on nearby parts|"
+    r"air|pus|gas|blood|fluid|free air|free fluid|blood clotting|bleeding|scarring|inflammation|tissue death|"
     r"bone death|bone loss)(?=\Z| (?:of|in|around|under|inside|within|between|behind|at|from)\b)"
 )
 _ARTICLE_AND_ADJECTIVE = re.compile(r"\b(?P<article>[Aa]n?) (?:(?!(?:the|of)\b)[^\W\d_]+(?:-[^\W\d_]+)*,? ){0,2}\Z")
@@ -100,6 +102,9 @@ def polish(draft: Draft) -> str:
             continue
         if i > 1 and pieces[i - 2].match is not None and texts[i - 1] == " ":
             texts[i - 2] = _without_head_said_again(texts[i - 2], texts[i])
+            if texts[i - 2].endswith(f" {texts[i]})"):
+                texts[i - 1] = texts[i] = ""  # "microscopy (strongly magnified picture)" + "magnified picture"
+                continue
             if texts[i - 2].endswith("-looking") and texts[i].endswith("-looking"):
                 texts[i - 1] = " and "  # "an uneven-looking and brighter-looking mass"
         if texts[i].startswith(_VESSEL_PICTURE) and _VESSEL_BEFORE.search("".join(texts[max(0, i - 3) : i])):
@@ -133,7 +138,7 @@ def _mend_seams(pieces: list[Piece], texts: list[str]) -> None:
         if match.entry.term.pos != "adjective":
             if not match.entry.stays and says_again("".join(texts[max(0, i - 3) : i]), said):
                 said = f"{match.entry.surface.partition(' (')[0]} ({said.partition(' (')[0]})"
-            before = with_hole(before, said)
+            before, said = with_hole(before, said), of_the_picture("".join(texts[max(0, i - 3) : i]), said)
             before, behind = agreeing(before, said, behind, is_many(match.entry.surface))
             said = without_place(said, behind + "".join(texts[i + 2 : i + 4]))
         if i and pieces[i - 1].match is not None and before[-1:].isalnum() and said[:1].isalnum():
@@ -268,6 +273,8 @@ def _join_before(before: str, inserted: str) -> tuple[str, str]:
         return before[: article.start()], inserted
     if _MASS.match(inserted) and (some := _ARTICLE_AND_ADJECTIVE.search(before)):
         kept = before[some.end("article") :].lstrip()
+        if some["article"] == "A" and not kept:
+            inserted = inserted[:1].upper() + inserted[1:]
         return before[: some.start()] + (kept[:1].upper() + kept[1:] if some["article"] == "A" else kept), inserted
     if article:
         right = indefinite(inserted)

@@ -49,7 +49,7 @@ _OPPOSITES = tuple(
 )
 BARE_PREFIXES = frozenset(
     "intra extra peri para sub supra infra retro inter trans endo epi hemi pseudo antero postero pre non multi "
-    "hypo hyper iso".split()
+    "hypo hyper iso meta".split()
 )
 """Beginnings of words that are sometimes written apart."""
 _HALF_BEFORE = re.compile(r"\b[a-z]+- (?:and|or|to|and/or) \Z")

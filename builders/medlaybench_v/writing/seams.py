@@ -63,6 +63,8 @@ _ECHOES = {
 _UNCOUNTED = re.compile(
     r"\b(?:by|with|of|from|and|or|showing|shows|showed|suggesting|due to) ((?:[a-z]+(?:al|ic|ed) )?)\Z"
 )
+_DYE = {"brightening with contrast dye": "contrast dye", "with contrast dye brightening": "with contrast dye"}
+_PICTURE_WITH = re.compile(r"\b(?:scan|image|CT|MRI|picture)s? (?P<with>with )?\Z", re.IGNORECASE)
 _GAP = re.compile(r"\b(?:[Aa]n?|[Tt]he|\d+) (?:[\w-]+,? ){0,2}[a-z-]+, \Z")
 _THE_PATIENT = re.compile(r"\bpatients?(?: (?:is|was|who is))? \Z", re.IGNORECASE)
 _NOT_MANY = frozenset("gas lens pancreas ascites diabetes series".split())
@@ -135,7 +137,10 @@ def behind_participle(before: str, said: str, behind: str) -> tuple[str, str] | 
 
 
 def without_echo(said: str, behind: str) -> tuple[str, str]:
-    """ "Egg-shaped" + "in shape", "lumpy-edged" + "margins", "contrast dye" + "medium": one of the two."""
+    """ "Egg-shaped" + "in shape", "lumpy-edged" + "margins", "contrast dye" + "medium": one of the two; and what builds
+    up builds up in a thing, not of it."""
+    if said.lower().endswith(("calcium build-up", "calcium deposits")) and behind.startswith(" of "):
+        return said, f" in{behind[3:]}"
     if said.endswith("contrast dye") and (agent := _AGENT.match(behind)):
         return said, behind[agent.end() :]
     stem, hyphen, last = said.rpartition("-")
@@ -149,6 +154,12 @@ def with_hole(before: str, said: str) -> str:
     """What stands before a "hole" with the article that a "perforation" does without: "caused by a"."""
     bare = _UNCOUNTED.search(before) if said.startswith("hole") else None
     return f"{before[: bare.start(1)]}a {bare[1]}" if bare else before
+
+
+def of_the_picture(before: str, said: str) -> str:
+    """ "A CT scan with" + "brightening with contrast dye": a picture has dye, what it shows brightens."""
+    picture = _PICTURE_WITH.search(before[-_FAR:]) if said in _DYE else None
+    return _DYE[said] if picture and bool(picture["with"]) is not said.startswith("with") else said
 
 
 def without_gap(before: str) -> str:

@@ -44,6 +44,7 @@ _ON_A_PICTURE = re.compile(
     r"(?P<behind>(?:[ ]\([^()]*\))?"
     r"(?:[ ](?:of|at|in|from|after|before|taken|obtained|performed|with|without)[ ][^,:;.]*)?)\Z"
 )
+_MARKER = re.compile(r" \((?:[a-z]+ )?(?:arrow|asterisk|star|arrowhead)s?\)")
 # "A CT blood vessel scan", "MRI T2-weighted side-view image".
 _NAMED_MORE = (
     r"(?:[a-z]+-(?:view|section|weighted|dye)|T[12](?:-weighted|W)?|blood vessel|"
@@ -442,7 +443,13 @@ def _found_on(first: str) -> str | None:
     name = picture[:1].upper() + picture[1:]
     if not (_DETERMINED.match(picture) or many or picture.endswith(("imaging", "graphy"))):
         name = f"{indefinite(picture).capitalize()} {picture}"
-    return f"{name}{told['behind']} {'show' if many else 'shows'} {with_article(_small(told['what']))}"
+    behind, marker = told["behind"], ""
+    if marked := _MARKER.match(behind):
+        behind, marker = behind[marked.end() :], marked[0]  # "a stone in the urethra on CT (arrow)"
+    what = with_article(_small(told["what"]))
+    if marker and what.endswith(")"):
+        what, marker = what[:-1], f"; {marker[2:]}"
+    return f"{name}{behind} {'show' if many else 'shows'} {what}{marker}"
 
 
 def _is_more_than_a_name(sentence: str) -> bool:

@@ -22,7 +22,7 @@ from builders.medlaybench_v.writing.matches import Entry
 
 _PREPOSITIONS = frozenset(
     "of in on at from around near between under behind inside outside through due by with without for to along "
-    "above below that which like than as".split()
+    "above below that which like than as toward".split()
 )
 # Places that a body has twice, as the vocabulary names them.
 _PAIRED = frozenset(

@@ -43,6 +43,20 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         ("Spread into the overlying abdominal wall.", "into the overlying belly wall"),
         ("The film did not show any fracture.", "did not show any"),
         ("Cysts demonstrated within the spleen.", "shown within the spleen"),
+        ("A paucity of gas is seen.", "Very little gas"),
+        ("It grew without a mass effect.", "without pressure on nearby parts"),
+        # What builds up, builds up in a thing; a picture has dye, what it shows brightens.
+        ("Calcification of the ligament is seen.", "Calcium build-up in the ligament"),
+        ("A CT scan with contrast enhancement shows it.", "A CT scan with contrast dye shows it"),
+        ("Note the anterior dislocation of the elbow.", "anterior dislocation (toward the front) of the elbow"),
+        ("Intermittent pain is felt by the patient.", "On-and-off pain"),
+        # Letters that are told, a key that lost its stop, and the arrow of what is shown.
+        ("A digital subtraction angiography (DSA) image.", "(DSA, digital subtraction angiography) image"),
+        ("Axial CT showing a sinus blockage CT: computed tomography", "scan shows a sinus blockage."),
+        (
+            "Stone in the urethra on plain CT (arrow).",
+            "shows a stone in the urethra (tube that drains the bladder; arrow)",
+        ),
     ],
 )
 def test_plain_words_fit_their_neighbours(caption: str, said: str) -> None:
@@ -62,8 +76,10 @@ def test_plain_words_fit_their_neighbours(caption: str, said: str) -> None:
         ("Diverticulitis perforation is seen.", "iverticulitis perforation (hole)", "diverticulitis hole"),
         ("The consolidation extends to the hilum.", "dense patch extends", "consolidation"),
         # Half a word hangs on the other half.
-        ("There are hypo- and hyperechoic areas.", "hypo- and hyperechoic", "brighter"),
+        ("The pre- and postoperative films differ.", "pre- and postoperative", "after surgery"),
         ("Subarachnoid and intraventricular hemorrhage.", "and intraventricular", "and bleeding in"),
+        ("The film was taken 6 months post operative.", "6 months", "months film"),
+        ("Conical distally tapering bones.", "distally tapering", "farther along"),
         # A verb is no part of a name, nor is an arrow.
         ("The endothelial cell breaks the chain.", "breaks the chain", "breaks ("),
         ("Note ectopic posterior pituitary-white arrow.", "ectopic", "in the wrong place arrow"),
