@@ -178,7 +178,7 @@ _NO_NOUNS = frozenset(
     "prior concomitant adherent most us use similar equal parallel perpendicular responsible apparent highlights "
     "contrasts severe abuts becomes causes communicates compresses connects contains continues corresponds displaces "
     "empties fills indicates inserts invades occupies opens overlies persists protrudes represents reveals starts "
-    "suggests supplies surrounds terminates undertaken".split()
+    "suggests supplies surrounds terminates undertaken post".split()
 )
 # No name ends with these: "the left anterior".
 _NO_ENDS = frozenset(

@@ -35,6 +35,7 @@ _BEHIND_WHOLE = re.compile(
 )
 _BEHIND_TIME = re.compile(rf"{_CLEAR}|\s+(?:in|at|on|that|which)\b)", re.IGNORECASE)
 _BEHIND_PART = re.compile(rf"{_CLEAR}|\s+(?:in|at|on|within|due|secondary)\b)", re.IGNORECASE)
+_LETTERS = re.compile(r" \([A-Z]{2,5}\)")
 _OF = re.compile(r"[ ]of(?=[ ])")
 _WORD = re.compile(r"[ ]([\w'’/-]+)")
 _WITH_DYE = re.compile(
@@ -84,6 +85,8 @@ def complement_end(text: str, at: int, stop: int) -> int:
 def landing(behind: str, text: str, last: int, stop: int) -> int:
     """Where what is said `behind` a noun that ends at `last` finds its place: there, behind the noun's "of …", or
     nowhere (0)."""
+    if behind.startswith(_TIMES) and _LETTERS.match(text, last):
+        return 0  # "postoperative chest anteroposterior (AP)"
     if behind.startswith(_OF_THE_WHOLE):
         clear = _BEHIND_TIME if behind.startswith(_TIMES) else _BEHIND_WHOLE
         if behind.startswith(_TIMES) and (dye := _WITH_DYE.match(text, last, stop)):

@@ -17,6 +17,7 @@ from builders.medlaybench_v.writing.matches import Entry
 from builders.medlaybench_v.writing.seams import (
     agreeing,
     behind_participle,
+    filled,
     finite,
     is_many,
     of_the_picture,
@@ -71,7 +72,7 @@ _GLUED = re.compile(r"\.(?:(?<=[a-z)]{2}\.)(?=[A-Z])|(?<=\d\.)(?=[A-Z][a-z]))|\)
 _GLUED_SENTENCES = re.compile(
     r"[A-Z](?<=[a-z]{4}[A-Z])(?=(?:he|here|his|n|fter|xial|hest) | (?:cross|front|side|CT|MRI|chest)[ -])"
 )
-_SHORT_TITLE = re.compile(r"(?:\A|[.:;] )(?:[\w-]+ ){0,2}[\w-]+\Z")
+_COUNTED_TIME = re.compile(r"\d+ \w+\Z")
 _GLUED_BRACKET = re.compile(r"\((?<=[a-z]{3}\()(?=[a-z]{3})")
 _BRACKET_TWICE = re.compile(r"(\([^()]+\)) \1")
 _JOINED_TWICE = re.compile(
@@ -140,7 +141,9 @@ def _mend_seams(pieces: list[Piece], texts: list[str]) -> None:
                 said = f"{match.entry.surface.partition(' (')[0]} ({said.partition(' (')[0]})"
             before, said = with_hole(before, said), of_the_picture("".join(texts[max(0, i - 3) : i]), said)
             before, behind = agreeing(before, said, behind, is_many(match.entry.surface))
-            said = without_place(said, behind + "".join(texts[i + 2 : i + 4]))
+            said = without_place(
+                filled("".join(texts[max(0, i - 3) : i]), said), behind + "".join(texts[i + 2 : i + 4])
+            )
         if i and pieces[i - 1].match is not None and before[-1:].isalnum() and said[:1].isalnum():
             said = f". {said[0].upper()}{said[1:]}"  # "… imaging (MRI)Abdominal MRI shows"
         texts[i], behind = without_echo(said, behind)
@@ -228,8 +231,8 @@ def tidy(text: str) -> str:
 
 
 def _parted(found: re.Match[str]) -> str:
-    """The first letter of what is glued to a sentence, or to the first words of a title: "10 MinutesAfter Infusion"."""
-    goes_on = found.string.startswith("After ", found.start()) and _SHORT_TITLE.search(found.string[: found.start()])
+    """The first letter of what is glued to a sentence, or to the time that it counts: "10 MinutesAfter Infusion"."""
+    goes_on = found.string.startswith("After ", found.start()) and _COUNTED_TIME.search(found.string[: found.start()])
     return f"{' ' if goes_on else '. '}{found[0]}"
 
 
@@ -243,6 +246,7 @@ def _without_said_twice(text: str) -> str:
     text = _METHOD_BESIDE.sub(r"\g<what>)", text) if ") " in text else text
     if text.count(" scan") > 1:
         text = _SCAN_BEHIND_BRACKET.sub(r"\1", _SCAN_TWICE.sub(r"\1", text))
+    if " scan" in text:
         text = _SCAN_SAID_AGAIN.sub(lambda said: said[1] + (", " if said[0].endswith("-") else ""), text)
     for bracket in reversed(list(_BRACKET.finditer(text))) if " (" in text else ():
         if text[: bracket.start()].lower().endswith(bracket[1].lower()):

@@ -40,7 +40,6 @@ _PARTICIPLE = re.compile(r" (?:(?:mis)?[a-z]+ed|shown|seen|found|proven|known|ta
 _PLACE_AT_END = re.compile(
     r" (?:in|of|from|into) (?:the |a )?(?:(?:left|right) )?(?P<place>[a-z]+(?: [a-z]+)?)(?P<end>\)?)\Z"
 )
-_NEAR_PLACE = re.compile(r"nearby (?P<place>tissue)(?P<end>\)?)\Z")
 _PLACE_BEHIND = (
     r" (?:in|of|within|into) (?:the |both |an? )?"
     r"(?:(?:(?!and |or |in |with |to |for |is |are |was |by |around )[A-Za-z\d-]+|of the) ){0,4}?%s(?:s|es)?\b"
@@ -65,6 +64,7 @@ _UNCOUNTED = re.compile(
 )
 _DYE = {"brightening with contrast dye": "contrast dye", "with contrast dye brightening": "with contrast dye"}
 _PICTURE_WITH = re.compile(r"\b(?:scan|image|CT|MRI|picture)s? (?P<with>with )?\Z", re.IGNORECASE)
+_FILLED = re.compile(r"\b([a-z]+)(?: [a-z]+)? (?:filled with|containing) \Z", re.IGNORECASE)
 _GAP = re.compile(r"\b(?:[Aa]n?|[Tt]he|\d+) (?:[\w-]+,? ){0,2}[a-z-]+, \Z")
 _THE_PATIENT = re.compile(r"\bpatients?(?: (?:is|was|who is))? \Z", re.IGNORECASE)
 _NOT_MANY = frozenset("gas lens pancreas ascites diabetes series".split())
@@ -93,7 +93,7 @@ def is_many(named: str) -> bool:
 
 def without_place(said: str, behind: str) -> str:
     """A phrase without the place that it ends with, where the caption tells that place behind it."""
-    place = _PLACE_AT_END.search(said) or _NEAR_PLACE.search(said)
+    place = _PLACE_AT_END.search(said)
     if place is None or not _told_behind(place["place"]).match(behind):
         return said
     return f"{said[: place.start()]}{place['end']}"
@@ -160,6 +160,13 @@ def of_the_picture(before: str, said: str) -> str:
     """ "A CT scan with" + "brightening with contrast dye": a picture has dye, what it shows brightens."""
     picture = _PICTURE_WITH.search(before[-_FAR:]) if said in _DYE else None
     return _DYE[said] if picture and bool(picture["with"]) is not said.startswith("with") else said
+
+
+def filled(before: str, said: str) -> str:
+    """ "A belly cavity filled with" + "fluid build-up in the belly": the place is told."""
+    place = _PLACE_AT_END.search(said)
+    told = _FILLED.search(before[-_FAR:]) if place else None
+    return said[: place.start()] if place and told and told[1].lower() == place["place"] else said
 
 
 def without_gap(before: str) -> str:

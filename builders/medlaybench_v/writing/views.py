@@ -144,7 +144,7 @@ _NO_METHOD = re.compile(
 
 def pictures(text: str, lower: str = "") -> Iterator[Picture]:
     """The names of pictures in a text that plain words say better, left to right; `lower` is the text in lower case."""
-    lower = lower or text.lower()
+    lower = _with_hyphens(lower or text.lower())
     methods, is_clear = [], False
     for part, start, end in _METHOD_WORDS.find_matches_as_indexes(lower, overlapping=True):
         is_clear = is_clear or part <= _USG
@@ -166,9 +166,10 @@ def pictures(text: str, lower: str = "") -> Iterator[Picture]:
             continue
         if _ADVERB.search(text, max(0, start - _LONGEST_ADVERB), start) and surface.lower().startswith(_TIMED):
             continue  # "recently postoperative X-ray"
-        lay, tail = _in_plain_words(surface)
+        name = _with_hyphens(surface)
+        lay, tail = _in_plain_words(name)
         if tail and landing(tail, text, end, len(text)) == 0:  # "X-ray after surgery with a plate"
-            lay, tail = _in_plain_words(surface, in_front=True)
+            lay, tail = _in_plain_words(name, in_front=True)
         if tail and _BARE_NOUN.match(text, end):
             continue  # "non-contrast CT abdomen": what goes behind would part the two
         if "thoracic" in surface.lower() and another_sense("thoracic", lower, end, end):
@@ -177,6 +178,11 @@ def pictures(text: str, lower: str = "") -> Iterator[Picture]:
             continue  # a wide picture of the skin or the eye
         if lay and lay.lower() != surface.lower():
             yield Picture(start, end, lay, tail)
+
+
+def _with_hyphens(text: str) -> str:
+    """ "Gadolinium–enhanced X–ray" as it is usually written, letter by letter."""
+    return text.replace("–enhanced", "-enhanced").replace("–ray", "-ray") if "–" in text else text
 
 
 def goes_on(text: str, start: int, end: int) -> bool:

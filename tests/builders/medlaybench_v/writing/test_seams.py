@@ -50,6 +50,11 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         ("A CT scan with contrast enhancement shows it.", "A CT scan with contrast dye shows it"),
         ("Note the anterior dislocation of the elbow.", "anterior dislocation (toward the front) of the elbow"),
         ("Intermittent pain is felt by the patient.", "On-and-off pain"),
+        ("The abdominal cavity filled with ascites is seen.", "belly cavity filled with fluid build-up is"),
+        ("A diffusely enlarged pancreas is seen.", "widely enlarged pancreas"),
+        ("One of three metastases to the brain is old.", "three areas of cancer spread to the brain"),
+        ("A moderate amount of abdominal, and pelvic fluid.", "amount of belly, and"),
+        ("Gadolinium–enhanced axial CT of the knee.", "CT scan of the knee with gadolinium contrast dye"),
         # Letters that are told, a key that lost its stop, and the arrow of what is shown.
         ("A digital subtraction angiography (DSA) image.", "(DSA, digital subtraction angiography) image"),
         ("Axial CT showing a sinus blockage CT: computed tomography", "scan shows a sinus blockage."),
@@ -79,6 +84,7 @@ def test_plain_words_fit_their_neighbours(caption: str, said: str) -> None:
         ("The pre- and postoperative films differ.", "pre- and postoperative", "after surgery"),
         ("Subarachnoid and intraventricular hemorrhage.", "and intraventricular", "and bleeding in"),
         ("The film was taken 6 months post operative.", "6 months", "months film"),
+        ("Postoperative chest film (AP) taken at night.", "(AP)", "after surgery (AP)"),
         ("Conical distally tapering bones.", "distally tapering", "farther along"),
         # A verb is no part of a name, nor is an arrow.
         ("The endothelial cell breaks the chain.", "breaks the chain", "breaks ("),
@@ -103,7 +109,7 @@ def test_what_would_not_fit_is_kept(caption: str, said: str, never: str) -> None
         ("a CT scan with contrast dye scanning of it", "A CT scan with contrast dye of it."),
         ("a CT scan without contrast dye scan-axial view", "A CT scan without contrast dye, axial view."),
         ("an MRI scan of the brain (T2w image) scan shows it", "An MRI scan of the brain (T2w image) shows it."),
-        ("ten MinutesAfter the infusion", "Ten Minutes After the infusion."),
+        ("10 MinutesAfter the infusion", "10 Minutes After the infusion."),
         ("an X-ray of the pelvisA CT scan shows it", "An X-ray of the pelvis. A CT scan shows it."),
     ],
 )
