@@ -130,7 +130,7 @@ def _mend_seams(pieces: list[Piece], texts: list[str]) -> None:
             continue
         before, behind = texts[i - 1] if i else "", texts[i + 1] if i + 1 < len(texts) else ""
         said = texts[i]
-        if before.endswith(", ") and _lost_its_adjective(piece.match.entry, said):
+        if before.endswith(", ") and _lost_its_adjective(match.entry, said):
             before = without_gap(before)
         if match.entry.term.pos == "phrase":
             before, said = finite(before, without_patient(before, said))
