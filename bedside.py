@@ -92,6 +92,13 @@ def __dir__() -> list[str]:
 def main() -> None:
     """The `bedside` command."""
     try:
+        _main()
+    except KeyboardInterrupt:  # before anything is there that could handle it
+        sys.exit(130)
+
+
+def _main() -> None:
+    try:
         check()
     except Shadowed as error:
         print(*error.lines, sep="\n", file=sys.stderr)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loaders.errors import CHECK_PATH, BedsideError, InputError, ReleaseError
+from loaders.errors import CHECK_PATH, BedsideError, InputError, ReleaseError, how_many
 from loaders.files.caches import refuse_cache
 from loaders.files.disk import refuse_disk
 from loaders.files.paths import is_file, is_folder, is_there, resolved
@@ -303,7 +303,9 @@ def _explained(at: str, expected: str) -> Iterator[None]:
 
 def _check_rows(where: str, found: int, expected: int) -> None:
     if found != expected:
-        raise ReleaseError(where, found=f"has {found:,} rows", expected=f"{expected:,} rows", do=_AGAIN)
+        raise ReleaseError(
+            where, found=f"has {how_many(found, 'row')}", expected=f"{how_many(expected, 'row')}", do=_AGAIN
+        )
 
 
 def _load_table(
@@ -358,7 +360,7 @@ def _load_official(known: Corpus, split: str | None, revision: str | None) -> Lo
             known.name, found="no location to load it from", expected="source=, a folder or REPO on the Hub"
         )
     revision = revision or pinned_commit(hub.address_of(repo)) or "main"
-    folder = hub.fetch(repo, revision)
+    folder = hub.fetch(repo, revision, typed=False)
     at = f"{repo}@{revision} (commit {folder.name[:12]})"
     with _explained(at, "the authors' release"):
         raw = datasets.load_dataset(str(folder))

@@ -86,6 +86,15 @@ def first_of(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + f" and {len(names) - most:,} more" * (len(names) > most)
 
 
+def how_many(number: int, one: str, many: str = "") -> str:
+    """A number of things, for a sentence; `many` if that is not `one` with an s.
+
+    >>> how_many(1, "row"), how_many(1200, "row"), how_many(0, "query", "queries")
+    ('1 row', '1,200 rows', '0 queries')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 class InputError(BedsideError):
     """A file, row or option that cannot be used as it is."""
 

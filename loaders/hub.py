@@ -5,9 +5,10 @@ Imports the Hub's library with its HTTP client, which nothing needs that reads f
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from huggingface_hub import constants, hf_hub_download, snapshot_download
+from huggingface_hub import HfApi, constants, hf_hub_download, snapshot_download
 from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
@@ -18,7 +19,7 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
-from loaders.errors import HubError, ReleaseError
+from loaders.errors import HubError, ReleaseError, first_of
 from loaders.files.caches import refuse_cache
 from loaders.manifest import NAME
 
@@ -47,7 +48,7 @@ def fetch_manifest(repo: str, revision: str | None) -> tuple[Path, str]:
             do='The authors\' release is loaded with source="official"',
         ) from None
     except HUB_ERRORS as error:
-        said = hub_error(error, at)
+        said = hub_error(error, at, repo)
         if not isinstance(error, GatedRepoError | RevisionNotFoundError):  # otherwise there is such a repository
             said = HubError(
                 at, found=f"no such folder is here, and the repository {said.found}", expected=said.expected, do=said.do
@@ -57,19 +58,25 @@ def fetch_manifest(repo: str, revision: str | None) -> tuple[Path, str]:
     return folder, f"{at} (commit {folder.name[:12]})"
 
 
-def fetch(repo: str, revision: str = "main", at: str = "", patterns: list[str] | None = None) -> Path:
+def fetch(
+    repo: str, revision: str = "main", at: str = "", patterns: list[str] | None = None, *, typed: bool = True
+) -> Path:
     """Download a dataset repository, or its files of these `patterns`, into a folder of the cache named by its commit.
 
-    `at` is what errors call it. Raises: HubError when it does not exist, or cannot be reached and is not in the cache.
+    `at` is what errors call it; `typed` is False if the user did not name the repository.
+
+    Raises: HubError when it does not exist, or cannot be reached and is not in the cache.
     """
     try:
         return Path(snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=patterns))
     except HUB_ERRORS as error:
-        raise hub_error(error, at or f"{repo}@{revision}") from error
+        raise hub_error(error, at or f"{repo}@{revision}", repo, typed=typed) from error
 
 
-def hub_error(error: Exception, at: str) -> HubError:
-    """The error for a failed read from the Hub; `at` names the repository and revision.
+def hub_error(error: Exception, at: str, repo: str = "", *, typed: bool = True) -> HubError:
+    """The error for a failed read from the Hub; `at` names the repository and revision, as the user `typed` them.
+
+    Of a missing revision it says which tags `repo` has.
 
     Raises: as `refuse_cache`, if the cache on this machine is what failed.
     """
@@ -78,7 +85,11 @@ def hub_error(error: Exception, at: str) -> HubError:
         do = "Accept its terms on the Hub, then log in with `hf auth login`"
         return HubError(at, found="is gated and this account has no access", expected="access", do=do)
     if isinstance(error, RevisionNotFoundError):
-        return HubError(at, found="has no such revision", expected="a tag, branch or commit of the repository")
+        return HubError(at, found="has no such revision", expected=f"a tag, branch or commit of it{_tags(repo)}")
+    if isinstance(error, RepositoryNotFoundError) and not typed:
+        do = "Its authors may have moved it or made it private; if you may read it, log in with `hf auth login`"
+        expected = "the authors' release where they published it"
+        return HubError(at, found="does not exist, or this account may not read it", expected=expected, do=do)
     if isinstance(error, RepositoryNotFoundError):
         do = "Check the name; for a private repository, log in with `hf auth login`"
         expected = "a dataset repository, or an existing folder"
@@ -94,3 +105,13 @@ def hub_error(error: Exception, at: str) -> HubError:
         return HubError(at, found=found, expected="a valid token", do=do)
     first = (str(error) or type(error).__name__).splitlines()[0]
     return HubError(at, found=f"cannot be fetched: {first}", expected="the Hub", do="Try again later")
+
+
+def _tags(repo: str) -> str:
+    """The last tags of a repository, for a sentence; "" if it has none, or the Hub does not say."""
+    try:
+        tags = [one.name for one in HfApi().list_repo_refs(repo, repo_type="dataset").tags] if repo else []
+    except Exception:  # the library does not check the replies it gets, and the error is about something else
+        return ""
+    tags.sort(key=lambda tag: [int(number) for number in re.findall(r"\d+", tag)], reverse=True)
+    return f"; its tags: {first_of(tags)}" if tags else ""

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from loaders.errors import InputError, ReleaseError
+from loaders.errors import InputError, ReleaseError, how_many
 from loaders.files.disk import write_whole
 from loaders.files.json_values import read_json
 from loaders.files.opening import digest_of, open_file
@@ -264,7 +264,7 @@ class Manifest(_Part):
         if not is_file(path):
             return Problem(name, "missing", "the file that the manifest lists")
         if (size := path.stat().st_size) != facts.size:
-            return Problem(name, _there_instead(path) or f"{size:,} bytes", f"{facts.size:,} bytes")
+            return Problem(name, _there_instead(path) or f"{how_many(size, 'byte')}", f"{how_many(facts.size, 'byte')}")
         if (found := file_digest(path)) != facts.sha256:
             return Problem(name, f"SHA-256 {found}", facts.sha256)
         return None
@@ -276,18 +276,24 @@ class Manifest(_Part):
             out = stage.rows_out + sum(stage.excluded.values())
             if stage.rows_in != out:
                 where = f"{NAME}: stage {stage.name}"
-                problems.append(Problem(where, f"{stage.rows_in:,} rows in", f"{out:,}, the rows kept and excluded"))
+                problems.append(
+                    Problem(where, f"{how_many(stage.rows_in, 'row')} in", f"{out:,}, the rows kept and excluded")
+                )
         given = [(f"stage {stage.name}", stage.rows_out) for stage in self.stages]
         taken = [(f"stage {stage.name}", stage.rows_in) for stage in self.stages[1:]]
         taken.append(("splits", self.rows))
         for (giver, out), (taker, n) in zip(given, taken, strict=False):
             if out != n:
-                problems.append(Problem(f"{NAME}: {taker}", f"{n:,} rows", f"the {out:,} rows that {giver} kept"))
+                problems.append(
+                    Problem(
+                        f"{NAME}: {taker}", f"{how_many(n, 'row')}", f"the {how_many(out, 'row')} that {giver} kept"
+                    )
+                )
         excluded = sum(sum(stage.excluded.values()) for stage in self.stages)
         if excluded != self.exclusions.rows:
             where = f"{NAME}: exclusions"
             problems.append(
-                Problem(where, f"{self.exclusions.rows:,} rows", f"the {excluded:,} that the stages excluded")
+                Problem(where, f"{how_many(self.exclusions.rows, 'row')}", f"the {excluded:,} that the stages excluded")
             )
         digest = content_digest({name: split.content_digest for name, split in self.splits.items()})
         if digest != self.content_digest:

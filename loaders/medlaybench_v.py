@@ -241,16 +241,17 @@ def pairs_of(path: Path) -> Iterator[dict[str, Any]]:
     first: dict[str, str] = {}  # where each identifier is
     for placed in records.each(None):
         if isinstance(placed, BadRow):
-            raise placed
+            raise placed.inside(path)
+        where = str(path.with_name(placed[0]))
         if found := _missing(placed[1], columns[:2]):
-            empty.append((placed[0], found))
+            empty.append((where, found))
             continue
-        pair = _pair(*placed, columns)
+        pair = _pair(where, placed[1], columns)
         if (before := first.setdefault(pair["image_id"], placed[0])) != placed[0]:
             # It would count twice, and which of the two a comparison or a sheet means would be anybody's guess.
             do = "Delete one of the two rows, or give each pair its own; a table without identifiers will do as well"
             found = f"{columns[2]} {pair['image_id']!r}, as in {before}"
-            raise InputError(placed[0], found=found, expected="each id once", do=do)
+            raise InputError(where, found=found, expected="each id once", do=do)
         yield pair
     if empty:
         (where, found), *others = empty

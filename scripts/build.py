@@ -63,7 +63,7 @@ def run(recipe: Recipe[Any], options: Options, place: Place) -> None:
     store = Bucket(place.work) if place.work and is_address(place.work) else None
     try:
         with Bars() as progress, place.opened() as engine:
-            manifest = build(
+            build(
                 recipe,
                 options,
                 place.out,
@@ -80,6 +80,7 @@ def run(recipe: Recipe[Any], options: Options, place: Place) -> None:
         raise
     except BuildError as error:
         raise _mistake(recipe, error) from error
+    manifest = Manifest.read(place.out)  # as `info` shows it, in the order of the file
     summarise(recipe, place.out, manifest)
     for sentence in waiting:
         output.print(sentence)

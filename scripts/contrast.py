@@ -25,7 +25,7 @@ from baselines.results.differences import ALPHA, Difference
 from baselines.results.published import named
 from baselines.results.run import ModelUsed, RunRecord, because
 from baselines.threemdbench.consultation.differences import differences, system_of, told_apart
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.files.paths import resolved
 from scripts.terminal.console import output, table, warn
 from scripts.terminal.finish import finish
@@ -112,7 +112,9 @@ def print_gates(found: Sequence[captions.GateDifference], *, everything: bool) -
     pairs = [list(rows) for _, rows in groupby(found, key=lambda one: (one.first, one.second))]
     for rows in pairs:
         counts = ("only in the first", "only in the second", "p")
-        shown = table(f"{rows[0].first}\nand {rows[0].second}, {rows[0].n:,} captions", "fails", *counts, right=counts)
+        shown = table(
+            f"{rows[0].first}\nand {rows[0].second}, {how_many(rows[0].n, 'caption')}", "fails", *counts, right=counts
+        )
         for one in rows:
             differs = len(pairs) == 1 and one.only_first + one.only_second
             if everything or differs or one.measure == captions.ANY_GATE:
@@ -253,7 +255,9 @@ def _concealment(
         other = "the best of the others"
         found = best_of(first, dict(others), seed=seed)
     if fewer := [f"{one.name} over {one.n:,}" for one in found if one.n < found[0].n]:
-        warn(f"Of {found[0].n:,} cases, those whose findings were not judged are left out: {', '.join(fewer)}")
+        warn(
+            f"Of {how_many(found[0].n, 'case')}, those whose findings were not judged are left out: {', '.join(fewer)}"
+        )
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in found], indent=1))
     else:
@@ -334,7 +338,9 @@ def print_cases(reference: str, other: str, found: Sequence[Comparison], *, ever
         _print_briefly(reference, other, found)
         return
     right = ("reference", "other", "difference", "95 % interval", "p", "Holm")
-    shown = table(f"{reference}\nagainst {other}, {found[0].n:,} cases", "mean over cases", *right, "test", right=right)
+    shown = table(
+        f"{reference}\nagainst {other}, {how_many(found[0].n, 'case')}", "mean over cases", *right, "test", right=right
+    )
     for one in found:
         shown.add_row(
             one.name,
@@ -352,7 +358,9 @@ def print_cases(reference: str, other: str, found: Sequence[Comparison], *, ever
 
 def _print_briefly(reference: str, other: str, found: Sequence[Comparison]) -> None:
     right = ("reference", "other", "difference", "95 % interval", "Holm p")
-    shown = table(f"{reference}\nagainst {other}, {found[0].n:,} cases", "mean over cases", *right, right=right)
+    shown = table(
+        f"{reference}\nagainst {other}, {how_many(found[0].n, 'case')}", "mean over cases", *right, right=right
+    )
     for one in found:
         numbers = (f"{one.reference:.3f}", f"{one.other:.3f}", f"{one.difference:+.3f}", _interval(one, 3))
         shown.add_row(one.name, *numbers, f"{one.holm:.2g}")

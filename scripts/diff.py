@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from builders.release.diff import Change, Diff, Keys, diff
 from builders.release.resolve import resolve
+from loaders.errors import how_many
 from loaders.files.records import to_json
 from loaders.manifest import Manifest, as_text
 from scripts.terminal.console import output, table
@@ -50,7 +51,7 @@ def command(
 def shown(found: Diff, *, everything: bool = True) -> Iterator[str | Table]:
     """The differences as tables, or on one screen with what they mean; a sentence if there are none."""
     if found.equal:
-        yield f"The releases are equal: {found.rows_a:,} rows, content digest {found.content_a}"
+        yield f"The releases are equal: {how_many(found.rows_a, 'row')}, content digest {found.content_a}"
         return
     title = f"Rows: {found.rows_a:,} in A, {found.rows_b:,} in B"
     rows = {"added": found.added, "removed": found.removed, "changed": found.changed}
@@ -113,7 +114,11 @@ def _on_a_screen(found: Diff, title: str, rows: Mapping[str, Keys]) -> Iterator[
     yield "\nWhat it means"
     for sentence in meaning(found):
         yield f"  {sentence}"
-    counts = f"{len(follows):,} counts that follow from these rows, " if follows and facts else ""
+    counts = (
+        f"{how_many(len(follows), 'count that follows', 'counts that follow')} from these rows, "
+        if follows and facts
+        else ""
+    )
     yield f"\nNot shown: {counts}examples by column, full values (--all, --json)"
 
 
@@ -142,9 +147,9 @@ def meaning(found: Diff) -> Iterator[str]:
     if found.reordered:
         yield f"Same rows in a different order: {', '.join(found.reordered)}."
     if "licence" in found.columns:
-        yield f"{found.columns['licence'].count:,} rows have another licence, which may allow less."
+        yield f"{how_many(found.columns['licence'].count, 'row has', 'rows have')} another licence, which may allow less."
     for column, keys in found.respelled.items():
-        yield f"No change: {column} of {keys.count:,} rows is the same licence, spelled differently."
+        yield f"No change: {column} of {how_many(keys.count, 'row')} is the same licence, spelled differently."
     for change in found.facts:
         if change.where == "stand_in":
             yield "; ".join(f"{name} is a stand-in: {why}" for name, why in (("A", change.a), ("B", change.b)) if why)

@@ -15,7 +15,7 @@ from baselines.medconceal.acceptance import Check, candidates, replay
 from baselines.medconceal.fitting import BY_RULES, RIDGE, Fitted, Label, check_ridge, fit, read_labels
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.medconceal.reliability import plot
-from loaders.errors import NAME_FILE, InputError
+from loaders.errors import NAME_FILE, InputError, how_many
 from loaders.files.disk import check_folder, write_whole
 from loaders.files.opening import refuse_other
 from loaders.files.records import to_json
@@ -139,7 +139,7 @@ def _labelled(profiles: list[PatientProfile], asked: _Asked, out: Path, most: in
         raise KeyboardInterrupt(said) from None
     path = out.with_suffix(".labels.jsonl")
     write_whole(path, "".join(json.dumps(label.row, sort_keys=True) + "\n" for label in found).encode())
-    output.print(f"{path}  {len(found):,} labels; {unanswered:,} turns without a readable answer")
+    output.print(f"{path}  {how_many(len(found), 'label')}; {how_many(unanswered, 'turn')} without a readable answer")
     return found
 
 

@@ -9,6 +9,7 @@ import typer
 from baselines.medconceal.shared import CONCEALED
 from baselines.pack.archive import pack
 from baselines.results.run import read_run
+from loaders.errors import how_many
 from loaders.files.paths import resolved
 from scripts.terminal.console import output
 from scripts.terminal.finish import tell_absent, tell_half_known
@@ -40,7 +41,7 @@ def command(
     tell_absent(run)
     archive = out or resolved(run).parent / f"{resolved(run).name}.zip"
     packed = pack(run, archive, opened=CONCEALED.get(record.baseline), without=without)
-    output.print(f"{archive}: {len(packed.files):,} files")
+    output.print(f"{archive}: {how_many(len(packed.files), 'file')}")
     output.print(f"left out: {', '.join(packed.left_out) or 'nothing'}")
     if packed.placed:
         text = f"a path of this machine appears in: {', '.join(packed.placed)}"

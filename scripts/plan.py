@@ -10,7 +10,7 @@ import typer
 from baselines.dialogue.decoding import with_decoding
 from baselines.dialogue.planned import CHARACTERS, FEW, estimate
 from baselines.results.power import ALPHA, POWER
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from scripts.cli import find
 from scripts.run.play import Planned, planning
 from scripts.terminal.console import output
@@ -42,7 +42,7 @@ def command(
     options, cases = planned.options, planned.cases
     taken = estimate(with_decoding(planned.game, planned.roles.decoding), cases, planned.agents, epochs=options.epochs)
     names = planned.names
-    played = "1 case" if len(cases) == 1 else f"{len(cases):,} cases"
+    played = how_many(len(cases), "case")
     if options.epochs > 1:
         played += f", {options.epochs} times"
     output.print(

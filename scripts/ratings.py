@@ -12,6 +12,7 @@ from baselines.results.published import counterpart, published
 from baselines.results.run import Result
 from baselines.results.sheets import read_sheet
 from baselines.threemdbench.relevance_sheets import MARK, evaluate_relevance, read_relevance_sheets
+from loaders.errors import how_many
 from scripts.terminal.console import output, table
 from scripts.terminal.finish import finish
 from scripts.terminal.options import Seed, outside_releases
@@ -43,7 +44,9 @@ def command(
     results = evaluate(read, seed=seed)
     cells = {(result.row, result.column): result for result in results}
     count = len(read.pairs)
-    shown = table(f"{TABLE}: {count} pairs, ratings 1 to 5", "rater", *CRITERIA.values(), "mean and SD possible")
+    shown = table(
+        f"{TABLE}: {how_many(count, 'pair')}, ratings 1 to 5", "rater", *CRITERIA.values(), "mean and SD possible"
+    )
     for rater in read.raters:
         shown.add_row(
             rater, *(_mean_sd(cells, rater, name) for name in CRITERIA.values()), _checked(cells, rater, count)

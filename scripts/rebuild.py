@@ -65,7 +65,8 @@ def command(
         )
         output.print(text, style="yellow")
     place = ("--out", str(folder / "release"), "--work", str(folder / "work"), "--overwrite")
-    environment.bedside("build", manifest.corpus, *(options or ()), *place)
+    # What the build says to do next is about a release of one's own.
+    environment.bedside("build", manifest.corpus, *(options or ()), *place, until="Next:", columns=output.room)
     found = compare(published, folder / "release")
     output.print()
     for sentence in told(found):

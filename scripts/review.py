@@ -10,6 +10,7 @@ import typer
 from builders.curation.review import NAME, read_queue
 from builders.curation.review_page import write_review
 from builders.pipeline.image_store import ImageStore
+from loaders.errors import how_many
 from loaders.files.paths import is_file
 from loaders.files.stores import Folder
 from scripts.terminal.console import output
@@ -36,5 +37,5 @@ def command(
     write_review(items, ImageStore(Folder(folder)).get, out, title=folder.name.removesuffix(".work"))
     kinds = Counter(item.doubts[0].kind if item.doubts else "already decided" for item in items)
     told = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
-    output.print(f"{len(items):,} questions{f' ({told})' if told else ''}")
+    output.print(f"{how_many(len(items), 'question')}{f' ({told})' if told else ''}")
     output.print(f"{out}")

@@ -11,7 +11,7 @@ from baselines.medlaybench_v.ratings import write_sheets
 from baselines.threemdbench.relevance_sheets import write_relevance_sheets
 from builders.release.resolve import resolve
 from loaders.corpus import load
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.files.paths import is_file
 from loaders.manifest import Manifest
 from scripts.terminal.console import output
@@ -62,7 +62,7 @@ def _captions(
     pairs = pairs or 100
     texts = rows.remove_columns("image")
     written = write_sheets(texts, out, pairs=pairs, raters=raters, seed=seed, stand_in=stand_in)
-    output.print(f"{pairs} pairs for {raters} raters:")
+    output.print(f"{how_many(pairs, 'pair')} for {how_many(raters, 'rater')}:")
     return written
 
 
@@ -73,7 +73,7 @@ def _complaints(rows: Any, out: Path, pairs: int | None, *, raters: int, seed: i
         raise InputError("--pairs", found="a release of photos", expected="one case per diagnosis is drawn")
     photos = rows.cast_column("image", Image(decode=False))
     written = write_relevance_sheets(photos, out, raters=raters, seed=seed, stand_in=stand_in)
-    output.print(f"complaints for {raters} raters, and the photos beside them:")
+    output.print(f"complaints for {how_many(raters, 'rater')}, and the photos beside them:")
     return [path for path in written if path.parent == out.parent]
 
 

@@ -10,7 +10,7 @@ from baselines.report.printed import csv, latex, markdown, printed
 from baselines.report.tables import tables
 from baselines.results.comparison import read_runs
 from baselines.results.published import short
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.files.disk import write_whole
 from loaders.files.opening import refuse_other
 from scripts.terminal.console import warn
@@ -58,7 +58,7 @@ def command(
         made = [printed(view, paper=paper) for view in chosen if view.rows]
         text = latex(made) if format_ == "latex" else markdown(made)
         if left := sum(len(pairs) for view in chosen for pairs in view.others.values()):
-            said = f"{left:,} numbers have no place in the paper's tables; --format csv includes them"
+            said = f"{how_many(left, 'number has', 'numbers have')} no place in the paper's tables; --format csv includes them"
             warn(said)
     if out is None:
         typer.echo(text, nl=False)

@@ -11,6 +11,7 @@ import typer
 from builders.recipe import recipe_of
 from builders.release.resolve import resolve
 from builders.release.verify import made_by, verify
+from loaders.errors import how_many
 from loaders.manifest import Manifest, Problem
 from scripts.terminal.console import output, table, warn
 
@@ -43,7 +44,7 @@ def command(
     rows = ", ".join(f"{name} {split.rows:,}" for name, split in manifest.splits.items())
     sound = "sound by its manifest; gates and scans were not run" if older else "sound"
     output.print(
-        f"{source}: {sound}. {manifest.corpus}; rows: {rows}; {len(manifest.files)} files; "
+        f"{source}: {sound}. {manifest.corpus}; rows: {rows}; {how_many(len(manifest.files), 'file')}; "
         f"content {manifest.content_digest[:16]}…"
     )
     return 0

@@ -22,7 +22,7 @@ from baselines.medconceal.tables import GROUPS, PAPER
 from baselines.results.run import Result, RunRecord
 from baselines.statistics.resampling import Bootstrap, Interval, bootstrap_ratios, paired_bootstrap
 from baselines.statistics.significance import holm, mcnemar_exact, sign_flip_test
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.medconceal import Task
 
 PERMUTATIONS = 10_000
@@ -68,7 +68,7 @@ def compare_cases(
         only = sorted(first ^ second)
         raise InputError(
             "runs to compare",
-            found=f"{len(only)} cases in one of them only, the first: {only[0]}",
+            found=f"{how_many(len(only), 'case')} in one of them only, the first: {only[0]}",
             expected="two runs over the same cases",
         )
     task = reference[0].episode.task

@@ -27,7 +27,7 @@ from baselines.medconceal.policy import INPUTS, Logistic, PolicyConfig
 from baselines.medconceal.record import FEATURES, Features
 from baselines.statistics.arrays import Floats
 from baselines.statistics.resampling import Bootstrap, Interval
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.files.bad_rows import BadRow
 from loaders.files.records import from_json, to_json
 from loaders.files.tables import read_records
@@ -195,7 +195,7 @@ def _check_enough(labels: Sequence[Label], kind: Kind) -> None:
     different = len({label.features.vector for label in labels})
     sides = {label.label >= 0.5 for label in labels}
     if different < FEWEST or len(sides) < 2:
-        found = f"{len(labels):,} labels of kind {kind!r} with {different} different feature vectors"
+        found = f"{how_many(len(labels), 'label')} of kind {kind!r} with {different} different feature vectors"
         found += ", all on one side of 0.5" * (len(sides) < 2)
         expected = (
             f"at least {FEWEST} different vectors outside the held-out fifth of the cases, and labels on both sides"

@@ -33,7 +33,7 @@ from baselines.medlaybench_v.learned_metrics import METRICS, Metric, Scores
 from baselines.results.run import DataUsed, Direction, Result, RunRecord
 from baselines.statistics.arrays import Floats
 from baselines.statistics.resampling import bootstrap_means
-from loaders.errors import InputError, MissingExtra, ModelError
+from loaders.errors import InputError, MissingExtra, ModelError, how_many
 from loaders.files.images import cell_bytes, clean_bytes
 from loaders.files.json_values import read_json
 from loaders.files.records import from_json
@@ -291,14 +291,16 @@ def evaluate(
     ]
 
 
-def told_of_empty(said: Sequence[Captions]) -> tuple[list[str], list[str]]:
+def told_of_empty(said: Sequence[Captions], record: RunRecord) -> tuple[list[str], list[str]]:
     """What to say of empty answers, prompt by prompt: of prompts with some, and of prompts with nothing else."""
+    limit = record.options.get("decoding", {}).get(ROLE, {}).get("max_tokens")  # an early version did not record it
+    most = "of tokens" if limit is None else f"of {how_many(limit, 'token')}"
     some, every = [], []
     for register, given in _by_register(said).items():
         empty = [one for one in given if not one.text]
         cut = sum(one.stop == "max_tokens" for one in empty)
         # As of a model that thinks first: the limit holds for its thoughts too.
-        why = f", {cut:,} of them cut off at the limit of tokens" if cut else ""
+        why = f", {cut:,} of them cut off at the limit {most}" if cut else ""
         count = f"{len(empty):,} of {len(given):,} answers to the {register} prompt are empty{why}"
         if len(empty) == len(given):
             every.append(f"{count}, so that {TABLE} has no BERTScore and no FKGL of them")

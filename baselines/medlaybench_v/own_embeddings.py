@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from baselines.medlaybench_v.embeddings import Embedded, Embeddings
 from baselines.medlaybench_v.retrieval import unique_captions
-from loaders.errors import InputError
-from loaders.files.paths import is_folder
+from loaders.errors import CHECK_PATH, InputError
+from loaders.files.paths import is_folder, is_there
 from loaders.models.encoder import Vectors
 from loaders.models.encoders import read_embeddings
 
@@ -59,6 +59,9 @@ def read_own(given: str, captions: Mapping[str, Sequence[str]], *, images: bool)
             do="Name the encoder for the tables, such as ours=vectors/",
         )
     place, rows = Path(text), len(next(iter(captions.values())))
+    if not is_there(place):
+        expected = "a folder of images.npy, expert.npy and layman.npy, a .npy or a .safetensors file"
+        raise InputError(place, found="does not exist", expected=expected, do=CHECK_PATH)
     digest = hashlib.sha256()
 
     def read(kind: str, dim: int | None = None) -> Vectors:

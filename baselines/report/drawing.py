@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 from markupsafe import escape
 
+from loaders.errors import how_many
+
 WIDTH = 340
 _LABELS = 122  # width for the names of rows
 _LINE = 11.5  # height of a line of text
@@ -170,7 +172,7 @@ def scatter(places: Sequence[Place]) -> str:
                 across, down = 6 + (u - least_x) / size * (WIDTH - 12), top + (greatest_y - v) / size * (WIDTH - 12)
                 rest = "" if kind == "fill" else ' fill="none" stroke-width=".7"'
                 dots.append(f'<circle cx="{across:.1f}" cy="{down:.1f}" r="1.9" {kind}="{colours[group]}"{rest}/>')
-        parts.append(told(f"{group}: {len(of):,} pairs shown", "".join(dots)))
+        parts.append(told(f"{group}: {how_many(len(of), 'pair')} shown", "".join(dots)))
     return _svg(WIDTH, top + (greatest_y - least_y) / size * (WIDTH - 12) + 6, "plot", parts)
 
 

@@ -22,7 +22,7 @@ from baselines.study.flow import STAGES, Frame
 from baselines.study.site import Site, cost
 from baselines.study.store import answers, messages, slots
 from baselines.study.tasks.task import Form, first_text
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.pages import render
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _wanted(needed: Mapping[tuple[TaskName, str], int]) -> list[Row]:
     """The items that need people most."""
     first = sorted(needed.items(), key=lambda one: (-one[1], one[0]))
     rows = [(f"{task}, {item}", f"{count:,}") for (task, item), count in first[:_SHOWN]]
-    return [*rows, *([("others", f"{len(first) - _SHOWN:,} items")] if len(first) > _SHOWN else [])]
+    return [*rows, *([("others", f"{how_many(len(first) - _SHOWN, 'item')}")] if len(first) > _SHOWN else [])]
 
 
 def _left(connection: Connection) -> list[Row]:

@@ -19,7 +19,7 @@ from builders.curation.opencv import single_threaded_opencv
 from builders.curation.quality import Judgement, judge
 from loaders.engines.engine import Engine
 from loaders.engines.threads import Threads
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 
 OWN = "this set"
 """The name of the set whose files are compared with others (`overlap`)."""
@@ -53,7 +53,7 @@ def curate(
             first = {digest: picture.file for digest, picture in by_content(examined).items()}
             if not first:
                 reasons = ", ".join(sorted({picture.reason for picture in examined}))
-                found = f"none of {len(examined):,} files is a readable image ({reasons})"
+                found = f"none of {how_many(len(examined), 'file')} is a readable image ({reasons})"
                 raise InputError(files[0].path.parent if files else "no file", found=found, expected="images")
             distinct = {picture.content.digest: picture.content for picture in examined if picture.content}
             ordered = [distinct[digest] for digest in sorted(distinct)]

@@ -165,7 +165,7 @@ def _links(
     """The candidates whose verdict is not "different", in order, and how many pictures have more than are compared;
     pairs already known as copies of copies are skipped."""
     pairs, crowded = candidates(contents)
-    meter = Meter(progress, "compare", rows=len(pairs), batches=1)
+    meter = Meter(progress, "compare", rows=len(pairs), batches=1, unit="pair")
     copies = DisjointSet()
     links = []
     compare = Compare()
@@ -208,7 +208,7 @@ def _verdicts(
 def _looks(
     digests: Sequence[str], files: Files, index: Index, engine: Engine, progress: Progress | None
 ) -> dict[str, Look]:
-    meter = Meter(progress, "choose", rows=len(digests), batches=1)
+    meter = Meter(progress, "choose", rows=len(digests), batches=1, unit="photo")
     told = {digest: index.get("look", digest) for digest in digests}
     missing = [digest for digest in digests if told[digest] is None]
     looks = {digest: from_json(Look, text.encode(), _KNOWN) for digest, text in told.items() if text is not None}

@@ -60,7 +60,7 @@ def examine(files: Sequence[File], index: Index, *, engine: Engine, progress: Pr
 
     Raises: InputError for one that another machine cannot see, but this one can.
     """
-    meter = Meter(progress, "examine", rows=len(files), batches=1)
+    meter = Meter(progress, "examine", rows=len(files), batches=1, unit="photo")
     parts = in_parts(files, engine)
     examined: dict[str, list[Examined]] = {}
     looks = engine.each(FirstLook(frozenset(index.keys(_KIND))), parts.items(), where="examine")

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PureWindowsPath
 from unicodedata import normalize
 
-from loaders.errors import CHECK_FOLDER, CHECK_PATH, NAME_FOLDER, InputError
+from loaders.errors import CHECK_FOLDER, InputError
 from loaders.files.images import image_bytes
-from loaders.files.paths import is_folder, is_there, resolved
+from loaders.files.paths import check_folder, is_there, resolved
 from loaders.files.tables import read_table
 
 SPLITS = frozenset(("train", "training", "val", "valid", "validation", "dev", "test", "testing"))
@@ -58,9 +58,7 @@ def files_of(
     Raises: InputError if the folder is not one, is empty, or the table cannot be read, lacks a column, or names a file
     twice or one outside the folder.
     """
-    if not is_folder(folder):
-        found, do = ("is not a folder", NAME_FOLDER) if is_there(folder) else ("does not exist", CHECK_PATH)
-        raise InputError(folder, found=found, expected="a folder", do=do)
+    check_folder(folder)
     paths = {_name(path, folder): path for path in _walk(folder, resolved(without) if without else None)}
     if table is None:
         listed = [_from_layout(name, path) for name, path in paths.items()]

@@ -123,7 +123,7 @@ def read_filled(path: Path) -> list[dict[str, Any]]:
     cases = []
     for placed in read_records(path).each(None):
         if isinstance(placed, BadRow):
-            raise InputError(placed.where, found=placed.found, expected=placed.expected, do=placed.do)
+            raise placed.inside(path)
         cases.append(_meant(placed[1]))
     return cases
 

@@ -18,6 +18,7 @@ from markupsafe import Markup
 from builders.curation.review import Decisions, read_decisions
 from builders.curation.review_page import Part, Question, Words, write_questions
 from builders.pipeline.rows import Row
+from loaders.errors import how_many
 from loaders.manifest import canonical_json
 from loaders.pages import Field
 
@@ -46,7 +47,7 @@ def write_sheet(rows: Iterable[Row], decisions: Decisions, page: Path) -> None:
     """Write the page. Raises: BedsideError when the disk is full."""
     questions = [_question(row, decisions) for row in rows]
     words = Words(
-        f"Plausibility of {len(questions):,} cases",
+        f"Plausibility of {how_many(len(questions), 'case')}",
         "Reject a case by the first criterion that it fails: it is left out of the next build. "
         "What was decided before is shown, and exported again.",
         "bedside build medconceal … --decisions decisions.csv",

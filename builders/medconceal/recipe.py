@@ -64,7 +64,7 @@ from builders.recipe import Build, ModelOptions, Plan, Recipe, withdrawn_keys
 from builders.release.preview import Table, by_split
 from builders.steps import PLACED, WHY, WITHDRAWN, Chat, Step, admit, unique
 from builders.unanswered import ask_again, counted
-from loaders.errors import InputError, MissingExtra
+from loaders.errors import InputError, MissingExtra, how_many
 from loaders.files.disk import private_folder
 from loaders.files.paths import is_there, name_of
 from loaders.files.stores import Store
@@ -455,7 +455,7 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
     yield by_split("Specialties, beside Table 5", "specialty", statistics["specialty"], ("this release", "the paper"))
     concerns = ", ".join(f"{name} {count:,}" for name, count in statistics["category"].items())
     yield (
-        f"{statistics['cases']:,} cases, {statistics['concerns']:,} hidden concerns "
+        f"{how_many(statistics['cases'], 'case')}, {how_many(statistics['concerns'], 'hidden concern')} "
         f"({statistics['concerns_per_case']} a case): {concerns}."
     )
 

@@ -38,7 +38,7 @@ from builders.recipe import Build, ModelOptions, Plan, Recipe
 from builders.release.preview import Table, by_split
 from builders.steps import Chat, Step, images, unique
 from builders.unanswered import ask_again, counted
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.files.bad_rows import BadRow
 from loaders.files.stores import Store
 from loaders.manifest import IMAGES_OF, Manifest, Source
@@ -329,7 +329,7 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
             )
     yield (
         f"{statistics['with_lay_phrase']:,} of {manifest.rows:,} captions hold a lay phrase; "
-        f"{statistics['with_image']:,} rows have an image."
+        f"{how_many(statistics['with_image'], 'row has', 'rows have')} an image."
     )
     across = {kind: n for kind, n in statistics.get("across_splits", {}).items() if n}
     if across:

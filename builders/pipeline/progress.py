@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from rich.progress import Progress
 
+from loaders.errors import how_many
+
 
 class Meter:
-    """The progress of one stage over `rows` rows (None: not yet known) in `batches` batches."""
+    """The progress of one stage over `rows` rows (None: not yet known) in `batches` batches; `unit` is one of them."""
 
-    def __init__(self, progress: Progress | None, name: str, *, rows: int | None, batches: int) -> None:
+    def __init__(
+        self, progress: Progress | None, name: str, *, rows: int | None, batches: int, unit: str = "row"
+    ) -> None:
         self.name = name
+        self.unit = unit
         self.rows = rows
         self.batches = batches
         self._progress = progress
@@ -29,14 +34,14 @@ class Meter:
             self._progress.update(self._task, advance=rows, description=self.name + self._note())
         elif not resumed and self.rows and self._tenths < self._done * 10 // self.rows < 10:
             self._tenths = self._done * 10 // self.rows
-            self._line(f"{self.name}: {self._done:,} of {self.rows:,} rows")
+            self._line(f"{self.name}: {self._done:,} of {how_many(self.rows, self.unit)}")
 
     def finish(self, excluded: int) -> None:
         """Report the end of the stage."""
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, total=self._done)
         if self._plain:
-            self._line(f"{self.name}: {self._done:,} rows, {excluded:,} excluded{self._note()}")
+            self._line(f"{self.name}: {how_many(self._done, self.unit)}, {excluded:,} excluded{self._note()}")
 
     def _note(self) -> str:
         if not self._resumed:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from builders.release.naming import CROISSANT as NAME
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.files.json_values import read_json
 from loaders.files.texts import check_text, read_text
 from loaders.files.yaml_values import parse_yaml
@@ -151,7 +151,7 @@ def _description(manifest: Manifest, statement: Mapping[str, str]) -> str:
 
 
 def _facts(manifest: Manifest) -> str:
-    parts = [f"{manifest.rows:,} rows, corpus {manifest.corpus}, content {manifest.content_digest}."]
+    parts = [f"{how_many(manifest.rows, 'row')}, corpus {manifest.corpus}, content {manifest.content_digest}."]
     parts += [f"Stand-in: {manifest.stand_in}."] if manifest.stand_in else []
     return " ".join(filter(None, [*parts, manifest.canary]))
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from builders.release.checkout import Checkout
@@ -77,15 +78,25 @@ class Environment:
         found = parse_json(done, self.python)
         return {str(name): str(version) for name, version in found.items()}
 
-    def bedside(self, *words: str) -> None:
-        """Run a command of the checkout in the current folder. Raises: BedsideError if it fails."""
+    def bedside(self, *words: str, until: str = "", columns: int | None = None) -> None:
+        """Run a command of the checkout in the current folder, and print what it prints, `columns` wide, before a line
+        `until`. Raises: BedsideError if it fails."""
         # Modules are looked up in the checkout, not in the current folder.
         place = {"PYTHONPATH": str(self.checkout.folder), "PYTHONNOUSERSITE": "1"}
         command = [str(self.python), "-P", "-m", "scripts", *words]
-        done = subprocess.run(command, env={**os.environ, **place}, check=False)
-        if done.returncode:
+        width = {} if columns is None else {"COLUMNS": str(columns)}
+        with subprocess.Popen(
+            command, env={**os.environ, **place, **width}, stdout=subprocess.PIPE, text=True, errors="replace"
+        ) as running:
+            assert running.stdout is not None
+            said = iter(running.stdout)
+            for line in takewhile(lambda line: line.rstrip("\n") != until, said):
+                print(line, end="", flush=True)
+            for _ in said:  # otherwise it would wait for a reader
+                pass
+        if running.returncode:
             do = "See its output above; run the same command again to resume"
-            raise BedsideError(f"bedside {words[0]}", found=f"exit code {done.returncode}", expected="0", do=do)
+            raise BedsideError(f"bedside {words[0]}", found=f"exit code {running.returncode}", expected="0", do=do)
 
 
 def _installer(python: Path) -> list[str]:

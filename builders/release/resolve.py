@@ -43,7 +43,7 @@ def _downloaded(source: str, repo: str, revision: str, cache_dir: Path | None) -
     except Exception as error:  # the library does not check the replies it gets
         refuse_cache(error)
         if isinstance(error, GatedRepoError | RevisionNotFoundError):  # there is such a repository
-            raise hub_error(error, source) from error
+            raise hub_error(error, source, repo) from error
         expected = "a folder, or a dataset and tag that you can read"
         raise HubError(source, found=f"no such folder, and {in_words(error)}", expected=expected) from error
     if commit is not None and path.name != commit:

@@ -24,7 +24,7 @@ from builders.release.naming import CARD, CROISSANT
 from builders.release.shards import CANARY, other_columns, read_parquet
 from builders.release.write import EXCLUSIONS_FILE
 from loaders.corpus import Corpus
-from loaders.errors import InputError, MissingExtra, ReleaseError
+from loaders.errors import InputError, MissingExtra, ReleaseError, how_many
 from loaders.files.tables import open_parquet
 from loaders.manifest import NAME, ContentDigest, Manifest, Problem, canonical_json, order_splits
 from loaders.schema import Upgrade
@@ -151,7 +151,7 @@ def _check_rows(
                 yield row
         facts = manifest.splits[split]
         if content.rows != facts.rows:
-            problems.append(Problem(f"split {split}", f"{content.rows:,} rows", f"{facts.rows:,}"))
+            problems.append(Problem(f"split {split}", f"{how_many(content.rows, 'row')}", f"{facts.rows:,}"))
         if content.hexdigest() != facts.content_digest:
             found = f"content digest {content.hexdigest()}"
             problems.append(Problem(f"split {split}", found, facts.content_digest))
@@ -284,14 +284,14 @@ def _check_exclusions(folder: Path, manifest: Manifest) -> list[Problem]:
     except ReleaseError as error:
         return [Problem(error.where, error.found, error.expected)]
     if (content.rows, content.hexdigest()) != (manifest.exclusions.rows, manifest.exclusions.content_digest):
-        expected = f"{manifest.exclusions.rows:,} rows, {manifest.exclusions.content_digest}"
-        problems.append(Problem(EXCLUSIONS_FILE, f"{content.rows:,} rows, {content.hexdigest()}", expected))
+        expected = f"{how_many(manifest.exclusions.rows, 'row')}, {manifest.exclusions.content_digest}"
+        problems.append(Problem(EXCLUSIONS_FILE, f"{how_many(content.rows, 'row')}, {content.hexdigest()}", expected))
     said = Counter({(s.name, reason): n for s in manifest.stages for reason, n in s.excluded.items()})
     for stage, reason in sorted(said.keys() | counts.keys()):
         n, expected_n = counts[stage, reason], said[stage, reason]
         if n != expected_n:
             where = f"{EXCLUSIONS_FILE}: stage {stage}, {reason}"
-            problems.append(Problem(where, f"{n:,} rows", f"{expected_n:,}, as the manifest counts"))
+            problems.append(Problem(where, f"{how_many(n, 'row')}", f"{expected_n:,}, as the manifest counts"))
     return problems
 
 

@@ -133,7 +133,7 @@ def _photos(folder: Path, manifest: Manifest) -> Iterator[tuple[str, str, Record
         for shard in manifest.shards(split):
             for placed in parquet_rows(folder / shard, (CORPUS.key, *_COLUMNS)):
                 if isinstance(placed, BadRow):
-                    raise placed
+                    raise placed.inside(folder / shard)
                 yield split, *placed
 
 

@@ -53,16 +53,17 @@ def gather(
     *,
     limit: int | None = None,
     progress: Progress | None = None,
-) -> tuple[list[Row], list[BadRow]]:
-    """A row for each photo of the sources, in their order, and what could not be read; only the first `limit` of them.
+) -> tuple[list[Row], list[tuple[str, BadRow]]]:
+    """A row for each photo of the sources, in their order, and what could not be read, with the name of its source;
+    only the first `limit` of them.
 
     Raises:
         InputError: whatever a source raises when it is read.
         BedsideError: the disk is full.
     """
     read = list(islice(_photos(sources, admission), limit))
-    bad = [photo for photo in read if isinstance(photo, BadRow)]
-    photos = [photo for photo in read if not isinstance(photo, BadRow)]
+    bad = [(source, photo) for source, photo, _ in read if isinstance(photo, BadRow)]
+    photos = [(photo, labels) for _, photo, labels in read if not isinstance(photo, BadRow)]
     rows = [_row(photo, labels, admission) for photo, labels in photos]
     _dispute(rows)
     _dispute_digests([photo for photo, _ in photos], rows)
@@ -91,10 +92,11 @@ def rows_digest(rows: Iterable[Row]) -> str:
     return digest.hexdigest()
 
 
-def _photos(sources: Sequence[PhotoSource], admission: Admission) -> Iterator[tuple[Photo, LabelMap] | BadRow]:
+def _photos(sources: Sequence[PhotoSource], admission: Admission) -> Iterator[tuple[str, Photo | BadRow, LabelMap]]:
     for source in sources:
         for photo in source.photos():
-            yield photo if isinstance(photo, BadRow) else (admission.vouch(photo), source.labels)
+            vouched = photo if isinstance(photo, BadRow) else admission.vouch(photo)
+            yield source.facts.name, vouched, source.labels
 
 
 def _row(photo: Photo, labels: LabelMap, admission: Admission) -> Row:
@@ -157,7 +159,7 @@ def _why(reason: str, detail: str) -> _Why:
 def _fetch(downloads: Downloads, wanted: Sequence[Wanted], progress: Progress | None) -> dict[str, Fetched]:
     if not wanted:
         return {}
-    meter = Meter(progress, "download", rows=len(wanted), batches=1)
+    meter = Meter(progress, "download", rows=len(wanted), batches=1, unit="file")
     seen = 0
 
     def report(done: int, total: int) -> None:

@@ -11,14 +11,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from builders.licences import UNKNOWN, read_licence
 from builders.pipeline.rows import Row
 from builders.pseudonyms import fingerprint, pseudonym, read_key
+from builders.threemdbench.request import is_web_address
 from builders.threemdbench.sources import OWN
 from loaders.errors import InputError
+from loaders.files.bad_rows import BadRow
 from loaders.files.disk import write_whole
 
 OWN_PHOTOS = "own-photos.jsonl"
-_ADDRESSES = ("https://", "http://")  # a photo of the web is known by its address, which its attribution names too
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +45,32 @@ class Nameless:
         return f"{source}:{pseudonym(self.key, 'group', group_id)[:16]}" if source in self.sources else group_id
 
     def row(self, row: Row) -> Row:
-        """A row as the build's steps get it. Why a photo was refused may quote a folder, so only the reason is kept."""
+        """A row as the build's steps get it. Why a photo is left out, and terms that only a person can read, may quote
+        anything, so only the reason is kept. A photo of the web is known by its address, as its attribution names it.
+        """
         if row["source"] not in self.sources:
             return row
-        public = row["source_file"].startswith(_ADDRESSES)
+        unread = row["refused"] and read_licence(row["licence"]).derivatives == UNKNOWN
         return row | {
-            "source_file": row["source_file"] if public else None,
+            "source_file": row["source_file"] if is_web_address(row["source_file"]) else None,
             "group_id": self.group(row["group_id"]) if row["group_id"] else None,
-            "refused": row["refused"] and row["refused"] | {"detail": ""},
+            "licence": None if unread else row["licence"],
+            "where": _place(row["source"], row["where"]),
+            **{why: row[why] and row[why] | {"detail": ""} for why in ("refused", "not_fetched")},
         }
+
+    def bad(self, source: str, row: BadRow) -> BadRow:
+        """A row that cannot be read, at its place in the source, not in a file."""
+        if source not in self.sources:
+            return row
+        where = _place(source, row.where)
+        return BadRow(where, reason=row.reason, found=row.found, expected=row.expected, do=row.do)
+
+
+def _place(source: str, where: str) -> str:
+    """The line of a table, as `SOURCE:LINE`; of a folder's photo only that it is in the source."""
+    line = where.rpartition(":")[2]
+    return f"{source}:{line}" if line.isdecimal() else source
 
 
 def nameless(origins: Sequence[tuple[str, str]], key: Path | None, workspace: Path) -> Nameless:

@@ -33,7 +33,7 @@ from builders.threemdbench.findings import FAULTS
 from builders.threemdbench.gather import SHAREABLE, Admission, gather, rows_digest
 from builders.threemdbench.measure import FLOOR, RULES, check_row, measure
 from builders.threemdbench.mixed import class_keys
-from builders.threemdbench.own import leave_own, nameless
+from builders.threemdbench.own import Nameless, leave_own, nameless
 from builders.threemdbench.preview import PREVIEW
 from builders.threemdbench.prompts import read_prompts
 from builders.threemdbench.remarks import alike, apart, followed, leave_queue, left_out, unanswered
@@ -193,7 +193,8 @@ def plan(build: Build[Options]) -> Plan:
     sources = _open(options, licences)
     downloads = Downloads(options.downloads or workspace / "downloads", replace(options.limits, pause=options.pause))
     admission = Admission(options.allowed_licences, licences, options.mixed_labels)
-    rows, bad = gather(sources, admission, downloads, limit=options.limit, progress=build.progress)
+    rows, unread = gather(sources, admission, downloads, limit=options.limit, progress=build.progress)
+    bad = [hiding.bad(source, row) for source, row in unread]
     curator = FullCuration(workspace / "curation.sqlite", in_threads(build.engine), build.progress)
     applied = decisions.matching([*((row["image_id"], row["content"]) for row in rows), *class_keys(rows)])
     deciding = Decisions(applied)
@@ -205,7 +206,7 @@ def plan(build: Build[Options]) -> Plan:
         schema=SOURCE,
         identity=json.dumps([identity, hidden_by, [(row.where, row.reason, row.detail) for row in bad]]),
         steps=_steps(build, targets, curator, deciding, queue, earlier, chat),
-        sources=lambda count: _sources(sources, rows),
+        sources=lambda count: _sources(sources, rows, hiding),
         settings=_settings(options, targets, curator, chat, licences)
         | {"decisions": _counted(decisions, applied) if decisions.by_key else None}
         | ({"pseudonyms": hidden_by} if hidden_by else {})
@@ -344,11 +345,11 @@ def _counted(decisions: Decisions, applied: Mapping[str, Decision]) -> dict[str,
     }
 
 
-def _sources(sources: Sequence[PhotoSource], rows: Sequence[Row]) -> list[Source]:
+def _sources(sources: Sequence[PhotoSource], rows: Sequence[Row], hiding: Nameless) -> list[Source]:
     listed = []
     for source in sources:
         own = [row for row in rows if row["source"] == source.facts.name]
-        licences = sorted({read_licence(row["licence"]).id for row in own})
+        licences = sorted({read_licence(row["licence"]).id for row in map(hiding.row, own)})
         listed.append(
             Source(
                 name=f"{source.facts.name}: {source.facts.title}",

@@ -17,7 +17,7 @@ from builders.threemdbench.labels import UNKNOWN
 from builders.threemdbench.sources import source_name
 from builders.threemdbench.steps import BASIC, FACTS
 from builders.unanswered import UNANSWERED, ask_again, counted
-from loaders.errors import BedsideError, first_of
+from loaders.errors import BedsideError, first_of, how_many
 from loaders.files.disk import write_whole
 from loaders.files.opening import read_file
 from loaders.files.paths import is_file
@@ -42,7 +42,7 @@ def leave_queue(queue: Path, workspace: Path, finished: Run) -> Iterator[str]:
         )
     waiting = sum(item.decided is None for item in read_queue(workspace / review.NAME))
     if waiting:
-        what = "1 question waits" if waiting == 1 else f"{waiting:,} questions wait"
+        what = how_many(waiting, "question waits", "questions wait")
         yield f"{what} for review: bedside review {workspace} -o review.html"
 
 
@@ -101,7 +101,9 @@ def left_out(rows: Iterable[Row], workspace: Path, finished: Run) -> Iterator[st
     lines = []
     for row in finished.exclusions():
         photo = by_key.get(row["key"], {})
-        why = photo.get("refused") or row  # of photos of one's own the build knows no details
+        # Of photos of one's own the build knows no details.
+        of_source = filter(None, (photo.get("refused"), photo.get("not_fetched")))
+        why = next((why for why in of_source if why["reason"] == row["reason"]), row)
         labels.update([str(why["detail"])] * (why["reason"] == UNKNOWN))
         told = {"file": photo.get("source_file"), "key": row["key"], "stage": row["stage"]}
         told |= {name: why[name] for name in ("reason", "detail")}
@@ -128,8 +130,9 @@ def apart(sources: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
         if deeper:
             do = "list the photos in a table with the column group_id (--source table:NAME=FILE)"
             yield (
-                f"{name}: {deeper.total():,} photos lie in folders within that of their label, such as "
-                f"{min(deeper)}, which can be divided between splits. If each is one patient, {do}"
+                f"{name}: {how_many(deeper.total(), 'photo lies', 'photos lie')} in folders within "
+                f"that of their label, such as {min(deeper)}, which can be divided between splits. "
+                f"If each is one patient, {do}"
             )
 
 

@@ -130,6 +130,15 @@ def host_of(url: str) -> str:
         return ""
 
 
+def is_web_address(text: str) -> bool:
+    """Whether it is an address that `web_address` accepts."""
+    try:
+        web_address(text)
+    except Refused:
+        return False
+    return True
+
+
 def web_address(url: str) -> str:
     """The address in the form that goes over the wire: spaces and letters beyond ASCII escaped.
 

@@ -7,6 +7,7 @@ is of another format as a whole. `loaders.files.tables` reads rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from loaders.errors import InputError
 
@@ -32,6 +33,10 @@ class BadRow(InputError):
             return error
         reason = "an unusable value"
         return cls(error.where, reason=reason, found=error.found, expected=error.expected, do=error.do)
+
+    def inside(self, path: Path) -> InputError:
+        """The error for a caller that needs every row: it names the folder too, which what is stored must not."""
+        return InputError(path.with_name(self.where), found=self.found, expected=self.expected, do=self.do)
 
     @property
     def detail(self) -> str:

@@ -9,9 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from loaders.errors import CHECK_PATH, NAME_FOLDER, InputError
+from loaders.errors import InputError
 from loaders.files.opening import digest_of
-from loaders.files.paths import is_folder, is_hidden, is_inside, is_there
+from loaders.files.paths import check_folder, is_hidden, is_inside, is_there
 from loaders.files.texts import is_text
 
 AMBIGUOUS = "image ambiguous"
@@ -65,9 +65,7 @@ def image_files(folder: Path) -> list[ImageFile]:
     Raises:
         InputError: the folder is missing, is a file, has a name that is not UTF-8, or a folder in it cannot be read.
     """
-    if not is_folder(folder):
-        what, do = ("is a file", NAME_FOLDER) if is_there(folder) else ("does not exist", CHECK_PATH)
-        raise InputError(folder, found=what, expected="a folder of images", do=do)
+    check_folder(folder, "a folder of images")
     if not is_text(str(folder)):
         raise InputError(folder, found="has a name that is not UTF-8", expected="another name", do="Rename the folder")
 

@@ -11,7 +11,7 @@ import os
 import stat
 from pathlib import Path
 
-from loaders.errors import InputError
+from loaders.errors import CHECK_PATH, NAME_FOLDER, InputError
 
 
 def unreadable(path: Path, error: OSError, expected: str = "", do: str = "") -> InputError:
@@ -43,6 +43,13 @@ def is_folder(path: Path) -> bool:
     """Whether it is a folder. Raises: InputError as `is_there`."""
     mode = _mode(path)
     return mode is not None and stat.S_ISDIR(mode)
+
+
+def check_folder(path: Path, expected: str = "a folder") -> None:
+    """Raises: InputError for what is not there, and for what is no folder; and as `is_there`."""
+    if not is_folder(path):
+        found, do = ("is not a folder", NAME_FOLDER) if is_there(path) else ("does not exist", CHECK_PATH)
+        raise InputError(path, found=found, expected=expected, do=do)
 
 
 def _mode(path: Path) -> int | None:

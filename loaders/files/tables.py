@@ -24,7 +24,7 @@ from typing import Any, BinaryIO, Literal, TextIO, overload
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from loaders.errors import CHECK_LINES, CHECK_WHOLE, InputError
+from loaders.errors import CHECK_LINES, CHECK_WHOLE, InputError, how_many
 from loaders.files.bad_rows import BadRow
 from loaders.files.cells import LONGEST_ROW, separator_of
 from loaders.files.disk import NO_ROOM, refuse_disk
@@ -111,7 +111,7 @@ def read_table(path: Path) -> Table:
     """
     table = open_table(path)
     for bad in table.bad:
-        raise InputError(path.with_name(bad.where), found=bad.found, expected=bad.expected, do=bad.do)
+        raise bad.inside(path)
     return table
 
 
@@ -162,7 +162,7 @@ def _table(
         expected = "a header line and at least one row"
         raise InputError(path, found="holds only blank lines", expected=expected, do=CHECK_WHOLE)
     if isinstance(first, BadRow):
-        raise InputError(path.with_name(first.where), found=first.found, expected=first.expected, do=first.do)
+        raise first.inside(path)
     names = [name.strip() for name in first[1]]
     if not all(map(is_text, names)):
         file.seek(0)
@@ -213,8 +213,8 @@ def _named(cells: list[str], columns: Sequence[str], more: bool, where: str) -> 
         raise BadRow(
             where,
             reason="a different number of cells than the header",
-            found=f"a row of {len(cells)} cells",
-            expected=f"{len(columns)} cells: {', '.join(columns)}",
+            found=f"a row of {how_many(len(cells), 'cell')}",
+            expected=f"{how_many(len(columns), 'cell')}: {', '.join(columns)}",
             do="Fix the row; a short last row means that the file was truncated"
             if len(cells) < len(columns)
             else "Put quotes around a cell that holds the separator",
@@ -436,7 +436,9 @@ def _names_in(rows: Iterable[Placed | BadRow], path: Path) -> tuple[str, ...]:
         else:
             columns.update(dict.fromkeys(row[1]))
     if not columns:
-        raise bad or InputError(path, found="holds no record", expected="at least one", do=CHECK_WHOLE)
+        if bad is not None:
+            raise bad.inside(path)
+        raise InputError(path, found="holds no record", expected="at least one", do=CHECK_WHOLE)
     return tuple(columns)
 
 

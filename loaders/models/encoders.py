@@ -28,10 +28,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from loaders.errors import InputError, MissingExtra, ModelError
+from loaders.errors import InputError, MissingExtra, ModelError, how_many
 from loaders.files.disk import refuse_disk
 from loaders.files.opening import open_by_number
-from loaders.files.paths import is_file, is_folder
+from loaders.files.paths import is_file, is_folder, is_there
 from loaders.models.encoder import Encoder, Vectors, unit
 
 PRECISIONS = ("fp32", "bf16", "fp16")
@@ -123,9 +123,9 @@ def read_embeddings(
         expected = "floating-point numbers of shape (rows, dimensions)"
         raise InputError(where, found=_held(values), expected=expected, do=_SAVE)
     if len(values) != rows or (dim is not None and values.shape[1] != dim) or not values.shape[1]:
-        expected = f"{rows:,} rows" + (f" of {dim:,} dimensions" if dim is not None else "")
+        expected = f"{how_many(rows, 'row')}" + (f" of {how_many(dim, 'dimension')}" if dim is not None else "")
         expected += "" if values.shape[1] or dim else " of one dimension or more"
-        found = f"holds {len(values):,} rows of {values.shape[1]:,} dimensions"
+        found = f"holds {how_many(len(values), 'row')} of {how_many(values.shape[1], 'dimension')}"
         raise InputError(where, found=found, expected=expected, do=_ROWS)
     with np.errstate(over="ignore", invalid="ignore"):
         vectors = unit(values.astype(np.float32))
@@ -159,7 +159,7 @@ def _read_array(path: Path, tensor: str | None) -> NDArray[Any]:
     if not is_file(path):
         raise InputError(
             path,
-            found="does not exist",
+            found="is not a file" if is_there(path) else "does not exist",
             expected="a .npy or .safetensors file",
             do="Check the path, or write this file",
         )

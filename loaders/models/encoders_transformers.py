@@ -10,7 +10,7 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from loaders.errors import InputError, ModelError
+from loaders.errors import InputError, ModelError, how_many
 from loaders.files.json_values import read_json, understood
 from loaders.files.paths import is_file
 from loaders.models.encoders_hub import FETCH_SMALL, TOKENIZER_FILES, hub_file, hub_folder
@@ -49,7 +49,9 @@ def open_transformers(name: str, source: str | Path, setting: Setting, cache_dir
     )
     # The library only warns, and fills in random numbers for what the file lacks.
     if lacking := [*report["missing_keys"], *report["mismatched_keys"]]:
-        found = f"its weights lack {len(lacking):,} tensors of its architecture, such as {min(map(str, lacking))}"
+        found = (
+            f"its weights lack {how_many(len(lacking), 'tensor')} of its architecture, such as {min(map(str, lacking))}"
+        )
         raise ModelError(name, found=found, expected="weights of all of the model")
     if not hasattr(model, "get_image_features") or not hasattr(model, "get_text_features"):
         found = f"{type(model).__name__} is not an encoder of both images and texts"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loaders.errors import CHECK_PATH, InputError
-from loaders.files.paths import is_file, is_folder
+from loaders.files.paths import is_file, is_folder, is_there
 from loaders.files.texts import read_text
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
@@ -61,6 +61,8 @@ def read_prompts(shipped: Path, known: Mapping[str, frozenset[str]], folder: Pat
     """
     if folder is not None and not any(is_file(folder / f"{name}.md") for name in known):
         found, do = ("no prompt text", "") if is_folder(folder) else ("no such folder", CHECK_PATH)
+        if found == "no such folder" and is_there(folder):
+            found = "is not a folder"
         wanted = ", ".join(f"{name}.md" for name in known)
         raise InputError(folder, found=found, expected=f"a folder that holds any of {wanted}", do=do)
     texts = {}

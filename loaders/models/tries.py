@@ -11,7 +11,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from loaders.errors import BedsideError, ModelError, ModelRefused
+from loaders.errors import BedsideError, ModelError, ModelRefused, how_many
 from loaders.models.failures import cause_of, cleaned, garbled, late, passing, unusable
 from loaders.models.messages import REQUEST, Answer, Message
 from loaders.models.waiting import waiting
@@ -102,7 +102,7 @@ class Tries:
             return ModelRefused(self.name, found=f"is not there: {text}", do=do)
         if not passing(error):
             return ModelError(self.name, found=f"{REFUSED}: {text}")
-        counted = "1 try" if tries == 1 else f"{tries} tries"
+        counted = how_many(tries, "try", "tries")
         if (asked := self.retry_after(cause)) > LONGEST_RETRY_AFTER:
             text += f"; it asks to wait {asked:g} s"
         return ModelError(

@@ -29,6 +29,7 @@ from baselines.medlaybench_v.captioning import (
     read_prompts,
     told_of_empty,
 )
+from baselines.results.run import RunRecord
 from loaders.files.paths import is_there
 from loaders.models.answers import PRIVATE, STORE, AnswerStore, request_of, store_of
 from loaders.models.messages import Answer, ChatModel, Message
@@ -86,7 +87,7 @@ def command(options: Captioning) -> None:
     )
     said = played.records
     results = evaluate(chosen, said, record, label=options.label, resamples=options.resamples, seed=options.seed)
-    silent = _tell_empty(said)
+    silent = _tell_empty(said, record)
     finish(options.out, results, started, printed=not silent)
     if silent:
         end_as_invalid(silent)
@@ -123,9 +124,9 @@ def _agent(role: str, name: str) -> ScriptedAgent:
     return lambda pair: script
 
 
-def _tell_empty(said: Sequence[Captions]) -> list[str]:
+def _tell_empty(said: Sequence[Captions], record: RunRecord) -> list[str]:
     """Warns of empty answers, and returns why the numbers cannot be trusted, if a prompt has no other answers."""
-    some, every = told_of_empty(said)
+    some, every = told_of_empty(said, record)
     for text in some:
         warn(text)
     return every
@@ -149,4 +150,4 @@ def rescore(stored: Stored) -> Rescored:
         said = [one.record for one in played if one.record is not None]
     row, resamples = run.results[0].row, stored.option("resamples")
     results = evaluate(chosen, said, stored.record, label=row, resamples=resamples, seed=stored.seed)
-    return Rescored(results, invalid=_tell_empty(said))
+    return Rescored(results, invalid=_tell_empty(said, stored.record))

@@ -34,7 +34,7 @@ from baselines.medconceal.transcripts import (
 from baselines.medconceal.validity import reasons, stated
 from baselines.medlaybench_v.readability import foreign
 from baselines.results.run import Result
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.files.opening import digest_of
 from loaders.files.paths import is_there
 from loaders.medconceal import Task, cases
@@ -397,7 +397,7 @@ def _scoring(
     anew = sum(one.computed for one in dialogues)
     evaluator = _evaluator(options) if anew else None
     if anew and evaluator is None:
-        found = f"no model for {anew:,} dialogues without a trace"
+        found = f"no model for {how_many(anew, 'dialogue')} without a trace"
         raise InputError("--evaluator", found=found, expected="a model that rates their turns, or rules")
     if anew:
         warn(f"{anew:,} of {len(dialogues):,} dialogues have no trace: it is recomputed from their turns")

@@ -24,7 +24,7 @@ from baselines.threemdbench.consultation.settings import SETTINGS, setting_named
 from baselines.threemdbench.consultation.tables import results
 from baselines.threemdbench.slices import NAME as SLICES
 from baselines.threemdbench.slices import sides_of
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.files.json_values import read_json
 from loaders.files.paths import is_there
 from loaders.models.prompts import Prompts
@@ -247,4 +247,6 @@ def warn_of_cases(read: Cases, data: str) -> None:
     if len(read.invalid) > 5:
         warn(f"not played: {len(read.invalid) - 5:,} more")
     if read.giveaways:
-        warn(f"{len(read.giveaways):,} cases have a complaint that names the diagnosis, so the patient may say it")
+        warn(
+            f"{how_many(len(read.giveaways), 'case has', 'cases have')} a complaint that names the diagnosis, so the patient may say it"
+        )

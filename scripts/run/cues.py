@@ -8,7 +8,7 @@ from typing import Any
 from baselines.threemdbench.classifier.cues import Cues, read_cues
 from baselines.threemdbench.consultation.cases import NO_CUES, Cases
 from baselines.threemdbench.consultation.settings import setting_named
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.files.records import to_json
 from loaders.opened import Opened
 from scripts.terminal.console import errors, warn
@@ -47,7 +47,7 @@ def warn_of_cues(cues: Cues, read: Cases) -> None:
     if uncued := _uncued(read):
         named = ", ".join(uncued[:_SHOWN]) + (" …" if len(uncued) > _SHOWN else "")
         warn(
-            f"{len(uncued):,} cases have no cues and are not played: {named}. To compare with a run that plays "
+            f"{how_many(len(uncued), 'case has no cues and is', 'cases have no cues and are')} not played: {named}. To compare with a run that plays "
             "them, use bedside contrast, which takes the cases that both have"
         )
     if cues.more.search is None:

@@ -21,7 +21,7 @@ from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.protocol import protocol_named
 from baselines.threemdbench.consultation.recheck import Rechecked, recheck_game, results
 from baselines.threemdbench.consultation.record import Consultation
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.models.messages import Decoding
 from loaders.models.prompts import Prompts
 from loaders.opened import open_data
@@ -87,7 +87,9 @@ def command(options: Recheck) -> None:
     _check_unchanged(options, before, with_decoding(game, decoding_of(options, names)).decoding["assessor"], texts)
     roles = roles_of(names, scripted_agent, options)
     if repeated := sum(one.epoch > 1 for one in stored):
-        errors.print(f"Of each case, the first consultation is assessed again; {repeated:,} repetitions are not")
+        errors.print(
+            f"Of each case, the first consultation is assessed again; {how_many(repeated, 'repetition is', 'repetitions are')} not"
+        )
     played = play(game, cases, roles, options, title=f"{options.assessor}, again")
     record = record_of(
         "recheck",

@@ -13,7 +13,7 @@ from baselines.medlaybench_v.ablation import CONDITIONS
 from baselines.medlaybench_v.embeddings import Embeddings
 from baselines.medlaybench_v.retrieval import METHODS, CaptionRows, adjusted, evaluate, model_means
 from baselines.results.run import Result, RunRecord
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.opened import IN_A_TABLE, Opened, open_data
 from scripts.run.stored import Rescored, Stored
 from scripts.run.stored_embeddings import stored_embeddings
@@ -53,7 +53,7 @@ def command(options: Retrieval) -> None:
     if len(set(options.k)) < len(options.k):
         raise InputError("--k", found=" ".join(map(str, options.k)), expected="each number once: one table row each")
     if max(options.k) > len(rows.expert_caption):
-        found = f"{max(options.k)}, and a split of {len(rows.expert_caption):,} rows"
+        found = f"{max(options.k)}, and a split of {how_many(len(rows.expert_caption), 'row')}"
         raise InputError(
             "--k",
             found=found,

@@ -8,6 +8,7 @@ import typer
 
 from baselines.threemdbench.consultation.cases import keep_pictures
 from baselines.threemdbench.consultation.physicians import one_a_diagnosis, write_sheets
+from loaders.errors import how_many
 from scripts.run.consultation import Data
 from scripts.select_agents.candidates import Split, cases_of
 from scripts.terminal.console import output
@@ -34,6 +35,8 @@ def command(
     cases = one_a_diagnosis(read.cases, seed)
     written = write_sheets(read.cases, out, setting=setting, raters=raters, seed=seed, stand_in=opened.stand_in)
     keep_pictures(out.parent, cases)
-    output.print(f"{len(cases)} cases for {raters} physicians, photos in {out.parent / 'images'}:")
+    output.print(
+        f"{how_many(len(cases), 'case')} for {how_many(raters, 'physician')}, photos in {out.parent / 'images'}:"
+    )
     for path in written:
         output.print(f"  {path}")

@@ -10,6 +10,7 @@ import typer
 from baselines.results.comparison import read_runs
 from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.selection_raters import dialogues_of, drawn, write_sheets
+from loaders.errors import how_many
 from loaders.files.disk import make_folder, write_whole
 from loaders.files.images import image_bytes
 from loaders.files.paths import is_there
@@ -35,7 +36,9 @@ def command(
     chosen = drawn([dialogue for run in read_runs(runs) for dialogue in dialogues_of(run)], count, seed)
     written = write_sheets(chosen, out, raters=raters, count=count, seed=seed)
     copied = _copy_pictures(runs, {dialogue.record.case_id for dialogue in chosen}, out.parent)
-    output.print(f"{count} dialogues for {raters} annotators, {copied} photos in images:")
+    output.print(
+        f"{how_many(count, 'dialogue')} for {how_many(raters, 'annotator')}, {how_many(copied, 'photo')} in images:"
+    )
     for path in written:
         output.print(f"  {path}")
 

@@ -17,7 +17,7 @@ from baselines.study.design import TALKS, Study, read_study
 from baselines.study.schedule import Offer, fewest_people, rounds
 from baselines.study.site import DATABASE, PRIVATE, check_tables, open_database
 from baselines.study.tasks.task import Source, task_named
-from loaders.errors import MissingExtra
+from loaders.errors import MissingExtra, how_many
 from loaders.files.paths import is_there
 from loaders.medconceal import TASKS, cases
 from scripts.run.play import Price, prices_of
@@ -45,10 +45,11 @@ class Checking:
 
 
 @options_of(Checking)
-def command(options: Checking) -> None:
+def command(options: Checking) -> int:
     """Check a study before inviting people: texts, cases, schedule, power, cost; once it runs, its journal too.
 
     Serves nothing and calls no model. Without DATA, only texts and journal are checked. For dollars, pass `--price`.
+    Exit code 1 if a text still says TODO, or the people planned are too few.
 
     Example: `bedside study check study/ medconceal --patient openai/gpt-4o-mini --evaluator openai/gpt-4o-mini --price
     openai/gpt-4o-mini=0.15,0.6`
@@ -58,6 +59,7 @@ def command(options: Checking) -> None:
     read = read_study(options.study)
     todo = open_places(read)
     _line("texts", f"TODO in {', '.join(todo)}" if todo else f"finished; digest {read.digest[:16]}", bad=bool(todo))
+    faults = ["finish the texts"] * bool(todo)
     if options.data is not None:
         source = source_of(options.data, read)
         offers = [
@@ -65,19 +67,24 @@ def command(options: Checking) -> None:
             for task in read.design.tasks
             for item in task_named(task).items(source)
         ]
-        _schedule(read, offers)
+        faults += ["plan more people"] * (not _schedule(read, offers))
         _power(read, offers, options.detect)
         if read.design.talks:
             _cost(read, source, {"patient": options.patient, "evaluator": options.evaluator}, prices)
     if options.database or is_there(read.folder / PRIVATE / DATABASE):
         _journal(read, options.database)
+    if faults:
+        output.print()
+        _line("before inviting people", " and ".join(faults), bad=True)
+    return int(bool(faults))
 
 
 def _line(name: str, text: str, *, bad: bool = False) -> None:
     output.print(f"{name}: {text}", style="yellow" if bad else None)
 
 
-def _schedule(study: Study, offers: Sequence[Offer]) -> None:
+def _schedule(study: Study, offers: Sequence[Offer]) -> bool:
+    """Prints who would work on what; returns whether enough people are planned."""
     design = study.design
     for one in planned.expected(design, offers):
         each = f"at most {design.per_person} per person" if one.task in TALKS else "everyone rates all of them"
@@ -85,11 +92,12 @@ def _schedule(study: Study, offers: Sequence[Offer]) -> None:
         of_each, all_of_them = f"{design.completed} each", one.encounters * arms
         if arms > 1:
             of_each, each = f"{design.completed} in each of {arms} conditions", f"{each}, in one condition"
-        _line(one.task, f"{one.cases:,} cases by {of_each}, {all_of_them:,} in all; {each}")
+        _line(one.task, f"{how_many(one.cases, 'case')} by {of_each}, {all_of_them:,} in all; {each}")
     fewest = fewest_people(design, offers)
     few = f"; {design.people} are planned" + (", too few" if design.people < fewest else "")
     _line("people", f"{fewest:,} at least, if nobody drops out{few}", bad=design.people < fewest)
     _line("pay", f"{planned.paid(design, offers):,.2f} {design.pay.currency}, if everyone finishes")
+    return design.people >= fewest
 
 
 def _power(study: Study, offers: Sequence[Offer], detect: float) -> None:
@@ -117,7 +125,7 @@ def _cost(study: Study, source: Source, names: dict[str, str], prices: dict[str,
     for task in (task for task in TASKS if task in design.tasks):
         taken = planned.taken(design, task_game(Rules(task, _TURNS)), profiles, agents)
         output.print()
-        title = f"{task}: {len(profiles) * design.completed:,} encounters of {_TURNS} turns: about"
+        title = f"{task}: {how_many(len(profiles) * design.completed, 'encounter')} of {_TURNS} turns: about"
         output.print(spending(title, taken, names, prices, at_once=max(1, min(design.people, len(profiles)))))
 
 
@@ -128,6 +136,6 @@ def _journal(study: Study, database: str | None) -> None:
         check_tables(connection)
         people.check_keys(connection, keys)
         fixed = replaced.counted(connection)
-    _line("journal", f"{rows:,} rows, unchanged since written; the last is {head[:16]}")
+    _line("journal", f"{how_many(rows, 'row')}, unchanged since written; the last is {head[:16]}")
     if fixed.of:
         _line("patient", f"fixed sentences in place of a reply: {fixed.told()}", bad=bool(fixed.warning()))

@@ -10,6 +10,7 @@ import typer
 
 from baselines.results.sheets import table_bytes, write_new
 from baselines.study.pay import COLUMNS, outside, table
+from loaders.errors import how_many
 from scripts.study.folder import Database, Folder, opened
 from scripts.terminal.console import errors
 
@@ -38,4 +39,4 @@ def command(
     else:
         write_new({out: content})
     total = sum(float(row["amount"]) for row in rows)
-    errors.print(f"{len(rows)} people, {total:,.2f} {read.design.pay.currency} in all")
+    errors.print(f"{how_many(len(rows), 'person', 'people')}, {total:,.2f} {read.design.pay.currency} in all")

@@ -109,7 +109,7 @@ def interruptible(command: Callable[_Given, _Returned]) -> Callable[_Given, _Ret
                 raise
             said = str(stop) if isinstance(stop, KeyboardInterrupt) else ""
         with suppress(OSError):
-            warn(f"\n{said or 'Stopped.'}")
+            warn(f"\n{said or 'Stopped. Run the same command again: what it has stored is not done again'}")
         raise typer.Exit(stopping.code())
 
     return run

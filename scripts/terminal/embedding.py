@@ -13,7 +13,7 @@ import typer
 from baselines.medlaybench_v.embeddings import Embeddings, Load, embed
 from baselines.medlaybench_v.own_embeddings import OwnEncoder, read_own
 from baselines.results.run import RANDOM, VECTORS, WEIGHTS, ModelUsed, RunRecord, because
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.files.images import open_image
 from loaders.models.encoder import Encoder
 from loaders.models.encoders import open_encoder
@@ -126,7 +126,7 @@ def _embed(
         )
     cut = ", ".join(f"{register} {part.truncated.sum():,}" for register, part in made.texts.items())
     output.print(
-        f"{encoder.name}: {made.encoded:,} items newly encoded; captions longer than {encoder.context_length} "
+        f"{encoder.name}: {how_many(made.encoded, 'item')} newly encoded; captions longer than {encoder.context_length} "
         f"tokens: {cut}"
     )
     return made

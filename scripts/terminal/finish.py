@@ -19,6 +19,7 @@ from baselines.dialogue.played import HIDDEN_PART, STORED
 from baselines.results.headline import headline
 from baselines.results.published import named, published
 from baselines.results.run import DataUsed, Result, absent_files, write_run
+from loaders.errors import how_many
 from loaders.files.disk import make_folder, write_whole
 from loaders.files.paths import is_file
 from loaders.files.places import command_line, without_places
@@ -88,7 +89,7 @@ def tell_half_known(cases: int) -> None:
     """Say for how many cases of runs of early versions a search for what they hide could not find all of it."""
     if cases:
         text = (
-            f"{cases:,} cases were played by an early version, which kept no cues: what repeats only a cue is not "
+            f"{how_many(cases, 'case was', 'cases were')} played by an early version, which kept no cues: what repeats only a cue is not "
             "masked. Read what was said before you publish it"
         )
         output.print(text, style="yellow")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.files.bad_rows import BadRow
 from loaders.files.paths import is_file, is_folder
 from loaders.files.tables import parquet_rows
@@ -88,7 +88,9 @@ def _from_clusters(folder: Path, clusters: Path, seed: int) -> Labelled:
             do=f"Create it with: bedside curate {folder} -o REPORT",
         )
     kept = {name: pair for name, pair in pairs.items() if known[name]["kept"]}
-    output.print(f"{len(kept):,} photos; {len(pairs) - len(kept):,} duplicate or unreadable files left out")
+    output.print(
+        f"{how_many(len(kept), 'photo')}; {how_many(len(pairs) - len(kept), 'duplicate or unreadable file')} left out"
+    )
     together = joined(
         (f"cluster {row['cluster']}", *([f"group {row['group']}"] if row.get("group") else []))
         for row in known.values()

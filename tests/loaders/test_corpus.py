@@ -476,8 +476,13 @@ def test_repositories_that_do_not_have_it(hub: LoopbackHub, release: Path) -> No
     with pytest.raises(HubError, match="no such folder is here, and the repository does not exist"):
         load("medlaybench-v", source="org/nothing")
     put(hub, REPO, release)
+    with pytest.raises(HubError, match=r"has no such revision \(expected a tag, branch or commit of it\)"):
+        load("medlaybench-v", source=REPO, revision="v9.9.9")
+    for number in range(7):
+        HfApi(endpoint=hub.url, token=hub.token).create_tag(REPO, tag=f"v1.{number}.0", repo_type="dataset")
     with pytest.raises(HubError, match="has no such revision") as error:
         load("medlaybench-v", source=REPO, revision="v9.9.9")
+    assert error.value.expected.endswith("; its tags: v1.6.0, v1.5.0, v1.4.0, v1.3.0, v1.2.0 and 2 more")
     assert error.value.where == f"{REPO}@v9.9.9"
     with pytest.raises(HubError, match="has no such revision") as error:  # named as every command takes it
         load("medlaybench-v", source=f"{REPO}@v9.9.9")
@@ -578,6 +583,12 @@ def test_the_official_release_cannot_be_reached(monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(HubError, match="Connect to the internet") as error:
             load("medlaybench-v", "test")
         assert error.value.where == f"{OFFICIAL}@main"
+
+
+def test_a_refused_official_release_is_no_name_that_the_user_could_check(hub: LoopbackHub) -> None:
+    with pytest.raises(HubError, match="does not exist, or this account may not read it") as error:
+        load("medlaybench-v", "test", source="official")
+    assert "Check the name" not in error.value.do and "hf auth login" in error.value.do
 
 
 def test_a_name_that_nothing_has_may_have_been_meant_as_a_folder() -> None:

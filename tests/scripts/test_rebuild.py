@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from builders.release.checkout import Checkout
 from builders.release.environment import Environment
 from loaders.manifest import Manifest
 from scripts.cli import execute
@@ -63,13 +64,14 @@ def test_a_release_of_other_versions_has_the_same_content(release: Path, checkou
     assert said.count("the same rows, written by parquet-cpp-arrow version ") == 2
     assert "versions: " in said and ", now 21.0.0" in said
     assert "The checkout has no commit" in said
+    assert "Release: " in said and "Next:" not in said and "bedside publish" not in said
     assert Manifest.read(tmp_path / "again" / "release").versions["pyarrow"] == "21.0.0"
 
 
 def test_other_libraries_are_reported_before_the_build(
     release: Path, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def built(self: Environment, *words: str) -> None:
+    def built(self: Environment, *words: str, **how: object) -> None:
         shutil.copytree(release, words[words.index("--out") + 1])
 
     manifest = Manifest.read(release)
@@ -150,3 +152,14 @@ def test_a_mistake_is_one_error(
     assert execute(["rebuild", str(release), *words, "--out", str(tmp_path / "again")]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "again" / "release").exists()
+
+
+def test_what_the_build_says_to_do_next_is_not_passed_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is about a release of one's own, and rebuilt/ is nothing to publish."""
+    folder = tmp_path / "checkout"
+    (folder / "scripts").mkdir(parents=True)
+    code = "import os\nprint('Release: x', os.environ['COLUMNS'])\nprint('Next:')\nprint('  bedside publish x')\n"
+    (folder / "scripts" / "__main__.py").write_text(code, encoding="utf-8")
+    environment = Environment(Checkout(folder), Path(sys.executable))
+    environment.bedside("build", until="Next:", columns=72)
+    assert capsys.readouterr().out == "Release: x 72\n"

@@ -215,7 +215,8 @@ def test_what_a_library_makes_of_a_signal_is_still_the_end_that_was_asked_for(
     with pytest.raises(typer.Exit) as end:
         interruptible(ends)(sign)
     assert end.value.exit_code == CODES[sign]
-    assert capsys.readouterr().err.strip() == "Stopped."
+    told = "Stopped. Run the same command again: what it has stored is not done again"
+    assert capsys.readouterr().err.strip() == told
     stopping.answered()
     with pytest.raises(ZeroDivisionError):  # with nobody asking, an error is an error
         interruptible(lambda: 1 // 0)()
@@ -246,6 +247,22 @@ def test_so_it_is_while_the_command_line_itself_is_imported() -> None:
         "            except KeyboardInterrupt: raise ImportError(name) from None\n"
         "sys.meta_path.insert(0, Late())\n"
         "try: bedside.main()\nexcept SystemExit as end: print(end.code)"
+    )
+    assert printed("-c", code).split() == ["130"]
+
+
+@pytest.mark.parametrize(
+    ("imported", "run"),
+    [("scripts.terminal", "import bedside; bedside.main()"), ("bedside", "import runpy; runpy.run_module('scripts')")],
+)
+def test_ctrl_c_before_anything_can_handle_it_is_no_traceback(imported: str, run: str) -> None:
+    code = (
+        "import sys\n"
+        "class Late:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name == {imported!r}: raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Late())\n"
+        f"try: {run}\nexcept SystemExit as end: print(end.code)"
     )
     assert printed("-c", code).split() == ["130"]
 

@@ -85,7 +85,7 @@ def _row(row: dict[str, Any], split: str, where: str) -> Row | BadRow:
 
 
 def _unreachable(error: Exception, at: str) -> HubError:
-    found = hub_error(error, at)
+    found = hub_error(error, at, typed=False)
     do = found.do or "Connect to the internet"
     return HubError(
         found.where, found=found.found, expected=found.expected, do=f"{do}, or build from a local file of captions"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.files.cells import cell_text
 from loaders.files.paths import files_below, is_folder, is_hidden, is_inside, name_of
 from loaders.files.tables import Table, open_table
@@ -48,7 +48,8 @@ def table_in(place: Path, pattern: str) -> Path:
     names = ", ".join(list(found)[:5])
     raise InputError(
         place,
-        found=f"{len(found)} files that match {pattern}" + (f": {names}" if found else ""),
+        found=f"{how_many(len(found), 'file that matches', 'files that match')} {pattern}"
+        + (f": {names}" if found else ""),
         expected="one",
         do="Name the file itself",
     )

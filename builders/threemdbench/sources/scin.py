@@ -10,11 +10,11 @@ from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
 from builders.threemdbench.sources.records import Record, read_records, table_in
 from builders.threemdbench.sources.traits import traits
-from loaders.errors import NAME_FOLDER, InputError
+from loaders.errors import InputError
 from loaders.files.bad_rows import BadRow
 from loaders.files.cells import parse_literal
 from loaders.files.image_files import ImageIndex
-from loaders.files.paths import is_folder
+from loaders.files.paths import check_folder
 from loaders.files.tables import Table
 from loaders.files.texts import check_text
 
@@ -35,9 +35,7 @@ def open_scin(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     Raises:
         InputError: a table or column is missing.
     """
-    if not is_folder(place):
-        expected = "the folder with scin_cases.csv and scin_labels.csv"
-        raise InputError(place, found="is not a folder", expected=expected, do=NAME_FOLDER)
+    check_folder(place, "the folder with scin_cases.csv and scin_labels.csv")
     cases_table, cases = read_records(table_in(place, "scin_cases.csv"))
     labels_table, ratings = read_records(table_in(place, "scin_labels.csv"))
     weights = labels_table.column(_WEIGHTS, needed=True)

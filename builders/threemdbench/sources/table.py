@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path, PureWindowsPath
 
 from builders.threemdbench.labels import LabelMap
+from builders.threemdbench.request import is_web_address
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource, opaque_id
 from builders.threemdbench.sources.records import read_records
 from builders.threemdbench.sources.traits import AGE_GROUPS, Traits, scale_of, traits
 from loaders.errors import InputError
 from loaders.files.bad_rows import BadRow
 from loaders.files.image_files import ImageFile, ImageIndex
-from loaders.files.paths import name_of
 
 _FILES = ("file", "path", "file_name", "filename", "image", "image_path")
 _ADDRESSES = ("url", "image_url", "content_url", "contenturl")
@@ -33,7 +33,7 @@ SOURCE_COLUMNS = (
     (_GROUPS, "patient, lesion or case: each group stays in one split"),
     (_LICENCE, "the photo's licence; a photo without one needs `--licence NAME=LICENCE`"),
     (_ASSERTED, "who asserts the licence; without it, this table"),
-    (_ATTRIBUTION, "whom to credit; without it, the photo's URL"),
+    (_ATTRIBUTION, "whom to credit; without it, the photo's URL, if it is one of the web without a password"),
     (_MD5_DIGESTS, "expected MD5 of the downloaded file"),
     (_SKIN, "skin type: 3, III or type III (Fitzpatrick), Monk 7 or MST 7; anything else says nothing"),
     (_SAID_BY, "who determined the skin type"),
@@ -67,7 +67,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     images = ImageIndex(path.parent) if file else None
     skin, said_by = table.column(*_SKIN), table.column(*_SAID_BY)
     age, sex = table.column(*_AGE), table.column(*_SEX)
-    own_word = f"column {skin} of {name_of(path)}"
+    own_word = f"column {skin} of the table {facts.name}"  # not of its file, which may be named after a person
 
     def each() -> Iterator[Photo | BadRow]:
         yield from table.bad
@@ -88,8 +88,8 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 md5=digest or None,
                 group=record[group] or None,
                 licence=record[licence],
-                licence_asserted_by=record[asserted] or f"column {licence} of {name_of(path)}",
-                attribution=record[attribution] or facts.attribution or url,
+                licence_asserted_by=record[asserted] or f"column {licence} of the table {facts.name}",
+                attribution=record[attribution] or facts.attribution or (url if is_web_address(url) else ""),
                 where=record.where,
                 problem=problem,
                 traits=_traits(record[skin], record[said_by] or own_word, record[age], record[sex]),

@@ -17,6 +17,7 @@ from baselines.threemdbench.classifier.stored import NAME as KEPT
 from baselines.threemdbench.classifier.stored import StoredAnswers
 from baselines.threemdbench.slices import NAME as SLICES
 from baselines.threemdbench.slices import check_columns, sides_of
+from loaders.errors import how_many
 from loaders.files.records import to_json
 from loaders.opened import open_data
 from scripts.run.classifier.options import Classifying
@@ -83,7 +84,7 @@ def end(labelled: Labelled, answered: Answered, options: Classifying, started: f
     for split, photos in answered.unreadable.items():
         if photos:
             output.print(
-                f"{split}: {len(photos):,} photos could not be decoded, e.g. {photos[0][0]} ({photos[0][1]})",
+                f"{split}: {how_many(len(photos), 'photo')} could not be decoded, e.g. {photos[0][0]} ({photos[0][1]})",
             )
 
 

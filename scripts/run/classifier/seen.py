@@ -13,7 +13,7 @@ from baselines.threemdbench.classifier.cues import Search
 from baselines.threemdbench.classifier.data import Labelled, Photo
 from builders.curation.folders import File
 from loaders.engines.threads import Threads
-from loaders.errors import BedsideError, InputError, MissingExtra
+from loaders.errors import BedsideError, InputError, MissingExtra, how_many
 from loaders.files.disk import make_folder, write_whole
 from scripts.run.classifier.options import Classifying
 from scripts.run.stored import place_of
@@ -169,7 +169,7 @@ def _named(pairs: Sequence[Pair]) -> str:
 
 
 def _tell(found: Seen, others: int, files: int, options: Classifying) -> None:
-    looked = f"{files:,} photos compared with {others - len(found.unread):,} training and validation photos"
+    looked = f"{how_many(files, 'photo')} compared with {how_many(others - len(found.unread), 'training and validation photo')}"
     if found.unread:
         looked += f" ({len(found.unread):,} more cannot be opened)"
     if not found.pairs:

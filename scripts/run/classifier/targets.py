@@ -25,7 +25,7 @@ from baselines.threemdbench.classifier.data import (
 from builders.curation.folders import File
 from builders.curation.photo_sets import photo_set
 from loaders.corpus import OFFICIAL, is_path
-from loaders.errors import InputError, ReleaseError
+from loaders.errors import InputError, ReleaseError, how_many
 from loaders.files.image_files import SUFFIXES
 from loaders.files.images import ImageError
 from loaders.files.paths import is_file
@@ -90,7 +90,11 @@ def _of_files(data: str, split: str, classes: Classes) -> Target:
     listed = photo_set(data).files
     images = [file for file in listed if file.held or file.path.suffix.casefold() in SUFFIXES]
     files = _of_split(images, data, split)
-    told = [f"{len(listed) - len(images):,} files are not images, by their names"] if len(images) < len(listed) else []
+    told = (
+        [f"{how_many(len(listed) - len(images), 'file is not an image', 'files are not images')}, by their names"]
+        if len(images) < len(listed)
+        else []
+    )
     labels = {name: classes.label(name) for name in dict.fromkeys(file.label for file in files) if name}
     strange = [name for name, label in labels.items() if label is None]
     if len(strange) == len(labels):
@@ -100,7 +104,7 @@ def _of_files(data: str, split: str, classes: Classes) -> Target:
         labels = {}
     elif strange:
         photos = Counter(file.label for file in files)
-        found = f"{sum(photos[name] for name in strange):,} photos called {_some(strange)}"
+        found = f"{how_many(sum(photos[name] for name in strange), 'photo')} called {_some(strange)}"
         expected = f"classes of the network ({_some(classes.names)})"
         raise InputError(data, found=found, expected=expected, do="Rename these photos' folders or leave them out")
     photos_of, lines = [], []

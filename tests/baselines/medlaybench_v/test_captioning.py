@@ -348,11 +348,12 @@ def test_a_prompt_with_empty_answers_only_has_no_score_that_could_pass_for_a_res
     difference = cells["difference", "BERTScore delta (Expert - Layman)"]
     prompts = " and ".join(f"the {one} prompt" for one in silent)
     assert (difference.value, difference.note) == (None, f"not computed: every answer to {prompts} is empty")
-    some, every = told_of_empty(found)
+    record = RunRecord("captioning", options={"decoding": {"captioner": {"max_tokens": 64}}})
+    some, every = told_of_empty(found, record)
     assert not some and [text.partition(",")[0] for text in every] == [
         f"2 of 2 answers to the {one} prompt are empty" for one in silent
     ]
-    assert "1 of them cut off at the limit of tokens" in every[0]
+    assert "1 of them cut off at the limit of 64 tokens" in every[0]
 
 
 @pytest.mark.parametrize("said", ["", "胸部X线显示肺部清晰。"])

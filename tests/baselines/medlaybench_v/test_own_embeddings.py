@@ -49,6 +49,11 @@ def test_what_does_not_fit_is_an_error(tmp_path: Path, changed: dict[str, object
     assert raised.value.do
 
 
+def test_a_place_that_is_not_there_may_have_been_meant_as_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"vectors: does not exist \(expected a folder of images\.npy"):
+        read_own(f"mine={tmp_path / 'vectors'}", CAPTIONS, images=True)
+
+
 @pytest.mark.parametrize("given", ["mine", "=folder", "mine="])
 def test_a_name_and_a_place(given: str) -> None:
     with pytest.raises(InputError, match="NAME=PLACE"):

@@ -138,6 +138,35 @@ def test_no_name_of_ones_own_files_folders_and_groups_is_released(tmp_path: Path
     assert "Mary Major" in left  # for the owner, to map
 
 
+def test_no_cell_or_reason_tells_where_ones_own_photos_lie(tmp_path: Path) -> None:
+    files = {f"{n}.jpg": photo("acne", n) for n in range(6)}
+    rows: list[dict[str, Cell]] = [{"file": name, "label": "acne"} for name in files]
+    addresses = ("file:///home/Doe/1.jpg", "https://jroe:Roe@example.org/2.jpg", "C:\\Doe\\3.jpg", "http://[Doe/4.jpg")
+    for row, address in zip(rows, addresses, strict=False):
+        row["url"] = address
+    rows += [{"url": f"{address}.png", "label": "acne"} for address in addresses]
+    rows += [rows[-1], {"file": "5.jpg", "label": "acne"}, {"file": "no.jpg", "label": "acne", "md5": "Doe"}]
+    rows += [{"file": "no.jpg", "label": label, "licence": "as Ann Roe signed"} for label in ("acne", "Doe")]
+    made = photo_table(tmp_path / "photos", rows, files)
+    table = made.rename(made.with_name("patients of Dr Doe.csv"))
+    with table.open("a", encoding="utf-8") as file:
+        file.write("a.jpg,,acne,,CC0,,more\n")
+    build(tmp_path, f"table:mine={table}", max_bad=20.0)
+    (rest := tmp_path / "folder" / "acne").mkdir(parents=True)
+    for spelled in ("Doé.jpg", "Doe\u0301.jpg"):  # which are one name
+        (rest / spelled).write_bytes(photo("acne", 7))
+    (rest / "fine.jpg").write_bytes(photo("acne", 8))
+    build(tmp_path, f"folder:mine={tmp_path / 'folder'}", licences=("mine=CC0",), out="folder.out")
+    for out in ("release", "folder.out"):
+        left_out = list(read_parquet(tmp_path / out, "exclusions.parquet"))
+        told = "".join([repr(rows_of(tmp_path / out)), repr(left_out), *map(repr, files_of(tmp_path / out).values())])
+        assert left_out and not [word for word in ("Doe", "Roe", "Doé", "Doe\u0301") if word in told]
+    of_owner = (tmp_path / "release.work" / "left-out.jsonl").read_text(encoding="utf-8")
+    assert '"detail": "file:///home/Doe/1.jpg.png"' in of_owner and '"key": "mine:17"' in of_owner
+    kept = rows_of(tmp_path / "release")
+    assert {row["licence_asserted_by"] for row in kept} == {"column licence of the table mine"}
+
+
 def test_pseudonyms_of_groups_need_the_key(tmp_path: Path, patients: Path) -> None:
     def groups(out: str, **options: Any) -> set[str]:
         build(tmp_path, f"table:mine={patients}", out=out, **options)

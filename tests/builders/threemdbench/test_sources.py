@@ -295,6 +295,13 @@ def scin(folder: Path, cases: str = CASES, labels: str = LABELS) -> Path:
     return place(folder, "dataset/images/a.png", "dataset/images/c.png")
 
 
+def test_a_folder_of_scin_that_is_not_there_does_not_exist(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for name, found in (("nowhere", "does not exist"), ("file", "is not a folder")):
+        with pytest.raises(InputError, match=found):
+            photos(f"scin={tmp_path / name}")
+
+
 def test_cases_of_scin(tmp_path: Path) -> None:
     found = {photo.image_id: photo for photo in photos(f"scin={scin(tmp_path)}")}
     assert list(found) == ["scin-a", "scin-b", "scin-c", "scin-d", "scin-e"]
@@ -388,7 +395,7 @@ def test_a_web_search(tmp_path: Path) -> None:
     found = photos(f"web={table(tmp_path, 'search.csv', text)}")
     assert [photo.url for photo in found[:2]] == ["https://example.org/s.jpg", "https://example.org/r.jpg"]
     assert [photo.licence for photo in found] == ["", "CC BY 4.0", "", ""]
-    assert found[1].licence_asserted_by == "column license of search.csv"
+    assert found[1].licence_asserted_by == "column license of the table web"
     assert found[1].attribution == "https://example.org/r.jpg"
     assert list(verdicts(f"web={tmp_path / 'search.csv'}").values()) == [
         "stye",

@@ -59,3 +59,14 @@ def test_stages_that_print_lines_print_none_with_quiet() -> None:
         assert isinstance(console.file, io.StringIO)
         lines.append(console.file.getvalue())
     assert lines == ["examine: 0 rows, 0 excluded\n", ""]
+
+
+def test_a_stage_calls_what_it_counts_by_its_name() -> None:
+    console = Console(file=io.StringIO(), force_terminal=False)
+    with Bars(console) as bars:
+        for number in (1, 20):
+            meter = Meter(bars.unless_quiet, "compare", rows=number, batches=1, unit="pair")
+            meter.advance(number)
+            meter.finish(0)
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue() == "compare: 1 pair, 0 excluded\ncompare: 20 pairs, 0 excluded\n"
