@@ -303,9 +303,7 @@ def _explained(at: str, expected: str) -> Iterator[None]:
 
 def _check_rows(where: str, found: int, expected: int) -> None:
     if found != expected:
-        raise ReleaseError(
-            where, found=f"has {how_many(found, 'row')}", expected=f"{how_many(expected, 'row')}", do=_AGAIN
-        )
+        raise ReleaseError(where, found=f"has {how_many(found, 'row')}", expected=how_many(expected, "row"), do=_AGAIN)
 
 
 def _load_table(

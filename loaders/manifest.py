@@ -264,7 +264,7 @@ class Manifest(_Part):
         if not is_file(path):
             return Problem(name, "missing", "the file that the manifest lists")
         if (size := path.stat().st_size) != facts.size:
-            return Problem(name, _there_instead(path) or f"{how_many(size, 'byte')}", f"{how_many(facts.size, 'byte')}")
+            return Problem(name, _there_instead(path) or how_many(size, "byte"), how_many(facts.size, "byte"))
         if (found := file_digest(path)) != facts.sha256:
             return Problem(name, f"SHA-256 {found}", facts.sha256)
         return None
@@ -285,15 +285,13 @@ class Manifest(_Part):
         for (giver, out), (taker, n) in zip(given, taken, strict=False):
             if out != n:
                 problems.append(
-                    Problem(
-                        f"{NAME}: {taker}", f"{how_many(n, 'row')}", f"the {how_many(out, 'row')} that {giver} kept"
-                    )
+                    Problem(f"{NAME}: {taker}", how_many(n, "row"), f"the {how_many(out, 'row')} that {giver} kept")
                 )
         excluded = sum(sum(stage.excluded.values()) for stage in self.stages)
         if excluded != self.exclusions.rows:
             where = f"{NAME}: exclusions"
             problems.append(
-                Problem(where, f"{how_many(self.exclusions.rows, 'row')}", f"the {excluded:,} that the stages excluded")
+                Problem(where, how_many(self.exclusions.rows, "row"), f"the {excluded:,} that the stages excluded")
             )
         digest = content_digest({name: split.content_digest for name, split in self.splits.items()})
         if digest != self.content_digest:

@@ -147,7 +147,8 @@ def meaning(found: Diff) -> Iterator[str]:
     if found.reordered:
         yield f"Same rows in a different order: {', '.join(found.reordered)}."
     if "licence" in found.columns:
-        yield f"{how_many(found.columns['licence'].count, 'row has', 'rows have')} another licence, which may allow less."
+        other = how_many(found.columns["licence"].count, "row has", "rows have")
+        yield f"{other} another licence, which may allow less."
     for column, keys in found.respelled.items():
         yield f"No change: {column} of {how_many(keys.count, 'row')} is the same licence, spelled differently."
     for change in found.facts:

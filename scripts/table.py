@@ -58,8 +58,8 @@ def command(
         made = [printed(view, paper=paper) for view in chosen if view.rows]
         text = latex(made) if format_ == "latex" else markdown(made)
         if left := sum(len(pairs) for view in chosen for pairs in view.others.values()):
-            said = f"{how_many(left, 'number has', 'numbers have')} no place in the paper's tables; --format csv includes them"
-            warn(said)
+            of_others = how_many(left, "number has", "numbers have")
+            warn(f"{of_others} no place in the paper's tables; --format csv includes them")
     if out is None:
         typer.echo(text, nl=False)
     else:

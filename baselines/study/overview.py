@@ -92,7 +92,7 @@ def _wanted(needed: Mapping[tuple[TaskName, str], int]) -> list[Row]:
     """The items that need people most."""
     first = sorted(needed.items(), key=lambda one: (-one[1], one[0]))
     rows = [(f"{task}, {item}", f"{count:,}") for (task, item), count in first[:_SHOWN]]
-    return [*rows, *([("others", f"{how_many(len(first) - _SHOWN, 'item')}")] if len(first) > _SHOWN else [])]
+    return [*rows, *([("others", how_many(len(first) - _SHOWN, "item"))] if len(first) > _SHOWN else [])]
 
 
 def _left(connection: Connection) -> list[Row]:

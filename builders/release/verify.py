@@ -151,7 +151,7 @@ def _check_rows(
                 yield row
         facts = manifest.splits[split]
         if content.rows != facts.rows:
-            problems.append(Problem(f"split {split}", f"{how_many(content.rows, 'row')}", f"{facts.rows:,}"))
+            problems.append(Problem(f"split {split}", how_many(content.rows, "row"), f"{facts.rows:,}"))
         if content.hexdigest() != facts.content_digest:
             found = f"content digest {content.hexdigest()}"
             problems.append(Problem(f"split {split}", found, facts.content_digest))
@@ -291,7 +291,7 @@ def _check_exclusions(folder: Path, manifest: Manifest) -> list[Problem]:
         n, expected_n = counts[stage, reason], said[stage, reason]
         if n != expected_n:
             where = f"{EXCLUSIONS_FILE}: stage {stage}, {reason}"
-            problems.append(Problem(where, f"{how_many(n, 'row')}", f"{expected_n:,}, as the manifest counts"))
+            problems.append(Problem(where, how_many(n, "row"), f"{expected_n:,}, as the manifest counts"))
     return problems
 
 

@@ -123,7 +123,7 @@ def read_embeddings(
         expected = "floating-point numbers of shape (rows, dimensions)"
         raise InputError(where, found=_held(values), expected=expected, do=_SAVE)
     if len(values) != rows or (dim is not None and values.shape[1] != dim) or not values.shape[1]:
-        expected = f"{how_many(rows, 'row')}" + (f" of {how_many(dim, 'dimension')}" if dim is not None else "")
+        expected = how_many(rows, "row") + (f" of {how_many(dim, 'dimension')}" if dim is not None else "")
         expected += "" if values.shape[1] or dim else " of one dimension or more"
         found = f"holds {how_many(len(values), 'row')} of {how_many(values.shape[1], 'dimension')}"
         raise InputError(where, found=found, expected=expected, do=_ROWS)

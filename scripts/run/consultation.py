@@ -248,5 +248,6 @@ def warn_of_cases(read: Cases, data: str) -> None:
         warn(f"not played: {len(read.invalid) - 5:,} more")
     if read.giveaways:
         warn(
-            f"{how_many(len(read.giveaways), 'case has', 'cases have')} a complaint that names the diagnosis, so the patient may say it"
+            f"{how_many(len(read.giveaways), 'case has', 'cases have')} a complaint that names the "
+            "diagnosis, so the patient may say it"
         )

@@ -88,7 +88,8 @@ def command(options: Recheck) -> None:
     roles = roles_of(names, scripted_agent, options)
     if repeated := sum(one.epoch > 1 for one in stored):
         errors.print(
-            f"Of each case, the first consultation is assessed again; {how_many(repeated, 'repetition is', 'repetitions are')} not"
+            f"Of each case, the first consultation is assessed again; "
+            f"{how_many(repeated, 'repetition is', 'repetitions are')} not"
         )
     played = play(game, cases, roles, options, title=f"{options.assessor}, again")
     record = record_of(

@@ -30,7 +30,7 @@ def command(
     for path in exported.files:
         output.print(f"  {path}")
     left = ", ".join(f"{count:,} {reason}" for reason, count in exported.left_out.items())
-    output.print(f"{how_many(exported.items, 'item')}" + (f"; left out: {left}" if left else ""))
+    output.print(how_many(exported.items, "item") + (f"; left out: {left}" if left else ""))
     output.tell(items=exported.items, left_out=dict(exported.left_out), stand_in=exported.stand_in)
     if exported.stand_in:
         output.print(f"stand-in, no result: {exported.stand_in}", style="yellow")

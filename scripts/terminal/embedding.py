@@ -126,8 +126,8 @@ def _embed(
         )
     cut = ", ".join(f"{register} {part.truncated.sum():,}" for register, part in made.texts.items())
     output.print(
-        f"{encoder.name}: {how_many(made.encoded, 'item')} newly encoded; captions longer than {encoder.context_length} "
-        f"tokens: {cut}"
+        f"{encoder.name}: {how_many(made.encoded, 'item')} newly encoded; captions longer than "
+        f"{encoder.context_length} tokens: {cut}"
     )
     return made
 

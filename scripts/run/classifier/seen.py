@@ -169,7 +169,8 @@ def _named(pairs: Sequence[Pair]) -> str:
 
 
 def _tell(found: Seen, others: int, files: int, options: Classifying) -> None:
-    looked = f"{how_many(files, 'photo')} compared with {how_many(others - len(found.unread), 'training and validation photo')}"
+    opened = others - len(found.unread)
+    looked = f"{how_many(files, 'photo')} compared with {how_many(opened, 'training and validation photo')}"
     if found.unread:
         looked += f" ({len(found.unread):,} more cannot be opened)"
     if not found.pairs:
