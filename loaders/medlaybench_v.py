@@ -242,11 +242,14 @@ def pairs_of(path: Path) -> Iterator[dict[str, Any]]:
     for placed in records.each(None):
         if isinstance(placed, BadRow):
             raise placed.inside(path)
-        where = str(path.with_name(placed[0]))
+        where = str(path.parent / placed[0])
         if found := _missing(placed[1], columns[:2]):
             empty.append((where, found))
             continue
-        pair = _pair(where, placed[1], columns)
+        try:
+            pair = _pair(*placed, columns)  # of a row without an identifier, its place is one: without the folder
+        except InputError as error:
+            raise BadRow.of(error).inside(path) from None
         if (before := first.setdefault(pair["image_id"], placed[0])) != placed[0]:
             # It would count twice, and which of the two a comparison or a sheet means would be anybody's guess.
             do = "Delete one of the two rows, or give each pair its own; a table without identifiers will do as well"

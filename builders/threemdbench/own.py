@@ -1,4 +1,4 @@
-"""A team's own photos: their files, folders and groups may be named after patients, so a release has none of the names.
+"""A team's own photos: their files, folders, tables and groups may be named after patients; a release has no such name.
 
 It has a photo's key in place of its file, and a pseudonym in place of its group. Which are which stands beside the
 build (`OWN_PHOTOS`), for whoever must find a patient's photos again, such as to withdraw them.

@@ -36,7 +36,7 @@ class BadRow(InputError):
 
     def inside(self, path: Path) -> InputError:
         """The error for a caller that needs every row: it names the folder too, which what is stored must not."""
-        return InputError(path.with_name(self.where), found=self.found, expected=self.expected, do=self.do)
+        return InputError(path.parent / self.where, found=self.found, expected=self.expected, do=self.do)
 
     @property
     def detail(self) -> str:

@@ -365,7 +365,7 @@ def test_weights_that_lack_a_part_are_not_filled_up_at_random(own_hub: Path) -> 
     weights = torch.load(path, weights_only=True)
     del weights["text_projection.weight"]
     torch.save(weights, path)
-    with pytest.raises(ModelError, match=r"lack 1 tensors of its architecture, such as text_projection\.weight"):
+    with pytest.raises(ModelError, match=r"lack 1 tensor of its architecture, such as text_projection\.weight"):
         open_encoder("PubMedCLIP", cache_dir=own_hub)
 
 

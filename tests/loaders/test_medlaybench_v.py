@@ -156,3 +156,12 @@ def test_pictures_of_pairs_with_or_without_the_struct_of_datasets(tmp_path: Path
         table = pa.table({"expert": ["a"], "lay": ["b"], "image": [image]})
         pq.write_table(table, tmp_path / "p.parquet")
         assert [pair["image"] for pair in pairs_of(tmp_path / "p.parquet")] == [{"bytes": b"...", "path": None}]
+
+
+@pytest.mark.parametrize("lay", [b"caf\xe9", b""])
+def test_an_error_about_a_row_names_the_folder_of_its_file_too(lay: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_bytes(b"expert_caption,layman_caption\nA cyst.,a bag\nA mass.," + lay + b"\n")
+    with pytest.raises(InputError) as error:
+        list(pairs_of(path))
+    assert error.value.where == f"{path}:3"

@@ -119,7 +119,7 @@ def test_training_photos_in_disguise_are_named_and_then_left_out(
     assert predict(made, made.b, tmp_path, "--drop-trained") == 0
     said = told(capsys)
     assert "8 photos compared with 12 training and validation photos; already seen: 2, left out" in said
-    assert "test: 1 photos could not be decoded" in said
+    assert "test: 1 photo could not be decoded" in said
     record, results = read_run(tmp_path)
     assert record.options["training photos"]["found and left out"] == ["b-6", "b-7"]
     assert record.options["answered by"] == read_run(made.run)[0].run_id
@@ -212,7 +212,7 @@ def test_folders_with_labels_and_without(made: Made, tmp_path: Path, capsys: pyt
     labelled = save(tmp_path / "labelled", pictures)
     (labelled / "about.txt").write_text("no photo")
     assert predict(made, labelled, tmp_path / "one") == 0
-    assert "1 files are not images, by their names" in told(capsys)
+    assert "1 file is not an image, by its name" in told(capsys)
     record, results = read_run(tmp_path / "one")
     assert {one.paper for one in results} == {"Own photos"} and record.data.split == "all"
     assert {one.n for one in results if one.column == "Top-3"} == {4}
@@ -221,7 +221,7 @@ def test_folders_with_labels_and_without(made: Made, tmp_path: Path, capsys: pyt
 
     save(labelled, {"measles/9.jpg": photo(99)})
     assert predict(made, labelled, tmp_path / "two") == 2
-    assert "1 photos called measles" in told(capsys)
+    assert "1 photo called measles" in told(capsys)
 
     plain = save(tmp_path / "plain", {f"2024/{at}.jpg": photo(90 + at) for at in range(3)} | {"2024/x.jpg": b"no"})
     assert predict(made, plain, tmp_path / "three") == 0

@@ -146,7 +146,7 @@ def test_what_has_no_place_is_counted(tmp_path: Path, capsys: pytest.CaptureFixt
     out = tmp_path / "table.md"
     assert execute(["table", str(run(tmp_path / "own", stand_in=None)), "-o", str(out)]) == 0
     said = capsys.readouterr()
-    assert not said.out and "1 numbers have no place" in said.err and "**" in out.read_text()
+    assert not said.out and "1 number has no place" in said.err and "**" in out.read_text()
 
 
 def test_every_sign_that_latex_reads_is_escaped() -> None:

@@ -144,8 +144,6 @@ def _mend_seams(pieces: list[Piece], texts: list[str]) -> None:
             said = without_place(
                 filled("".join(texts[max(0, i - 3) : i]), said), behind + "".join(texts[i + 2 : i + 4])
             )
-        if i and pieces[i - 1].match is not None and before[-1:].isalnum() and said[:1].isalnum():
-            said = f". {said[0].upper()}{said[1:]}"  # "… imaging (MRI)Abdominal MRI shows"
         texts[i], behind = without_echo(said, behind)
         if i:
             texts[i - 1] = before

@@ -67,7 +67,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     images = ImageIndex(path.parent) if file else None
     skin, said_by = table.column(*_SKIN), table.column(*_SAID_BY)
     age, sex = table.column(*_AGE), table.column(*_SEX)
-    own_word = f"column {skin} of the table {facts.name}"  # not of its file, which may be named after a person
+    own_word = f"column {skin} of the source {facts.name}"  # not of its file, which may be named after a person
 
     def each() -> Iterator[Photo | BadRow]:
         yield from table.bad
@@ -88,7 +88,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 md5=digest or None,
                 group=record[group] or None,
                 licence=record[licence],
-                licence_asserted_by=record[asserted] or f"column {licence} of the table {facts.name}",
+                licence_asserted_by=record[asserted] or f"column {licence} of the source {facts.name}",
                 attribution=record[attribution] or facts.attribution or (url if is_web_address(url) else ""),
                 where=record.where,
                 problem=problem,

@@ -90,11 +90,8 @@ def _of_files(data: str, split: str, classes: Classes) -> Target:
     listed = photo_set(data).files
     images = [file for file in listed if file.held or file.path.suffix.casefold() in SUFFIXES]
     files = _of_split(images, data, split)
-    told = (
-        [f"{how_many(len(listed) - len(images), 'file is not an image', 'files are not images')}, by their names"]
-        if len(images) < len(listed)
-        else []
-    )
+    others = how_many(len(listed) - len(images), "file is not an image, by its name", "files are not images, by name")
+    told = [others] if len(images) < len(listed) else []
     labels = {name: classes.label(name) for name in dict.fromkeys(file.label for file in files) if name}
     strange = [name for name, label in labels.items() if label is None]
     if len(strange) == len(labels):

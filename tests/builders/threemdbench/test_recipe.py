@@ -164,7 +164,7 @@ def test_no_cell_or_reason_tells_where_ones_own_photos_lie(tmp_path: Path) -> No
     of_owner = (tmp_path / "release.work" / "left-out.jsonl").read_text(encoding="utf-8")
     assert '"detail": "file:///home/Doe/1.jpg.png"' in of_owner and '"key": "mine:17"' in of_owner
     kept = rows_of(tmp_path / "release")
-    assert {row["licence_asserted_by"] for row in kept} == {"column licence of the table mine"}
+    assert {row["licence_asserted_by"] for row in kept} == {"column licence of the source mine"}
 
 
 def test_pseudonyms_of_groups_need_the_key(tmp_path: Path, patients: Path) -> None:

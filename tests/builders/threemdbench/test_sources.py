@@ -395,7 +395,7 @@ def test_a_web_search(tmp_path: Path) -> None:
     found = photos(f"web={table(tmp_path, 'search.csv', text)}")
     assert [photo.url for photo in found[:2]] == ["https://example.org/s.jpg", "https://example.org/r.jpg"]
     assert [photo.licence for photo in found] == ["", "CC BY 4.0", "", ""]
-    assert found[1].licence_asserted_by == "column license of the table web"
+    assert found[1].licence_asserted_by == "column license of the source web"
     assert found[1].attribution == "https://example.org/r.jpg"
     assert list(verdicts(f"web={tmp_path / 'search.csv'}").values()) == [
         "stye",
@@ -430,7 +430,7 @@ def test_the_skin_type_of_a_table_is_on_one_of_two_scales(tmp_path: Path, cell: 
     path = table(tmp_path, "photos.csv", f"url,label,skin_type\nhttps://example.org/a.jpg,warts,{cell}\n")
     (photo,) = photos(f"table={path}")
     assert photo.traits.skin_type == expected and not photo.problem
-    assert photo.traits.skin_type_asserted_by == (expected and "column skin_type of photos.csv")
+    assert photo.traits.skin_type_asserted_by == (expected and "column skin_type of the source table")
 
 
 @pytest.mark.parametrize(
@@ -478,7 +478,7 @@ def test_a_place_that_is_not_there(tmp_path: Path, kind: str) -> None:
     [
         ("label\nacne\n", "columns label"),
         ("file\nx.jpg\n", "has no column 'label'"),
-        ("file,label\nx.jpg\n", "a row of 1 cells"),
+        ("file,label\nx.jpg\n", "a row of 1 cell"),
         ('file,label\n"x.jpg,acne\n', "cannot be read as CSV"),
         ("", "is empty"),
     ],
