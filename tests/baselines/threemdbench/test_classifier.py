@@ -410,7 +410,7 @@ def test_class_folders_with_a_broken_photo_bf16_and_own_weights(
     given = ("--epochs", 2, "--precision", "bf16", "--weights", undisturbed / "model.safetensors")
     assert train(photos, out, *given) == 0
     said = told(capsys)
-    assert "train: 1 photos could not be decoded" in said and "test: 1 photos could not be decoded" in said
+    assert "train: 1 photo could not be decoded" in said and "test: 1 photo could not be decoded" in said
     record, results = read_run(out)
     assert record.stand_in is None and record.options["unreadable"] == {"train": 1, "validation": 0, "test": 1}
     assert {one.paper for one in results} == {"Own photos"} and {one.n for one in results if one.row != "none"} <= {
