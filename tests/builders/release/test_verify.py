@@ -315,7 +315,7 @@ def test_exclusions_that_do_not_add_up(folder: Path) -> None:
     rewrite(folder, "exclusions.parquet", lambda content: content[:2])
     found(folder, "exclusions.parquet: 2 rows", r"stage admit, no licence: 1 row \(expected 2, as the manifest counts")
     rewrite(folder, "exclusions.parquet", lambda content: [*content, {**content[0], "reason": "no image"}])
-    found(folder, "exclusions.parquet: 3 rows", "no licence: 1 row", r"no image: 1 rows \(expected 0")
+    found(folder, "exclusions.parquet: 3 rows", "no licence: 1 row", r"no image: 1 row \(expected 0")
     write_small(folder, overwrite=True)
     rewrite(folder, "exclusions.parquet", lambda content: [{**content[0], "detail": "another"}, *content[1:]])
     found(folder, "exclusions.parquet: 3 rows, .*expected 3 rows, ")
