@@ -213,7 +213,7 @@ def test_identity_follows_the_terms_not_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "where", "found"),
     [
-        ("expert,lay\nedema\n", ":2", "a row of 1 cells"),
+        ("expert,lay\nedema\n", ":2", "a row of 1 cell"),
         ("expert,lay\nedema,swelling,more\n", ":2", "a row of 3 cells"),
         ('expert,lay\nedema,swelling\nascites,"fluid in\n', ":3", "cannot be read as CSV"),
         ("expert,lay\n", ".csv", "only a header line"),
