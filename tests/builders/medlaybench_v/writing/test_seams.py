@@ -22,12 +22,12 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         ("Injection of contrast medium into the joint.", "injection of contrast dye into the joint"),
         # A place is told once.
         ("A renal lesion within the lower pole of the kidney.", "an abnormal area within the lower pole of the kidney"),
-        ("Uptake of tracer in the rib.", "uptake (taking up) of"),
+        ("Uptake of tracer in the rib.", "uptake of tracer (radioactive marker)"),
         ("A renal lesion and a stone of the kidney.", "an abnormal area in the kidney and a stone"),
         # A verb follows the number of what is said for its subject.
         ("There are no pleural effusions.", "There is no fluid"),
         ("The vasculature is blurred.", "The blood vessels are blurred"),
-        ("Bile ducts and the vasculature is blurred.", "blood vessels is blurred"),
+        ("Bile ducts and the vasculature is blurred.", "blood vessels are blurred"),
         ("The size of the vasculature is normal.", "blood vessels is normal"),
         # What tells when or where stands behind the verb.
         ("The mass was preoperatively misdiagnosed as a cyst.", "was misdiagnosed before surgery as"),
@@ -39,7 +39,7 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         ("A large, homogeneously enhancing mass is seen.", "A large mass that brightens evenly"),
         ("Enlarged nodes and perforation of the colon.", "and a hole in the colon"),
         ("Signs of gastroduodenal perforation are seen.", "Signs of a gastroduodenal hole"),
-        ("Barium esophagogram showing a stricture.", "A barium (contrast liquid) food-pipe X-ray shows"),
+        ("Barium esophagogram showing a stricture.", "A food-pipe X-ray with barium shows"),
         ("Spread into the overlying abdominal wall.", "into the overlying belly wall"),
         ("The film did not show any fracture.", "did not show any"),
         ("Cysts demonstrated within the spleen.", "shown within the spleen"),
@@ -48,7 +48,7 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         # What builds up, builds up in a thing; a picture has dye, what it shows brightens.
         ("Calcification of the ligament is seen.", "Calcium build-up in the ligament"),
         ("A CT scan with contrast enhancement shows it.", "A CT scan with contrast dye shows it"),
-        ("Note the anterior dislocation of the elbow.", "anterior dislocation (toward the front) of the elbow"),
+        ("Note the anterior dislocation of the elbow.", "forward dislocation of the elbow"),
         ("Intermittent pain is felt by the patient.", "On-and-off pain"),
         ("The abdominal cavity filled with ascites is seen.", "belly cavity filled with fluid build-up is"),
         ("A diffusely enlarged pancreas is seen.", "widely enlarged pancreas"),
@@ -56,7 +56,7 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         ("A moderate amount of abdominal, and pelvic fluid.", "amount of belly, and"),
         ("Gadolinium–enhanced axial CT of the knee.", "CT scan of the knee with gadolinium contrast dye"),
         # Letters that are told, a key that lost its stop, and the arrow of what is shown.
-        ("A digital subtraction angiography (DSA) image.", "(DSA, digital subtraction angiography) image"),
+        ("A digital subtraction angiography (DSA) image.", "digital blood vessel image (DSA)"),
         ("Axial CT showing a sinus blockage CT: computed tomography", "scan shows a sinus blockage."),
         (
             "Stone in the urethra on plain CT (arrow).",
@@ -72,13 +72,13 @@ def test_plain_words_fit_their_neighbours(caption: str, said: str) -> None:
     ("caption", "said", "never"),
     [
         # How a thing is, is said neither behind a noun nor before one.
-        ("Severe bowel ischemia is seen.", "bowel ischemia (reduced blood supply)", "bowel reduced"),
+        ("Severe bowel ischemia is seen.", "reduced blood supply to the bowel", "bowel reduced"),
         ("Severe ischemia is seen.", "reduced blood supply", "ischemia"),
-        ("The bladder lumen is wide.", "bladder lumen (inner space)", "bladder inner"),
-        ("A cutaneous fistula is seen.", "skin fistula (abnormal passage)", "skin abnormal"),
+        ("The bladder lumen is wide.", "inside of the bladder", "bladder inner"),
+        ("A cutaneous fistula is seen.", "abnormal passage to the skin", "skin abnormal"),
         ("The tube malposition case is shown.", "malposition", "wrong position"),
         ("The fistula walls are thick.", "fistula walls", "abnormal passage"),
-        ("Diverticulitis perforation is seen.", "iverticulitis perforation (hole)", "diverticulitis hole"),
+        ("Diverticulitis perforation is seen.", "ole in the inflamed colon pouches", "diverticulitis hole"),
         ("The consolidation extends to the hilum.", "dense patch extends", "consolidation"),
         # Half a word hangs on the other half.
         ("The pre- and postoperative films differ.", "pre- and postoperative", "after surgery"),

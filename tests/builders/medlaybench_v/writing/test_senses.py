@@ -603,7 +603,7 @@ def test_bands_and_tips_are_explained(caption: str, said: str) -> None:
         ("MRI of the thoracolumbar spine shows a subdural hematoma.", "under the spinal sac covering", "brain"),
         ("CT of the head shows a subdural hematoma.", "under the brain covering", "spin"),
         ("Bowel ischemia with pneumatosis.", "gas in the bowel wall", "tissue"),
-        ("X-ray of the distal phalanx of the thumb.", "end bone of the thumb", "finger"),
+        ("X-ray of the distal phalanx of the thumb.", "phalanx (end bone) of the thumb", "finger"),
         ("Solid arthrodesis is seen.", "solid joining of the bones", "surgery"),
         ("DWI with gyral enhancement.", "enhancement", "dye"),
         ("Edema of both transplanted lungs.", "edema of", "swelling"),
@@ -616,7 +616,7 @@ def test_bands_and_tips_are_explained(caption: str, said: str) -> None:
         ("The costophrenic angle is obliterated.", "hidden", "closed"),
         ("The vessel is obliterated.", "closed off", "hidden"),
         ("Fistulogram of the graft for dialysis.", "dialysis passage", "abnormal"),
-        ("The mass was preoperatively diagnosed.", "was preoperatively diagnosed", "surgery"),
+        ("The mass was preoperatively diagnosed.", "was diagnosed before surgery", "was before"),
         ("Bile leak: extravasation from the duct.", "leak from an organ", "vessel"),
         # No word is said twice, and no noun stands before a noun.
         ("A nodule with lobulated margins.", "lumpy margins", "edge"),
