@@ -244,7 +244,7 @@ def pairs_of(path: Path) -> Iterator[dict[str, Any]]:
             raise placed.inside(path)
         where = str(path.parent / placed[0])
         if found := _missing(placed[1], columns[:2]):
-            empty.append((where, found))
+            empty.append((placed[0], found))
             continue
         try:
             pair = _pair(*placed, columns)  # of a row without an identifier, its place is one: without the folder
@@ -261,7 +261,9 @@ def pairs_of(path: Path) -> Iterator[dict[str, Any]]:
         if others:
             more = f" and {len(others) - 9:,} more" if len(others) > 9 else ""
             found += f"; {len(empty):,} rows in all, also {', '.join(place for place, _ in others[:9])}{more}"
-        raise InputError(where, found=found, expected="two captions", do="Fill them in, or delete the rows")
+        raise InputError(
+            path.parent / where, found=found, expected="two captions", do="Fill them in, or delete the rows"
+        )
 
 
 def _missing(record: Mapping[str, Any], columns: Sequence[str | None]) -> str:

@@ -92,7 +92,7 @@ def test_all_rows_without_a_caption_are_named(tmp_path: Path) -> None:
         list(pairs_of(table))
     at = [f"p.csv:{line}" for line in (3, 4, 6)]
     assert str(caught.value).startswith(
-        f"{at[0]}: lay ''; 3 rows in all, also {at[1]}, {at[2]} (expected two captions)"
+        f"{tmp_path / at[0]}: lay ''; 3 rows in all, also {at[1]}, {at[2]} (expected two captions)"
     )
     table.write_text("id,expert,lay\n" + "1,CT.,\n" * 30)
     with pytest.raises(InputError, match=r":11 and 20 more \(expected"):

@@ -323,7 +323,11 @@ def test_columns_that_differ_only_in_capitals_are_refused(tmp_path: Path) -> Non
 def test_image_folders_that_cannot_be_used(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", HEADER + ROWS)
     (tmp_path / "empty").mkdir()
-    for folder, found in ((tmp_path / "gone", "does not exist"), (path, "is a file"), (tmp_path / "empty", "no image")):
+    for folder, found in (
+        (tmp_path / "gone", "does not exist"),
+        (path, "is not a folder"),
+        (tmp_path / "empty", "no image"),
+    ):
         with pytest.raises(InputError, match=found):
             open_source(path, images=folder)
 
