@@ -3,6 +3,7 @@
 const at = (id) => document.getElementById(id);
 const fields = (form) => new URLSearchParams(new FormData(form));
 const post = (where, body) => fetch(where, { method: "POST", body, credentials: "same-origin" });
+const busy = (answer) => answer.status === 429 || answer.status >= 500; // what was asked for did not happen: ask again
 // For those who listen, and, where something went wrong, for those who see.
 function say(text, wrong = false) {
   const told = at("told");
@@ -31,7 +32,7 @@ function save() {
   pasted = 0;
   const again = () => { unsaved ??= form; };
   fetch("/draft", { method: "POST", body, credentials: "same-origin", keepalive: true })
-    .then((answer) => { if (answer.status === 429 || answer.status >= 500) again(); }, again);
+    .then((answer) => { if (busy(answer)) again(); }, again);
 }
 
 document.addEventListener("input", (event) => {
@@ -45,7 +46,7 @@ async function send(form, button) {
   storing.add(form);
   try {
     const answer = await post("/draft", fields(form));
-    if (answer.status === 429 || answer.status >= 500) throw new Error("the server could not");
+    if (busy(answer)) throw new Error("the server could not");
     stored.add(form);
     form.requestSubmit(button);
   } catch {
@@ -208,8 +209,11 @@ if (talk) {
       if (failed > 1) say(unheard.has(words().value) ? unsent : "", unheard.has(words().value));
       failed = 0;
       if (now.state === "over") { save(); location.assign("/"); return; }
-      if (now.here !== here() || now.state !== state()) take(await (await fetch("/", { credentials: "same-origin" })).text());
-      else set(now);
+      if (now.here !== here() || now.state !== state()) {
+        const page = await fetch("/", { credentials: "same-origin" });
+        if (busy(page)) throw new Error("the server could not"); // its notice is no page of a talk, to be left for
+        take(await page.text());
+      } else set(now);
     } catch {
       failed += 1;
       set({ left: seconds(), running: false }); // what it says without a server is not known
