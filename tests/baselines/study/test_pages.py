@@ -251,8 +251,8 @@ def test_a_message_whose_answer_is_lost_is_stored_once_and_what_is_added_meanwhi
             field.press_sequentially(" And your family?")
             route.continue_()
 
-        def keeps_the_rest(answer: Any) -> bool:  # on a slow machine the whole line is kept before, as a draft of its own
-            return answer.url.endswith("/draft") and "text=And+your+family" in (answer.request.post_data or "")
+        def keeps_the_rest(answer: Any) -> bool:  # on a slow machine the whole line is kept first
+            return bool(answer.url.endswith("/draft") and "text=And+your+family" in (answer.request.post_data or ""))
 
         page.route("**/do/say", slow)
         with page.expect_response(keeps_the_rest):
