@@ -16,7 +16,10 @@ from loaders.files.opening import read_file
 from loaders.files.paths import is_there
 
 KEY_FILE = "pseudonyms.key"
+PUBLIC_KEY = hashlib.sha256(b"threads that nobody wrote need no secret").digest()
+"""For what was invented: nobody has to keep it."""
 _BYTES = 32
+CREATE_KEY = f"Create one with: head -c {_BYTES} /dev/urandom > FILE"
 
 
 def read_key(given: Path | None, workspace: Path) -> bytes:
@@ -29,9 +32,26 @@ def read_key(given: Path | None, workspace: Path) -> bytes:
         write_whole(path, secrets.token_bytes(_BYTES), private=True)
     key = read_file(path, expected=f"a secret of at least {_BYTES} bytes")
     if len(key) < _BYTES:
-        do = f"Create one with: head -c {_BYTES} /dev/urandom > FILE"
-        raise InputError(path, found=f"{len(key)} bytes", expected=f"a secret of at least {_BYTES}", do=do)
+        raise InputError(path, found=f"{len(key)} bytes", expected=f"a secret of at least {_BYTES}", do=CREATE_KEY)
     return key
+
+
+def require_key(given: Path | None, workspace: Path, release: str, theirs: str, *, lost: str) -> None:
+    """Check that this build has the key of a release, whose manifest names it by the fingerprint `theirs`, before a new
+    one is made; `lost` says what can be done without it.
+
+    Raises: InputError if there is none or another one, or it cannot be read.
+    """
+    if theirs == fingerprint(PUBLIC_KEY):
+        return
+    if given is None and not is_there(workspace / KEY_FILE):
+        found = f"none, and {workspace} holds no {KEY_FILE}"
+    elif fingerprint(read_key(given, workspace)) != theirs:
+        found = f"another key than that of {release} ({given or workspace / KEY_FILE})"
+    else:
+        return
+    do = f"Name the file {KEY_FILE} of the workspace that {release} was built in. If it is lost, {lost}"
+    raise InputError("--key", found=found, expected=f"the key with the fingerprint {theirs}", do=do)
 
 
 def fingerprint(key: bytes) -> str:

@@ -16,7 +16,7 @@ import json
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -160,7 +160,8 @@ class Plan:
     other things that determine the content, again without paths. `card` gives the facts that the template needs beyond
     those of the manifest. `review` writes what a person should review to the workspace, and returns what the user
     is told: where that is, and what rows lack. `records` is the number of records in the files of a source whose rows
-    are made from several.
+    are made from several. `renamed` has the keys of rows by those that earlier versions gave them, which a list of
+    withdrawn keys may still name.
     """
 
     rows: Iterable[Row | BadRow]
@@ -175,6 +176,7 @@ class Plan:
     stand_in: Sequence[str] = ()
     review: Callable[[Run], str] | None = None
     records: int | None = None
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raises: BuildError for a field of another kind, which would fail far from the recipe, or not at all."""
@@ -293,10 +295,12 @@ def build(
     gate_text = read_text(options.gate_text).strip() if options.gate_text else None
     engine = engine or Local()
     at_hand = Build(options, workspace, store or Folder(workspace), engine, progress, tell)
-    withdrawn = withdrawn_keys(options.withdrawn)
+    listed = withdrawn_keys(options.withdrawn)
     own = read_statement(options.statement) if options.statement else {}
     known = recipe.corpus
-    plan = _with_own(_planned(recipe, at_hand), known.key, withdrawn, own)
+    plan = _planned(recipe, at_hand)
+    withdrawn = frozenset(plan.renamed.get(key, key) for key in listed)
+    plan = _with_own(plan, known.key, withdrawn, own)
     if not overwrite:
         _refuse_another(out, known.name, plan)
     versions = _versions(plan)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import typer
 
+from builders.pseudonyms import require_key
 from builders.recipe import recipe_of
 from builders.release.checkout import Checkout
 from builders.release.environment import Environment
@@ -55,6 +56,9 @@ def command(
     for option, path in _missing(options or ()):  # before minutes of installing
         expected = "what the release was built from"
         raise InputError(f"{option} {path}", found="does not exist", expected=expected, do=CHECK_PATH)
+    if theirs := manifest.settings.get("pseudonyms"):
+        lost = "the release cannot be built again: its keys were made with it"
+        require_key(_key(options or ()), folder / "work", release, str(theirs), lost=lost)
     chat = ["dialogue"] * any(word.partition("=")[0] == "--model" for word in options or ())
     output.print(f"Environment: {folder / 'environment'}")
     environment = Environment.made(checkout, [*recipe.extras, *chat, *extra], folder / "environment", python)
@@ -76,8 +80,7 @@ def command(
 
 def _missing(options: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The files and folders that the build options read as sources and that are not there: the option and the path."""
-    given = [*pairwise(options), *(word.split("=", 1) for word in options if "=" in word)]
-    for option, value in given:
+    for option, value in _given(options):
         if option == "--source":  # NAME=PATH, or NAME=PATH,PATH
             path = value.partition("=")[2]
         elif option in ("--captions", "--images"):  # a name such as `sample` has no ending
@@ -86,6 +89,19 @@ def _missing(options: Sequence[str]) -> Iterator[tuple[str, str]]:
             continue
         if path and "://" not in path and not is_there(Path(path)):
             yield from ((option, part) for part in path.split(",") if not is_there(Path(part)))
+
+
+def _key(options: Sequence[str]) -> Path | None:
+    return next((Path(value) for option, value in _given(options) if option == "--key"), None)
+
+
+def _given(options: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each option with the word after it, or after its equals sign."""
+    yield from pairwise(options)
+    for word in options:
+        option, equals, value = word.partition("=")
+        if equals:
+            yield option, value
 
 
 def _of_the_code(recorded: Code | None, here: Code | None) -> list[str]:

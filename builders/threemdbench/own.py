@@ -1,19 +1,22 @@
 """A team's own photos: their files, folders, tables and groups may be named after patients; a release has no such name.
 
-It has a photo's key in place of its file, and a pseudonym in place of its group. Which are which stands beside the
-build (`OWN_PHOTOS`), for whoever must find a patient's photos again, such as to withdraw them.
+It has pseudonyms in place of a photo's file and group, and nothing else that is made from a name alone: whoever guesses
+"Smith_John_1970.jpg" must not be able to test the guess. Which are which stands beside the build (`OWN_PHOTOS`), for
+whoever must find a patient's photos again, such as to withdraw them.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from builders.licences import UNKNOWN, read_licence
 from builders.pipeline.rows import Row
-from builders.pseudonyms import fingerprint, pseudonym, read_key
+from builders.pseudonyms import CREATE_KEY, KEY_FILE, fingerprint, pseudonym, read_key, require_key
 from builders.threemdbench.request import is_web_address
 from builders.threemdbench.sources import OWN
 from loaders.errors import InputError
@@ -21,32 +24,50 @@ from loaders.files.bad_rows import BadRow
 from loaders.files.disk import write_whole
 
 OWN_PHOTOS = "own-photos.jsonl"
+_LOST = (
+    "nobody can tell which photos and patients of your own that release holds, so that a patient could be divided "
+    "between splits: build without --follows, a new release whose keys and splits are all its own"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Nameless:
-    """The names of the sources that are a team's own, and the secret behind the pseudonyms of their groups."""
+    """The names of the sources that are a team's own, and the secret behind the pseudonyms in their rows."""
 
     sources: frozenset[str] = frozenset()
     key: bytes = b""
 
     @property
     def fingerprint(self) -> str:
-        """Names the key in a manifest."""
-        return fingerprint(self.key)
+        """Names the key in a manifest; "" if nothing depends on it."""
+        return fingerprint(self.key) if self.sources else ""
 
-    def hides(self, rows: Iterable[Row]) -> bool:
-        """Whether any of the rows is in a group of one's own, so that the release depends on the key."""
-        return any(row["group_id"] and row["source"] in self.sources for row in rows)
+    def ids(self, rows: Iterable[Row]) -> dict[str, str]:
+        """The id of each photo of one's own by the one that its source gives it, an unkeyed digest of its name, which
+        releases of early versions have."""
+        own = {row["image_id"]: row["source"] for row in rows if row["source"] in self.sources}
+        return {name: f"{source}-{pseudonym(self.key, 'photo', name)[:16]}" for name, source in own.items()}
+
+    def digest(self, plain: str, sources: Iterable[str]) -> str:
+        """A digest of what these sources hold, as a release states it: if it may be one of names alone, by the key."""
+        return pseudonym(self.key, "digest", plain) if self.sources.intersection(sources) else plain
 
     def group(self, group_id: str) -> str:
         """`SOURCE:GROUP` as a release has it."""
         source = group_id.partition(":")[0]
         return f"{source}:{pseudonym(self.key, 'group', group_id)[:16]}" if source in self.sources else group_id
 
+    def rows(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """The rows as the build's steps get them; one's own in the order of their ids, not of their names."""
+        for source, of_source in groupby(rows, key=itemgetter("source")):
+            placed = list(of_source)
+            if source in self.sources:
+                placed.sort(key=itemgetter("image_id"))
+            yield from map(self.row, placed)
+
     def row(self, row: Row) -> Row:
-        """A row as the build's steps get it. Why a photo is left out, and terms that only a person can read, may quote
-        anything, so only the reason is kept. A photo of the web is known by its address, as its attribution names it.
+        """One of these. Why a photo is left out, and terms that only a person can read, may quote anything, so only the
+        reason is kept. A photo of the web is known by its address, as its attribution names it.
         """
         if row["source"] not in self.sources:
             return row
@@ -73,13 +94,29 @@ def _place(source: str, where: str) -> str:
     return f"{source}:{line}" if line.isdecimal() else source
 
 
-def nameless(origins: Sequence[tuple[str, str]], key: Path | None, workspace: Path) -> Nameless:
-    """`origins` are name and origin of each source; the key is made on first use if the user names none.
+def nameless(
+    origins: Sequence[tuple[str, str]],
+    key: Path | None,
+    workspace: Path,
+    *,
+    followed: Mapping[str, str],
+    splits_apart: bool,
+) -> Nameless:
+    """`origins` are name and origin of each source; the key is made on first use if the user names none. `followed` has
+    the fingerprint of the key of each release that this one follows, if it has any. `splits_apart` says that other
+    splits are for another build: chance goes by the ids, so that by two keys a photo could be in test and in train.
 
-    Raises: InputError for a key that cannot be used, or one that nothing needs.
+    Raises: InputError for a key that cannot be used, is not that of a release that is followed, is missing where the
+    splits are built apart, or that nothing needs.
     """
     own = frozenset(name for name, origin in origins if origin == OWN)
     if own:
+        if splits_apart and key is None:
+            found, expected = "none, with --splits and photos of your own", "the same key for the builds of all splits"
+            do = f"Name the {KEY_FILE} of the other build's workspace. {CREATE_KEY}"
+            raise InputError("--key", found=found, expected=expected, do=do)
+        for release, theirs in followed.items():
+            require_key(key, workspace, release, theirs, lost=_LOST)
         return Nameless(own, read_key(key, workspace))
     if key:
         raise InputError("--key", found="no source of your own", expected="--source folder=DIR or table=FILE")

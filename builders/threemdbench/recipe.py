@@ -28,7 +28,7 @@ from builders.threemdbench.authored import authored_digest
 from builders.threemdbench.card import card
 from builders.threemdbench.curate import FullCuration
 from builders.threemdbench.download import Downloads, Limits
-from builders.threemdbench.earlier import Earlier, read_earlier
+from builders.threemdbench.earlier import Earlier, Followed, open_followed, read_earlier
 from builders.threemdbench.findings import FAULTS
 from builders.threemdbench.gather import SHAREABLE, Admission, gather, rows_digest
 from builders.threemdbench.measure import FLOOR, RULES, check_row, measure
@@ -77,7 +77,8 @@ class Options(ModelOptions):
         oral=oral/ --licence oral=CC0-1.0 --total 5992 --out runs/photos
 
     For a public test split with private train and validation splits, build two releases with the same options, one with
-    `--splits test` and one with `--splits train,validation`; publish the latter with `--private`.
+    `--splits test` and one with `--splits train,validation`; publish the latter with `--private`. With photos of your
+    own, name one `--key` for both.
     """
 
     sources: Annotated[
@@ -149,7 +150,7 @@ class Options(ModelOptions):
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Secret key for the pseudonyms of your own groups of photos [WORK/pseudonyms.key, created once].",
+            help="Secret key for the ids of your own photos and groups [WORK/pseudonyms.key, created once].",
         ),
     ] = None
     seed: Annotated[
@@ -182,10 +183,10 @@ def plan(build: Build[Options]) -> Plan:
     MissingExtra.check("curation", purpose="curating photos")
     options, workspace = build.options, build.workspace
     targets = _targets(options)
-    decisions = read_decisions(options.decisions)
+    read_decisions(options.decisions)  # a mistake is told before photos are fetched
     origins = [(source_name(text), origin_of(text)) for text in options.sources]
-    hiding = nameless(origins, options.key, workspace)
-    earlier = read_earlier(options.follows, hiding)
+    before = open_followed(options.follows)
+    hiding = _hiding(options, origins, workspace, before)
     chat = build.chat(read_prompts)
     licences = _pairs("--licence", options.licences)
     for name, licence in licences.items():
@@ -193,28 +194,32 @@ def plan(build: Build[Options]) -> Plan:
     sources = _open(options, licences)
     downloads = Downloads(options.downloads or workspace / "downloads", replace(options.limits, pause=options.pause))
     admission = Admission(options.allowed_licences, licences, options.mixed_labels)
-    rows, unread = gather(sources, admission, downloads, limit=options.limit, progress=build.progress)
+    found, unread = gather(sources, admission, downloads, limit=options.limit, progress=build.progress)
+    ids = hiding.ids(found)
+    rows = [row | {"image_id": ids.get(row["image_id"], row["image_id"])} for row in found]
+    earlier = read_earlier(before, hiding, ids)
+    decisions = read_decisions(options.decisions, renamed=ids)
     bad = [hiding.bad(source, row) for source, row in unread]
     curator = FullCuration(workspace / "curation.sqlite", in_threads(build.engine), build.progress)
     applied = decisions.matching([*((row["image_id"], row["content"]) for row in rows), *class_keys(rows)])
     deciding = Decisions(applied)
     identity = rows_digest(rows)
-    hidden_by = hiding.fingerprint if hiding.hides(rows) else ""
     queue = Queue(workspace / "queues" / f"{identity[:16]}-{deciding.digest[:16]}.json")
     return Plan(
-        rows=[*bad, *_rows(map(hiding.row, rows))],
+        rows=[*bad, *_rows(hiding.rows(rows))],
         schema=SOURCE,
-        identity=json.dumps([identity, hidden_by, [(row.where, row.reason, row.detail) for row in bad]]),
-        steps=_steps(build, targets, curator, deciding, queue, earlier, chat),
+        identity=json.dumps([identity, hiding.fingerprint, [(row.where, row.reason, row.detail) for row in bad]]),
+        steps=_steps(build, targets, curator, deciding, queue, earlier, chat, hiding),
         sources=lambda count: _sources(sources, rows, hiding),
         settings=_settings(options, targets, curator, chat, licences)
-        | {"decisions": _counted(decisions, applied) if decisions.by_key else None}
-        | ({"pseudonyms": hidden_by} if hidden_by else {})
+        | {"decisions": _counted(decisions, applied, hiding) if decisions.by_key else None}
+        | ({"pseudonyms": hiding.fingerprint} if hiding.sources else {})
         | ({"follows": [*earlier.contents]} if earlier.contents else {}),
         card=lambda manifest: card(manifest, origins, chat),
         chat=chat,
         packages=("numpy", "opencv-python-headless", "pillow"),
         stand_in=_stand_in(options, chat),
+        renamed=ids,
         review=lambda finished: "\n".join(
             [
                 *([] if SAMPLE in options.sources else left_out(rows, workspace, finished)),
@@ -230,6 +235,14 @@ def plan(build: Build[Options]) -> Plan:
     )
 
 
+def _hiding(
+    options: Options, origins: Sequence[tuple[str, str]], workspace: Path, before: Sequence[Followed]
+) -> Nameless:
+    followed = {one.name: one.key for one in before if one.key}
+    apart = options.wanted_splits < RATIOS.keys()
+    return nameless(origins, options.key, workspace, followed=followed, splits_apart=apart)
+
+
 def _steps(
     build: Build[Options],
     targets: Mapping[str, int] | None,
@@ -238,12 +251,13 @@ def _steps(
     queue: Queue,
     earlier: Earlier,
     chat: Chat | None,
+    hiding: Nameless,
 ) -> Iterator[Step]:
     options, authored = build.options, authored_digest()
     yield admit()
     yield unique(CORPUS.key, "diagnoses")
     yield images(build.images)
-    yield curate(build.images, curator, decisions, queue, earlier)
+    yield curate(build.images, curator, decisions, queue, earlier, hiding.sources)
     yield draw(targets, options.seed, earlier)
     yield split(RATIOS, options.wanted_splits, options.seed)
     yield temperament(options.seed, earlier)
@@ -334,11 +348,11 @@ def _settings(
     }
 
 
-def _counted(decisions: Decisions, applied: Mapping[str, Decision]) -> dict[str, JsonValue]:
+def _counted(decisions: Decisions, applied: Mapping[str, Decision], hiding: Nameless) -> dict[str, JsonValue]:
     """A review: its digest, and how many of its decisions were applied, or are about photos that do not exist here."""
     accepted = sum(decision.decision == review.ACCEPT for decision in applied.values())
     return {
-        "sha256": decisions.digest,
+        "sha256": hiding.digest(decisions.digest, hiding.sources),  # they may name classes after one's own labels
         "accepted": accepted,
         "rejected": len(applied) - accepted,
         "without a photo": len(decisions.by_key) - len(applied),
@@ -353,7 +367,7 @@ def _sources(sources: Sequence[PhotoSource], rows: Sequence[Row], hiding: Namele
         listed.append(
             Source(
                 name=f"{source.facts.name}: {source.facts.title}",
-                digest=rows_digest(own),
+                digest=hiding.digest(rows_digest(own), [source.facts.name]),
                 rows=len(own),
                 licence="; ".join(licences) if len(licences) <= 3 else "per row",
                 url=source.facts.url or None,

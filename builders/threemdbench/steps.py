@@ -35,6 +35,7 @@ from builders.threemdbench.complaints import (
 from builders.threemdbench.curate import FullCuration
 from builders.threemdbench.earlier import NONE, Earlier
 from builders.threemdbench.findings import Candidate, Finding
+from builders.threemdbench.labels import OTHERS
 from builders.threemdbench.mixed import class_items, class_of
 from builders.unanswered import UNANSWERED, stored_ask, why
 from loaders.errors import ModelError
@@ -87,7 +88,7 @@ class Queue:
 @step(
     takes="all",
     reads=("image", "source", "source_label", "diagnosis", "mixed", "group_id", "content"),
-    adds=pa.schema([("cluster_id", pa.string()), ("kin", pa.string()), ("was", pa.string())]),
+    adds=pa.schema([(name, pa.string()) for name in ("source_label", "cluster_id", "kin", "was")]),
     drops=("content", "mixed"),
 )
 def curate(
@@ -97,10 +98,12 @@ def curate(
     decisions: Decisions,
     queue: Queue,
     earlier: Earlier,
+    own: frozenset[str],
 ) -> Iterable[Row | Excluded]:
     """Exclude what is unfit, all copies but the best, and photos under two diagnoses; link what is kin.
 
-    `decisions` of a person override the curator's own. What is borderline is written to `queue`.
+    `decisions` of a person override the curator's own. What is borderline is written to `queue`. The labels of `own`
+    sources and their notes are words of a team's own, which may name a patient: they end here, with the review.
     """
     photos = [
         Candidate(
@@ -108,7 +111,7 @@ def curate(
             store.path(digest_of_image(row)),
             row["source"],
             row["diagnosis"],
-            row["mixed"],
+            OTHERS if row["mixed"] and row["source"] in own else row["mixed"],
             decisions.by_key.get(row["image_id"]),
             decisions.by_key.get(one.key) if (one := class_of(row)) else None,
         )
@@ -123,14 +126,15 @@ def curate(
     was: dict[str, set[str]] = defaultdict(set)
     for row, finding in zip(rows, findings, strict=True):
         was[kin[f"cluster {finding.cluster}"]] |= earlier.splits_of(row)
-    for finding in findings:
+    for row, finding in zip(rows, findings, strict=True):
         if finding.reason:
             yield Excluded(finding.reason, finding.detail)
         else:
             of_kin = kin[f"cluster {finding.cluster}"]
             # Of several the first: models may have been trained on photos from there.
             split = next(iter(order_splits(was[of_kin])), None)
-            yield {"cluster_id": finding.cluster, "kin": of_kin, "was": split}
+            label = None if row["source"] in own else row["source_label"]
+            yield {"source_label": label, "cluster_id": finding.cluster, "kin": of_kin, "was": split}
 
 
 def _borderline(

@@ -39,6 +39,10 @@ UNKNOWN = "unknown label"
 """The reason for leaving out a photo whose label is in no label table."""
 
 
+OTHERS = "other conditions are in the same class"
+"""What a mixed class holds beside its diagnosis, if its table does not say it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Assigned:
     """The diagnosis of a photo and the label it was read from or, if `reason` is not empty, why it has none.
@@ -143,5 +147,5 @@ def assign(labels: Sequence[tuple[str, float]], known: LabelMap, *, mixed: bool 
         return Assigned("", label, "not one of the 34 diagnoses", f"{label}: {entry.note}" if entry.note else label)
     if entry.match == "mixed" and not mixed:
         return Assigned("", label, "label mixes conditions", f"{label}: {entry.note}" if entry.note else label)
-    mixture = (entry.note or "other conditions are in the same class") if entry.match == "mixed" else ""
+    mixture = (entry.note or OTHERS) if entry.match == "mixed" else ""
     return Assigned(entry.diagnosis, label, mixed=mixture)

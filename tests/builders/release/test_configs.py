@@ -19,7 +19,7 @@ from loaders.errors import ReleaseError
 from loaders.manifest import Config, Manifest
 from loaders.threemdbench import SPOKEN
 from scripts.loopback_hub.hub import LoopbackHub
-from tests.builders.threemdbench.test_recipe import build, drawn
+from tests.builders.threemdbench.test_recipe import build, drawn, secret
 from tests.parts.processes import printed
 from tests.parts.small_release import write_small
 
@@ -29,9 +29,10 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with three releases of the same photos: whole, public (test) and private (train and validation)."""
     folder = tmp_path_factory.mktemp("photos")
     table = drawn(folder / "photos", "acne", "warts", "stye", each=6)
-    build(folder, f"table={table}", out="whole")
-    build(folder, f"table={table}", out="public", splits="test")
-    build(folder, f"table={table}", out="private", splits="train,validation")
+    key = secret(folder)
+    build(folder, f"table={table}", out="whole", key=key)
+    build(folder, f"table={table}", out="public", splits="test", key=key)
+    build(folder, f"table={table}", out="private", splits="train,validation", key=key)
     return folder
 
 

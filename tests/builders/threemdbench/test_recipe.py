@@ -9,6 +9,7 @@ import json
 import os
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,13 @@ def build(folder: Path, *sources: str, out: str = "release", workers: int = 1, *
     chosen = recipe.Options(sources=sources, **options)
     with Local(workers) as engine:
         return recipes.build(recipe.RECIPE, chosen, folder / out, workspace=folder / f"{out}.work", engine=engine)
+
+
+def secret(folder: Path) -> Path:
+    """A key for the pseudonyms of one's own photos, for builds in several workspaces."""
+    path = folder / KEY_FILE
+    path.write_bytes(bytes(range(32)))
+    return path
 
 
 def rows_of(folder: Path) -> list[dict[str, Any]]:
@@ -176,16 +184,134 @@ def test_pseudonyms_of_groups_need_the_key(tmp_path: Path, patients: Path) -> No
     assert groups("other").isdisjoint(first) and groups("same", key=key) == first
     assert groups("v2", key=key, follows=(str(tmp_path / "v1"),)) == first
     with pytest.raises(InputError, match=r"--key: another key than that of --follows .*pseudonyms\.key"):
-        groups("v3", follows=(str(tmp_path / "v1"),))
+        groups("v3", key=secret(tmp_path), follows=(str(tmp_path / "v1"),))
     with pytest.raises(InputError, match="--key: no source of your own"):
         build(tmp_path, "sample", out="drawn", key=key)
+
+
+def told_by(folder: Path) -> str:
+    """Everything that a release says."""
+    left_out = list(read_parquet(folder, "exclusions.parquet"))
+    return "".join([repr(rows_of(folder)), repr(left_out), *map(repr, files_of(folder).values())])
+
+
+def test_who_guesses_a_name_cannot_test_it(tmp_path: Path, patients: Path) -> None:
+    """No digest of a name is released, also not of one that was left out, nor one of little else than names."""
+    decided = tmp_path / "d.csv"
+    decided.write_text("image_id,decision\nclass of mine: jane doe,accept\n", encoding="utf-8")
+    labels = tmp_path / "labels.csv"
+    noted = "".join(f"{name},acne,mixed,seen by Dr Roe\n" for name in PATIENTS)
+    labels.write_text("label,diagnosis,match,note\nacne,acne,exact,\n" + noted, encoding="utf-8")
+    own: dict[str, Any] = {"labels": (f"mine={labels}",), "mixed_labels": True, "decisions": (decided,)}
+    sources = {"table": f"table:mine={patients}", "folder": f"folder:mine={patients.parent}"}
+    for out, source in sources.items():
+        build(tmp_path, source, out=out, licences=("mine=CC0",), **own)
+        told, folder = told_by(tmp_path / out), patients.parent
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        names = {text for path in files for text in (path.name, path.stem, str(path), str(path.relative_to(folder)))}
+        names |= {*PATIENTS, *map(str.casefold, PATIENTS), "Mary Major", patients.name, str(folder)}
+        names |= {f"mine{mark}{name}" for name in names for mark in (":", "-", "/", " ", ": ")}
+        digests = [
+            made(name.encode()).hexdigest() for name in names for made in (hashlib.sha256, hashlib.sha1, hashlib.md5)
+        ]
+        assert not [digest for digest in digests if digest[:12] in told]
+        assert "Dr Roe" not in told and "Doe" not in told
+        build(tmp_path, source, out=f"{out}2", licences=("mine=CC0",), **own)
+        one, two = (Manifest.read(tmp_path / name) for name in (out, f"{out}2"))
+        # By another key nothing is the same that could be a digest of names.
+        ids = [{row["image_id"] for row in rows_of(tmp_path / name)} for name in (out, f"{out}2")]
+        assert ids[0] and ids[0].isdisjoint(ids[1])
+        assert one.sources[0].digest != two.sources[0].digest
+        assert one.settings["decisions"]["sha256"] != two.settings["decisions"]["sha256"]  # type: ignore[index,call-overload]
+        assert one.settings["pseudonyms"] != two.settings["pseudonyms"]
+
+
+def test_the_order_of_ones_own_photos_is_not_that_of_their_names(tmp_path: Path) -> None:
+    (tmp_path / "photos" / "acne").mkdir(parents=True)
+    for n in range(12):
+        (tmp_path / "photos" / "acne" / f"{n:02}.jpg").write_bytes(photo("acne", n))
+    build(tmp_path, f"folder:mine={tmp_path / 'photos'}", licences=("mine=CC0",), key=secret(tmp_path))
+    rows = [row for row in owned(tmp_path / "release") if row["split"] == "test"]
+    assert [row["image_id"] for row in rows] == sorted(row["image_id"] for row in rows)
+    assert [row["file"] for row in rows] != sorted(row["file"] for row in rows)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_unkeyed_ids_of_earlier_releases_are_known_and_not_released_again(
+    tmp_path: Path, patients: Path, monkeypatch: pytest.MonkeyPatch, named: bool
+) -> None:
+    """Of releases with names of groups, and of those with their pseudonyms."""
+    with monkeypatch.context() as early:
+        if named:
+            early.setattr(recipe, "nameless", lambda *_, **__: Nameless())
+        else:
+            early.setattr(Nameless, "ids", lambda *_: {})
+        build(tmp_path, f"table:mine={patients}", out="v1")
+    before = {row["image_id"]: row for row in rows_of(tmp_path / "v1")}
+    files = {
+        f"mine-{hashlib.sha256(name.encode()).hexdigest()[:16]}": name for name in map(str, before_names(patients))
+    }
+    assert before.keys() <= files.keys()
+    first, second, *_ = sorted(before)
+    (tmp_path / "d.csv").write_text(f"image_id,decision\n{first},reject\n", encoding="utf-8")
+    (tmp_path / "gone.txt").write_text(f"{second}\n", encoding="utf-8")
+    key = secret(tmp_path) if named else tmp_path / "v1.work" / KEY_FILE
+    lists: dict[str, Any] = {"decisions": (tmp_path / "d.csv",), "withdrawn": tmp_path / "gone.txt"}
+    for path in patients.parent.rglob("*.jpg"):  # so that a photo is known by its key alone
+        path.write_bytes(photo(NAMES[8 + PATIENTS.index(path.parent.name)], int(path.stem[-1])))
+    text = patients.read_text(encoding="utf-8")
+    patients.write_text(re.sub(r",acne,[^,]*", ",acne,", text), encoding="utf-8")
+    for seed in (1, 2):
+        out = f"v2-{seed}"
+        build(tmp_path, f"table:mine={patients}", out=out, key=key, seed=seed, follows=(str(tmp_path / "v1"),), **lists)
+        now = {row["file"]: (row["split"], row["personality"]) for row in owned(tmp_path / out)}
+        kept = {files[name]: (row["split"], row["personality"]) for name, row in before.items()}
+        assert now == {file: was for file, was in kept.items() if file not in (files[first], files[second])}
+        assert not [name for name in files if name in told_by(tmp_path / out)]
+
+
+def before_names(table: Path) -> Iterator[str]:
+    with table.open(encoding="utf-8", newline="") as file:
+        yield from (row["file"] for row in csv.DictReader(file))
+
+
+def test_a_lost_key_is_said_to_be_lost(tmp_path: Path) -> None:
+    table = drawn(tmp_path / "photos", "acne")
+    build(tmp_path, f"table={table}", out="v1")
+    lost = r"--key: none, and .*v2\.work holds no pseudonyms\.key .*fingerprint [0-9a-f]{16}.*If it is lost, nobody"
+    for _ in range(2):  # no new key is made, which would be taken for the other one
+        with pytest.raises(InputError, match=lost):
+            build(tmp_path, f"table={table}", out="v2", follows=(str(tmp_path / "v1"),))
+    build(tmp_path, f"table={table}", out="v2")
+    with pytest.raises(InputError, match=r"another key than that of --follows .*build without --follows"):
+        build(tmp_path, f"table={table}", out="v2", follows=(str(tmp_path / "v1"),))
+
+
+def test_labels_of_ones_own_are_not_released(tmp_path: Path) -> None:
+    files = {f"{n}.jpg": photo("acne", n) for n in range(4)}
+    rows = [{"file": name, "label": "Doe" if name == "0.jpg" else "Roe"} for name in files]
+    table = photo_table(tmp_path / "photos", rows, files)
+    labels = tmp_path / "labels.csv"
+    labels.write_text("label,diagnosis,match,note\nDoe,acne,mixed,as Moe said\nRoe,acne,exact,\n", encoding="utf-8")
+    decided = tmp_path / "d.csv"
+    decided.write_text("image_id,decision\nclass of table: doe,reject\n", encoding="utf-8")
+    own: dict[str, Any] = {"labels": (f"table={labels}",), "mixed_labels": True, "decisions": (decided,)}
+    build(tmp_path, f"table={table}", "sample", **own)
+    released = rows_of(tmp_path / "release")
+    assert {row["source_label"] for row in released if row["source"] == "table"} == {None}
+    assert {row["source_label"] for row in released if row["source"] == "sample"} > {"acne"}
+    (left,) = [
+        row for row in read_parquet(tmp_path / "release", "exclusions.parquet") if row["reason"] == "review: other"
+    ]
+    assert left["detail"] == "its class in the source is mixed: other conditions are in the same class"
+    assert not [word for word in ("Doe", "Roe", "Moe") if word in told_by(tmp_path / "release")]
 
 
 def test_patients_keep_their_splits_of_releases_that_named_them(
     tmp_path: Path, patients: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as early:  # as versions did that had no pseudonyms
-        early.setattr(recipe, "nameless", lambda *_: Nameless())
+        early.setattr(recipe, "nameless", lambda *_, **__: Nameless())
         build(tmp_path, f"table:mine={patients}", out="v1")
     of = {row["group_id"]: row["split"] for row in rows_of(tmp_path / "v1")}
     assert "mine:Jane Doe" in of
@@ -481,7 +607,7 @@ def test_a_release_that_follows_another_leaves_each_photo_in_its_split(tmp_path:
     assert not [line for line in told if "Under the same key" in line]
     assert manifest.settings["follows"] == [Manifest.read(tmp_path / "v1").content_digest]
     # Without, chance moves others.
-    build(tmp_path, f"table={table}", out="anew")
+    build(tmp_path, f"table={table}", out="anew", key=work / KEY_FILE)
     anew = {row["image_id"]: (row["split"], row["personality"]) for row in rows_of(tmp_path / "anew")}
     assert anew.keys() == now.keys() and anew != now
 
@@ -497,7 +623,8 @@ def test_what_changed_under_the_key_of_an_earlier_release_is_told(tmp_path: Path
         rows[place]["label"] = "warts"
     table = photo_table(tmp_path / "photos", rows, files)
     told: list[str] = []
-    options = recipe.Options(sources=(f"table={table}",), follows=(str(tmp_path / "v1"),))
+    key = tmp_path / "v1.work" / KEY_FILE
+    options = recipe.Options(sources=(f"table={table}",), follows=(str(tmp_path / "v1"),), key=key)
     recipes.build(recipe.RECIPE, options, tmp_path / "v2", workspace=tmp_path / "v2.work", tell=told.append)
     now = {row["file"]: (row["split"], row["personality"]) for row in owned(tmp_path / "v2")}
     assert now == of
@@ -533,9 +660,12 @@ def test_only_a_release_of_photos_can_be_followed(sample: Path, tmp_path: Path) 
 
 def test_only_the_public_split(tmp_path: Path) -> None:
     table = drawn(tmp_path / "photos", "acne", "warts", each=8)
-    whole = build(tmp_path, f"table={table}", out="whole")
-    public = build(tmp_path, f"table={table}", out="public", splits="test")
-    private = build(tmp_path, f"table={table}", out="private", splits="train,validation")
+    with pytest.raises(InputError, match="--key: none, with --splits .*the same key for the builds of all splits"):
+        build(tmp_path, f"table={table}", out="public", splits="test")
+    key = secret(tmp_path)
+    whole = build(tmp_path, f"table={table}", out="whole", key=key)
+    public = build(tmp_path, f"table={table}", out="public", splits="test", key=key)
+    private = build(tmp_path, f"table={table}", out="private", splits="train,validation", key=key)
     assert list(public.splits) == ["test"]
     assert public.splits["test"] == whole.splits["test"]
     assert private.splits["train"] == whole.splits["train"]
@@ -827,8 +957,9 @@ def test_a_model_that_is_down_stops_the_build(tmp_path: Path) -> None:
 def test_workers_order_and_place_change_nothing(tmp_path: Path) -> None:
     table = drawn(tmp_path / "here", *NAMES[:8], each=3)
     other = drawn(tmp_path / "there" / "deeper", *NAMES[:8], each=3)
-    build(tmp_path, f"table={table}", out="one")
-    build(tmp_path, f"table={other}", out="two", workers=2)
+    key = secret(tmp_path)
+    build(tmp_path, f"table={table}", out="one", key=key)
+    build(tmp_path, f"table={other}", out="two", workers=2, key=key)
     one, two = files_of(tmp_path / "one"), files_of(tmp_path / "two")
     assert one.keys() == two.keys()
     assert one == two
@@ -843,7 +974,7 @@ def test_a_killed_build_ends_with_the_same_bytes(tmp_path: Path) -> None:
     kill((work / "curation.sqlite").exists, *command, "--out", tmp_path / "killed", "--work", work)
     assert not (tmp_path / "killed").exists()
     build(tmp_path, f"table={table}", out="killed")
-    build(tmp_path, f"table={table}", out="undisturbed")
+    build(tmp_path, f"table={table}", out="undisturbed", key=work / KEY_FILE)
     assert files_of(tmp_path / "killed") == files_of(tmp_path / "undisturbed")
 
 
