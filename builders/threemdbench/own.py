@@ -22,6 +22,7 @@ from builders.threemdbench.sources import OWN
 from loaders.errors import InputError
 from loaders.files.bad_rows import BadRow
 from loaders.files.disk import write_whole
+from loaders.files.paths import is_there
 
 OWN_PHOTOS = "own-photos.jsonl"
 _LOST = (
@@ -101,13 +102,15 @@ def nameless(
     *,
     followed: Mapping[str, str],
     splits_apart: bool,
+    listed: Mapping[str, Iterable[str]],
 ) -> Nameless:
     """`origins` are name and origin of each source; the key is made on first use if the user names none. `followed` has
     the fingerprint of the key of each release that this one follows, if it has any. `splits_apart` says that other
     splits are for another build: chance goes by the ids, so that by two keys a photo could be in test and in train.
+    `listed` has the ids that options name: by a new key none is known, and whoever withdrew would be in the release.
 
-    Raises: InputError for a key that cannot be used, is not that of a release that is followed, is missing where the
-    splits are built apart, or that nothing needs.
+    Raises: InputError for a key that cannot be used, is not that of a release that is followed, is missing where it is
+    needed, or that nothing needs.
     """
     own = frozenset(name for name, origin in origins if origin == OWN)
     if own:
@@ -115,12 +118,23 @@ def nameless(
             found, expected = "none, with --splits and photos of your own", "the same key for the builds of all splits"
             do = f"Name the {KEY_FILE} of the other build's workspace. {CREATE_KEY}"
             raise InputError("--key", found=found, expected=expected, do=do)
+        if key is None and not is_there(workspace / KEY_FILE):
+            _refuse_listed(listed, own, workspace)
         for release, theirs in followed.items():
             require_key(key, workspace, release, theirs, lost=_LOST)
         return Nameless(own, read_key(key, workspace))
     if key:
         raise InputError("--key", found="no source of your own", expected="--source folder=DIR or table=FILE")
     return Nameless()
+
+
+def _refuse_listed(listed: Mapping[str, Iterable[str]], own: frozenset[str], workspace: Path) -> None:
+    for option, ids in listed.items():
+        if one := next((name for name in ids if name.rpartition("-")[0] in own), None):
+            do = f"Name the {KEY_FILE} of the workspace that they are from. If it is lost, build once without {option} "
+            do += f"for the {OWN_PHOTOS} that this leaves, write the list again by it, and publish nothing until then"
+            found = f"none, and {workspace} holds no {KEY_FILE}, but {option} names photos of your own, such as {one}"
+            raise InputError("--key", found=found, expected="the key that these names were made with", do=do)
 
 
 def leave_own(rows: Iterable[Row], known: Nameless, workspace: Path) -> Iterator[str]:

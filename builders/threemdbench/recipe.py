@@ -21,7 +21,7 @@ from builders.curation.review import Decision, Decisions, read_decisions
 from builders.curation.sampling import SPLIT_RULE, class_targets, read_prevalence
 from builders.licences import check_vouched, read_licence
 from builders.pipeline.rows import Row
-from builders.recipe import Build, ModelOptions, Plan, Recipe
+from builders.recipe import Build, ModelOptions, Plan, Recipe, withdrawn_keys
 from builders.release.preview import Table, by_split
 from builders.steps import Chat, Step, admit, images, unique
 from builders.threemdbench.authored import authored_digest
@@ -183,7 +183,6 @@ def plan(build: Build[Options]) -> Plan:
     MissingExtra.check("curation", purpose="curating photos")
     options, workspace = build.options, build.workspace
     targets = _targets(options)
-    read_decisions(options.decisions)  # a mistake is told before photos are fetched
     origins = [(source_name(text), origin_of(text)) for text in options.sources]
     before = open_followed(options.follows)
     hiding = _hiding(options, origins, workspace, before)
@@ -240,7 +239,9 @@ def _hiding(
 ) -> Nameless:
     followed = {one.name: one.key for one in before if one.key}
     apart = options.wanted_splits < RATIOS.keys()
-    return nameless(origins, options.key, workspace, followed=followed, splits_apart=apart)
+    # A mistake in one of these is told before photos are fetched.
+    listed = {"--withdrawn": withdrawn_keys(options.withdrawn), "--decisions": read_decisions(options.decisions).by_key}
+    return nameless(origins, options.key, workspace, followed=followed, splits_apart=apart, listed=listed)
 
 
 def _steps(

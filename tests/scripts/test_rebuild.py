@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from builders.pseudonyms import KEY_FILE, PUBLIC_KEY, fingerprint, require_key
 from builders.release.checkout import Checkout
 from builders.release.environment import Environment
 from loaders.manifest import Manifest
 from scripts.cli import execute
 from scripts.loopback_hub.hub import LoopbackHub
+from tests.builders.threemdbench.test_recipe import drawn
 from tests.parts.places import ROOT
 from tests.parts.processes import python
 
@@ -129,6 +131,30 @@ def test_a_source_that_is_no_path_is_left_to_the_build(
     words = ["--captions", word, "--code", str(checkout), "--out", str(tmp_path / "again")]
     with pytest.raises(Installed):
         execute(["rebuild", str(release), *words])
+
+
+def test_the_key_of_pseudonyms_is_asked_for_before_anything_is_installed(
+    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Installed(Exception):
+        pass
+
+    def made(*given: object) -> None:
+        raise Installed
+
+    monkeypatch.setattr(Environment, "made", made)
+    table, release, other = drawn(tmp_path / "photos", "acne"), tmp_path / "release", tmp_path / "other.key"
+    assert execute(["build", "3mdbench", "--source", f"table={table}", "--out", str(release)]) == 0
+    other.write_bytes(bytes(32))
+    words = ["rebuild", str(release), "--code", str(checkout), "--out", str(tmp_path / "again"), "--source"]
+    for given, found in (((), "Error --key found none, and "), ((f"--key={other}",), "another key than that of ")):
+        capsys.readouterr()
+        assert execute([*words, f"table={table}", *given]) == 2
+        said = " ".join(capsys.readouterr().err.split())
+        assert found in said and "If it is lost, the release cannot be built again" in said
+    with pytest.raises(Installed):
+        execute([*words, f"table={table}", "--key", str(tmp_path / "release.work" / KEY_FILE)])
+    require_key(None, tmp_path / "again", "what was invented", fingerprint(PUBLIC_KEY), lost="")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from PIL import Image, ImageOps
 from builders import recipe as recipes
 from builders.curation.review import NAME, Decision, Doubt, Item, Shown, read_decisions, read_queue, write_queue
 from builders.curation.review_page import write_review
+from builders.pseudonyms import KEY_FILE, pseudonym
 from builders.release.verify import verify
 from builders.threemdbench import recipe
 from loaders.errors import BedsideError, InputError
@@ -94,7 +95,7 @@ def test_decisions_are_applied(table: Path, first: Path, tmp_path: Path) -> None
     )
     with path.open("a", encoding="utf-8") as file:
         file.write(f"{fine},,reject,identifiable person\nnobody,,accept,\n")
-    manifest = build(tmp_path, f"table={table}", decisions=(path,))
+    manifest = build(tmp_path, f"table={table}", decisions=(path,), key=first / "release.work" / KEY_FILE)
     assert {row["file"] for row in owned(tmp_path / "release")} == {"little.png", "psoriasis.png", "warts.jpg"}
     assert reasons(tmp_path / "release") == {
         "curate: quality: small": 1,
@@ -103,8 +104,11 @@ def test_decisions_are_applied(table: Path, first: Path, tmp_path: Path) -> None
     }
     counted = manifest.settings["decisions"]
     assert counted == {
-        "sha256": read_decisions([path]).digest, "accepted": 1, "rejected": 2, "without a photo": 1
-    }  # fmt: skip
+        "sha256": pseudonym((first / "release.work" / KEY_FILE).read_bytes(), "digest", read_decisions([path]).digest),
+        "accepted": 1,
+        "rejected": 2,
+        "without a photo": 1,
+    }
     assert "1 were accepted and 2 rejected" in (tmp_path / "release" / "README.md").read_text(encoding="utf-8")
     assert verify(tmp_path / "release", row_check=recipe.check_row, measure=recipe.measure) == []
     # What was decided stays in the queue, so that the next export holds it too.
@@ -130,8 +134,8 @@ def test_the_same_decisions_give_the_same_bytes_in_any_order_and_any_workspace(
     rows = [(queue["acne"], "accept", ""), (queue["psoriasis"], "accept", "")]
     one = decide(tmp_path / "one.csv", *rows)
     other = [decide(tmp_path / f"{n}.csv", row) for n, row in enumerate(reversed(rows))]
-    build(tmp_path, f"table={table}", out="one", decisions=(one,))
-    build(tmp_path, f"table={table}", out="other", decisions=tuple(other))
+    build(tmp_path, f"table={table}", out="one", decisions=(one,), key=first / "release.work" / KEY_FILE)
+    build(tmp_path, f"table={table}", out="other", decisions=tuple(other), key=first / "release.work" / KEY_FILE)
     recipes.build(
         recipe.RECIPE,
         recipe.Options(sources=(f"table={table}",), decisions=(one,)),
@@ -152,7 +156,7 @@ def test_a_decision_on_another_file_of_the_same_name_is_not_applied(table: Path,
     little = queue_of(first)["acne"]
     path = tmp_path / "decisions.csv"
     path.write_text(f"image_id,decision,content\n{little.picture.key},accept,{'0' * 64}\n", encoding="utf-8")
-    manifest = build(tmp_path, f"table={table}", decisions=(path,))
+    manifest = build(tmp_path, f"table={table}", decisions=(path,), key=first / "release.work" / KEY_FILE)
     counted = manifest.settings["decisions"]
     assert isinstance(counted, dict)
     assert (counted["accepted"], counted["without a photo"]) == (0, 1)
@@ -163,7 +167,7 @@ def test_copies_accepted_under_two_diagnoses_are_refused(table: Path, first: Pat
     queue = queue_of(first)
     path = decide(tmp_path / "d.csv", *((queue[name], "accept", "") for name in ("eczema", "psoriasis")))
     with pytest.raises(InputError, match="accepted under different diagnoses.*eczema.*psoriasis"):
-        build(tmp_path, f"table={table}", decisions=(path,))
+        build(tmp_path, f"table={table}", decisions=(path,), key=first / "release.work" / KEY_FILE)
     assert not (tmp_path / "release").exists()
 
 
@@ -178,7 +182,8 @@ def test_photos_of_a_mixed_class_are_to_be_looked_at(tmp_path: Path) -> None:
     assert "Photos labelled spots count as acne, and the class is mixed: rosacea is in it." in item.doubts[0].text
     write_review([item], lambda _: photo("acne", 0), tmp_path / "page.html", title="x")
     assert (tmp_path / "page.html").read_text().count("<svg") == 2
-    given = {"labels": (f"table={labels}",), "mixed_labels": True}
+    key = tmp_path / "release.work" / KEY_FILE
+    given = {"labels": (f"table={labels}",), "mixed_labels": True, "key": key}
     no = decide(tmp_path / "no.csv", (item, "reject", "wrong diagnosis"))
     one = rows_of(tmp_path / "release")[0]["image_id"]
     no.write_text(no.read_text() + f"{one},,accept,\n")  # what is decided about a photo goes before its class
@@ -319,12 +324,12 @@ def test_an_image_that_is_gone_is_an_error(first: Path, tmp_path: Path, capsys: 
 
 
 def test_the_command_of_a_build_tells_of_borderline_photos_and_of_decisions(
-    table: Path, first: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ["build", "3mdbench", "--source", f"table={table}", "--workers", "1", "--out", str(tmp_path / "release")]
     assert execute(command) == 0
     assert "3 questions wait for review: bedside review" in capsys.readouterr().out
-    path = decide(tmp_path / "d.csv", (queue_of(first)["acne"], "accept", ""))
+    path = decide(tmp_path / "d.csv", (queue_of(tmp_path)["acne"], "accept", ""))
     assert execute([*command, "--overwrite", "--decisions", str(path)]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "Decisions: 1 accepted, 0 rejected; 0 about photos that are missing or have changed" in said

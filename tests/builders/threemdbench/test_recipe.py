@@ -287,6 +287,21 @@ def test_a_lost_key_is_said_to_be_lost(tmp_path: Path) -> None:
         build(tmp_path, f"table={table}", out="v2", follows=(str(tmp_path / "v1"),))
 
 
+@pytest.mark.parametrize("option", ["withdrawn", "decisions"])
+def test_lists_of_ones_own_photos_need_the_key_of_their_ids(tmp_path: Path, option: str) -> None:
+    table = drawn(tmp_path / "photos", "acne")
+    build(tmp_path, f"table={table}", out="v1")
+    gone = rows_of(tmp_path / "v1")[0]["image_id"]
+    path = tmp_path / "list"
+    path.write_text(f"{gone}\n" if option == "withdrawn" else f"image_id,decision\n{gone},reject\n", encoding="utf-8")
+    given: dict[str, Any] = {option: path if option == "withdrawn" else (path,)}
+    for _ in range(2):
+        with pytest.raises(InputError, match=f"--key: none, and .* but --{option} names photos .* such as {gone}"):
+            build(tmp_path, f"table={table}", out="v2", **given)
+    build(tmp_path, f"table={table}", out="v2", key=tmp_path / "v1.work" / KEY_FILE, **given)
+    assert len(rows_of(tmp_path / "v2")) == 2 and gone not in {row["image_id"] for row in rows_of(tmp_path / "v2")}
+
+
 def test_labels_of_ones_own_are_not_released(tmp_path: Path) -> None:
     files = {f"{n}.jpg": photo("acne", n) for n in range(4)}
     rows = [{"file": name, "label": "Doe" if name == "0.jpg" else "Roe"} for name in files]
