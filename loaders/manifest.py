@@ -77,8 +77,9 @@ IMAGES_OF = "images of "  # the prefix of such a source's name
 
 
 class Source(_Part):
-    """An input from which rows were made. `digest` is the SHA-256 of its file, or of everything it holds; images beside
-    a table are a separate source, IMAGES_OF it."""
+    """An input from which rows were made. `digest` is the SHA-256 of its file, or of everything it holds; by the key of
+    the release's pseudonyms if that holds names which the release hides. Images beside a table are a separate source,
+    IMAGES_OF it."""
 
     name: str
     digest: str
