@@ -67,10 +67,12 @@ _STOP = re.compile(r"[.;](?=\s|\Z)")
 _SPACE_BEFORE = re.compile(r" (?=[,.;:!?)\]](?!\d))")
 _NO_SPACE_AFTER = re.compile(r"[,;](?<=[a-z)][,;])(?=[A-Za-z])")
 # "Arrows.The", "Fig. 3.Source", "(front view)The"; "lesion(arrow)", but "lesion(s)".
-_GLUED = re.compile(r"\.(?:(?<=[a-z)]{2}\.)(?=[A-Z])|(?<=\d\.)(?=[A-Z][a-z]))|\)(?=[A-Z][a-z]{2})")
+_GLUED = re.compile(r"\.(?:(?<=[a-z)]{2}\.)(?=[A-Z])|(?<=\d\.)(?=[A-Z][a-z]))|\)(?=[A-Z][a-z]{2}|(?:CT|MRI) )")
 # "After the diagnosisThere is": a sentence that lost its stop.
 _GLUED_SENTENCES = re.compile(
-    r"[A-Z](?<=[a-z]{4}[A-Z])(?=(?:he|here|his|n|fter|xial|hest) | (?:cross|front|side|CT|MRI|chest)[ -])"
+    r"[A-Z](?<=[a-z]{4}[A-Z])(?=(?:he|here|his|hese|n|fter|xial|hest|nitial|oronal|agittal|omput(?:ed|eriz?ed)|"
+    r"easurement|lack|hite) | (?:cross|front|side|CT|MRI|chest)[ -])|"
+    r"[A-Z](?<=\b(?:CT|MR|US)[A-Z])(?=(?:he|here|his|hese) )|[A-Z](?<=\bMRI[A-Z])(?=(?:he|here|his|hese) )"
 )
 _COUNTED_TIME = re.compile(r"\d+ \w+\Z")
 _GLUED_BRACKET = re.compile(r"\((?<=[a-z]{3}\()(?=[a-z]{3})")

@@ -34,7 +34,7 @@ _SUBJECT = re.compile(
 _JOINED = re.compile(r"\b(?:and|or|nor)(?: \w+)? \Z|, \Z")
 # "Was before surgery misdiagnosed".
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|not) \Z")
-_ADVERBIAL = re.compile(r"(?:before|after|during|in|on|at|from) ")
+_ADVERBIAL = re.compile(r"(?:before|after|during|in|on|at|from|through) ")
 _PARTICIPLE = re.compile(r" (?:(?:mis)?[a-z]+ed|shown|seen|found|proven|known|taken)\b")
 # The place that a phrase or its bracket ends with, and the same place behind.
 _PLACE_AT_END = re.compile(

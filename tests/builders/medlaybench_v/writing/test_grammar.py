@@ -48,6 +48,8 @@ def test_polish(expert: str, expected: str) -> None:
         ),
         ("at the diagnosisThere is air, in an enhancedCT", "At the diagnosis. There is air, in an enhancedCT."),
         ("see Fig. 3.The tip", "See Fig. 3. The tip."),
+        ("before surgery CTThis is a side view", "Before surgery CT. This is a side view."),
+        ("at the diagnosisInitial MRI (arrow)CT exam", "At the diagnosis. Initial MRI (arrow) CT exam."),
         ("swelling and swelling, larger and larger", "Swelling, larger and larger."),
         ("the heart and heart valves", "The heart and heart valves."),
         ("note;", "Note."),

@@ -32,6 +32,7 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         # What tells when or where stands behind the verb.
         ("The mass was preoperatively misdiagnosed as a cyst.", "was misdiagnosed before surgery as"),
         ("The mass was pathologically classified as benign.", "was classified in the laboratory as"),
+        ("The needles are percutaneously inserted into the liver.", "are inserted through the skin into"),
         ("These findings were highly suggestive of a tumor.", "findings strongly suggested a tumor"),
         ("The result is suggestive of a tumor.", "result suggests a tumor"),
         # One patient, one article, one adjective.

@@ -632,6 +632,21 @@ def test_bands_and_tips_are_explained(caption: str, said: str) -> None:
         ("An increased prevertebral soft-tissue shadow.", "(in front of the spine)", "(front"),
         # A measure behind a bracket is the noun's, not that of the place.
         ("CT shows a para-aortic mass (6 cm × 3 cm).", "mass (6 cm × 3 cm)", "artery ("),
+        # Where a finding is stands behind it, not as a noun before a noun.
+        ("CT of a splenic hematoma.", "blood collection in the spleen", "spleen blood"),
+        ("Bilateral pulmonary nodules are seen.", "lumps in both lungs", "on both sides"),
+        ("CT shows left renal atrophy.", "shrinkage of the left kidney", "kidney shrinkage"),
+        ("A scan of tracheal stenosis.", "narrowing of the windpipe", "windpipe narrowing"),
+        ("CT showing bilateral hydronephrosis.", "swelling of both kidneys from trapped urine", "sides"),
+        # A normal part is no bulge, the collecting part of a kidney no pelvis that urine swells.
+        ("The right sinus of Valsalva is wide.", "sinus of Valsalva (pouch at", "bulge"),
+        ("US of the hydronephrotic renal pelvis.", "swollen urine-collecting part of the kidney", "pelvis"),
+        ("Loss of enamel in the cervical region of the tooth.", "cervical region", "neck"),
+        ("US of the kidney: cortical irregularity.", "cortical irregularity", "bone"),
+        ("CT of the iliac wing: cortical irregularity.", "uneven outer layer of the bone", "brain"),
+        ("Echo, apical 4 chamber view.", "4 chamber view from the heart's tip", "apical"),
+        ("An antero posterior radiograph of the pelvis.", "front-to-back X-ray", "posterior"),
+        ("An erect chest radiograph.", "upright chest X-ray", "erect"),
     ],
 )
 def test_what_strict_readers_found(caption: str, said: str, gone: str) -> None:
