@@ -647,6 +647,8 @@ def test_bands_and_tips_are_explained(caption: str, said: str) -> None:
         ("Echo, apical 4 chamber view.", "4 chamber view from the heart's tip", "apical"),
         ("An antero posterior radiograph of the pelvis.", "front-to-back X-ray", "posterior"),
         ("An erect chest radiograph.", "upright chest X-ray", "erect"),
+        ("The mass does not silhouette the heart.", "silhouette", "outline"),
+        ("Loss of the silhouette of the diaphragm.", "outline of the diaphragm", "silhouette"),
     ],
 )
 def test_what_strict_readers_found(caption: str, said: str, gone: str) -> None:
