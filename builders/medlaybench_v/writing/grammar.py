@@ -71,7 +71,7 @@ _GLUED = re.compile(r"\.(?:(?<=[a-z)]{2}\.)(?=[A-Z])|(?<=\d\.)(?=[A-Z][a-z]))|\)
 # "After the diagnosisThere is": a sentence that lost its stop.
 _GLUED_SENTENCES = re.compile(
     r"[A-Z](?<=[a-z]{4}[A-Z])(?=(?:he|here|his|hese|n|fter|xial|hest|nitial|oronal|agittal|omput(?:ed|eriz?ed)|"
-    r"easurement|lack|hite) | (?:cross|front|side|CT|MRI|chest)[ -])|"
+    r"easurement) | (?:cross|front|side|CT|MRI|chest)[ -])|"
     r"[A-Z](?<=\b(?:CT|MR|US)[A-Z])(?=(?:he|here|his|hese) )|[A-Z](?<=\bMRI[A-Z])(?=(?:he|here|his|hese) )"
 )
 _COUNTED_TIME = re.compile(r"\d+ \w+\Z")
