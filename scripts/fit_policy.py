@@ -77,7 +77,7 @@ def command(
     profiles = _profiles(corpus)
     asked = _Asked(judge or "", evaluator, clinician, tuple(base_url))
     known = read_labels(labels) if labels else _labelled(profiles, asked, out, most, seed)
-    fitted = fit(known, start, seed=seed, ridge=ridge)
+    fitted = fit(known, start, seed=seed, ridge=ridge, where=labels or "labels")
     _show_quality(fitted)
     name, policy, checks = replay(candidates(fitted.policy), profiles)
     _show_checks(name, checks)
@@ -154,6 +154,8 @@ def _show_quality(fitted: Fitted) -> None:
         )
         shown.add_row(kind, quality.n, quality.cases, *(_with_interval(*score) for score in scores))
     output.print(shown)
+    if untested := [kind for kind, quality in fitted.quality.items() if not quality.cases]:
+        output.print(f"No case was held out for {' and '.join(untested)}: how good the weights are is not known.")
 
 
 def _with_interval(score: float | None, interval: tuple[float, float] | None) -> str:

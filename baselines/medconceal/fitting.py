@@ -61,6 +61,8 @@ class Label:
     evaluator: str = BY_RULES
 
     def __post_init__(self) -> None:
+        if not self.case_id:
+            raise ValueError("case_id is empty")
         if self.category not in CATEGORIES:
             raise ValueError(f"category {self.category!r} is unknown")
         if not (0 <= self.overlap <= 1 and 0 <= self.label <= 1):
@@ -131,11 +133,14 @@ def held_out(case_id: str, seed: int = 0) -> bool:
     return int.from_bytes(digest[:8], "big") < HELD_OUT * 2**64
 
 
-def fit(labels: Sequence[Label], base: PolicyConfig, *, seed: int = 0, ridge: float = RIDGE) -> Fitted:
+def fit(
+    labels: Sequence[Label], base: PolicyConfig, *, seed: int = 0, ridge: float = RIDGE, where: object = "labels"
+) -> Fitted:
     """The policy `base` with weights fitted on four fifths of the cases, and their quality on the others.
 
-    `ridge` shrinks the deviations of the categories. The policy's `training` says what it was fitted on; it is a
-    stand-in if that includes labels of a scripted judge, or features from the rules or a scripted evaluator.
+    `ridge` shrinks the deviations of the categories; `where` says in errors where the labels are from. The policy's
+    `training` says what it was fitted on; it is a stand-in if that includes labels of a scripted judge, or features
+    from the rules or a scripted evaluator.
 
     Raises InputError if a labelled kind has fewer than 100 different feature vectors to fit on, or all its labels on
     one side of 0.5; if features of several evaluators are mixed; if there is no label at all; for a `ridge` that
@@ -144,9 +149,9 @@ def fit(labels: Sequence[Label], base: PolicyConfig, *, seed: int = 0, ridge: fl
     check_ridge(ridge)
     evaluators = sorted({label.evaluator for label in labels})
     if len(evaluators) > 1:
-        raise InputError(
-            "labels", found=f"features from {', '.join(evaluators)}", expected="features from one evaluator"
-        )
+        found = f"features from {', '.join(evaluators)}"
+        do = "Divide the labels by `evaluator`, and fit a policy on each"
+        raise InputError(where, found=found, expected="features from one evaluator", do=do)
     models: dict[str, Logistic] = {}
     quality: dict[str, Quality] = {}
     for kind in KINDS:
@@ -155,13 +160,13 @@ def fit(labels: Sequence[Label], base: PolicyConfig, *, seed: int = 0, ridge: fl
             continue
         train = [label for label in own if not held_out(label.case_id, seed)]
         test = [label for label in own if held_out(label.case_id, seed)]
-        _check_enough(train, kind)
+        _check_enough(train, kind, where)
         models[kind] = _logistic(train, ridge=ridge, overlap=kind == "reveal")
         quality[kind] = _quality(models[kind], test, float(np.mean([label.label for label in train])))
     if not models:
         expected = f"turns with at least {FEWEST} different feature vectors"
         do = "Pass a file that holds labels (--labels), or a --judge whose answers can be read"
-        raise InputError("labels", found="no label", expected=expected, do=do)
+        raise InputError(where, found="no label", expected=expected, do=do)
     sources = sorted({label.source for label in labels})
     digest = hashlib.sha256("\n".join(json.dumps(label.row, sort_keys=True) for label in labels).encode())
     training = {
@@ -190,19 +195,18 @@ def check_ridge(ridge: float) -> None:
         raise InputError("--ridge", found=str(ridge), expected="a number above 0")
 
 
-def _check_enough(labels: Sequence[Label], kind: Kind) -> None:
+def _check_enough(labels: Sequence[Label], kind: Kind, where: object) -> None:
     """Raises InputError if these labels cannot determine eleven weights."""
     different = len({label.features.vector for label in labels})
     sides = {label.label >= 0.5 for label in labels}
     if different < FEWEST or len(sides) < 2:
         found = f"{how_many(len(labels), 'label')} of kind {kind!r} with {different} different feature vectors"
+        found += ", outside the held-out fifth"
         found += ", all on one side of 0.5" * (len(sides) < 2)
-        expected = (
-            f"at least {FEWEST} different vectors outside the held-out fifth of the cases, and labels on both sides"
-        )
+        expected = f"at least {FEWEST} different vectors there, and labels on both sides"
         do = "Label more turns (--most), of more cases (--corpus) or of models' dialogues (--clinician), or use an "
         do += "evaluator that distinguishes turns (--evaluator)"
-        raise InputError("labels", found=found, expected=expected, do=do)
+        raise InputError(where, found=found, expected=expected, do=do)
 
 
 def _logistic(labels: Sequence[Label], *, ridge: float, overlap: bool) -> Logistic:

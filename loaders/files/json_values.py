@@ -21,15 +21,15 @@ _MARKS = ("\\ud", "\\uD", "\\u0000")
 _LEAVES = frozenset((str, bytes, int, float, bool, type(None)))  # the types of most values in a row
 
 
-def parse_json(data: bytes | str, where: object, *, expected: str = "JSON", do: str = "", once: bool = False) -> Any:
-    """JSON in UTF-8, as RFC 8259 defines it: no NaN, no unpaired surrogates, nested at most `MOST_DEPTH` deep.
-    With `once`, an object that holds a key twice is refused too: some programs read the first value, others the last.
+def parse_json(data: bytes | str, where: object, *, expected: str = "JSON", do: str = "") -> Any:
+    """JSON in UTF-8, as RFC 8259 defines it: no NaN, no unpaired surrogates, nested at most `MOST_DEPTH` deep; and each
+    key of an object once: of two, some programs read the first value, others the last.
 
     Raises: InputError for anything else.
     """
     text = decode(data, where) if isinstance(data, bytes) else data
     try:
-        value = json.loads(text, parse_constant=_no_number, object_pairs_hook=_each_once if once else None)
+        value = json.loads(text, parse_constant=_no_number, object_pairs_hook=_each_once)
     except json.JSONDecodeError as error:
         if other := mistaken(text[:_HEAD].encode("utf-8", "replace")):
             raise InputError(where, found=other[0], expected=expected, do=other[1]) from None
@@ -64,8 +64,8 @@ def _no_number(name: str) -> NoReturn:
 
 
 def read_json(path: Path, *, expected: str = "JSON", do: str = "") -> Any:
-    """The JSON in a file, each key once. Raises: InputError as `read_file` and `parse_json`."""
-    return parse_json(read_file(path, expected=expected, do=do), path, expected=expected, do=do, once=True)
+    """The JSON in a file. Raises: InputError as `read_file` and `parse_json`."""
+    return parse_json(read_file(path, expected=expected, do=do), path, expected=expected, do=do)
 
 
 def read_object(path: Path) -> dict[str, Any]:

@@ -252,6 +252,7 @@ def test_labels_are_read_from_jsonl_and_parquet(tmp_path) -> None:
     ("change", "says"),
     [
         ({"label": 2}, "row 2"),
+        ({"case_id": ""}, "case_id is empty"),
         ({"kind": "maybe"}, "kind is a text"),
         ({"category": "Boredom"}, "category 'Boredom'"),
         ({"DG": 1.5}, "feature DG"),
@@ -267,6 +268,9 @@ def test_a_wrong_label_names_its_row(change, says: str, tmp_path) -> None:
         read_labels(path)
     path.write_text("{")
     with pytest.raises(InputError, match=r"is incomplete JSON.*Fix or delete the line"):
+        read_labels(path)
+    path.write_text(json.dumps(row)[:-1] + ', "label": 0.5}')
+    with pytest.raises(InputError, match="labels.jsonl:1.*the key 'label' twice"):
         read_labels(path)
 
 
@@ -359,4 +363,11 @@ def test_the_command_fits_and_writes_a_policy(tmp_path, monkeypatch, capsys) -> 
     assert policy.training["stand_in"] is False and policy.training["evaluator"] == "an-evaluator"
     assert set(policy.training["quality"]) == {"reveal", "address"}
     assert (tmp_path / "policy.reliability.svg").read_text().count("<circle") >= 10
+    # All of one case: nothing is left to test the weights on, which a table of dashes does not say.
+    labels.write_text("".join(json.dumps(row | {"case_id": "a"}) + "\n" for row in rows))
+    assert execute(["fit-policy", "--labels", str(labels), "-o", str(out)]) in (0, 1)
+    assert "No case was held out for reveal and address" in " ".join(capsys.readouterr().out.split())
+    labels.write_text("".join(json.dumps(row) + "\n" for row in rows[:60]))
+    assert execute(["fit-policy", "--labels", str(labels), "-o", str(out)]) == 2
+    assert "labels.jsonl" in capsys.readouterr().err
     assert execute(["fit-policy", "-o", str(out)]) == 2

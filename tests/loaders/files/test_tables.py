@@ -226,11 +226,12 @@ def test_rows_of_json_lines(tmp_path: Path) -> None:
         f'{{"id": {deep}}}',
         "",
         '{"id": "2"}\r',
+        '{"id": "3", "id": "4"}',
     ]
     path = written(tmp_path / "a.jsonl", "\n".join(lines).encode() + b'\n{"id": "\xff"}\n{"id"')
     good, bad = told(path)
     assert [row["id"] for row in good] == ["1", "2"]
-    assert set(bad) == {f"a.jsonl:{number}" for number in (2, 3, 4, 5, 6, 7, 10, 11)}
+    assert set(bad) == {f"a.jsonl:{number}" for number in (2, 3, 4, 5, 6, 7, 10, 11, 12)}
     with pytest.raises(InputError):
         read_records(written(tmp_path / "b.jsonl", "no\njson\n"))
 
