@@ -147,6 +147,7 @@ audit: Check caption pairs with the fact gates: lost or changed numbers, sides, 
 info: Describe a corpus and its columns, or a release by its manifest; without a name, list all corpora.
 compare: Print the paper's numbers, yours and the difference, and which of the paper's conditions hold.
 table: Write the paper's tables with your runs' numbers and intervals: LaTeX, Markdown or CSV.
+check: Check that models can be opened: name, package, key, weights; nothing is asked, and nothing paid.
 plan: Estimate a run's requests, tokens and cost by role, and its statistical power; no model is called.
 contrast: Compare runs over the same cases: differences with intervals, and the paper's tests.
 rescore: Recompute a run's numbers from its stored dialogues, answers or embeddings; no model is called.
@@ -185,7 +186,7 @@ SECTIONS = {
     "Getting started": "demo info",
     "Releases": "build verify preview diff publish rebuild",
     "Sources and curation": "audit curate review cases fit-policy",
-    "Baselines": "run plan select endpoint rescore",
+    "Baselines": "run plan check select endpoint rescore",
     "Results": "compare table contrast report pack",
     "People": "study sheet ratings",
     "Plug-ins": "new",

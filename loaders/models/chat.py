@@ -25,6 +25,7 @@ import re
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from importlib.util import find_spec
 from typing import Any, Self, Unpack
 from urllib.parse import urlsplit
 
@@ -80,6 +81,10 @@ def open_model(
         # If they were not marked as stand-ins, their answers would pass for a model's.
         raise ModelError(name, found="is a provider for inspect_ai's own tests", do="Use scripted/... instead")
     _check_certificates(name)
+    if provider == "vllm" and not (base_url or os.environ.get("VLLM_BASE_URL")) and find_spec("vllm") is None:
+        # inspect_ai would say so with the first question, which may come after hours of other models.
+        do = "Name the address of its server (--base-url or VLLM_BASE_URL), or install vllm on a machine with a GPU"
+        raise ModelError(name, found="needs vLLM, which is not installed", do=do)
     with MissingExtra.needed("dialogue", purpose=f"the chat model {name}"):
         from inspect_ai import model as models
     # In one process, hf/ answers one prompt at a time: its batches depend on timing, and padding changes answers.

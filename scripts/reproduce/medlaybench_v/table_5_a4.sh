@@ -18,13 +18,13 @@
 # tokens back: 79,793 rows, less those whose licence forbids it. For each encoder the images once, and all captions.
 set -euo pipefail
 model="${1:-vllm/meta-llama/Llama-3.1-8B-Instruct}"
+encoders=(OpenAI-CLIP-Base CoCa-Large LAION-2B OpenCLIP-Huge PubMedCLIP BMC-CLIP PMC-CLIP BiomedCLIP)
+bedside check "$model" "${encoders[@]/#/--encoder=}"
 build() {
   bedside build medlaybench-v --captions eltorio/ROCOv2-radiology --model "$model" --condition "$1" --out "runs/$2"
 }
 rank() {
-  bedside run retrieval "runs/$1" --split test --method "$2" -o "runs/paper/$1" \
-    --model OpenAI-CLIP-Base --model CoCa-Large --model LAION-2B --model OpenCLIP-Huge \
-    --model PubMedCLIP --model BMC-CLIP --model PMC-CLIP --model BiomedCLIP
+  bedside run retrieval "runs/$1" --split test --method "$2" -o "runs/paper/$1" "${encoders[@]/#/--model=}"
 }
 build llm llm
 build llm+cui llm-cui

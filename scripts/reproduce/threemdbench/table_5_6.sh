@@ -26,8 +26,11 @@ set -euo pipefail
 data="${1:-official}"
 patient=vllm/meta-llama/Meta-Llama-3-8B-Instruct
 assessor=vllm/llava-hf/llava-onevision-qwen2-72b-ov-chat-hf
+doctors=(vllm/meta-llama/Llama-3.2-11B-Vision-Instruct vllm/Qwen/Qwen2-VL-7B-Instruct vllm/google/medgemma-4b-it
+  vllm/google/medgemma-27b-it vllm/google/gemma-3-27b-it)
 common=(--protocol authors ${LIMIT:+--limit "$LIMIT"} ${PROMPTS:+--prompts "$PROMPTS"})
 runs=()
+bedside check openai/gpt-4o-mini "${doctors[@]}" "$patient" "$assessor"
 play() { # doctor, setting, further options
   local out="runs/paper/${1##*/}-$2"
   bedside run consultation "$data" --doctor "$1" --patient "$patient" --assessor "$assessor" --setting "$2" \
@@ -49,9 +52,8 @@ if [ -n "${CUES:-}" ] || [ -e "$cues" ]; then
 else
   echo "no $cues: the setting with external cues is left out (table_8.sh makes them)" >&2
 fi
-for doctor in meta-llama/Llama-3.2-11B-Vision-Instruct Qwen/Qwen2-VL-7B-Instruct google/medgemma-4b-it \
-  google/medgemma-27b-it google/gemma-3-27b-it; do
-  play "vllm/$doctor" dialogue+image
+for doctor in "${doctors[@]}"; do
+  play "$doctor" dialogue+image
 done
 bedside compare "${runs[@]}"
 bedside contrast "${runs[@]}"

@@ -1,0 +1,75 @@
+"""`bedside check`, and that the recipes of the papers' tables check every model before the first is paid."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from loaders.errors import ModelError
+from loaders.models import chat
+from scripts.cli import execute
+
+FOLDER = Path(__file__).resolve().parents[2] / "scripts" / "reproduce"
+MODELS = ("--model", "--encoder", "--doctor", "--patient", "--assessor", "--clinician", "--evaluator", "--judge")
+SEVERAL = ("table_1_2_6", "table_3_4_6", "table_5_6", "table_5_a4")  # the recipes that play models in several commands
+
+
+@pytest.fixture(autouse=True)
+def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "AZUREAI_OPENAI_API_KEY", "OPENAI_BASE_URL", "VLLM_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_all_that_is_missing_is_told_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    encoders = ["--encoder", "random:ViT-B-32", "--encoder", "no-such"]
+    assert execute(["check", "scripted/echo", "openai/gpt-4o-mini", "nobody/m", *encoders]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "OPENAI_API_KEY" in shown and "nobody/m" in shown and "no-such" in shown
+    assert shown.count("can be opened") == 2
+    assert execute(["check", "scripted/echo"]) == 0
+    assert execute(["check"]) == 2
+    assert "expected models to check" in " ".join(capsys.readouterr().err.split())
+
+
+def test_vllm_without_package_or_address_is_told_before_the_first_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat, "find_spec", lambda name: None)
+    with pytest.raises(ModelError, match="not installed.*--base-url or VLLM_BASE_URL"):
+        chat.open_model("vllm/some/model")
+    chat.open_model("vllm/some/model", base_url="http://127.0.0.1:9/v1")
+    monkeypatch.setenv("VLLM_BASE_URL", "http://127.0.0.1:9/v1")
+    chat.open_model("vllm/some/model")
+
+
+def _commands(recipe: Path, folder: Path) -> list[list[str]]:
+    """The commands that a recipe gives, by a `bedside` that only writes them down."""
+    told = folder / "told"
+    stub = folder / "bin" / "bedside"
+    stub.parent.mkdir()
+    stub.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" end >> "{told}"\n')
+    stub.chmod(0o755)
+    path = {"PATH": f"{stub.parent}{os.pathsep}{os.environ['PATH']}"}
+    subprocess.run(
+        ["bash", recipe, "openai/given", "data"], cwd=folder, env=os.environ | path, check=False, capture_output=True
+    )
+    if not told.exists():
+        return []
+    return [one.split("\n") for one in told.read_text().removesuffix("\nend\n").split("\nend\n")]
+
+
+def _models(words: list[str]) -> set[str]:
+    """The models that a command names; a classifier is trained here, and not opened by `check`."""
+    if words[:2] == ["run", "classifier"]:
+        return set()
+    named = {words[at + 1] for at, word in enumerate(words[:-1]) if word in MODELS}
+    named |= {word.partition("=")[2] for word in words if word.partition("=")[0] in MODELS and "=" in word}
+    return named | {word for word in words[1:] if words[0] == "check" and not word.startswith("-")}
+
+
+@pytest.mark.parametrize("recipe", sorted(FOLDER.glob("*/*.sh")), ids=lambda recipe: recipe.stem)
+def test_a_recipe_checks_every_model_before_it_plays_the_first(recipe: Path, tmp_path: Path) -> None:
+    naming = [words for words in _commands(recipe, tmp_path) if _models(words)]
+    assert [words for words in naming if words[0] == "check"] == naming[:1] * (recipe.stem in SEVERAL)
+    assert set().union(*map(_models, naming)) == (_models(naming[0]) if naming else set())
