@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -28,6 +27,7 @@ from loaders.files.stores import Folder
 from tests.parts.chat_server import ChatServer
 from tests.parts.pictures import drawn, jpeg
 from tests.parts.places import ROOT
+from tests.parts.waiting import wait_until
 
 pytest.importorskip("ray", reason="needs the extra `ray`")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Ray's local clusters of several nodes are for Linux")
@@ -172,13 +172,6 @@ def told(done: Run) -> tuple[Any, ...]:
     return list(done.rows()), list(done.exclusions()), done.stages
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.05)
-
-
 def lines(log: Path) -> list[str]:
     return log.read_text().splitlines() if log.exists() else []
 
@@ -310,7 +303,7 @@ def test_a_killed_node_costs_its_batches_and_no_byte(
     log = tmp_path / "log"
 
     def kill() -> None:
-        wait_for(lambda: len(lines(log)) >= 4)
+        wait_until(lambda: len(lines(log)) >= 4)
         cluster.remove_node(lost, allow_graceful=False)
 
     killer = threading.Thread(target=kill)
@@ -327,7 +320,7 @@ def test_a_killed_driver_is_resumed_by_the_other_engine(
     command = [sys.executable, "-c", "import toy_on_ray; toy_on_ray.main()", str(workspace), str(log), "slow", bucket]
     driver = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE)
     store = Bucket(bucket) if bucket else Folder(workspace)
-    wait_for(lambda: len(store.list("results")) >= 4)
+    wait_until(lambda: len(store.list("results")) >= 4)
     driver.kill()
     driver.communicate()
     kept = len([name for name in store.list("results") if name.endswith(".json")]) - 1  # one is the source's

@@ -6,11 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
 from tests.parts.places import ROOT
+from tests.parts.waiting import PATIENCE, wait_until
 
 
 def starting(arguments: tuple[object, ...], variables: dict[str, str]) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def starting(arguments: tuple[object, ...], variables: dict[str, str]) -> dict[s
 
 def python(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
     """A finished process, whatever its exit code: `python("-c", code, path, TZ="UTC")`."""
-    return subprocess.run(**starting(arguments, variables), capture_output=True, timeout=300)
+    return subprocess.run(**starting(arguments, variables), capture_output=True, timeout=PATIENCE)
 
 
 def printed(*arguments: object, **variables: str) -> str:
@@ -40,8 +40,6 @@ def started(*arguments: object, **variables: str) -> subprocess.Popen[str]:
 def kill(due: Callable[[], bool], *arguments: object) -> None:
     """Start a process, and kill it with its workers once that is so."""
     process = subprocess.Popen(**starting(arguments, {}), stderr=subprocess.DEVNULL, start_new_session=True)
-    until = time.monotonic() + 60
-    while not due() and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.005)
+    wait_until(lambda: due() or process.poll() is not None, 0.005)
     os.killpg(process.pid, signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL

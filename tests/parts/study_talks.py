@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from loaders.models.messages import ChatModel
 from scripts.bench.study_players import ROLES, Acting
 from scripts.study.sample import patients
 from tests.parts.study_site import study
+from tests.parts.waiting import wait_until
 
 ORIGIN = "https://study.test"
 TURNS = (
@@ -157,12 +157,9 @@ class Visitor:
         if survey:
             self.do("after", difficulty="2", realism="3", tools="None")
 
-    def wait(self, seconds: float = 60.0) -> None:
+    def wait(self) -> None:
         """Wait until the patient has answered."""
-        until = time.monotonic() + seconds
-        while self.look("/status").json()["state"] == "preparing":
-            assert time.monotonic() < until, "no reply"
-            time.sleep(0.01)
+        wait_until(lambda: self.look("/status").json()["state"] != "preparing", 0.01)
         self.look()
 
     def _be(self) -> None:

@@ -23,6 +23,7 @@ from scripts.terminal import stopping
 from scripts.terminal.console import interruptible
 from tests.parts.chat_server import ChatServer
 from tests.parts.processes import printed, started, starting
+from tests.parts.waiting import PATIENCE, wait_until
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 ROLES = [word for role in ("doctor", "patient", "assessor") for word in (f"--{role}", f"openai-api/local/{role}")]
@@ -34,7 +35,7 @@ def server() -> Iterator[ChatServer]:
 
     def reply(body: dict[str, Any]) -> str:
         if len(running.requests) > 5:
-            running.stopping.wait(60)
+            running.stopping.wait(PATIENCE)
         return "What else?"
 
     with ChatServer(reply) as running:
@@ -50,10 +51,7 @@ def variables(server: ChatServer) -> dict[str, str]:
 
 
 def wait_for_requests(server: ChatServer) -> None:
-    end = time.monotonic() + 60
-    while len(server.requests) < 6:
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    wait_until(lambda: len(server.requests) >= 6)
 
 
 # In an evaluation the two others are tried below: in the background, and by a terminal that is closed.
@@ -64,7 +62,7 @@ def test_a_signal_ends_a_run_with_its_code_and_what_is_kept(
     process = started(*consultation(photos, tmp_path / "run", *more), **variables(server))
     wait_for_requests(server)
     process.send_signal(sign)
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == CODES[sign], said
     assert "0 of 4 dialogues are finished and every answer is in" in said and "Traceback" not in said
 
@@ -79,7 +77,7 @@ def test_a_stopped_run_of_captions_asks_for_the_others_alone(
     process = started(*words, tmp_path / "run", **variables(server))
     wait_for_requests(server)
     process.send_signal(sign)
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == (130 if sign == signal.SIGINT else -sign), said
     assert ("of 5 dialogues are finished and every answer is in" in said) == (sign == signal.SIGINT), said
     assert not (tmp_path / "run" / "dialogues.jsonl").exists()
@@ -107,7 +105,7 @@ def test_what_runs_in_the_background_ends_by_sigterm(photos: Path, server: ChatS
     time.sleep(0.5)
     assert process.poll() is None
     process.terminate()
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 143 and "every answer is in" in said, said
 
 

@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from scripts.cli import execute
 from scripts.study import serve
 from tests.parts.processes import started
 from tests.parts.study_talks import Visitor, visiting
+from tests.parts.waiting import PATIENCE, wait_until
 
 
 def listened(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[Site]:
@@ -109,14 +109,16 @@ def test_a_rehearsal_that_starts_again_invites_nobody_else(
 def test_a_server_that_is_asked_to_end_has_ended_well(sign: signal.Signals, tmp_path: Path) -> None:
     port = free_port()
     process = started("-m", "scripts", "study", "serve", "sample", tmp_path / "s", "--rehearsal", "--port", port)
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-            break
-        time.sleep(0.05)
+    wait_until(lambda: listens(port))
     process.send_signal(sign)
-    said, errors = process.communicate(timeout=60)
+    said, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0 and "Ctrl-C stops the server" in said and "Traceback" not in errors, errors
+
+
+def listens(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
 
 
 def test_a_rehearsal_of_any_task_begins_without_datasets(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import csv
 import json
 import re
-import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -35,6 +34,7 @@ from loaders.medconceal import AIMS
 from loaders.models.messages import Answer
 from tests.parts.study_site import login
 from tests.parts.study_talks import TURNS, Acting, Clock, Visitor, at_work, beside, links, talking, visiting
+from tests.parts.waiting import wait_until
 
 CASE = profiles()[0]
 
@@ -310,18 +310,18 @@ def test_nothing_replaces_a_model_that_fails(tmp_path: Path) -> None:
         person = at_work(client, links(site)[0])
         evaluator.nonsense = True
         person.do("say", text="Hello.")
-        until(lambda: evaluator.asked >= 6)
+        wait_until(lambda: evaluator.asked >= 6)
         assert person.look("/status").json()["state"] == "trouble"
         evaluator.nonsense = False
         person.wait()
-        until(lambda: person.look("/status").json()["state"] == "yours")
+        wait_until(lambda: person.look("/status").json()["state"] == "yours")
         person.look()
         assert len(person.replies) == 1
         patient.failing = True
         person.do("say", text="And now?")
-        until(lambda: person.look("/status").json()["state"] == "trouble")
+        wait_until(lambda: person.look("/status").json()["state"] == "trouble")
         clock.now += 181
-        until(lambda: person.look("/status").json()["state"] == "over")
+        wait_until(lambda: person.look("/status").json()["state"] == "over")
         person.look()
         assert person.title == "The chart" and "broke off for technical reasons" in person.page
     with StoreOf(site) as (store, _), store.reading() as connection:
@@ -344,9 +344,9 @@ def test_nothing_replaces_a_patient_whose_provider_turns_requests_away(
         person = at_work(client, links(site)[0])
         monkeypatch.setattr(patient, "ask", turned_away)
         person.do("say", text="Hello.")
-        until(lambda: person.look("/status").json()["state"] == "trouble")
+        wait_until(lambda: person.look("/status").json()["state"] == "trouble")
         monkeypatch.setattr(patient, "ask", ask)
-        until(lambda: person.look("/status").json()["state"] == "yours")
+        wait_until(lambda: person.look("/status").json()["state"] == "yours")
         person.look()
         assert len(person.replies) == 1
 
@@ -359,7 +359,7 @@ def test_a_restart_resumes_and_pays_for_no_answer_twice(tmp_path: Path) -> None:
     with visiting(site) as client:
         person = at_work(client, token)
         person.do("say", text="Hello, what worries you?")
-        until(lambda: acting["patient"].asked == 1)
+        wait_until(lambda: acting["patient"].asked == 1)
     acting["patient"].seconds = 0.0
     site = talking(tmp_path, models=True, per_person=1, players=acting)
     with visiting(site, first_wait=0.01) as client:  # nobody loads a page
@@ -368,9 +368,9 @@ def test_a_restart_resumes_and_pays_for_no_answer_twice(tmp_path: Path) -> None:
         assert len(person.replies) == 1
         acting["patient"].failing = True
         person.do("say", text="And now?")
-        until(lambda: person.look("/status").json()["state"] == "trouble")
+        wait_until(lambda: person.look("/status").json()["state"] == "trouble")
         acting["patient"].failing = False
-        until(lambda: person.look("/status").json()["state"] == "yours")
+        wait_until(lambda: person.look("/status").json()["state"] == "yours")
         page = client.post(login(site)).text
         assert re.search(r"Repeated after a restart</th><td>1; may have been paid for twice<", page)
     assert acting["evaluator"].asked == 2
@@ -427,7 +427,7 @@ def test_a_study_that_has_spent_its_budget_leads_nobody_into_a_talk(tmp_path: Pa
         with pytest.raises(ModelError, match="are spent"):
             site.check_dollars()
         person.do("say", text="And now?")
-        until(lambda: person.look("/status").json()["state"] == "over")
+        wait_until(lambda: person.look("/status").json()["state"] == "over")
         person.look()
         assert person.title == "About this study"  # and no further case
         waits.enter()
@@ -438,13 +438,6 @@ def test_a_study_that_has_spent_its_budget_leads_nobody_into_a_talk(tmp_path: Pa
 
 
 # --- Parts ------------------------------------------------------------------------------------------------------------
-
-
-def until(holds) -> None:
-    end = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def site_replies(client):

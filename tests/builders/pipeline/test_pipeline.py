@@ -41,6 +41,7 @@ from loaders.files.bad_rows import BadRow
 from loaders.files.kinds import AS_UTF8
 from loaders.files.texts import NOT_UTF8
 from scripts.terminal.progress import Bars
+from tests.parts.waiting import wait_until
 
 SCHEMA = pa.schema([("id", pa.string()), ("split", pa.string()), ("licence", pa.string()), ("n", pa.int64())])
 DOUBLED = SCHEMA.append(pa.field("double", pa.int64()))
@@ -622,13 +623,6 @@ def test_workers_are_kept_from_stage_to_stage(toy: Any, tmp_path: Path) -> None:
     assert len(who["odd"] | who["double"]) <= 2
 
 
-def wait_for(condition: Any, seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.05)
-
-
 def gone(pid: int) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -650,10 +644,10 @@ def test_no_worker_outlives_the_build(whom: Callable[[int, int], None], stop: si
         text=True,
         start_new_session=True,
     )
-    wait_for(lambda: sum(line.startswith("double") for line in calls(tmp_path)) == 2)
+    wait_until(lambda: sum(line.startswith("double") for line in calls(tmp_path)) == 2)
     workers = [int(line.split()[2]) for line in calls(tmp_path) if line.startswith("double")]
     whom(process.pid, stop)
-    wait_for(lambda: all(map(gone, workers)))
+    wait_until(lambda: all(map(gone, workers)))
     _, said = process.communicate(timeout=120)
     assert "Traceback" not in said
     if stop != signal.SIGKILL:

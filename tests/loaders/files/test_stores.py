@@ -19,6 +19,7 @@ from loaders.files import lease
 from loaders.files.bucket import Bucket, client
 from loaders.files.stores import Folder, Store
 from tests.parts.google_store import GoogleStore
+from tests.parts.waiting import wait_until
 
 pytest.importorskip("s3fs", reason="needs the extra `s3`")
 
@@ -215,19 +216,11 @@ def test_a_lease_is_renewed_and_its_loss_noticed(
     ):
         (name,) = store.list(lease.FOLDER)
         first = store.read(name)
-        _wait(lambda: store.read(name) != first)
+        wait_until(lambda: store.read(name) != first)
         check()
         store.put(f"{lease.FOLDER}/00000002.json", b"{}")
-        _wait(lambda: _raises(check))
+        wait_until(lambda: _raises(check))
         check()
-
-
-def _wait(until: Callable[[], bool]) -> None:
-    for _ in range(600):
-        if until():
-            return
-        lease.threading.Event().wait(0.01)
-    pytest.fail("waited in vain")
 
 
 def _raises(check: Callable[[], None]) -> bool:

@@ -17,13 +17,14 @@ from scripts.terminal import stopping
 from scripts.terminal.console import output
 from scripts.terminal.streams import _Results, _Stream
 from tests.parts.processes import starting
+from tests.parts.waiting import PATIENCE
 
 INFO = ("-m", "scripts", "info", "medlaybench-v")
 FULL = Path("/dev/full")
 
 
 def ended(out: int | IO[str], err: int | IO[str], *words: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(**starting(words, {}), stdout=out, stderr=err, timeout=60)
+    return subprocess.run(**starting(words, {}), stdout=out, stderr=err, timeout=PATIENCE)
 
 
 def unread() -> int:
@@ -63,7 +64,7 @@ def test_no_file_takes_the_place_of_a_stream_that_is_closed(tmp_path: Path) -> N
         "print('said'); print('said', file=sys.stderr); os.write(1, b'said'); sys.stdout.flush()\n"
         "os.write(number, repr((number, sys.stdin.read())).encode())\n"
     )
-    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], timeout=PATIENCE).returncode == 0
     assert file.read_text() == "(3, '')"
 
 
