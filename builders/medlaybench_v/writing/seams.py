@@ -23,7 +23,13 @@ _HEAD_END = re.compile(
     r"through|over|along|for|into|atop|due)\b| \("
 )
 # "There are no effusions", "nodules are seen"; of several things joined each number may be meant.
-_THERE = re.compile(r"\b(there) (is|are|was|were)((?: (?:also|again|no|still|now|clearly))*) \Z", re.IGNORECASE)
+_THERE = re.compile(
+    r"\b(there) (is|are|was|were)((?: (?:also|again|no|still|now|clearly))*(?: a [a-z]+ amount of)?) \Z",
+    re.IGNORECASE,
+)
+# "Small effusions" are "a small amount of fluid".
+_FLUID = re.compile(r"fluid (?:around|in|between|inside) ")
+_SIZED = re.compile(r"(?:\b(an?|the) )?\b(small|large|tiny|moderate|massive|huge) \Z", re.IGNORECASE)
 _VERB = re.compile(r" (is|are|was|were|has|have)\b")
 _NUMBER = {"is": "are", "was": "were", "has": "have", "are": "is", "were": "was", "have": "has"}
 _ONE = frozenset(("is", "was", "has"))
@@ -74,10 +80,12 @@ def agreeing(before: str, said: str, behind: str, many: bool) -> tuple[str, str]
     """What stands before and behind a thing, with its verb in the thing's number; `many` tells the number of the word
     that the thing is said for."""
     several = is_many(said)
+    near = before[-_FAR:]
+    if _FLUID.match(said) and (sized := _SIZED.search(near)):
+        before = f"{before[: -len(sized[0])]}{sized[1] or 'a'} {sized[2].lower()} amount of "
     if several is many:
         return before, behind
-    near = before[-_FAR:]
-    if (there := _THERE.search(near)) and (there[2].lower() in _ONE) is several:
+    if (there := _THERE.search(before[-_FAR:])) and (there[2].lower() in _ONE) is several:
         return f"{before[: -len(there[0])]}{there[1]} {_NUMBER[there[2].lower()]}{there[3]} ", behind
     verb = _VERB.match(behind)
     if verb and (verb[1] in _ONE) is several and not _JOINED.search(near) and _SUBJECT.search(near):

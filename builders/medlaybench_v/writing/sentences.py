@@ -94,6 +94,8 @@ _GOES_ON = re.compile(
 )
 # "A view of showing a tear": the caption lost a word.
 _DANGLING = re.compile(r"[ ](?:of|in|on|at|with|from|for)\Z")
+# "A scan and", "a scan. A view", "a scan with an arrow": what shows something is not the picture.
+_NO_SUBJECT = re.compile(r"[.;]| (?:and|or)\Z|\bwith (?:[\w-]+ ){0,2}arrow(?:head)?s?\Z")
 _ENDS_AS_PICTURE = re.compile(rf"\b(?:{_HEADS}|slide|section|phase|reconstruction)(?:[ ]\([^()]*\))?\Z")
 _SEVERAL = re.compile(r"\b(?:image|view|section|slice|cut|film|scan)s of\b", re.IGNORECASE)
 _ENDS_IN_PICTURES = re.compile(rf"\b(?:{_HEADS}|cut|recording|reconstruction)s\Z")
@@ -497,8 +499,9 @@ def _may_be_verb(word: str) -> bool:
 def _shows_something(sentence: str, picture: re.Match[str] | None) -> str | None:
     """A picture, or another thing, that shows something, as a sentence; None for what is not."""
     which = _WHICH_SHOWS.search(sentence) if " which " in sentence or " that " in sentence else None
-    if which and not inside_brackets(sentence, which.start()) and not _has_verb(sentence[: which.start()]):
-        sentence = f"{sentence[: which.start()]} showing {sentence[which.end() :]}"
+    before = sentence[: which.start()] if which else ""
+    if which and not (before.endswith(" of") or inside_brackets(sentence, which.start()) or _has_verb(before)):
+        sentence = f"{before} showing {sentence[which.end() :]}"  # "two of which show" names its own subject
         picture = _PICTURE.match(sentence)
     shown = _shown(sentence, picture) if picture else None
     if shown is not None:
@@ -510,10 +513,11 @@ def _shows_something(sentence: str, picture: re.Match[str] | None) -> str | None
     subject = _BRACKETS.sub("", before).rstrip(", ")
     if (
         not subject
-        or re.search(r"[:;.–—]| - ", subject)
+        or re.search(r"[:–—]| - ", subject)
+        or _NO_SUBJECT.search(subject)
         or len(subject.split()) > _LONG_SUBJECT
         or _PLACED.match(subject)
-        or subject.endswith((" and", " or", " as", " by", " for", " of"))
+        or subject.endswith((" as", " by", " for", " of"))
         or _has_verb(subject)
         or _OWN_VERB.match(behind)
     ):
@@ -544,14 +548,14 @@ def _shown(first: str, picture: re.Match[str]) -> str | None:
     showing = _SHOWING.search(behind)
     if showing is None or _FINITE_BEFORE.search(behind[: showing.start()]):
         return article + _small(first) if article and _SHOWN_BEHIND.match(behind) else None
-    before = _DANGLING.sub("", behind[: showing.start()].rstrip(","))
+    before = _DANGLING.sub("", behind[: showing.start()]).rstrip(",")  # "turned on, showing" has lost no word
     if before.startswith(":") or _SEVERAL_BEHIND_COLON.search(before):
         return None
     if _SIDED.match(before):
         before = f" of the{before}" if not re.search(rf"\b(?:{_HEADS})\b", before) else before
     elif before and not _GOES_ON.match(before) and (not _ENDS_AS_PICTURE.search(before) or "imaging" in before):
         article = ""  # "CT arterial phase shows": what the stack names is not clear
-    if before.endswith((" and", " or")) or re.search(r"[.;]", before) or _WITH_OBJECT.search(before):
+    if _NO_SUBJECT.search(before) or _WITH_OBJECT.search(before):
         return None
     if _MAIN_VERB_AFTER.search(behind[showing.end() :]):
         return None
