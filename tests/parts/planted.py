@@ -1,4 +1,8 @@
-"""Posts with planted identifiers, and names of medicine that must stay: what is planted, by form."""
+"""Posts with planted identifiers, texts that only look like it, and names of medicine that must stay.
+
+`planted.txt` and `kinds.txt` hold posts, `lookalikes.txt` texts; a file with "third" in its name was drawn at random
+from what was written together with the other, and looked at only after the rules were mended.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from builders.curation.identifiers.letters import in_plain_letters
 from tests.parts.places import ROOT
 
 FOLDER = ROOT / "tests" / "identifiers"
@@ -19,6 +24,15 @@ class Post:
     form: str
     text: str
     planted: tuple[str, ...]
+
+    def left(self, scrubbed: str) -> list[str]:
+        """What is planted and still there, in these letters or in plain ones."""
+        return [one for one in self.planted if one in scrubbed or in_plain_letters(one) in scrubbed]
+
+    def lost(self, scrubbed: str) -> list[str]:
+        """What is not planted and no longer there."""
+        pieces = re.split("|".join(map(re.escape, self.planted)), self.text) if self.planted else [self.text]
+        return [piece for piece in pieces if piece not in scrubbed]
 
 
 def posts(path: Path = FOLDER / "planted.txt") -> list[Post]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cache
+from ipaddress import ip_address, ip_network
 from typing import Any
 
-from builders.curation.identifiers.rules import Rule, masked, part, rule, without_spans
+from builders.curation.identifiers.rules import UPPER, Rule, masked, part, rule, without_spans
 from loaders.errors import MissingExtra
 
 # --- E-mail and web addresses -----------------------------------------------------------------------------------------
@@ -39,10 +40,16 @@ _TELLING = (
     rf"| [a-z0-9]{{1,40}}(?:{_JOIN}[\w.+-]{{1,64}}){{1,4}} )"
 )
 _EMAILS = (
+    rule("user", r"(?<![\w@])@[\w.=-]{1,64}:[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}"),
     rule("link", r"\bh(?:xx|tt)ps?(?:\s?:\s?|\[:\])/\s?/\s?(?:[^\s\[\]]|\[(?:\.|dot)\]){1,400}"),
     rule("email", r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}(?<![.-])"),
-    # What follows may be a name on a platform, "me @jane_doe": hosts have no underscore, these do.
-    rule("email", rf"\b{_LOCAL}{_AT}[\w-]{{1,63}}(?:(?:{_DOT}|\s?\.\s?)[\w-]{{2,63}}){{0,4}}"),
+    # What follows may be a name on a platform, "me @jane_doe": hosts have no underscore, these do. What follows a blank
+    # is a host or a provider: "cramps @ night" is a time.
+    rule(
+        "email",
+        rf"\b{_LOCAL}{_AT}(?:(?<!\s)|(?={_PROVIDERS}\b|[\w-]{{1,63}}(?:{_DOT}|\s\.\s|\.)(?=\w)))"
+        rf"[\w-]{{1,63}}(?:(?:{_DOT}|\s?\.\s?)[\w-]{{2,63}}){{0,4}}",
+    ),
     rule("email", rf"\b{_LOCAL}\s+at\s+[a-z0-9-]{{1,63}}(?:{_DOT}[a-z]{{2,20}}){{1,4}}\b"),
     rule("email", rf"\b{_TELLING}\s+at\s+{_PROVIDERS}\b(?:\s?\.\s?[a-z]{{2,3}})?"),
     rule("email", rf"\b{_LOCAL}\s+at\s+(?:gmail|hotmail|googlemail|icloud|protonmail|ymail)\b(?:\s?\.?\s?com\b)?"),
@@ -76,17 +83,42 @@ _LINKS = (
     ),
     rule(
         "link",
-        r"\b(?:\d{1,3}\.){3}\d{1,3}\b | \b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b "
-        r"| \b(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}\b",
+        r"(?<![\w.:])[0-9a-f:]{3,39}(?:(?:\d{1,3}\.){3}\d{1,3})?(?:%\w{1,16})?(?![\w:]|\.\d)",
+        lambda m: _if_host(m),
     ),
+    rule("link", r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)", lambda m: _if_host(m)),
+    rule("link", r"\b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b | \b(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}\b"),
 )
+# Where four numbers with points between them are the version of a program, or a place in a book.
+_VERSION = re.compile(
+    r"\b(?:versions?|v|firmware|software|apps?|updates?|build|release|ios|android|windows|chapter|section)\b",
+    re.IGNORECASE,
+)
+_HOST = re.compile(r"\b(?:ip(?:v4)?|address|host|server|log(?:ged|ging|in|s)?|from)\b", re.IGNORECASE)
+_HOSTS = [ip_network(one) for one in ("2000::/3", "fc00::/7", "fe80::/10")]
+
+
+def _if_host(match: re.Match[str]) -> str:
+    """The mark of a link for the address of a machine, otherwise the text itself: "::" and "1::2" are none."""
+    try:
+        address = ip_address(match[0])
+    except ValueError:
+        return match[0]
+    if address.version == 6:
+        return "[link]" if any(address in hosts for hosts in _HOSTS) else match[0]
+    before = match.string[max(0, match.start() - 40) : match.start()]
+    small = int(match[0].partition(".")[0]) <= 30
+    return match[0] if small and _VERSION.search(before) and not _HOST.search(before) else "[link]"
+
 
 # --- Names on other platforms -----------------------------------------------------------------------------------------
 
 _HANDLE = r"[a-z0-9][\w.#-]{2,30}[\w]"
 _ODD = r"(?=[\w.#-]{0,32}(?:\d|_|\#|\w\.\w))"  # a token that is not a word
 _CALLED = part("account")
+_NO_HANDLE = part("no handle")
 _USERS = (
+    rule("user", r"\blive:(?:\.cid\.)?[a-z0-9][\w.-]{2,63}\w"),
     rule(
         "user",
         r"(?<![\w/])/?(?:u|user)\s?/\s?[\w-]{3,20} | (?<![\w@.])@[a-z][\w.]{0,63}\w{2} "
@@ -96,20 +128,37 @@ _USERS = (
     rule("user", r"\b[a-z0-9]*+(?<=[a-z0-9])(?:_++[a-z0-9]++)+_*"),
     rule(
         "user",
-        rf"\b({_PLATFORMS}(?:\s(?:{_CALLED}|page|name|id|tag|me|is|it's|at|on|as|under|there|here)){{0,4}}\s*"
-        rf"(?:[:=@(]|->|[-–]\s|\s|,\s)\s*@?[\"“'‘]?){_ODD}{_HANDLE}",
+        rf"\b((?:add|find|follow|friend|dm|pm|msg|message|hmu|hit|look)\s(?:me|us)(?:\s(?:up|on|at|as|under|here|there|via"
+        rf"|by|in|{_PLATFORMS})){{0,4}}(?:\s?[:=,(–-]\s?|\s)[@$]?[\"“'‘]?){_ODD}(?!\d){_HANDLE}",
         r"\1[user]",
     ),
     rule(
         "user",
-        rf"\b((?:{_PLATFORMS}|my|his|her|the)\s{_CALLED}(?:\s(?:on|for|over)\s(?:\w+\s)?\w+)?"
-        rf"(?:\s(?:is|was)|\s?[:=]|,)\s+@?[\"“'‘]?)(?!(?:the|a|an|not|my|in|on|under|of|is|it)\b)[a-z][\w.#-]{{2,}}",
+        rf"\b((?:i['’]?m|i\sam|me|us|we['’]re)\s(?:\w+\s)?on\s{_PLATFORMS}\s(?:as|under)\s@?[\"“'‘]?)(?!{_NO_HANDLE}\b)"
+        rf"[^\W\d][\w.'’-]{{2,}}(?:\s(?-i:[{UPPER}])[\w'’-]+){{0,2}}",
+        r"\1[user]",
+    ),
+    rule(
+        "user",
+        rf"\b((?:my|his|her|the)\s(?:\w+\s){{0,2}}{_CALLED}(?:\s(?:is|was)|\s?[:=]|,)\s+@?[\"“'‘]?){_ODD}(?!\d){_HANDLE}",
+        r"\1[user]",
+    ),
+    rule(
+        "user",
+        rf"\b({_PLATFORMS}(?:\s(?:{_CALLED}|page|name|id|tag|me|is|it's|at|on|as|under|there|here)){{0,4}}\s*"
+        rf"(?:[:=@(]|->|[-–]\s|\s|,\s)\s*(?:@|\$(?!\d))?[\"“'‘]?){_ODD}{_HANDLE}",
+        r"\1[user]",
+    ),
+    rule(
+        "user",
+        rf"\b((?:{_PLATFORMS}\s|(?:my|his|her|the)\s(?!(?:log-?in|account(?!\sname)|profile)\b)){_CALLED}(?:\s(?:on|for|over)\s(?:\w+\s)?\w+)?"
+        rf"(?:\s(?:is|was)|\s?[:=]|,)\s+@?[\"“'‘]?)(?!{_NO_HANDLE}\b)[a-z][\w.#-]{{2,}}",
         r"\1[user]",
     ),
     rule("user", rf"\b({_PLATFORMS}\s?[:=@]\s?@?)(?!https?)[a-z][\w.#-]{{2,}}", r"\1[user]"),
     rule(
         "user",
-        rf"\b((?:user|username|redditor|poster|handle|i'm|i\sam)\s@?[\"“'‘]?){_ODD}(?!\d){_HANDLE}(?<!"
+        rf"\b((?:user|username|log-?in|redditor|poster|handle|i'm|i\sam)\s@?[\"“'‘]?){_ODD}(?!\d){_HANDLE}(?<!"
         rf"\dm)(?<!\df)",
         r"\1[user]",
     ),
@@ -195,7 +244,7 @@ def without_phones(text: str, counts: Counter[str]) -> str:
 def _linkify() -> Any:
     with MissingExtra.needed("threads", purpose="finding e-mail and web addresses"):
         from linkify_it import LinkifyIt
-    return LinkifyIt(options={"fuzzy_link": True, "fuzzy_email": True, "fuzzy_ip": True})
+    return LinkifyIt(options={"fuzzy_link": True, "fuzzy_email": True, "fuzzy_ip": False})
 
 
 @cache

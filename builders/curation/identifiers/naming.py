@@ -86,7 +86,7 @@ def _cased(pattern: str) -> re.Pattern[str]:
 CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
     (
         _cased(
-            rf"(?<![\w'’-])(?!MS\b|MR\b|PA\b|NP\b)(?i:{_TITLE})\b\.?,?(?:[ \t]+(?i:dr|hab|med|n|univ|rer"
+            rf"(?<![\w'’-])(?!MS\b|MR\b|PA\b|NP\b|(?<=\d )Fr\b)(?i:{_TITLE})\b\.?,?(?:[ \t]+(?i:dr|hab|med|n|univ|rer"
             rf"|nat|habil|{_TITLE})\b\.?){{0,4}}[ \t]+NAME"
         ),
         _named,

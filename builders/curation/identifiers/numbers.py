@@ -137,12 +137,27 @@ _COMPOUND = (
     r"|SAR|ALN|LCL|SHR|BGB|DS|TAS|CPI|GS|HCV|HPV|COVID|SARS|CYP|BRCA|PMID|NCT|DOI|ICD|RS)[\s-]?\d)"
 )
 RECORDS = (
+    # Wallets, keys and what else is too long to be a word or a dose.
+    rule("number", r"(?<!\w)(?=\d*[a-z])(?=(?:[a-z]*\d){3})[a-z0-9]{24,}(?!\w) | \b[\w-]{3,}\.eth\b"),
+    rule("number", r"(?<!\w)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)"),
     rule(
         "number",
-        r"\b((?:plates?|reg(?:istration)?|number\splate|licen[cs]e\splate|tags?|car|truck"
-        r"|van)(?:\s(?:number|is|was|reads?|no\.?|with|my))*[\s:=,(]*[\"“'‘]?)"
-        r"(?=[A-Z0-9ÄÖÜ\s-]*\d)(?=[A-Z0-9ÄÖÜ\s-]*[A-ZÄÖÜ])[A-Z0-9ÄÖÜ]{1,4}(?:[\s-][A-Z0-9]{1,5}){0,2}(?"
-        r"![a-z])(?<=[A-Z0-9]{2})",
+        r"\b((?i:pnr|record\slocator|(?:booking|reservation|confirmation)\s(?:ref(?:erence)?|code|number|no\.?))"
+        r"(?i:\s?(?:is|was|[:=\#,(])){0,2}\s*)[A-Z0-9]{5,12}\b",
+        r"\1[number]",
+        cased=True,
+    ),
+    rule(
+        "number",
+        r"\b((?i:flight)(?i:\s?(?:no\.?|number|is|was|[:=\#])){0,2}\s*)(?!A3\d\d|B7\d\d)[A-Z][A-Z0-9]\s?\d{2,4}\b",
+        r"\1[number]",
+        cased=True,
+    ),
+    rule(
+        "number",
+        rf"\b((?:{part('plate of a car')})(?:\s(?:number|is|was|reads?|no\.?|with|my))*[\s:=,(]*[\"“'‘]?)"
+        r"(?![CTLS]\d{1,2}\b)(?=[A-Z0-9ÄÖÜ\s-]*\d)(?=[A-Z0-9ÄÖÜ\s-]*[A-ZÄÖÜ])[A-Z0-9ÄÖÜ]{1,4}(?:[\s-][A-Z0-9]{1,5}){0,2}"
+        r"(?![A-Za-z])(?<=[A-Z0-9]{2})",
         lambda m: m[1] + _if_plate(m[0][len(m[1]) :]),
         cased=True,
     ),
@@ -152,6 +167,14 @@ RECORDS = (
         lambda m: m[1] + _if_long(m[0][len(m[1]) :], 4),
     ),
     rule("number", rf"\b({_LOOSE}{_NUMBER}{_IS}){_TOKEN}{_NO_DOSE}", lambda m: m[1] + _if_long(m[0][len(m[1]) :], 3)),
+    # "The ticket that they gave me is", "the number on my wristband says".
+    rule(
+        "number",
+        r"\b((?:ticket|claim|case|reference|ref|file|record|complaint|wristband|bracelet|booking|reservation|policy|badge|id)"
+        r"(?:\s[a-z'’]+){0,4}?\s?(?:\sis|\swas|\ssays|\sreads|\ssaid|[:=\#])\s?\#?)"
+        rf"(?=(?:[a-z/-]{{0,5}}\d){{4}}){_TOKEN}(?!\.\d|\s?steps){_NO_DOSE}",
+        lambda m: m[1] + _if_long(m[0][len(m[1]) :], 6),
+    ),
     rule(
         "number",
         rf"\b((?:ID|No|Nr|Ref|Reference|number|account|file|case|record|chart|licen[cs]e|policy"
@@ -159,6 +182,7 @@ RECORDS = (
         lambda m: m[1] + _if_long(m[0][len(m[1]) :], 5),
     ),
 )
+_DEGREES = r"-?\d{1,3}\.\d{3,8}\s?°?"
 LONG = (
     rule("number", r"\b\d{3}[-\s]\d{2}[-\s]\d{4}\b"),
     rule("number", r"(?<!\w)\#\s?\d{4,}[\d-]*\b"),
@@ -176,10 +200,26 @@ LONG = (
         rf"(?:-[A-Z0-9]{{1,20}}){{0,5}}(?![\w-])",
         cased=True,
     ),
-    rule("number", rf"(?<![\w-]){_COMPOUND}[a-z]{{1,3}}[-\s]?\d{{5,}}\b(?!\s?(?:mg|iu|steps))", cased=True),
+    rule("number", rf"(?<![\w-]){_COMPOUND}[a-z]{{1,3}}-?\d{{5,}}\b(?!\s?(?:mg|iu|steps))", cased=True),
     rule("number", r"(?<![\w.])(?:\d[ -]?){7,40}\d(?![\w.]\w)(?!\w)"),
     rule("number", r"(?<![\w.,])\d{2,4}(?:[./-]\d{2,5}){2,6}(?!\w|,\d)", lambda m: _if_long(m[0], 8)),
     rule("number", r"(?<![\w.,/-])-?\d{1,3}\.\d{4,}\s?°?\s?[NS]?\s?,\s?-?\d{1,3}\.\d{4,}\s?°?\s?[EW]?"),
+    rule(
+        "number",
+        rf"(?<!\w)(?:[NS]\s?{_DEGREES}[\s,;/]{{1,3}}[EW]\s?{_DEGREES}"
+        rf"|{_DEGREES}\s?[NS][\s,;/]{{1,3}}{_DEGREES}\s?[EW]\b)",
+    ),
+    rule(
+        "number",
+        r"(?<![\w.])\d{1,3}\s?[°º]\s?\d{1,2}(?:\.\d{1,6})?\s?['′’]"
+        r"(?:\s?\d{1,2}(?:\.\d{1,6})?\s?(?:[\"″”]|''))?\s?[NSEWO]\b",
+    ),
+    rule(
+        "number",
+        r"\b((?:gps|coord(?:inate)?s?|lat(?:itude)?|geo|location)\b[^\d\n]{0,20}?)"
+        r"-?\d{1,3}\.\d{2,8}[\s,;/]{1,3}(?:lon\w*[\s:=]{1,3})?-?\d{1,3}\.\d{2,8}",
+        r"\1[number]",
+    ),
 )
 
 
@@ -189,11 +229,26 @@ def _if_long(said: str, least: int) -> str:
 
 
 def _if_plate(said: str) -> str:
-    """The mark of a number for something that may be on a plate: five to eight letters and digits."""
-    return "[number]" if 4 <= sum(map(str.isalnum, said)) <= 8 else said
+    """The mark of a number for something that may be on a plate: four to eight letters and digits."""
+    return "[number]" if 4 <= sum(map(str.isalnum, said)) <= 8 and any(map(str.isdigit, said)) else said
+
+
+_IBAN = r"(?<!\w)[a-z][\s.-]?[a-z](?:[\s.-]{0,2}\d){2}(?:[\s.–-]{0,2}[a-z0-9]){11,30}(?!\w)"
+
+
+def _if_iban(match: re.Match[str]) -> str:
+    """The mark of a number in place of an account's, however it is spaced; what follows it stays."""
+    ends = [at for at in range(match.end(), match.start(), -1) if not match.string[at : at + 1].isalnum()]
+    for end in ends:
+        said = re.sub("[^A-Z0-9]", "", match.string[match.start() : end].upper())
+        moved = "".join(str(int(sign, 36)) for sign in said[4:] + said[:4])
+        if 15 <= len(said) <= 34 and 2 * sum(map(str.isdigit, said)) >= len(said) and int(moved) % 97 == 1:
+            return f"[number]{match.string[end : match.end()]}"
+    return match[0]
 
 
 ACCOUNTS = (
+    rule("number", _IBAN, _if_iban),
     rule("number", r"\b[A-Z]{2}\d{2}(?:\s?[A-Z0-9]{4}){3,7}(?:\s?[A-Z0-9]{1,3})?\b", cased=True),
     rule("number", r"(?<![\w.,+/-])\d{4}(?:[ -]?\d{4}){3}(?!\w|[ .,-]\d)"),
 )

@@ -88,6 +88,14 @@ _STREETS = (
         cased=True,
     ),
     rule("place", r"\bP\.?\s?O\.?\s?Box\s\d+\b"),
+    # Three words, or a code with a plus, for a spot on the map.
+    rule("place", r"(?<![:/\w])/{2,3}\s?[^\W\d_]{3,20}(?:\.[^\W\d_]{3,20}){2}\b"),
+    rule("place", r"\b(what3words\b[^.\n]{0,20}?)[^\W\d_]{3,20}(?:\.[^\W\d_]{3,20}){2}\b", r"\1[place]"),
+    rule(
+        "place",
+        r"(?<![\w+])(?=[A-Z]*\d)(?=\d*[A-Z])(?:[23456789CFGHJMPQRVWX]{4}){1,2}\+[23456789CFGHJMPQRVWX]{2,3}(?![\w+])",
+        cased=True,
+    ),
 )
 _STATES = part("state")
 _UNITS = r"(?!MG|ML|KG|CM|MM|AM|PM|HR|YO|ST\b|ND\b|RD\b|TH\b|WK|MO\b|IU|CC|FT|LB|OZ|UG)"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from builders.curation.privacy import SPAN, mask_names, scrub, survivors
 from loaders.spans import shares_span, spans, words
-from tests.parts.planted import Post, medical, posts
+from tests.parts.planted import FOLDER, Post, medical, posts
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,24 @@ from tests.parts.planted import Post, medical, posts
         ("a sophomore at Ohio State so no car", "a sophomore at [institution] so no car", {"institution": 1}),
         ("my gran is 94 years old", "my gran is over 89 years old", {"age": 1}),
         ("record 12345678", "record [number]", {"number": 1}),
+        ("the number on my wristband says 7741229", "the number on my wristband says [number]", {"number": 1}),
+        ("the ticket they gave me: 5582031", "the ticket they gave me: [number]", {"number": 1}),
+        ("booking code ABCDEF, flight LH 1234", "booking code [number], flight [number]", {"number": 2}),
+        ("D E 8 9 3 7 0 4 0 0 4 4 0 5 3 2 0 1 3 0 0 0 it is", "[number] it is", {"number": 1}),
+        ("came from fe80::1%eth0 and 203.0.113.9:8080", "came from [link] and [link]:8080", {"link": 2}),
+        ("2001:db8::ffff:192.0.2.1", "[link]", {"link": 1}),
+        ("my clinic app shows 203.0.113.9 today", "my clinic app shows [link] today", {"link": 1}),
+        ("48° 51' N 2° 21' E or GPS 40.71, -74.00", "[number] [number] or GPS [number]", {"number": 3}),
+        ("at 9G8F+6X, what3words index.home.raft", "at [place], what3words [place]", {"place": 2}),
+        ("my eth is healme.eth", "my eth is [number]", {"number": 1}),
+        ("𝗷𝗮𝗻𝗲.roe@example.com", "[email]", {"email": 1}),
+        ("jane\u200b.roe@exam\u00adple.com", "[email]", {"email": 1}),
+        ("my number ۰۹۱۲ ۳۴۵ ۶۷۸۹", "my number [number]", {"number": 1}),
+        ("7\ufe0f\u20e37\ufe0f\u20e30 555 0199 call", "[phone] call", {"phone": 1}),
+        ("kate.moss at gm\u0430il", "[email]", {"email": 1}),
+        ("I'm on telegram as bogdan, write", "I'm on telegram as [user], write", {"user": 1}),
+        ("hit me up at lungfish.77", "hit me up at [user]", {"user": 1}),
+        ("CK 415 555 0132", "CK [phone]", {"phone": 1}),
     ],
 )
 def test_identifiers_are_generalised(text: str, expected: str, kinds: dict[str, int]) -> None:
@@ -54,10 +72,20 @@ def test_identifiers_are_generalised(text: str, expected: str, kinds: dict[str, 
     assert found.counts == kinds
 
 
-@pytest.mark.parametrize("post", posts(), ids=lambda post: f"{post.form}: {post.planted[0]}")
+@pytest.mark.parametrize(
+    "post", [*posts(), *posts(FOLDER / "kinds.txt")], ids=lambda post: f"{post.form}: {post.planted[0]}"
+)
 def test_what_people_write_about_themselves_is_removed(post: Post) -> None:
-    left = scrub(post.text).text
-    assert not [planted for planted in post.planted if planted in left]
+    assert not post.left(scrub(post.text).text)
+
+
+# A helpline is a telephone number to the rules.
+_HELPLINE = "Poison control 1-800-222-1222 was so kind when my toddler ate the iron pills"
+
+
+@pytest.mark.parametrize("post", posts(FOLDER / "lookalikes.txt"), ids=lambda post: f"{post.form}: {post.text[:30]}")
+def test_what_only_looks_like_an_identifier_stays(post: Post) -> None:
+    assert bool(post.lost(scrub(post.text).text)) == (post.text == _HELPLINE)
 
 
 @pytest.mark.parametrize(
@@ -81,6 +109,14 @@ def test_names_of_medicine_stay(said: str) -> None:
         "In Germany and in California doctors say so",
         "HbA1c 8.4%, eGFR 12, PSA 4.1, L4/L5, T2 signal, 58 mm",
         "Take 20 mg, May 5 mg be enough?",
+        "The dose of 40000 units, at 12000 steps, in 20000 patients, 1500-2000 mg/day",
+        "my account is locked and my login is broken; he added me on facebook as friend",
+        "plates and 12 screws, plate PHILOS 3.5, plate T10-T12, soft plaque LAD 50%",
+        "it was 8 @ 8, pain @ night. And CT shows (A) a nodule",
+        "12::1 odds, std::vector, my hgb 11.2, dose 10-20-40-80-160, readings 145 152 138 161 149 171",
+        "c.1521_1523delCTT, chr17:41276045, rs429358, C20H25N3O",
+        "BP 110-130/70-90 in 2019-2021, the software is 10.5.2.1, chapter 3.2.1.4",
+        "мама and β-blocker, ２０ mg, 10² \ue000",
     ],
 )
 def test_facts_stay(text: str) -> None:
@@ -97,6 +133,16 @@ def test_user_names_are_removed_everywhere() -> None:
 def test_a_scrubbed_text_holds_nothing_more_to_take(text: str) -> None:
     once = scrub(text).text
     assert scrub(once).text == once
+
+
+@pytest.mark.parametrize("name", ["quiet_harbour_81", "ｑｕｉｅｔ_harbour_８１"])
+def test_a_name_is_found_in_other_letters(name: str) -> None:
+    assert scrub("ｑｕｉｅｔ_harbour_81 here", [name]).text == "[user] here"
+
+
+def test_numbers_that_belong_to_nobody_come_back_in_a_text_that_holds_an_identifier() -> None:
+    said = "PMID 33301246 and SNOMED 22298006, mail a.b@example.com"
+    assert scrub(said).text == "PMID 33301246 and SNOMED 22298006, mail [email]"
 
 
 def test_names_within_a_quotation_are_masked() -> None:

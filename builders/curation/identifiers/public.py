@@ -1,0 +1,72 @@
+"""Numbers that belong to nobody, though they look like a record, a telephone number or an address.
+
+Codes of diseases, drugs, genes, papers and trials, years, doses and values of a laboratory are set aside before
+identifiers are looked for, and put back afterwards.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from builders.curation.identifiers.rules import part
+
+_VALUE = r"(?:[<>~+-]\s?)?(?!0\d)\d{1,7}(?:[.,]\d{1,3})?"
+_PHONE = r"\d{3}[\s.-]\d{3}[\s.-]\d{4}\b"
+_IS = r"(?:\s(?:is|was|of|at|went|from|levels?|counts?)){0,3}[\s:=]{1,3}"
+_DIOPTRES = r"[+-]\d{1,2}\.\d\d"
+_PUBLIC = re.compile(
+    rf"""
+    (?:\bhttps?://(?:dx\.)?doi\.org/ | \bdoi:?\s?(?:\.org/)?) 10\.\d{{4,9}}/[^\s\[\]"'<>@]*[^\W_]
+    | \b{part("public code")}(?:\s(?:code|number|no\.?|id)s?)?[\s:#]{{1,3}}[a-z]{{0,2}}\d[\d.-]{{2,18}}(?:\d|[a-z]\b)
+    | \b{part("public number")}\b
+    | \b{part("measured")}{_IS}(?!{_PHONE}){_VALUE}(?:(?:\s?,)?\s{_VALUE}){{0,11}}(?![\w/-])
+    | \bo[dsu][\s:]{{1,2}}{_DIOPTRES}(?:\s?/?\s?{_DIOPTRES})?(?:\s?x\s?\d{{1,3}})?\b
+    | \bapgars?[\s:]{{1,2}}\d{{1,2}}/\d{{1,2}}(?:/\d{{1,2}})?\b
+    | (?<![\w/.-])[12]?\d\d-[12]?\d\d/\d{{2,3}}(?:-\d{{2,3}})?(?![\w/-])
+    | (?<![\w.,/-])\d{{1,5}}\s?[–-]\s?\d{{1,5}}\s?{part("unit")}\b
+    | (?<![\d/-])(?:19|20)\d\d\s?[–-]\s?(?:19|20)\d\d(?![\d/-])
+    | (?P<series>(?<![\w.,+(/-])[1-9]\d{{1,2}}(?:(?:-|,?\s)\d{{1,3}}){{4,20}}(?![\w/-]|[.,]\d))
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_FIRST, _LAST = 0xE000, 0xF8FF  # for private use: neither letters nor digits, and no rule knows them
+_STANDS_FOR = re.compile(f"[{chr(_FIRST)}-{chr(_LAST)}]")
+
+
+def set_aside(text: str) -> tuple[str, list[str]]:
+    """The text with one character for each public number, and these numbers; a text that uses such characters itself is
+    left as it is."""
+    if _STANDS_FOR.search(text):
+        return text, []
+    kept: list[str] = []
+
+    def stand_in(match: re.Match[str]) -> str:
+        if match["series"] and not _measured(match["series"]):
+            return match[0]
+        kept.append(match[0])
+        return chr(_FIRST + len(kept) - 1)
+
+    return _PUBLIC.sub(stand_in, text, count=_LAST - _FIRST), kept
+
+
+def put_back(text: str, kept: list[str]) -> str:
+    """The text with the numbers that were set aside.
+
+    >>> put_back(*set_aside("PMID 33301246, since 2023-2024"))
+    'PMID 33301246, since 2023-2024'
+    """
+    return _STANDS_FOR.sub(lambda match: kept[ord(match[0]) - _FIRST], text) if kept else text
+
+
+def _measured(series: str) -> bool:
+    """Whether numbers in a row are values or doses, not the groups of one number: all of three digits, too many for a
+    telephone number, or each larger, or each smaller, than the one before.
+
+    >>> _measured("145 152 138 161 149 171"), _measured("60-50-40-30-20-10"), _measured("12 34 98 76 55")
+    (True, True, False)
+    """
+    groups = re.findall(r"\d+", series)
+    rises = [int(one) < int(other) for one, other in pairwise(groups)]
+    falls = [int(one) > int(other) for one, other in pairwise(groups)]
+    return all(rises) or all(falls) or (len(groups) > 5 and all(len(group) == 3 for group in groups))
