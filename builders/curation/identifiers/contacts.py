@@ -47,7 +47,7 @@ _EMAILS = (
     # is a host or a provider: "cramps @ night" is a time.
     rule(
         "email",
-        rf"\b{_LOCAL}{_AT}(?:(?<!\s)|(?={_PROVIDERS}\b|[\w-]{{1,63}}(?:{_DOT}|\s\.\s|\.)(?=\w)))"
+        rf"\b{_LOCAL}{_AT}(?:(?<!\s)|(?<=at[)\]}}>]\s)|(?={_PROVIDERS}\b|[\w-]{{1,63}}(?:{_DOT}|\s\.\s|\.)(?=\w)))"
         rf"[\w-]{{1,63}}(?:(?:{_DOT}|\s?\.\s?)[\w-]{{2,63}}){{0,4}}",
     ),
     rule("email", rf"\b{_LOCAL}\s+at\s+[a-z0-9-]{{1,63}}(?:{_DOT}[a-z]{{2,20}}){{1,4}}\b"),
@@ -134,7 +134,13 @@ _USERS = (
     ),
     rule(
         "user",
-        rf"\b((?:i['’]?m|i\sam|me|us|we['’]re)\s(?:\w+\s)?on\s{_PLATFORMS}\s(?:as|under)\s@?[\"“'‘]?)(?!{_NO_HANDLE}\b)"
+        rf"\b((?:add|find|follow|friend|dm|pm|msg|message|ping|look\sfor|search(?:\sfor)?)\s@?)"
+        rf"(?:{_ODD}|(?=\w*(?-i:[a-z][A-Z])))(?!\d){_HANDLE}(?=,?\s(?:on|over\son|via)\s{_PLATFORMS}\b)",
+        r"\1[user]",
+    ),
+    rule(
+        "user",
+        rf"\b((?:i['’]?m|i\s\w+|me|us|we['’]re|we\s\w+)\s(?:\w+\s)?on\s{_PLATFORMS}\s(?:as|under)\s@?[\"“'‘]?)(?!{_NO_HANDLE}\b)"
         rf"[^\W\d][\w.'’-]{{2,}}(?:\s(?-i:[{UPPER}])[\w'’-]+){{0,2}}",
         r"\1[user]",
     ),
@@ -152,7 +158,7 @@ _USERS = (
     rule(
         "user",
         rf"\b((?:{_PLATFORMS}\s|(?:my|his|her|the)\s(?!(?:log-?in|account(?!\sname)|profile)\b)){_CALLED}(?:\s(?:on|for|over)\s(?:\w+\s)?\w+)?"
-        rf"(?:\s(?:is|was)|\s?[:=]|,)\s+@?[\"“'‘]?)(?!{_NO_HANDLE}\b)[a-z][\w.#-]{{2,}}",
+        rf"(?:\s(?:is|was)|['’]s|\s?[:=]|,)\s+@?[\"“'‘]?)(?!{_NO_HANDLE}\b)[a-z][\w.#-]{{2,}}",
         r"\1[user]",
     ),
     rule("user", rf"\b({_PLATFORMS}\s?[:=@]\s?@?)(?!https?)[a-z][\w.#-]{{2,}}", r"\1[user]"),

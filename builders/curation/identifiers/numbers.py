@@ -138,7 +138,7 @@ _COMPOUND = (
 )
 RECORDS = (
     # Wallets, keys and what else is too long to be a word or a dose.
-    rule("number", r"(?<!\w)(?=\d*[a-z])(?=(?:[a-z]*\d){3})[a-z0-9]{24,}(?!\w) | \b[\w-]{3,}\.eth\b"),
+    rule("number", r"(?<!\w)(?=\d*[a-z])(?=(?:[a-z]*\d){3})[a-z0-9]{24,}(?!\w) | (?<![\w-])[\w-]{3,63}\.eth\b"),
     rule("number", r"(?<!\w)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)"),
     rule(
         "number",
@@ -146,6 +146,18 @@ RECORDS = (
         r"(?i:\s?(?:is|was|[:=\#,(])){0,2}\s*)[A-Z0-9]{5,12}\b",
         r"\1[number]",
         cased=True,
+    ),
+    rule(
+        "number",
+        r"\b((?i:code|ref(?:erence)?|id|number|no\.?|nr\.?)(?i:\s?(?:is|was|[:=\#])){0,2}\s)"
+        r"(?=\d*[A-Z])(?=[A-Z]*\d[A-Z]*\d)[A-Z0-9]{7,16}\b",
+        r"\1[number]",
+        cased=True,
+    ),
+    rule(
+        "number",
+        r"\b((?:password|pass\s?code|pwd)(?:\s(?:is|was)|\s?[:=])?\s?)(?=\S{0,30}\d)[^\s\[\]]{3,40}[^\s\[\].,;:!?)]",
+        r"\1[number]",
     ),
     rule(
         "number",
@@ -163,10 +175,14 @@ RECORDS = (
     ),
     rule(
         "number",
-        rf"\b({_STRICT}{_NUMBER}?(?:'s|’s)?{_IS})(?!\d{{1,3}}\b(?!\s?[a-z]*\d)){_TOKEN}{_NO_DOSE}",
+        rf"\b({_STRICT}{_NUMBER}?(?![a-z])(?:'s|’s)?{_IS})(?!\d{{1,3}}\b(?!\s?[a-z]*\d)){_TOKEN}{_NO_DOSE}",
         lambda m: m[1] + _if_long(m[0][len(m[1]) :], 4),
     ),
-    rule("number", rf"\b({_LOOSE}{_NUMBER}{_IS}){_TOKEN}{_NO_DOSE}", lambda m: m[1] + _if_long(m[0][len(m[1]) :], 3)),
+    rule(
+        "number",
+        rf"\b({_LOOSE}{_NUMBER}(?![a-z]){_IS}){_TOKEN}{_NO_DOSE}",
+        lambda m: m[1] + _if_long(m[0][len(m[1]) :], 3),
+    ),
     # "The ticket that they gave me is", "the number on my wristband says".
     rule(
         "number",
@@ -178,7 +194,7 @@ RECORDS = (
     rule(
         "number",
         rf"\b((?:ID|No|Nr|Ref|Reference|number|account|file|case|record|chart|licen[cs]e|policy"
-        rf"|passport|badge)\.?{_IS}){_TOKEN}{_NO_DOSE}",
+        rf"|passport|badge)\.?(?![a-z]){_IS}){_TOKEN}{_NO_DOSE}",
         lambda m: m[1] + _if_long(m[0][len(m[1]) :], 5),
     ),
 )

@@ -75,7 +75,7 @@ _STREETS = (
     ),
     rule(
         "place",
-        rf"\b((?i:at|to|is|near)\s)\d{{1,4}}[a-z]?,?\s(?:The\s)?{CAPITAL}(?:\s{CAPITAL})?",
+        rf"\b((?i:at|to|is|near)\s)\d{{1,4}}[a-z]?,?\s(?!(?:Gy|Hz|Sv|Bq|Pa|Fr)\b)(?:The\s)?{CAPITAL}(?:\s{CAPITAL})?",
         lambda m: m[0] if is_no_name(m[0].split()[-1]) or is_medical(m[0].split()[-1]) else f"{m[1]}[place]",
         cased=True,
     ),

@@ -17,19 +17,26 @@ _IS = r"(?:\s(?:is|was|of|at|went|from|levels?|counts?)){0,3}[\s:=]{1,3}"
 _DIOPTRES = r"[+-]\d{1,2}\.\d\d"
 _PUBLIC = re.compile(
     rf"""
+    (?:
     (?:\bhttps?://(?:dx\.)?doi\.org/ | \bdoi:?\s?(?:\.org/)?) 10\.\d{{4,9}}/[^\s\[\]"'<>@]*[^\W_]
-    | \b{part("public code")}(?:\s(?:code|number|no\.?|id)s?)?[\s:#]{{1,3}}[a-z]{{0,2}}\d[\d.-]{{2,18}}(?:\d|[a-z]\b)
-    | \b{part("public number")}\b
+    | \b{part("public code")}(?:\s(?:code|number|no\.?|id)s?)?[\s:#]{{1,3}}
+      (?:[a-z]\d\d[a-z]{{2}}\d\d\b|[a-z]{{0,2}}\d[\d.-]{{2,18}}(?:\d|[a-z]\b))
+    | (?<![\w@./-]){part("public number")}(?![\w@/-]|\.\w)
     | \b{part("measured")}{_IS}(?!{_PHONE}){_VALUE}(?:(?:\s?,)?\s{_VALUE}){{0,11}}(?![\w/-])
     | \bo[dsu][\s:]{{1,2}}{_DIOPTRES}(?:\s?/?\s?{_DIOPTRES})?(?:\s?x\s?\d{{1,3}})?\b
+    | \b(?:lots?|batch)(?:\s(?:no\.?|number))?[\s:#]{{1,2}}(?-i:(?=[A-Z]*\d)[A-Z0-9]{{5,10}})\b
     | \bapgars?[\s:]{{1,2}}\d{{1,2}}/\d{{1,2}}(?:/\d{{1,2}})?\b
     | (?<![\w/.-])[12]?\d\d-[12]?\d\d/\d{{2,3}}(?:-\d{{2,3}})?(?![\w/-])
     | (?<![\w.,/-])\d{{1,5}}\s?[–-]\s?\d{{1,5}}\s?{part("unit")}\b
     | (?<![\d/-])(?:19|20)\d\d\s?[–-]\s?(?:19|20)\d\d(?![\d/-])
-    | (?P<series>(?<![\w.,+(/-])[1-9]\d{{1,2}}(?:(?:-|,?\s)\d{{1,3}}){{4,20}}(?![\w/-]|[.,]\d))
+    | (?P<series>(?<![\w.,+(/-])[1-9]\d{{1,2}}(?:(?:[-/]|,?\s)\d{{1,3}}){{3,20}}(?![\w/-]|[.,]\d))
+    )(?![\w.+-]{{0,64}}@)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_LEADS_TO = r"(?:\W{1,3}(?:is|was|as|me|us|on|at)){0,2}\W{0,3}$"
+_NUMBER_OF = re.compile(rf"(?:\b(?:number|id|no|card|account|acct|{part('telephone')})\b|\#){_LEADS_TO}", re.IGNORECASE)
+_NAME_OF = re.compile(rf"\b(?:{part('platform')}|{part('account')}|user|u/){_LEADS_TO}", re.IGNORECASE)
 _FIRST, _LAST = 0xE000, 0xF8FF  # for private use: neither letters nor digits, and no rule knows them
 _STANDS_FOR = re.compile(f"[{chr(_FIRST)}-{chr(_LAST)}]")
 
@@ -42,7 +49,10 @@ def set_aside(text: str) -> tuple[str, list[str]]:
     kept: list[str] = []
 
     def stand_in(match: re.Match[str]) -> str:
-        if match["series"] and not _measured(match["series"]):
+        before = match.string[max(0, match.start() - 20) : match.start()]
+        if _NAME_OF.search(before):
+            return match[0]
+        if match["series"] and (_NUMBER_OF.search(before) or not _measured(match["series"])):
             return match[0]
         kept.append(match[0])
         return chr(_FIRST + len(kept) - 1)
@@ -60,13 +70,14 @@ def put_back(text: str, kept: list[str]) -> str:
 
 
 def _measured(series: str) -> bool:
-    """Whether numbers in a row are values or doses, not the groups of one number: all of three digits, too many for a
-    telephone number, or each larger, or each smaller, than the one before.
+    """Whether numbers in a row are values or doses, not the groups of one number: four or more of three digits, or five
+    or more, each larger, or each smaller, than the one before.
 
-    >>> _measured("145 152 138 161 149 171"), _measured("60-50-40-30-20-10"), _measured("12 34 98 76 55")
+    >>> _measured("145 152 138 161"), _measured("60-50-40-30-20-10"), _measured("12 34 98 76 55")
     (True, True, False)
     """
     groups = re.findall(r"\d+", series)
     rises = [int(one) < int(other) for one, other in pairwise(groups)]
     falls = [int(one) > int(other) for one, other in pairwise(groups)]
-    return all(rises) or all(falls) or (len(groups) > 5 and all(len(group) == 3 for group in groups))
+    ordered = len(groups) > 4 and (all(rises) or all(falls))
+    return ordered or all(len(group) == 3 for group in groups)

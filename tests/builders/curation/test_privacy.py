@@ -64,6 +64,15 @@ from tests.parts.planted import FOLDER, Post, medical, posts
         ("I'm on telegram as bogdan, write", "I'm on telegram as [user], write", {"user": 1}),
         ("hit me up at lungfish.77", "hit me up at [user]", {"user": 1}),
         ("CK 415 555 0132", "CK [phone]", {"phone": 1}),
+        ("call me on 312 345 298 410", "call me on [phone]", {"phone": 1}),
+        ("rs12345@example.com or my insta is rs12345", "[email] or my insta is [user]", {"email": 1, "user": 1}),
+        ("look for DrakeFan on discord", "look for [user] on discord", {"user": 1}),
+        ("I stream on twitch as panicpete", "I stream on twitch as [user]", {"user": 1}),
+        (
+            "wifi password hunter22, Airbnb code HMABCX92KZ",
+            "wifi password [number], Airbnb code [number]",
+            {"number": 2},
+        ),
     ],
 )
 def test_identifiers_are_generalised(text: str, expected: str, kinds: dict[str, int]) -> None:
@@ -81,6 +90,31 @@ def test_what_people_write_about_themselves_is_removed(post: Post) -> None:
 
 # A helpline is a telephone number to the rules.
 _HELPLINE = "Poison control 1-800-222-1222 was so kind when my toddler ate the iron pills"
+
+
+def test_what_nobody_looked_at_before_the_rules_were_mended() -> None:
+    kinds, lookalikes = posts(FOLDER / "kinds.third.txt"), posts(FOLDER / "lookalikes.third.txt")
+    assert len(kinds) == len(lookalikes) == 32
+    assert [post.text for post in kinds if post.left(scrub(post.text).text)] == []
+    assert [post.text for post in lookalikes if post.lost(scrub(post.text).text)] == []
+
+
+def test_what_the_rules_are_known_to_miss_and_to_take_by_mistake() -> None:
+    harder, lookalikes = posts(FOLDER / "harder.txt"), posts(FOLDER / "lookalikes.harder.txt")
+    assert [post.planted[0] for post in harder if post.left(scrub(post.text).text)] == [
+        "marta k seventy nine",
+        "crohnsgirlie",
+        "ostomy.ollie",
+        "yumi-chan",
+        "SNPQRT",
+        "HJK-4471",
+        "4471",
+    ]
+    assert [post.text.split()[0] for post in lookalikes if post.lost(scrub(post.text).text)] == [
+        "GTIN",
+        "audiogram",
+        "SIBO",
+    ]
 
 
 @pytest.mark.parametrize("post", posts(FOLDER / "lookalikes.txt"), ids=lambda post: f"{post.form}: {post.text[:30]}")
@@ -115,6 +149,8 @@ def test_names_of_medicine_stay(said: str) -> None:
         "it was 8 @ 8, pain @ night. And CT shows (A) a nodule",
         "12::1 odds, std::vector, my hgb 11.2, dose 10-20-40-80-160, readings 145 152 138 161 149 171",
         "c.1521_1523delCTT, chr17:41276045, rs429358, C20H25N3O",
+        "testosterone 312 345 298 410, calories 1800 1750 1900 1600, peak flow 320/350/340/300",
+        "IDH1 R132H, lot EW0182, arXiv 2003.12345v2, at 30 Gy, tagged 1234 cells, licensed 2008",
         "BP 110-130/70-90 in 2019-2021, the software is 10.5.2.1, chapter 3.2.1.4",
         "мама and β-blocker, ２０ mg, 10² \ue000",
     ],
