@@ -12,8 +12,7 @@ the bound *and* a chance of a hit left are scored again, in float64, where score
 
 Cost. 2 * N**2 * D operations and, above the inputs, one tile and a few vectors of length N: about 1.25 times the bare
 product at D = 512. Doubling N quadruples the time and leaves the memory as it is. 1,000,000 x 512 is 1e15 operations:
-some 90 minutes on two cores that multiply at 190 GFLOP/s; on one data-centre GPU (`device="cuda"`, 4 GB of embeddings
-and 0.4 GB of tile) about a minute, and then minutes of float64 on the CPU for the one row in a hundred left open.
+some 90 minutes on two cores that multiply at 190 GFLOP/s.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from baselines.statistics.arrays import Floats, Ints
-from loaders.errors import InputError, MissingExtra
+from loaders.errors import InputError
 
 Embeddings = NDArray[np.floating[Any]]
 
@@ -41,8 +40,8 @@ TIE = 1e-12
 _UNIT = 2.0**-20
 # Scores are counted in pieces that fit into a core's cache. Counts are summed in single bytes: at most 255 of them.
 _PIECE_ROWS, _PIECE_COLUMNS = 250, 1024
+_BLOCK_ROWS, _BLOCK_COLUMNS = 1000, 1024  # of a tile of the similarity matrix: it costs memory and changes no result
 _EXACT_ROWS, _EXACT_COLUMNS = 256, 1024
-_UPLOAD_ROWS = 8192
 _WORKERS = min(8, os.cpu_count() or 1)
 
 
@@ -89,16 +88,12 @@ def recall_at_k(
     ks: Sequence[int] = (1, 5, 10),
     text_of_image: Ints | None = None,
     rows: Ints | None = None,
-    block: tuple[int, int] | None = None,
-    device: str | None = None,
 ) -> Recall:
     """Hits of both directions at each k, at instance and at group level.
 
     images: (N, D); texts: (U, D), each caption once; `text_of_image`: (N,) the caption of each image, by default its
-    own row. `rows` selects a pool of the N rows. Embeddings need not be normalised. `block` is the tile of the
-    similarity matrix (rows, columns): it costs memory and never changes a result. `device` None counts with numpy;
-    "cpu", "cuda", … with torch. Raises InputError for rows that are not finite or zero, lengths that do not agree, and
-    a k outside 1..pool size.
+    own row. `rows` selects a pool of the N rows. Embeddings need not be normalised. Raises InputError for rows that are
+    not finite or zero, lengths that do not agree, and a k outside 1..pool size.
     """
     steps = tuple(ks)
     # One BLAS thread per worker: a worker counts its tile while it is still in its core's cache.
@@ -108,7 +103,7 @@ def recall_at_k(
             raise InputError(
                 "ks", found=f"{list(steps)}", expected=f"one or more k from 1 to the pool's {pool.size} rows"
             )
-        i2t, t2i = _count(pool, max(steps), block, device, workers)
+        i2t, t2i = _count(pool, max(steps), workers)
         best, best_tied = _best_of_group(pool, t2i, workers)
     shared = pool.multiplicity
     return Recall(
@@ -256,52 +251,23 @@ def _check_norms(side: _Side, name: str) -> None:
         raise InputError(f"{name}, row {row}", found=found, expected="finite values, not all zero")
 
 
-def _count(
-    pool: _Pool, k_max: int, block: tuple[int, int] | None, device: str | None, workers: ThreadPoolExecutor
-) -> tuple[Ranks, Ranks]:
-    if block is not None and min(block) < 1:
-        raise InputError("block", found=str(block), expected="two positive numbers")
+def _count(pool: _Pool, k_max: int, workers: ThreadPoolExecutor) -> tuple[Ranks, Ranks]:
+    size = pool.size
     low = (pool.right - pool.margin).astype(np.float32)
     high = (pool.right + pool.margin).astype(np.float32)
-    if device is None:
-        bounds = _count_numpy(pool, low, high, block or (1000, 1024), workers)
-    else:
-        bounds = _count_torch(pool, low, high, block or (8192, 8192), device)
-    i2t = _settle(pool.images, pool.texts, pool.right, bounds.row_low, bounds.row_high, k_max, workers)
-    t2i = _settle(pool.texts, pool.images, pool.right, bounds.column_low, bounds.column_high, k_max, workers)
-    return i2t, t2i
-
-
-@dataclass(frozen=True, slots=True)
-class _Bounds:
-    """Candidates above the right score less the margin (`low`, which counts itself) and above it plus the margin."""
-
-    row_low: Ints
-    row_high: Ints
-    column_low: Ints
-    column_high: Ints
-
-
-def _count_numpy(
-    pool: _Pool,
-    low: NDArray[np.float32],
-    high: NDArray[np.float32],
-    block: tuple[int, int],
-    workers: ThreadPoolExecutor,
-) -> _Bounds:
-    size = pool.size
+    # Candidates above the right score less the margin (`low`, which counts itself) and above it plus the margin.
     row_low, row_high, column_low, column_high = (np.zeros(size, dtype=np.int64) for _ in range(4))
     # As many strips of rows as the workers can share evenly, none of them higher than the block.
-    height = ceil(size / (_WORKERS * ceil(size / (_WORKERS * block[0]))))
+    height = ceil(size / (_WORKERS * ceil(size / (_WORKERS * _BLOCK_ROWS))))
 
     def count(row: int) -> tuple[Ints, Ints]:
         """Counts the rows of a strip in place and returns what it adds to the counts of the columns."""
         left = pool.images.unit32(slice(row, row + height))
-        tile = np.empty((len(left), min(block[1], size)), dtype=np.float32)
+        tile = np.empty((len(left), min(_BLOCK_COLUMNS, size)), dtype=np.float32)
         mask = np.zeros((_PIECE_ROWS, _PIECE_COLUMNS), dtype=np.bool_)
         strip_low, strip_high = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-        for column in range(0, size, block[1]):
-            right = pool.texts.unit32(slice(column, column + block[1]))
+        for column in range(0, size, _BLOCK_COLUMNS):
+            right = pool.texts.unit32(slice(column, column + _BLOCK_COLUMNS))
             scores = np.matmul(left, right.T, out=tile[:, : len(right)])
             for top in range(0, len(left), _PIECE_ROWS):
                 for start in range(0, len(right), _PIECE_COLUMNS):
@@ -317,7 +283,9 @@ def _count_numpy(
     for strip_low, strip_high in workers.map(count, range(0, size, height)):
         column_low += strip_low
         column_high += strip_high
-    return _Bounds(row_low, row_high, column_low, column_high)
+    i2t = _settle(pool.images, pool.texts, pool.right, row_low, row_high, k_max, workers)
+    t2i = _settle(pool.texts, pool.images, pool.right, column_low, column_high, k_max, workers)
+    return i2t, t2i
 
 
 def _rows_above(scores: NDArray[np.float32], threshold: NDArray[np.float32], mask: NDArray[np.bool_]) -> Ints:
@@ -339,39 +307,6 @@ def _columns_above(
     np.greater(scores, threshold, out=mask[:rows, :columns])
     counts: NDArray[np.uint8] = np.add.reduce(mask[:rows, :columns].view(np.uint8), axis=0, dtype=np.uint8)
     return counts
-
-
-def _count_torch(
-    pool: _Pool, low: NDArray[np.float32], high: NDArray[np.float32], block: tuple[int, int], device: str
-) -> _Bounds:
-    with MissingExtra.needed("models", purpose=f"ranking on {device!r}"):
-        import torch
-    try:
-        lows, highs = torch.from_numpy(low).to(device), torch.from_numpy(high).to(device)
-    except (RuntimeError, AssertionError) as error:
-        raise InputError("device", found=f"{device!r}: {error}", expected="a device that torch has here") from None
-    size, width = pool.size, pool.images.vectors.shape[1]
-    left, right = (torch.empty((size, width), dtype=torch.float32, device=device) for _ in range(2))
-    for start in range(0, size, _UPLOAD_ROWS):
-        part = slice(start, start + _UPLOAD_ROWS)
-        left[part] = torch.from_numpy(pool.images.unit32(part)).to(device)
-        right[part] = torch.from_numpy(pool.texts.unit32(part)).to(device)
-    row_low, row_high, column_low, column_high = (torch.zeros(size, dtype=torch.int64, device=device) for _ in range(4))
-    precision = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")  # the margin holds for float32, not for tf32 or bfloat16
-    try:
-        for row in range(0, size, block[0]):
-            rows = slice(row, row + block[0])
-            for column in range(0, size, block[1]):
-                columns = slice(column, column + block[1])
-                scores = left[rows] @ right[columns].T
-                row_low[rows] += (scores > lows[rows, None]).sum(1)
-                row_high[rows] += (scores > highs[rows, None]).sum(1)
-                column_low[columns] += (scores > lows[columns]).sum(0)
-                column_high[columns] += (scores > highs[columns]).sum(0)
-    finally:
-        torch.set_float32_matmul_precision(precision)
-    return _Bounds(*(counts.cpu().numpy() for counts in (row_low, row_high, column_low, column_high)))
 
 
 def _settle(

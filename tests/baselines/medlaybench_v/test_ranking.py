@@ -18,6 +18,11 @@ Ints = NDArray[np.int64]
 BLOCKS = [(1, 1), (1, 1000), (3, 5), (7, 64), (64, 8), (100, 100), (250, 1030), (5000, 5000)]
 
 
+def set_block(monkeypatch: pytest.MonkeyPatch, rows: int, columns: int) -> None:
+    monkeypatch.setattr(ranking, "_BLOCK_ROWS", rows)
+    monkeypatch.setattr(ranking, "_BLOCK_COLUMNS", columns)
+
+
 def brute(images: Floats, texts: Floats, text_of_image: Ints, ks: tuple[int, ...]) -> dict[str, Floats]:
     """The whole float64 matrix, a Python loop over queries, and the definitions word by word."""
     left = images.astype(np.float64) / np.linalg.norm(images.astype(np.float64), axis=1, keepdims=True)
@@ -76,14 +81,15 @@ def inputs(kind: str) -> tuple[Floats, Floats, Ints]:
 
 
 @pytest.mark.parametrize("kind", ["random", "tied", "duplicated", "constant", "negative", "near", "half"])
-def test_equals_a_float64_brute_force_for_every_block_size(kind: str) -> None:
+def test_equals_a_float64_brute_force_for_every_block_size(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     images, texts, text_of_image = inputs(kind)
     ks = (1, 5, 10, 90)
     wanted = brute(images, texts, text_of_image, ks)
     for block in BLOCKS:
-        assert_equal(recall_at_k(images, texts, ks=ks, text_of_image=text_of_image, block=block), wanted)
+        set_block(monkeypatch, *block)
+        assert_equal(recall_at_k(images, texts, ks=ks, text_of_image=text_of_image), wanted)
         # A small largest k leaves hopeless queries uncounted; the hits may not notice.
-        few = recall_at_k(images, texts, ks=ks[:3], text_of_image=text_of_image, block=block)
+        few = recall_at_k(images, texts, ks=ks[:3], text_of_image=text_of_image)
         assert_equal(few, {name: hits[:3] for name, hits in wanted.items()})
 
 
@@ -96,7 +102,8 @@ def test_pieces_workers_and_ragged_edges_agree(workers: int, monkeypatch: pytest
     texts = -images  # the right caption is always the last of all
     last = recall_at_k(images, texts, ks=(1099, 1100))
     assert all(hits.mean(axis=1).tolist() == [0, 1] for hits in (last.i2t, last.t2i))
-    first = recall_at_k(images, images, ks=(1, 1100), block=(997, 1099))
+    set_block(monkeypatch, 997, 1099)
+    first = recall_at_k(images, images, ks=(1, 1100))
     assert (first.i2t == 1).all() and (first.t2i == 1).all()
 
 
@@ -153,24 +160,6 @@ def test_inputs_stay_as_they_were() -> None:
     assert (images == before[0]).all() and (texts == before[1]).all()
 
 
-@pytest.mark.parametrize("kind", ["random", "duplicated", "constant", "near"])
-def test_torch_counts_the_same(kind: str) -> None:
-    pytest.importorskip("torch")
-    images, texts, text_of_image = inputs(kind)
-    ours = recall_at_k(images, texts, text_of_image=text_of_image)
-    for block in ((64, 50), None):
-        other = recall_at_k(images, texts, text_of_image=text_of_image, device="cpu", block=block)
-        for name in ("i2t", "t2i", "group_i2t", "group_t2i"):
-            np.testing.assert_array_equal(getattr(ours, name), getattr(other, name))
-
-
-def test_torch_without_the_device_is_one_clear_error() -> None:
-    pytest.importorskip("torch")
-    images, texts, _ = inputs("random")
-    with pytest.raises(InputError, match="device"):
-        recall_at_k(images, texts, device="nonsense")
-
-
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_a_row_that_is_not_finite_is_named(value: float) -> None:
     images, texts, _ = inputs("random")
@@ -208,8 +197,6 @@ def test_shapes_that_do_not_agree_are_named() -> None:
         recall_at_k(images, texts, rows=np.array([1, 1]))
     with pytest.raises(InputError, match="no row"):
         recall_at_k(images, texts, rows=np.array([], dtype=np.int64))
-    with pytest.raises(InputError, match="block"):
-        recall_at_k(images, texts, block=(0, 4))
 
 
 def test_k_outside_the_pool_is_refused() -> None:
