@@ -1,6 +1,6 @@
 """What MedLayBench-V holds: pairs by imaging modality, frequent concepts, their long tail (Appendix B).
 
-    concepts = count(rows)
+    concepts = count(rows, data=DataUsed.of(opened))
     results = evaluate(concepts)
 
 Tables A1 and A2, and the data of Figure A2. A concept counts once per caption. As in the paper, a caption's concepts
@@ -22,7 +22,6 @@ from baselines.medlaybench_v.language import SPLITS
 from baselines.results.published import published
 from baselines.results.run import DataUsed, Result, RunRecord
 from loaders.errors import InputError
-from loaders.manifest import ContentDigest, content_digest
 from loaders.medlaybench_v import MODALITIES, parse_cuis
 
 PAPER = "MedLayBench-V"
@@ -107,15 +106,13 @@ class Concepts:
         }
 
 
-def count(rows: Iterable[Mapping[str, Any]], *, data: DataUsed | None = None) -> Concepts:
+def count(rows: Iterable[Mapping[str, Any]], *, data: DataUsed) -> Concepts:
     """The concepts of rows with image_id, split, modality, both captions, `cuis` and, if present, `concepts`.
 
-    `data` says what the rows are, for the record of the run; without it the record holds a digest of what was counted.
-    Raises InputError, which names the row, for a row without a split, modality or caption, and for something among its
-    CUIs that is none; and for no rows.
+    `data` says what the rows are, for the record of the run. Raises InputError, which names the row, for a row without
+    a split, modality or caption, and for something among its CUIs that is none; and for no rows.
     """
     pairs: dict[str, Counter[str]] = {split: Counter() for split in SPLITS}
-    digests = {split: ContentDigest() for split in SPLITS}
     captions: list[tuple[str, list[str], list[str]]] = []  # modality code, CUIs, terms
     surfaces: dict[str, Counter[str]] = {}
     for number, row in enumerate(rows, start=1):
@@ -133,14 +130,10 @@ def count(rows: Iterable[Mapping[str, Any]], *, data: DataUsed | None = None) ->
             if surface and start is not None and start >= 0:
                 terms.append(surface.casefold())
         pairs[split][code] += 1
-        digests[split].update({"image_id": name, "modality": code, "cuis": cuis, "terms": terms})
         captions.append((code, cuis, terms))
     if not captions:
         raise InputError("rows", found="none", expected="one or more caption pairs")
     present = {split: counts for split, counts in pairs.items() if counts}
-    if data is None:
-        digest = content_digest({split: digests[split].hexdigest() for split in present})
-        data = DataUsed("medlaybench-v", "+".join(present), None, digest)
     names = {cui: NAMES.get(cui) or _usual(surfaces.get(cui), cui) for _, cuis, _ in captions for cui in cuis}
     by_modality: dict[str, Counter[str]] = {modality.code: Counter() for modality in MODALITIES}
     every, of_cuis, of_terms = Counter[str](), Counter[str](), Counter[str]()

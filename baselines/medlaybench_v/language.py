@@ -1,6 +1,6 @@
 """Language of caption pairs: readability of both registers, and how far the lay one keeps the expert one's words.
 
-    scored = evaluate(rows, data=..., stand_in=None)
+    scored = evaluate(rows, data=DataUsed.of(opened))
     scored.results, scored.extra
 
 MedLayBench-V's Tables 1 and 2, cell by cell, with the labels of the published numbers, and two more columns: words per
@@ -29,7 +29,6 @@ from baselines.statistics.arrays import Floats
 from baselines.statistics.resampling import bootstrap_means
 from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.files.records import GROWN, to_json
-from loaders.manifest import ContentDigest, content_digest
 
 PAPER = "MedLayBench-V"
 ROW = "MedLayBench-V captions"
@@ -121,7 +120,6 @@ class _Pairs:
     captions: dict[str, list[str]]
     articles: list[Hashable] | None
     groups: list[tuple[str, slice]]
-    data: DataUsed
 
     @property
     def against(self) -> tuple[list[str], list[str]]:
@@ -137,7 +135,7 @@ class _Pairs:
 def evaluate(
     rows: Iterable[Mapping[str, Any]],
     *,
-    data: DataUsed | None = None,
+    data: DataUsed,
     stand_in: str | None = None,
     wordnet: Path | None = None,
     learned: Mapping[str, Metric] = LEARNED,
@@ -147,17 +145,16 @@ def evaluate(
 ) -> Scored:
     """Tables 1 and 2 of rows with `split` (train, validation, test), `expert_caption` and `layman_caption`.
 
-    `data` describes the rows for the record of the run; without it the record holds a digest of the captions.
-    `stand_in` is the reason why the numbers are no reproduction, if there is one. `wordnet` names a folder of WordNet's
-    files for METEOR; by default the machine's own is used, if any. `learned` are the metrics of learned_metrics to fill
-    in. `gates`, given the `image_id` and both captions of each pair, says which fail a fact gate; this is stored, for
-    comparisons. ci95 is the percentile interval of `resamples` bootstrap means; if every row has an `article_id`, whole
-    articles are drawn.
+    `data` describes the rows for the record of the run. `stand_in` is the reason why the numbers are no reproduction,
+    if there is one. `wordnet` names a folder of WordNet's files for METEOR; by default the machine's own is used, if
+    any. `learned` are the metrics of learned_metrics to fill in. `gates`, given the `image_id` and both captions of
+    each pair, says which fail a fact gate; this is stored, for comparisons. ci95 is the percentile interval of
+    `resamples` bootstrap means; if every row has an `article_id`, whole articles are drawn.
 
     Raises InputError, which names the row, on a row without a split or a caption; MissingExtra without the packages of
     the extra `language`.
     """
-    pairs = _read(rows, data)
+    pairs = _read(rows)
     synonyms = find_wordnet(wordnet)
     bleu = relevance.bleu(*pairs.against)
     scores, missing = _learned(pairs, learned)
@@ -165,7 +162,7 @@ def evaluate(
     columns += [(column, score.values) for column, score in scores]
     record = RunRecord(
         baseline="language",
-        data=pairs.data,
+        data=data,
         models=tuple(model for _, score in scores for model in score.models),
         options={
             "wordnet": synonyms.name if synonyms else None,
@@ -204,16 +201,14 @@ def _by_caption(pairs: _Pairs, columns: Iterable[tuple[_Column, Floats]], gates:
     return CaptionScores(pairs.names, experts, articles, tables, gates)
 
 
-def _read(rows: Iterable[Mapping[str, Any]], data: DataUsed | None) -> _Pairs:
+def _read(rows: Iterable[Mapping[str, Any]]) -> _Pairs:
     by_split: dict[str, list[Mapping[str, Any]]] = {split: [] for split in SPLITS}
-    digests = {split: ContentDigest() for split in SPLITS}
     for number, row in enumerate(rows, start=1):
         name = str(row.get("image_id") or f"row {number}")
         split = row.get("split")
         if not isinstance(split, str) or split not in by_split:
             raise InputError(name, found=f"split {split!r}", expected=", ".join(SPLITS))
         kept = {column: read_caption(row, column, name) for column in REGISTERS.values()}
-        digests[split].update({"split": split, **kept})
         by_split[split].append({**kept, **{name: row.get(name) for name in ("image_id", "article_id")}})
     ordered = [row for part in by_split.values() for row in part]
     if not ordered:
@@ -223,16 +218,12 @@ def _read(rows: Iterable[Mapping[str, Any]], data: DataUsed | None) -> _Pairs:
         if part:
             groups.append((SPLITS[split], slice(start, start + len(part))))
             start += len(part)
-    splits = [split for split, part in by_split.items() if part]
     if len(groups) > 1:
         groups.append((OVERALL, slice(0, len(ordered))))
-    if data is None:
-        digest = content_digest({split: digests[split].hexdigest() for split in splits})
-        data = DataUsed("medlaybench-v", "+".join(splits), None, digest)
     articles = [row["article_id"] for row in ordered]
     captions = {register: [row[column] for row in ordered] for register, column in REGISTERS.items()}
     names = [row["image_id"] for row in ordered]
-    return _Pairs(names, captions, articles if all(articles) else None, groups, data)
+    return _Pairs(names, captions, articles if all(articles) else None, groups)
 
 
 def read_caption(row: Mapping[str, Any], column: str, name: str) -> str:
