@@ -37,7 +37,6 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from baselines.medlaybench_v.embedding_cache import EmbeddingCache, Found
-from baselines.medlaybench_v.retrieval import unique_captions
 from loaders.errors import InputError, MissingExtra, ModelError
 from loaders.models.encoder import Encoder
 
@@ -69,6 +68,13 @@ class Embeddings:
     texts: dict[str, Embedded]
     encoded: int
     damaged: int
+
+
+def unique_captions(captions: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
+    """Distinct captions in order of first appearance, and the number (N,) of each row's caption among them."""
+    number: dict[str, int] = {}
+    index = np.fromiter((number.setdefault(caption, len(number)) for caption in captions), np.int64, len(captions))
+    return list(number), index
 
 
 def embed(

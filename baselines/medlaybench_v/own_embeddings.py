@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.medlaybench_v.embeddings import Embedded, Embeddings
-from baselines.medlaybench_v.retrieval import unique_captions
+from baselines.medlaybench_v.embeddings import Embedded, Embeddings, unique_captions
 from loaders.errors import CHECK_PATH, InputError
 from loaders.files.paths import is_folder, is_there
 from loaders.models.encoder import Vectors

@@ -17,8 +17,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from baselines.medlaybench_v.ranking import Embeddings, Recall, recall_at_k
+from baselines.medlaybench_v.embeddings import Embedded, Embeddings
+from baselines.medlaybench_v.ranking import Recall, recall_at_k
 from baselines.results.published import MODELS
 from baselines.results.run import Result, RunRecord
 from baselines.statistics.arrays import Floats, Ints, cluster_index, exact_sums
@@ -82,17 +84,8 @@ class CaptionRows:
         return None if ids is None or all(article is None for article in ids) else ids
 
 
-def unique_captions(captions: Sequence[str]) -> tuple[list[str], Ints]:
-    """Distinct captions in order of first appearance, and the number (N,) of each row's caption among them."""
-    number: dict[str, int] = {}
-    index = np.fromiter((number.setdefault(caption, len(number)) for caption in captions), np.int64, len(captions))
-    return list(number), index
-
-
 def evaluate(
-    image_embeddings: Embeddings,
-    expert_embeddings: Embeddings,
-    layman_embeddings: Embeddings,
+    made: Embeddings,
     rows: CaptionRows,
     *,
     record: RunRecord,
@@ -104,21 +97,13 @@ def evaluate(
 ) -> list[Result]:
     """Results of one encoder, `model`, on layman captions made by `method`.
 
-    image_embeddings: (N, D). Caption embeddings: (N, D), where rows with the same caption share the first, or (U, D),
-    one a distinct caption in the order of `unique_captions`. Intervals and p values come from `resamples` paired
-    resamples of rows, or of articles where `rows` has them; the paper's own p value, of 1,000 resamples of rows, is
-    always among them. A modality with fewer rows than the largest k gives "not computed" cells. Raises InputError on
-    embeddings that are not finite or zero or of the wrong length, and a k larger than the split.
+    `made` has the images and the captions of the N rows. Intervals and p values come from `resamples` paired resamples
+    of rows, or of articles where `rows` has them; the paper's own p value, of 1,000 resamples of rows, is always among
+    them. A modality with fewer rows than the largest k gives "not computed" cells. Raises InputError on
+    embeddings that are not finite or zero, and a k larger than the split.
     """
-    if len(image_embeddings) != rows.size:
-        raise InputError(
-            "images", found=f"{len(image_embeddings)} rows", expected=f"{rows.size}, the rows of the split"
-        )
-    texts = {
-        EXPERT: _Texts.of(expert_embeddings, rows.expert_caption, "expert captions"),
-        LAYMAN: _Texts.of(layman_embeddings, rows.layman_caption, "layman captions"),
-    }
-    run = _Run(image_embeddings, texts, rows, record, model, method, tuple(ks), resamples, seed)
+    texts = {EXPERT: made.texts["expert"], LAYMAN: made.texts["layman"]}
+    run = _Run(made.images.rows(), texts, rows, record, model, method, tuple(ks), resamples, seed)
     # Ranked first, since this checks every row, and k against the split.
     whole = run.hits(np.arange(rows.size))
     return [*_per_modality(run), *_global(run, whole)]
@@ -193,36 +178,14 @@ def figure_a4(results: Iterable[Result], *, method: str = METHODS[0]) -> list[Re
 # ----------------------------------------------------------------------------------------------------- inner parts
 
 
-@dataclass(frozen=True, slots=True)
-class _Texts:
-    """Caption embeddings of a register, and which of them belongs to each row."""
-
-    embeddings: Embeddings
-    of_row: Ints
-
-    @classmethod
-    def of(cls, embeddings: Embeddings, captions: Sequence[str], name: str) -> _Texts:
-        distinct, index = unique_captions(captions)
-        if len(embeddings) == len(captions):
-            _, first = np.unique(index, return_index=True)
-            return cls(embeddings, first[index].astype(np.int64))
-        if len(embeddings) == len(distinct):
-            return cls(embeddings, index)
-        raise InputError(
-            name,
-            found=f"{len(embeddings)} embeddings",
-            expected=f"{len(captions)}, one a row, or {len(distinct)}, one a distinct caption",
-        )
-
-
 _Hits = dict[tuple[str, str], Floats]
 """Numbers of the tables before they are averaged: by setting and column, the value (n,) on each row of a pool."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    images: Embeddings
-    texts: dict[str, _Texts]
+    images: NDArray[np.float32]
+    texts: dict[str, Embedded]
     rows: CaptionRows
     record: RunRecord
     model: str
@@ -237,7 +200,7 @@ class _Run:
         for setting, texts in self.texts.items():
             try:
                 recalls[setting] = recall_at_k(
-                    self.images, texts.embeddings, ks=self.ks, text_of_image=texts.of_row, rows=chosen
+                    self.images, texts.vectors, ks=self.ks, text_of_image=texts.index, rows=chosen
                 )
             except InputError as error:
                 if error.where.startswith("texts"):  # say which ones

@@ -86,9 +86,7 @@ def _scored(embedded: Sequence[tuple[str, Embeddings]], rows: CaptionRows, recor
     results: list[Result] = []
     for name, made in embedded:
         results += evaluate(
-            made.images.rows(),
-            made.texts["expert"].vectors,
-            made.texts["layman"].vectors,
+            made,
             rows,
             record=record,
             model=name,

@@ -19,6 +19,7 @@ from baselines.results.published import MODELS, published
 from baselines.results.run import DataUsed, ModelUsed, Result, RunRecord, write_run
 from loaders.errors import InputError
 from scripts.cli import find
+from tests.baselines.medlaybench_v.test_retrieval import embedded
 from tests.parts.places import ROOT
 
 SCGR, LLM_CUI, LLM = METHODS
@@ -162,7 +163,7 @@ def test_real_retrieval_runs_from_embeddings_to_table_5(tmp_path: Path) -> None:
         rows = CaptionRows(["DRCT"] * 24, [f"e{at}" for at in range(24)], [f"{condition} {at}" for at in range(24)])
         record = RunRecord(baseline="retrieval", data=DataUsed("medlaybench-v", "test", None, condition))
         results = retrieve(
-            images, expert, layman, rows, record=record, model="mine", method=condition,
+            embedded(rows, images, expert, layman), rows, record=record, model="mine", method=condition,
             resamples=50,
         )  # fmt: skip
         folders.append(tmp_path / condition.replace(" ", "-"))
