@@ -14,15 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from threading import Lock
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from baselines.study.store import links, sessions
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 COOKIE = "__Host-bedside"
 LINK_LASTS = 30 * 86400.0

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection
 
 from baselines.medconceal.untrusted import heard
 from baselines.study import people as who
@@ -16,9 +17,6 @@ from baselines.study.site import Site
 from baselines.study.tasks.task import Form, FormError, first_text
 from baselines.study.views import LONGEST_MESSAGE, Place, after_questions, answers_of, practised
 from loaders.models.asking import said_by
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 
 @dataclass(frozen=True, slots=True)

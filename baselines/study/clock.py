@@ -15,17 +15,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from sqlalchemy import update
+from sqlalchemy import Connection, update
 
 from baselines.study.journal import note
 from baselines.study.slots import Slot, slot_of
 from baselines.study.store import slots
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
 
 SILENT = 10.0
 """Seconds without a heartbeat after which no server was running, whatever a lock of a lost machine says."""

@@ -20,9 +20,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from baselines.medconceal.record import Encounter, Episode
 from baselines.medconceal.transcripts import line_of
@@ -40,9 +40,6 @@ from loaders.errors import InputError
 from loaders.files.disk import make_folder, write_whole
 from loaders.files.paths import is_there
 from loaders.files.records import from_json, to_json
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 _LOST = {"interrupted": "interrupted", "stopped": "withdrawn", "lease": "withdrawn"}
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection
 
 from baselines.study import attention
 from baselines.study import slots as at
@@ -12,9 +13,6 @@ from baselines.study.design import TALKS, Design
 from baselines.study.keys import Erased, Keys
 from baselines.study.people import Person
 from baselines.study.tasks.task import Response
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 
 def flagged(connection: Connection, keys: Keys, design: Design, everybody: Sequence[Person]) -> dict[str, list[str]]:

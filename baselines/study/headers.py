@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
 from baselines.study import views
 from baselines.study.store import kind_of
@@ -11,8 +10,6 @@ from loaders.errors import MissingExtra
 
 with MissingExtra.needed("study", purpose="a study with people"):
     from fastapi.responses import HTMLResponse
-
-if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _log = logging.getLogger(__name__)

@@ -12,15 +12,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from baselines.study.store import journal
 from loaders.errors import InputError
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 BEGINNING = "0" * 64
 _LAST = select(journal.c.number, journal.c.digest).order_by(journal.c.number.desc()).limit(1)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
-from typing import TYPE_CHECKING
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from baselines.study.design import Design
 from baselines.study.flow import Stage
@@ -19,9 +18,6 @@ from baselines.study.keys import STUDY, Keys
 from baselines.study.people import Person, everybody
 from baselines.study.slots import Slot, slots_of
 from baselines.study.store import identity
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 _PAST: tuple[Stage, ...] = ("comprehension", "work", "debriefing", "done", "screened_out")
 """Stages that nobody reaches without consent, survey, instructions and practice."""

@@ -10,9 +10,9 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import Connection, bindparam, delete, func, select, update
 
 from baselines.study import slots as at
 from baselines.study.access import make_link
@@ -34,9 +34,6 @@ from baselines.study.store import (
 )
 from baselines.study.tasks.task import Form, FormError
 from loaders.errors import InputError
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 MOST_LINE = 500  # characters of an answer in a survey
 TRIES = 3

@@ -10,16 +10,12 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from sqlalchemy import select, update
+from sqlalchemy import Connection, select, update
 
 from baselines.medconceal.record import Exchange
 from baselines.medconceal.validity import MOST_REPLACED
 from baselines.study.store import slots
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 _OWN = "model"
 

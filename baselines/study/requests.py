@@ -9,14 +9,10 @@ providers that do not. A request that failed, or whose answer was useless, gets 
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING
 
-from sqlalchemy import func, select, update
+from sqlalchemy import Connection, func, select, update
 
 from baselines.study.store import requests
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 
 def sending(connection: Connection, digest: str, slot: int, role: str, now: float) -> str:

@@ -12,7 +12,6 @@ import hashlib
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 from baselines.study import access, clock, overview, views
 from baselines.study import people as who
@@ -32,8 +31,6 @@ from loaders.pages import part
 with MissingExtra.needed("study", purpose="a study with people"):
     from fastapi import FastAPI, Request
     from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
-
-if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 CLOCK = "__Host-clock"

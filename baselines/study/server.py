@@ -11,7 +11,6 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from baselines.study import access, clock
@@ -29,8 +28,6 @@ with MissingExtra.needed("study", purpose="a study with people"):
     from fastapi import FastAPI, Request
     from fastapi.concurrency import run_in_threadpool
     from fastapi.responses import Response
-
-if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 Form = dict[str, list[str]]

@@ -7,9 +7,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from sqlalchemy import case, func, select
+from sqlalchemy import Connection, case, func, select
 
 from baselines.dialogue.budget import dollars
 from baselines.dialogue.game import Game
@@ -32,9 +31,6 @@ from loaders.files.paths import is_there
 from loaders.medconceal import TASKS as TALK_NAMES
 from loaders.medconceal import PatientProfile, cases
 from loaders.medconceal import Task as TalkName
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 PRIVATE = "private"
 DATABASE, KEYS = "study.sqlite", "keys.sqlite"

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import Connection, Row, RowMapping, Select, bindparam, func, select, update
 
 from baselines.study.design import TALKS, Design, TaskName
 from baselines.study.flow import Step
@@ -21,9 +21,6 @@ from baselines.study.keys import Keys
 from baselines.study.schedule import Held, Offer, choose
 from baselines.study.store import answers, drafts, items, messages, people, slots
 from baselines.study.tasks.task import Item
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Row, RowMapping, Select
 
 CLINICIAN, PATIENT = "clinician", "patient"
 OVER = ("done", "lost")

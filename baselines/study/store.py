@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import filelock
 
@@ -25,6 +25,8 @@ with MissingExtra.needed("study", purpose="a study with people"):
     from sqlalchemy import (
         Boolean,
         Column,
+        Connection,
+        Engine,
         Float,
         ForeignKey,
         Index,
@@ -40,9 +42,6 @@ with MissingExtra.needed("study", purpose="a study with people"):
         select,
     )
     from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
 
 FORMAT = 1
 tables = MetaData()

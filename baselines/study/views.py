@@ -5,9 +5,10 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
+from sqlalchemy import Connection
 
 from baselines.study import clock
 from baselines.study import people as who
@@ -22,9 +23,6 @@ from baselines.study.store import fact_in
 from baselines.study.tasks.conversation import ROWS
 from baselines.study.tasks.task import Form, FormError, Item, Task
 from loaders.pages import render
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 PAGES = "baselines/study/pages"
 LONGEST_MESSAGE = 2_000
