@@ -5,12 +5,10 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from markupsafe import Markup
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 
 from baselines.study import journal, replaced, requests, schedule
 from baselines.study import people as who
@@ -25,26 +23,9 @@ from baselines.study.tasks.task import Form, first_text
 from loaders.errors import InputError, how_many
 from loaders.pages import render
 
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
 Row = tuple[str, str]
 _SHOWN = 6
 """Maximum items that are named as needing people."""
-
-
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """What the page shows, as texts by heading."""
-
-    stages: Sequence[Row]
-    slots: Sequence[Row]
-    models: Sequence[Row]
-    wanted: Sequence[Row]
-    left: Sequence[Row]
-    people: Sequence[Mapping[str, str]]
-    head: str
-    warning: str
 
 
 def page(connection: Connection, site: Site, session: Session, *, told: str = "") -> Markup:
@@ -54,14 +35,14 @@ def page(connection: Connection, site: Site, session: Session, *, told: str = ""
     return render(
         "baselines/study/pages/coordinator.html",
         frame=frame,
-        shown=overview(connection, site),
+        shown=_shown(connection, site),
         factors=who.FACTORS,
         stand_in=site.stand_in,
         folder=site.study.folder.name,
     )
 
 
-def overview(connection: Connection, site: Site) -> Overview:
+def _shown(connection: Connection, site: Site) -> dict[str, object]:
     """Counts by stage, items, models and people."""
     everybody = who.everybody(connection)
     stages = Counter(person.stage for person in everybody)
@@ -76,16 +57,16 @@ def overview(connection: Connection, site: Site) -> Overview:
         ("Still wanted", f"{sum(needed.values()):,}"),
         *((f"Lost: {why}", f"{count:,}") for why, count in sorted(lost.items())),
     ]
-    return Overview(
-        [(stage.replace("_", " "), f"{stages[stage]:,}") for stage in STAGES if stages[stage]],
-        done,
-        _models(connection, site),
-        _wanted(needed),
-        _left(connection),
-        [_person(connection, person, flags.get(person.id, []), site.clock()) for person in everybody],
-        journal.head(connection),
-        replaced.counted(connection).warning(),
-    )
+    return {
+        "stages": [(stage.replace("_", " "), f"{stages[stage]:,}") for stage in STAGES if stages[stage]],
+        "slots": done,
+        "models": _models(connection, site),
+        "wanted": _wanted(needed),
+        "left": _left(connection),
+        "people": [_person(connection, person, flags.get(person.id, []), site.clock()) for person in everybody],
+        "head": journal.head(connection),
+        "warning": replaced.counted(connection).warning(),
+    }
 
 
 def _wanted(needed: Mapping[tuple[TaskName, str], int]) -> list[Row]:
