@@ -8,7 +8,7 @@ half a unit of the last decimal of the target, and of each number that went in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 
@@ -126,21 +126,16 @@ def _ablated(model: str, condition: str) -> Published:
 def _pools() -> Iterator[Check]:
     for model in MODELS:
         for register, condition in (("Expert", "Expert"), ("Layman", "SCGR (Ours)")):
-            parts = _recall(model, register, 1)
-            target = _ablated(model, condition)
-            value = mean(part.value for part in parts)
-            yield _about(
-                "Table A4 = mean of both directions of Table 3", target, value, _rounding(target, parts), _TWO_POOLS
-            )
+            target, parts = _ablated(model, condition), _recall(model, register, 1)
+            yield _mean("Table A4 = mean of both directions of Table 3", target, parts, _TWO_POOLS)
 
 
 def _ablation_means() -> Iterator[Check]:
     for condition in ("LLM Only", "LLM + CUI", "SCGR (Ours)", "Expert"):
         parts = [_ablated(model, condition) for model in MODELS]
-        value = mean(part.value for part in parts)
         for table in ("Table 5", "Table A4"):
             target = _get(table, "Mean of the 8 models", condition, "Average R@1 (I2T and T2I)", "test")
-            yield _about("mean = mean of the eight models in Table A4", target, value, _rounding(target, parts[:1]))
+            yield _mean("mean = mean of the eight models in Table A4", target, parts)
 
 
 def _delta(model: str, k: int) -> Published:
@@ -150,12 +145,7 @@ def _delta(model: str, k: int) -> Published:
 def _deltas_from_ablation() -> Iterator[Check]:
     for model in MODELS:
         target, lay, expert = _delta(model, 1), _ablated(model, "SCGR (Ours)"), _ablated(model, "Expert")
-        yield _about(
-            "R@1 difference = SCGR less expert in Table A4",
-            target,
-            lay.value - expert.value,
-            target.half_unit + lay.half_unit + expert.half_unit,
-        )
+        yield _difference("R@1 difference = SCGR less expert in Table A4", target, lay, expert)
 
 
 def _deltas_from_pools() -> Iterator[Check]:
@@ -207,9 +197,7 @@ def _rater_means() -> Iterator[Check]:
     for criterion in CRITERIA:
         parts = [_rating(rater, criterion, "mean") for rater in RATERS]
         target = _rating("Average of the three raters", criterion, "mean")
-        yield _about(
-            "average = mean of the three raters", target, mean(p.value for p in parts), _rounding(target, parts)
-        )
+        yield _mean("average = mean of the three raters", target, parts)
 
 
 def _rater_deviations() -> Iterator[Check]:
@@ -266,8 +254,7 @@ def _captioning_deltas() -> Iterator[Check]:
                 _get("Table A5", target.row, f"{name} prompt vs {name} reference", "BERTScore", target.split_or_group)
                 for name in ("Expert", "Layman")
             )
-            slack = target.half_unit + expert.half_unit + lay.half_unit
-            yield _about("difference = expert less layman", target, expert.value - lay.value, slack)
+            yield _difference("difference = expert less layman", target, expert, lay)
 
 
 def _texts() -> Iterator[Check]:
@@ -312,6 +299,14 @@ def _figure_labels() -> Iterator[Check]:
 
 def _about(rule: str, target: Published, recomputed: float, slack: float, known: str = "") -> Check:
     return Check(rule, target, recomputed, recomputed - slack, recomputed + slack, known)
+
+
+def _mean(rule: str, target: Published, parts: Sequence[Published], known: str = "") -> Check:
+    return _about(rule, target, mean(part.value for part in parts), _rounding(target, parts), known)
+
+
+def _difference(rule: str, target: Published, more: Published, less: Published) -> Check:
+    return _about(rule, target, more.value - less.value, target.half_unit + more.half_unit + less.half_unit)
 
 
 def _rounding(target: Published, parts: Iterable[Published]) -> float:
