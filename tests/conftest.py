@@ -19,8 +19,8 @@ os.environ["HF_HUB_DISABLE_XET"] = "1"
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
 
-from scripts.loopback_hub.hub import LoopbackHub
 from scripts.terminal.stopping import hear
+from tests.parts.faulty_hub import FaultyHub
 
 if TYPE_CHECKING:
     from tests.parts.object_store import ObjectStore
@@ -89,8 +89,8 @@ def _built(tmp_path_factory: pytest.TempPathFactory, corpus: str, *source: str) 
 
 
 @pytest.fixture
-def hub() -> Iterator[LoopbackHub]:
-    with LoopbackHub() as loopback:
+def hub() -> Iterator[FaultyHub]:
+    with FaultyHub() as loopback:
         yield loopback
 
 

@@ -46,10 +46,10 @@ from loaders.files.disk import scratch
 from loaders.files.places import without_places
 from scripts.bench.apart import commit
 from scripts.bench.chaos_jobs import JOBS, KEY, Asked, Attempt, Job, Left, Place, SlowServer, left_by, prepare
-from scripts.loopback_hub.hub import LoopbackHub
 from scripts.loopback_hub.store import Repo
 from scripts.terminal.console import output, table
 from scripts.terminal.stopping import hear
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.places import ROOT
 
 RESULTS = Path(__file__).with_name("chaos.jsonl")
@@ -141,7 +141,7 @@ class Calm:
 class Bench:
     """The servers, the inputs, and what each job leaves when nobody disturbs it."""
 
-    def __init__(self, folder: Path, hub: LoopbackHub, server: SlowServer) -> None:
+    def __init__(self, folder: Path, hub: FaultyHub, server: SlowServer) -> None:
         self.folder = folder
         self.hub = hub
         self.server = server
@@ -439,7 +439,7 @@ def campaign(options: argparse.Namespace, folder: Path) -> None:
     may_mount = _can_mount(folder)
     if not may_mount:
         output.print("full: left out, as no tmpfs can be mounted here")
-    with LoopbackHub() as hub, SlowServer() as server:
+    with FaultyHub() as hub, SlowServer() as server:
         os.environ.update(hub.environment(folder / "home"), PYTHONPATH=str(ROOT), XDG_DATA_HOME=str(folder / "home"))
         os.environ.update(OMP_NUM_THREADS="1", COLUMNS="300")
         set_forkserver_preload(["scripts.bench.chaos_warm"])

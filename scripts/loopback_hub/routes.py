@@ -36,14 +36,13 @@ class Reply(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A request to a route: path parts, query, headers (names in lower case), body, kind of fault or ""."""
+    """A request to a route: path parts, query, headers (names in lower case), body."""
 
     method: str
     parts: Sequence[str]
     query: Mapping[str, str]
     headers: Mapping[str, str]
     body: bytes
-    fault: str
 
     def json(self) -> Any:
         try:
@@ -60,11 +59,12 @@ class Routes:
     """The handlers, over one store. `page_size` applies to lists of files and commits; uploads above `part_size` bytes
     are multipart."""
 
-    def __init__(self, store: Store, url: str, *, page_size: int, part_size: int) -> None:
+    page_size = 1000
+    part_size = 5 * 1024**3
+
+    def __init__(self, store: Store, url: str) -> None:
         self.store = store
         self.url = url
-        self.page_size = page_size
-        self.part_size = part_size
 
     def account(self, headers: Mapping[str, str]) -> tuple[str, str] | None:
         scheme, _, token = headers.get("authorization", "").partition(" ")
@@ -302,8 +302,6 @@ class Routes:
         body = self.store.large(repo, entry.sha256) if entry.sha256 else self.store.objects.get(f"git/{entry.blob}")
         if body is None:
             raise RefusalError(404, "The specified key does not exist.")
-        if call.fault == "damage":
-            body = damaged(body)
         span = re.fullmatch(r"bytes=(\d+)-(\d*)", call.headers.get("range", ""))
         if span is None:
             return Reply(body, 200, headers)
@@ -413,7 +411,7 @@ class Routes:
         return as_json({"transfer": "basic", "objects": rows})
 
     def put_large(self, call: Call) -> Reply:
-        return self._store_large(call, self.store.repos[f"{call.parts[0]}/{call.parts[1]}"], call.parts[2], call.body)
+        return self.store_large(self.store.repos[f"{call.parts[0]}/{call.parts[1]}"], call.parts[2], call.body)
 
     def put_part(self, call: Call) -> Reply:
         self.store.objects.put(f"parts/{call.parts[2]}/{int(call.parts[3])}", call.body)
@@ -427,19 +425,15 @@ class Routes:
             if piece is None or part["etag"].strip('"') != hashlib.md5(piece, usedforsecurity=False).hexdigest():
                 raise RefusalError(400, f"part {number} is missing or differs")
             body += piece
-        reply = self._store_large(call, repo, oid, body)
+        reply = self.store_large(repo, oid, body)
         for number in numbers:
             self.store.objects.drop(f"parts/{oid}/{number}")
         return reply
 
-    def _store_large(self, call: Call, repo: Repo, oid: str, body: bytes) -> Reply:
+    def store_large(self, repo: Repo, oid: str, body: bytes) -> Reply:
         if hashlib.sha256(body).hexdigest() != oid:
             raise RefusalError(400, "The bytes received do not have the digest that was announced")
-        if call.fault.startswith("swallow"):
-            if call.fault == "swallow-lie":
-                repo.pretended.add(oid)
-            return Reply()
-        self.store.objects.put(f"large/{oid}", damaged(body) if call.fault == "damage" else body)
+        self.store.objects.put(f"large/{oid}", body)
         repo.large.add(oid)
         self.store.save()
         return Reply(b"", 200, {"ETag": f'"{oid}"'})
@@ -447,38 +441,31 @@ class Routes:
     def verify_large(self, call: Call) -> Reply:
         repo = self.store.repos[f"{call.parts[0]}/{call.parts[1]}"]
         body = self.store.large(repo, call.parts[2])
-        if call.parts[2] not in repo.pretended and (body is None or len(body) != call.json()["size"]):
+        if body is None or len(body) != call.json()["size"]:
             raise RefusalError(404, "Object does not exist on the server")
         return as_json({})
 
-    def answer(self, method: str, target: str, headers: Mapping[str, str], body: bytes, fault: str) -> Reply:
+    def answer(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Reply:
         address = urlsplit(target)
         query = {key: values[-1] for key, values in parse_qs(address.query, keep_blank_values=True).items()}
         route, parts = find_route(method, address.path)
         if route is None:
             return as_json({"error": f"Sorry, the loopback Hub has no {method} {address.path}"}, 404)
-        call = Call(method, parts, query, headers, body, fault)
+        call = Call(method, parts, query, headers, body)
         try:
             reply: Reply = getattr(self, route.handler)(call)
             return reply
         except RefusalError as refusal:
             explained = {"X-Error-Message": refusal.message} | ({"X-Error-Code": refusal.code} if refusal.code else {})
             return as_json({"error": refusal.message}, refusal.status, explained)
-        except Exception as error:  # a silently cut connection would look like a scheduled fault
+        except Exception as error:  # the client would see no more than a connection that was cut
             return as_json({"error": f"{type(error).__name__}: {error}"}, 500)
-
-
-def damaged(body: bytes) -> bytes:
-    """The same bytes with the middle one changed."""
-    middle = len(body) // 2
-    return body[:middle] + bytes([body[middle] ^ 0xFF]) + body[middle + 1 :]
 
 
 class Route(NamedTuple):
     method: str
     pattern: re.Pattern[str]
     handler: str
-    changes: bool
 
 
 def _routes() -> list[Route]:
@@ -486,33 +473,33 @@ def _routes() -> list[Route]:
     large = r"/lfs/(datasets|models|spaces)/([^/]+/[^/]+)/([0-9a-f]{64})"
     files = r"/(?:(datasets|spaces)/)?([^/]+/[^/]+)"
     table = [
-        ("GET", "/api/whoami-v2", "whoami", False),
-        ("POST", "/api/repos/create", "create_repo", True),
-        ("DELETE", "/api/repos/delete", "delete_repo", True),
-        ("POST", "/api/validate-yaml", "validate_yaml", False),
-        ("PUT", f"{api}/settings", "settings", True),
-        ("GET", api, "info", False),
-        ("GET", f"{api}/revision/{part}", "info", False),
-        ("GET", f"{api}/refs", "refs", False),
-        ("GET", f"{api}/commits/{part}", "commits", False),
-        ("GET", f"{api}/tree/{part}", "tree", False),
-        ("GET", f"{api}/tree/{part}/(.+)", "tree", False),
-        ("POST", f"{api}/paths-info/{part}", "paths_info", False),
-        ("POST", f"{api}/branch/{part}", "create_branch", True),
-        ("DELETE", f"{api}/branch/{part}", "delete_branch", True),
-        ("POST", f"{api}/tag/{part}", "create_tag", True),
-        ("DELETE", f"{api}/tag/{part}", "delete_tag", True),
-        ("POST", f"{api}/preupload/{part}", "preupload", False),
-        ("POST", f"{api}/commit/{part}", "make_commit", True),
-        ("GET", f"{files}/resolve/{part}/(.+)", "resolve", False),
-        ("HEAD", f"{files}/resolve/{part}/(.+)", "resolve", False),
-        ("POST", rf"{files}\.git/info/lfs/objects/batch", "large_batch", False),
-        ("PUT", large, "put_large", True),
-        ("PUT", rf"{large}/part/(\d+)", "put_part", True),
-        ("POST", f"{large}/complete", "complete_large", True),
-        ("POST", f"{large}/verify", "verify_large", False),
+        ("GET", "/api/whoami-v2", "whoami"),
+        ("POST", "/api/repos/create", "create_repo"),
+        ("DELETE", "/api/repos/delete", "delete_repo"),
+        ("POST", "/api/validate-yaml", "validate_yaml"),
+        ("PUT", f"{api}/settings", "settings"),
+        ("GET", api, "info"),
+        ("GET", f"{api}/revision/{part}", "info"),
+        ("GET", f"{api}/refs", "refs"),
+        ("GET", f"{api}/commits/{part}", "commits"),
+        ("GET", f"{api}/tree/{part}", "tree"),
+        ("GET", f"{api}/tree/{part}/(.+)", "tree"),
+        ("POST", f"{api}/paths-info/{part}", "paths_info"),
+        ("POST", f"{api}/branch/{part}", "create_branch"),
+        ("DELETE", f"{api}/branch/{part}", "delete_branch"),
+        ("POST", f"{api}/tag/{part}", "create_tag"),
+        ("DELETE", f"{api}/tag/{part}", "delete_tag"),
+        ("POST", f"{api}/preupload/{part}", "preupload"),
+        ("POST", f"{api}/commit/{part}", "make_commit"),
+        ("GET", f"{files}/resolve/{part}/(.+)", "resolve"),
+        ("HEAD", f"{files}/resolve/{part}/(.+)", "resolve"),
+        ("POST", rf"{files}\.git/info/lfs/objects/batch", "large_batch"),
+        ("PUT", large, "put_large"),
+        ("PUT", rf"{large}/part/(\d+)", "put_part"),
+        ("POST", f"{large}/complete", "complete_large"),
+        ("POST", f"{large}/verify", "verify_large"),
     ]
-    return [Route(method, re.compile(pattern), handler, changes) for method, pattern, handler, changes in table]
+    return [Route(method, re.compile(pattern), handler) for method, pattern, handler in table]
 
 
 ROUTES = _routes()

@@ -103,7 +103,6 @@ class Repo:
     branches: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
     large: set[str] = field(default_factory=set)  # digests of the objects uploaded to this repository
-    pretended: set[str] = field(default_factory=set)  # uploads that a fault acknowledged and threw away
 
     def at(self, revision: str) -> Commit:
         """The commit that a branch, a tag, an id or the beginning of an id names."""
@@ -189,9 +188,7 @@ class Store:
 
     def save(self) -> None:
         if self.objects.folder is not None:
-            state = {
-                key: {**asdict(repo), "large": sorted(repo.large), "pretended": []} for key, repo in self.repos.items()
-            }
+            state = {key: {**asdict(repo), "large": sorted(repo.large)} for key, repo in self.repos.items()}
             self.objects.put("state.json", json.dumps(state).encode())
 
     def _load(self) -> None:
@@ -200,4 +197,5 @@ class Store:
                 oid: Commit(**{**commit, "tree": {path: Entry(**entry) for path, entry in commit["tree"].items()}})
                 for oid, commit in saved.pop("commits").items()
             }
-            self.repos[key] = Repo(**{**saved, "commits": commits, "large": set(saved["large"]), "pretended": set()})
+            saved.pop("pretended", None)  # of earlier versions
+            self.repos[key] = Repo(**{**saved, "commits": commits, "large": set(saved["large"])})

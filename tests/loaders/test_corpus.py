@@ -28,7 +28,7 @@ from loaders.manifest import ContentDigest, ExclusionFacts, FileFacts, Manifest,
 from loaders.medlaybench_v import FEATURES, from_official
 from loaders.registry import corpora
 from loaders.schema import Migration
-from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.http_client import httpx
 from tests.parts.hub_here import at_hub, own_caches, put
 
@@ -43,7 +43,7 @@ def _own_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Any:
-    with LoopbackHub() as loopback:
+    with FaultyHub() as loopback:
         at_hub(loopback, monkeypatch)
         yield loopback
 
@@ -433,7 +433,7 @@ def test_a_rebuilt_folder_is_not_mistaken_for_the_old_one(release: Path, tmp_pat
 
 
 def test_a_tag_is_that_commit_online_and_offline(
-    hub: LoopbackHub, release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hub: FaultyHub, release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(hub, REPO, release)
     HfApi(endpoint=hub.url, token=hub.token).create_tag(REPO, tag="v1.0.0", repo_type="dataset")
@@ -454,7 +454,7 @@ def test_a_tag_is_that_commit_online_and_offline(
         load("medlaybench-v", "train", source=REPO, revision="v1.0.0")
 
 
-def test_only_the_split_that_was_asked_for_is_fetched(hub: LoopbackHub, release: Path) -> None:
+def test_only_the_split_that_was_asked_for_is_fetched(hub: FaultyHub, release: Path) -> None:
     put(hub, REPO, release)
     load("medlaybench-v", "test", source=REPO)
     fetched = {request.path for request in hub.requests if "parquet" in request.path}
@@ -462,7 +462,7 @@ def test_only_the_split_that_was_asked_for_is_fetched(hub: LoopbackHub, release:
     assert not [path for path in fetched if "train" in path]
 
 
-def test_a_damaged_download_is_found(hub: LoopbackHub, release: Path) -> None:
+def test_a_damaged_download_is_found(hub: FaultyHub, release: Path) -> None:
     put(hub, REPO, release)
     hub.damage_download("/resolve/.*parquet")
     with pytest.raises(ReleaseError, match=r"data/test-00000-of-00001\.parquet: SHA-256 \w+ ") as error:
@@ -472,7 +472,7 @@ def test_a_damaged_download_is_found(hub: LoopbackHub, release: Path) -> None:
     assert len(load("medlaybench-v", "test", source=REPO)) == 2
 
 
-def test_repositories_that_do_not_have_it(hub: LoopbackHub, release: Path) -> None:
+def test_repositories_that_do_not_have_it(hub: FaultyHub, release: Path) -> None:
     with pytest.raises(HubError, match="no such folder is here, and the repository does not exist"):
         load("medlaybench-v", source="org/nothing")
     put(hub, REPO, release)
@@ -495,7 +495,7 @@ def test_repositories_that_do_not_have_it(hub: LoopbackHub, release: Path) -> No
         load("medlaybench-v", source="org/--bad..name")
 
 
-def test_a_hub_that_refuses(hub: LoopbackHub, release: Path) -> None:
+def test_a_hub_that_refuses(hub: FaultyHub, release: Path) -> None:
     put(hub, REPO, release)
     hub.refuse("HEAD", "/resolve/", 403, times=9)
     with pytest.raises(HubError) as error:
@@ -508,7 +508,7 @@ def test_a_hub_that_refuses(hub: LoopbackHub, release: Path) -> None:
 
 
 @pytest.fixture
-def official(hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LoopbackHub:
+def official(hub: FaultyHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FaultyHub:
     """A release of the shape of hanjang/MedLayBench-V: stringified CUIs, 'nan', no identifier."""
     features = datasets.Features(
         {
@@ -534,7 +534,7 @@ def official(hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     return hub
 
 
-def test_the_official_release_in_our_schema(official: LoopbackHub) -> None:
+def test_the_official_release_in_our_schema(official: FaultyHub) -> None:
     loaded = load("medlaybench-v", source="official")
     assert list(loaded) == ["train", "validation", "test"]
     train = loaded["train"]
@@ -549,7 +549,7 @@ def test_the_official_release_in_our_schema(official: LoopbackHub) -> None:
     assert load("medlaybench-v", "test").to_dict() == load("medlaybench-v", "test", source=OFFICIAL).to_dict()
 
 
-def test_official_rows_are_read_by_the_code_of_today(official: LoopbackHub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_official_rows_are_read_by_the_code_of_today(official: FaultyHub, monkeypatch: pytest.MonkeyPatch) -> None:
     # What an earlier version made of them lies in the cache of `datasets`.
     assert load("medlaybench-v", "test", source="official")["attribution"][0] != "read anew"
 
@@ -560,14 +560,14 @@ def test_official_rows_are_read_by_the_code_of_today(official: LoopbackHub, monk
     assert load("medlaybench-v", "test", source="official")["attribution"][0] == "read anew"
 
 
-def test_an_official_split_of_another_size(official: LoopbackHub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_official_split_of_another_size(official: FaultyHub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(medlaybench_v.CORPUS.official_rows, "test", 9_927)
     with pytest.raises(ReleaseError, match=r"split test: has 2 rows .expected 9,927 rows"):
         load("medlaybench-v", "test", source="official")
     assert len(load("medlaybench-v", "train", source="official")) == 3
 
 
-def test_an_official_release_of_another_shape(official: LoopbackHub, tmp_path: Path) -> None:
+def test_an_official_release_of_another_shape(official: FaultyHub, tmp_path: Path) -> None:
     other = datasets.Dataset.from_list([{"caption": "x", "cuis": "y"}])
     other.to_parquet(tmp_path / "other.parquet")
     official.commit(OFFICIAL, {"data/test-00000-of-00001.parquet": (tmp_path / "other.parquet").read_bytes()})
@@ -576,7 +576,7 @@ def test_an_official_release_of_another_shape(official: LoopbackHub, tmp_path: P
 
 
 def test_the_official_release_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
-    with LoopbackHub() as closed:
+    with FaultyHub() as closed:
         monkeypatch.setattr(constants, "ENDPOINT", closed.url)
     for offline in (False, True):
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
@@ -585,7 +585,7 @@ def test_the_official_release_cannot_be_reached(monkeypatch: pytest.MonkeyPatch)
         assert error.value.where == f"{OFFICIAL}@main"
 
 
-def test_a_refused_official_release_is_no_name_that_the_user_could_check(hub: LoopbackHub) -> None:
+def test_a_refused_official_release_is_no_name_that_the_user_could_check(hub: FaultyHub) -> None:
     with pytest.raises(HubError, match="does not exist, or this account may not read it") as error:
         load("medlaybench-v", "test", source="official")
     assert "Check the name" not in error.value.do and "hf auth login" in error.value.do

@@ -43,7 +43,7 @@ from loaders.medconceal import (
     profile_of,
     row_of,
 )
-from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.faulty_hub import FaultyHub
 
 CANARY = "CANARY-5521"
 STEPS = ("category", "openness", "literacy")  # fields with a closed list of values
@@ -343,7 +343,7 @@ def test_the_official_release_loads_from_the_hub_or_says_what_it_lacks(
 ) -> None:
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub-cache"))
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "datasets-cache")
-    with LoopbackHub() as hub:
+    with FaultyHub() as hub:
         monkeypatch.setattr(constants, "ENDPOINT", hub.url)
         template = hub.url + "/{repo_id}/resolve/{revision}/{filename}"
         monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)

@@ -13,7 +13,7 @@ from loaders.errors import BedsideError, InputError
 from loaders.manifest import Manifest, content_digest
 from loaders.medlaybench_v import CORPUS
 from loaders.opened import open_data
-from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.hub_here import at_hub, own_caches, put
 
 
@@ -51,15 +51,13 @@ def test_a_name_that_is_nothing(captions: Path) -> None:
 
 
 @pytest.fixture
-def here(hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LoopbackHub:
+def here(hub: FaultyHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FaultyHub:
     own_caches(tmp_path, monkeypatch)
     at_hub(hub, monkeypatch)
     return hub
 
 
-def test_a_published_stand_in_remains_marked(
-    captions: Path, here: LoopbackHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_published_stand_in_remains_marked(captions: Path, here: FaultyHub, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever a release lies, it is the same one: mark, digest, method; and from a Hub, its address and commit."""
     folder = open_data(str(captions))
     commit = put(here, "org/made-here", captions)
@@ -91,7 +89,7 @@ def _official(folder: Path, captions: list[str]) -> Path:
 
 
 def test_the_first_load_of_the_authors_data_pins_them(
-    here: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    here: FaultyHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(CORPUS.official_rows, "test", 2)
     repo = str(CORPUS.official_repo)
@@ -106,7 +104,7 @@ def test_the_first_load_of_the_authors_data_pins_them(
 
 
 def test_rows_that_are_no_longer_those_of_the_first_load(
-    here: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    here: FaultyHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(CORPUS.official_rows, "test", 1)
     put(here, str(CORPUS.official_repo), _official(tmp_path / "one", ["A CT scan."]))

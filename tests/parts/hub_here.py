@@ -8,7 +8,7 @@ import datasets
 import pytest
 from huggingface_hub import HfApi, constants
 
-from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.faulty_hub import FaultyHub
 
 
 def own_caches(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -17,14 +17,14 @@ def own_caches(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", folder / "datasets-cache")
 
 
-def at_hub(hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch) -> None:
+def at_hub(hub: FaultyHub, monkeypatch: pytest.MonkeyPatch) -> None:
     """The Hub's clients of this process talk to `hub`."""
     monkeypatch.setattr(constants, "ENDPOINT", hub.url)
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", hub.url + "/{repo_id}/resolve/{revision}/{filename}")
     monkeypatch.setenv("HF_TOKEN", hub.token)
 
 
-def put(hub: LoopbackHub, repo: str, folder: Path) -> str:
+def put(hub: FaultyHub, repo: str, folder: Path) -> str:
     """Commit every file of the folder to the main branch of a data set's repository; returns the commit's id."""
     HfApi(endpoint=hub.url, token=hub.token).create_repo(repo, repo_type="dataset", exist_ok=True)
     files = {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}

@@ -20,7 +20,7 @@ from builders.publish.run import publish
 from builders.release.naming import CROISSANT
 from loaders.errors import HubError
 from loaders.manifest import ContentDigest, ExclusionFacts, FileFacts, Manifest, SplitFacts, content_digest
-from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.faulty_hub import FaultyHub
 
 REPO = "org/corpus"
 CARD = """---
@@ -109,7 +109,7 @@ def make_release(
 class Publisher:
     """`publish` with a token, without real waiting, and with what it said and how long it would have waited."""
 
-    def __init__(self, hub: LoopbackHub) -> None:
+    def __init__(self, hub: FaultyHub) -> None:
         self.hub = hub
         self.api = HfApi(endpoint=hub.url, token=hub.token)
         self.waits: list[float] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.photo_server import PhotoServer, redirects, sends
 from tests.parts.pictures import photo
 from tests.parts.processes import printed
@@ -31,7 +31,7 @@ def test_build_with_photos_from_the_web_publish_and_load(tmp_path: Path) -> None
     # Names that only the proxy knows: what is reached, is reached through it.
     with (
         PhotoServer(pages) as photos,
-        LoopbackHub(url="http://hub.example") as hub,
+        FaultyHub(url="http://hub.example") as hub,
         Proxy({"photos.example": photos.address, "hub.example": hub.address}, login="ann:secret") as proxy,
     ):
         machine = hub.environment(tmp_path / "hf") | proxy.environment | {"HOME": str(tmp_path / "home")}

@@ -23,7 +23,7 @@ from baselines.threemdbench.classifier.cues import Cues, read_cues
 from loaders.opened import open_data
 from loaders.threemdbench import CORPUS, DIAGNOSES, FEATURES, NAMES
 from scripts.cli import execute
-from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.hub_here import at_hub, own_caches, put
 from tests.parts.pictures import drawn, jpeg, save
 from tests.parts.small_release import write_small
@@ -168,7 +168,7 @@ def test_its_own_release_needs_no_name_and_has_the_same_cues(made: Made, tmp_pat
 
 
 def test_the_authors_set_and_a_run_of_the_hub(
-    made: Made, tmp_path: Path, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    made: Made, tmp_path: Path, hub: FaultyHub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`official` in one line; a run of a repository says itself where its training photos lie."""
     own_caches(tmp_path, monkeypatch)

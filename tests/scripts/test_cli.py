@@ -17,7 +17,7 @@ import pytest
 from builders.recipe import recipe_of
 from loaders.manifest import FileFacts, Manifest, file_digest
 from scripts.cli import execute, find, keep_bars_from_logs, root
-from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.privileges import unprivileged
 from tests.parts.processes import printed
 
@@ -97,7 +97,7 @@ def test_a_build_says_what_comes_next_unless_it_is_quiet(
 def test_a_rehearsed_publication_says_that_nothing_was_sent(
     release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with LoopbackHub() as hub:
+    with FaultyHub() as hub:
         words = ["publish", str(release), "org/name", "--tag", "v1.0.0", "--dry-run", "--endpoint", hub.url]
         assert execute(words) == 0
         said = capsys.readouterr()
@@ -124,7 +124,7 @@ def test_a_release_that_verify_refuses_is_not_published(
     manifest = Manifest.read(copy)
     facts = FileFacts(sha256=file_digest(shard), size=shard.stat().st_size)
     manifest.model_copy(update={"files": {**manifest.files, f"data/{shard.name}": facts}}).write(copy)
-    with LoopbackHub() as hub, pytest.MonkeyPatch.context() as patch:
+    with FaultyHub() as hub, pytest.MonkeyPatch.context() as patch:
         patch.setenv("HF_TOKEN", hub.token)
         words = ["publish", str(copy), "org/name", "--tag", "v1.0.0", "--endpoint", hub.url]
         for rehearsed in (["--dry-run"], []):

@@ -13,7 +13,7 @@ import pytest
 
 from baselines.results.run import read_run
 from scripts.cli import execute
-from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.faulty_hub import FaultyHub
 
 HERE = Path(__file__).resolve().parents[2]
 
@@ -75,7 +75,7 @@ assert datasets.load_dataset("org/wards", revision="v1.0.0", split="train")["tex
 
 
 def _lives(folder: Path, path: list[Path], tmp_path: Path) -> None:
-    with LoopbackHub() as hub:
+    with FaultyHub() as hub:
         out, page = tmp_path / "release", tmp_path / "page.html"
         environment = hub.environment(tmp_path / "cache")
         told = _python("-c", LIFE, str(out), str(page), folder=folder, path=path, **environment)

@@ -18,8 +18,8 @@ from builders import recipe as recipes
 from builders.medlaybench_v import recipe
 from loaders.opened import open_data
 from scripts.cli import execute
-from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.chat_server import ChatServer
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.hub_here import at_hub, own_caches, put
 from tests.parts.papers import states
 from tests.parts.played_consultations import write_cases
@@ -30,7 +30,7 @@ CASES = 4
 
 
 @pytest.fixture
-def here(hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LoopbackHub:
+def here(hub: FaultyHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FaultyHub:
     own_caches(tmp_path, monkeypatch)
     at_hub(hub, monkeypatch)
     return hub
@@ -54,14 +54,14 @@ SCRIPTED = ("--doctor", "scripted/keyword", "--patient", "scripted/patient", "--
 BY_RULES = ("--clinician", "scripted/expert", "--patient", "template", "--evaluator", "rules", "--judge", "rules")
 
 
-def _published(hub: LoopbackHub, repo: str, folder: Path, *build: str) -> str:
+def _published(hub: FaultyHub, repo: str, folder: Path, *build: str) -> str:
     """A release of a sample, built and published; the reason why it is a stand-in."""
     assert execute(["build", *build, "--out", str(folder)]) == 0
     assert execute(["publish", str(folder), repo, "--tag", "v1.0.0", "--endpoint", hub.url]) == 0
     return str(open_data(str(folder), default=build[0]).stand_in)
 
 
-def _is_one(folder: Path, reason: str, hub: LoopbackHub, repo: str) -> None:
+def _is_one(folder: Path, reason: str, hub: FaultyHub, repo: str) -> None:
     record, results = read_run(folder)
     assert record.stand_in is not None and reason in record.stand_in
     assert {result.provenance for result in results} == {"stand-in"}
@@ -69,7 +69,7 @@ def _is_one(folder: Path, reason: str, hub: LoopbackHub, repo: str) -> None:
 
 
 def test_stand_in_captions_remain_so_from_the_hub(
-    here: LoopbackHub, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    here: FaultyHub, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reason = _published(here, "org/captions", tmp_path / "captions", "medlaybench-v", "--captions", "sample")
     data = "org/captions@v1.0.0"
@@ -95,7 +95,7 @@ def test_stand_in_captions_remain_so_from_the_hub(
     assert "reproduced" not in said and "stand-ins and reproduce nothing" in " ".join(said.split())
 
 
-def test_stand_in_photos_and_patients_remain_so_from_the_hub(here: LoopbackHub, tmp_path: Path) -> None:
+def test_stand_in_photos_and_patients_remain_so_from_the_hub(here: FaultyHub, tmp_path: Path) -> None:
     write_cases(tmp_path / "cases", CASES)
     put(here, "org/cases", tmp_path / "cases")
     run("consultation", "org/cases", *SCRIPTED, "--bare", "--resamples", 20, "-o", tmp_path / "consultation")
@@ -109,7 +109,7 @@ def test_stand_in_photos_and_patients_remain_so_from_the_hub(here: LoopbackHub, 
         _is_one(tmp_path / task, reason, here, "org/patients")
 
 
-def test_a_classifier_of_stand_in_photos(here: LoopbackHub, tmp_path: Path) -> None:
+def test_a_classifier_of_stand_in_photos(here: FaultyHub, tmp_path: Path) -> None:
     for package in ("timm", "accelerate", "sklearn"):
         pytest.importorskip(package)
     from loaders.threemdbench import FEATURES
@@ -183,7 +183,7 @@ def test_only_the_second_assessor_is_asked_in_the_runs_folder(photos: Path, serv
 
 
 def test_one_condition_of_a_consultation_at_a_time(
-    here: LoopbackHub, server: ChatServer, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    here: FaultyHub, server: ChatServer, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(here, "org/real", write_cases(tmp_path / "real", CASES, stand_in=None))
     put(here, "org/copy", tmp_path / "real")
@@ -229,7 +229,7 @@ def test_one_condition_of_a_consultation_at_a_time(
 
 
 def test_compare_says_which_conditions_of_the_papers_setting_a_stand_in_lacks(
-    here: LoopbackHub, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    here: FaultyHub, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run as the paper's, but for its rows and its agents."""
     monkeypatch.delenv("COLUMNS", raising=False)
@@ -255,7 +255,7 @@ def test_compare_says_which_conditions_of_the_papers_setting_a_stand_in_lacks(
     assert stated["decoding", "options.decoding.patient.top_p"] == "not stated"
 
 
-def test_captions_one_condition_at_a_time(here: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_captions_one_condition_at_a_time(here: FaultyHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     captions = tmp_path / "captions.csv"
     lines = "".join(
         f"t{n},CT of lesion {n} in the left lobe.,CC BY,{'test' if n < 6 else 'train'}\n" for n in range(12)

@@ -14,8 +14,8 @@ from builders.release.checkout import Checkout
 from builders.release.environment import Environment
 from loaders.manifest import Manifest
 from scripts.cli import execute
-from scripts.loopback_hub.hub import LoopbackHub
 from tests.builders.threemdbench.test_recipe import drawn
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.places import ROOT
 from tests.parts.processes import python
 
@@ -52,7 +52,7 @@ def can_install(folder: Path) -> bool:
 def test_a_release_of_other_versions_has_the_same_content(release: Path, checkout: Path, tmp_path: Path) -> None:
     if not can_install(tmp_path / "six"):
         pytest.skip("no uv here, or PyPI does not answer: an environment of other versions cannot be made")
-    with LoopbackHub() as hub:
+    with FaultyHub() as hub:
         here = hub.environment(tmp_path / "hub")
         published = python("-m", "scripts", "publish", release, "org/captions", "--tag", "v1.0.0", **here)
         assert published.returncode == 0, published.stderr

@@ -20,7 +20,7 @@ from loaders.errors import BedsideError, HubError, InputError
 from loaders.files.image_formats import readable
 from loaders.files.images import ImageError
 from scripts.curate import _print
-from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.hub_here import at_hub, own_caches, put
 from tests.parts.pictures import drawn, jpeg, save
 from tests.parts.runs import release
@@ -239,7 +239,7 @@ def test_a_release_is_read_by_its_own_corpus(tmp_path: Path) -> None:
         photos.files[0].read()
 
 
-def test_a_repository_is_audited_at_its_tag(tmp_path: Path, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repository_is_audited_at_its_tag(tmp_path: Path, hub: FaultyHub, monkeypatch: pytest.MonkeyPatch) -> None:
     at_hub(hub, monkeypatch)
     own_caches(tmp_path / "caches", monkeypatch)
     put(hub, "org/skin", _parquet(tmp_path / "first", classes=True))

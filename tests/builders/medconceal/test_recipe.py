@@ -35,9 +35,9 @@ from loaders.manifest import ContentDigest, Manifest, file_digest
 from loaders.medconceal import CHARTS, cases, profile_of, row_of
 from loaders.spans import shares_span
 from scripts.cli import execute
-from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.chat_server import ChatServer, status
 from tests.parts.croissant import read_by_mlcroissant
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.planted import Post, posts
 from tests.parts.processes import kill, printed
 from tests.parts.small_release import files_of
@@ -136,7 +136,7 @@ assert "hidden" in load("medconceal", "test", source="org/conceal", revision="v1
 
 def test_a_published_release_gives_charts_unless_asked_for_more(sample: Path, tmp_path: Path) -> None:
     told: list[str] = []
-    with LoopbackHub() as hub:
+    with FaultyHub() as hub:
         publish(sample, "org/conceal", tag="v1.0.0", endpoint=hub.url, token=hub.token, report=told.append)
         printed("-c", LOAD, **hub.environment(tmp_path / "cache"))
     assert not [secret for secret in hidden_texts(sample) if secret in "".join(told)]

@@ -23,7 +23,7 @@ from builders.medlaybench_v.sources.files import SOURCE_COLUMNS, Columns
 from loaders.errors import HubError, InputError
 from loaders.files.bad_rows import BadRow
 from loaders.files.tables import Records
-from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.http_client import httpx
 from tests.parts.places import shared_data
 from tests.parts.processes import printed
@@ -433,7 +433,7 @@ json.dump({"url": source.url, "identity": source.identity, "rows": rows}, sys.st
 """
 
 
-def test_rocov2_streamed(hub: LoopbackHub, tmp_path: Path) -> None:
+def test_rocov2_streamed(hub: FaultyHub, tmp_path: Path) -> None:
     image = picture(tmp_path / "a.png").read_bytes()
     HfApi(endpoint=hub.url, token=hub.token).create_repo(roco.ROCOV2, repo_type="dataset")
     for split, name in (("test", "test"), ("train", "train"), ("validation", "valid")):

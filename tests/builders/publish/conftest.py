@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.publisher import Publisher, make_release
 
 
@@ -16,7 +16,7 @@ def release(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def publisher(hub: LoopbackHub) -> Publisher:
+def publisher(hub: FaultyHub) -> Publisher:
     return Publisher(hub)
 
 

@@ -19,10 +19,10 @@ import pytest
 
 from builders.publish import watch
 from loaders.errors import HubError, InputError
-from scripts.loopback_hub.hub import Fault, LoopbackHub
+from tests.parts.faulty_hub import Fault, FaultyHub
 from tests.parts.publisher import REPO, ROUTES, SHARDS, UNCHECKED, Publisher, assert_published_once, bedside_publish
 
-Order = Callable[[LoopbackHub], Fault]
+Order = Callable[[FaultyHub], Fault]
 
 
 def ordered(name: str, *arguments: Any, **options: Any) -> Order:
@@ -72,7 +72,7 @@ def late_once(monkeypatch: pytest.MonkeyPatch, fault: Fault, said: Sized) -> Non
 
 @pytest.mark.parametrize("fault", ENDLESS)
 def test_every_fault_ends_within_the_deadline_and_is_never_silent(
-    hub: LoopbackHub, publisher: Publisher, release: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+    hub: FaultyHub, publisher: Publisher, release: Path, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
     struck, said, message = ENDLESS[fault](hub), [time.monotonic()], "published"
     late_once(monkeypatch, struck, said)
@@ -91,7 +91,7 @@ def test_every_fault_ends_within_the_deadline_and_is_never_silent(
 
 
 def test_the_deadline_says_what_went_on_and_what_is_known(
-    hub: LoopbackHub, publisher: Publisher, release: Path, monkeypatch: pytest.MonkeyPatch
+    hub: FaultyHub, publisher: Publisher, release: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub.refuse("POST", "/commit/", 503)
     late_once(monkeypatch, hub.delay("POST", "/commit/", 3600.0), publisher.said)
@@ -105,7 +105,7 @@ def test_the_deadline_says_what_went_on_and_what_is_known(
 
 
 def test_work_abandoned_at_the_deadline_goes_no_further(
-    hub: LoopbackHub, publisher: Publisher, release: Path, monkeypatch: pytest.MonkeyPatch
+    hub: FaultyHub, publisher: Publisher, release: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The commit may still be made, as the error says; nothing follows it."""
     later = threading.Event()
@@ -121,9 +121,7 @@ def test_work_abandoned_at_the_deadline_goes_no_further(
     assert_published_once(publisher, publisher(release))
 
 
-def test_a_wait_that_leads_past_the_deadline_is_not_begun(
-    hub: LoopbackHub, publisher: Publisher, release: Path
-) -> None:
+def test_a_wait_that_leads_past_the_deadline_is_not_begun(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     hub.refuse("POST", "/commit/", 429, retry_after=60)
     message = publisher.fails(release, deadline=30.0)
     assert publisher.waits == []
@@ -136,7 +134,7 @@ def test_an_invalid_deadline(publisher: Publisher, release: Path, deadline: floa
         publisher(release, deadline=deadline)
 
 
-def test_a_hub_that_accepts_and_never_answers(hub: LoopbackHub, release: Path, tmp_path: Path) -> None:
+def test_a_hub_that_accepts_and_never_answers(hub: FaultyHub, release: Path, tmp_path: Path) -> None:
     """From the command line, where what was left behind must not keep the process."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
@@ -148,7 +146,7 @@ def test_a_hub_that_accepts_and_never_answers(hub: LoopbackHub, release: Path, t
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_control_c_says_what_was_done(hub: LoopbackHub, release: Path, tmp_path: Path) -> None:
+def test_control_c_says_what_was_done(hub: FaultyHub, release: Path, tmp_path: Path) -> None:
     fault = hub.delay("POST", "/commit/", 3600.0)
     environment = {**os.environ, **hub.environment(tmp_path / "home")}
     command = [sys.executable, "-m", "scripts", "publish", str(release), REPO, "--tag", "v1.0.0", *UNCHECKED]
@@ -162,7 +160,7 @@ def test_control_c_says_what_was_done(hub: LoopbackHub, release: Path, tmp_path:
     assert "Stopped while committing; this run uploaded 3 Parquet files. Run the same command" in " ".join(said.split())
 
 
-def test_an_upload_by_xet_that_hangs(hub: LoopbackHub, release: Path, tmp_path: Path) -> None:
+def test_an_upload_by_xet_that_hangs(hub: FaultyHub, release: Path, tmp_path: Path) -> None:
     hub.delay("GET", "/xet-write-token/", 3600.0, times=99)
     environment = {**os.environ, **hub.environment(tmp_path / "home")}
     del environment["HF_HUB_DISABLE_XET"]

@@ -11,14 +11,14 @@ from huggingface_hub import HfApi, get_session
 from builders.publish.hub_state import PATIENCE
 from loaders.errors import ReleaseError
 from loaders.manifest import FileFacts, Manifest
-from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.http_client import httpx
 from tests.parts.publisher import FILES, REPO, SHARDS, Publisher, assert_published_once, make_release
 
 
 @pytest.mark.parametrize("route", ["/commit/", "/tag/", "/repos/create"])
 def test_a_lost_response_does_not_make_a_second_commit(
-    hub: LoopbackHub, publisher: Publisher, release: Path, route: str
+    hub: FaultyHub, publisher: Publisher, release: Path, route: str
 ) -> None:
     fault = hub.lose_response("POST", route)
     assert_published_once(publisher, publisher(release))
@@ -40,7 +40,7 @@ def test_a_lost_response_does_not_make_a_second_commit(
     ],
 )
 def test_a_refusal_that_passes_is_waited_out(
-    hub: LoopbackHub, publisher: Publisher, release: Path, method: str, route: str, status: int
+    hub: FaultyHub, publisher: Publisher, release: Path, method: str, route: str, status: int
 ) -> None:
     fault = hub.refuse(method, route, status, times=2)
     assert_published_once(publisher, publisher(release, gated="auto"))
@@ -62,14 +62,14 @@ def test_a_refusal_that_passes_is_waited_out(
     ],
 )
 def test_a_refusal_on_the_way_of_the_files_is_waited_out(
-    hub: LoopbackHub, publisher: Publisher, release: Path, method: str, route: str, status: int
+    hub: FaultyHub, publisher: Publisher, release: Path, method: str, route: str, status: int
 ) -> None:
     fault = hub.refuse(method, route, status, times=2)
     assert_published_once(publisher, publisher(release))
     assert fault.hits == 2
 
 
-def test_retry_after_is_obeyed_and_reported(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_retry_after_is_obeyed_and_reported(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     hub.refuse("POST", "/commit/", 429, retry_after=17)
     assert_published_once(publisher, publisher(release))
     assert publisher.waits == [17.0]
@@ -78,7 +78,7 @@ def test_retry_after_is_obeyed_and_reported(hub: LoopbackHub, publisher: Publish
 
 @pytest.mark.parametrize(("left", "waits"), [(0, [17.0]), (5, [1.0])])
 def test_the_hubs_own_limit_is_obeyed_once_it_is_used_up(
-    hub: LoopbackHub, publisher: Publisher, release: Path, left: int, waits: list[float]
+    hub: FaultyHub, publisher: Publisher, release: Path, left: int, waits: list[float]
 ) -> None:
     """A request that was refused for its number was not carried out: nobody asks whether it was."""
     hub.refuse("POST", "/commit/", 429).headers = {"RateLimit": f'"api";r={left};t=17'}
@@ -89,7 +89,7 @@ def test_the_hubs_own_limit_is_obeyed_once_it_is_used_up(
 
 
 def test_a_wait_beyond_reason_is_an_error_that_says_how_long(
-    hub: LoopbackHub, publisher: Publisher, release: Path
+    hub: FaultyHub, publisher: Publisher, release: Path
 ) -> None:
     hub.refuse("POST", "/commit/", 429, retry_after=3600)
     message = publisher.fails(release)
@@ -99,9 +99,7 @@ def test_a_wait_beyond_reason_is_an_error_that_says_how_long(
 
 
 @pytest.mark.parametrize("status", [500, 503])
-def test_a_hub_that_keeps_refusing_the_commit(
-    hub: LoopbackHub, publisher: Publisher, release: Path, status: int
-) -> None:
+def test_a_hub_that_keeps_refusing_the_commit(hub: FaultyHub, publisher: Publisher, release: Path, status: int) -> None:
     fault = hub.refuse("POST", "/commit/", status, times=99)
     message = publisher.fails(release)
     assert fault.hits == 4
@@ -117,7 +115,7 @@ def test_a_hub_that_keeps_refusing_the_commit(
 @pytest.mark.parametrize("status", [500, 504])
 @pytest.mark.parametrize("route", ["/commit/", "/tag/"])
 def test_an_error_although_it_was_done_is_looked_into(
-    hub: LoopbackHub, publisher: Publisher, release: Path, route: str, status: int
+    hub: FaultyHub, publisher: Publisher, release: Path, route: str, status: int
 ) -> None:
     hub.refuse("POST", route, status, although_done=True)
     assert_published_once(publisher, publisher(release))
@@ -127,7 +125,7 @@ def test_an_error_although_it_was_done_is_looked_into(
 @pytest.mark.parametrize("reply_only", [False, True])
 @pytest.mark.parametrize("route", ["/commit/", "/tag/"])
 def test_an_answer_that_comes_too_late(
-    hub: LoopbackHub, publisher: Publisher, release: Path, route: str, reply_only: bool
+    hub: FaultyHub, publisher: Publisher, release: Path, route: str, reply_only: bool
 ) -> None:
     publisher.api.create_repo(REPO, repo_type="dataset")
     fault = hub.delay("POST", route, 2.0, reply_only=reply_only)
@@ -151,7 +149,7 @@ def test_no_request_waits_forever(publisher: Publisher, release: Path) -> None:
 
 
 def test_a_concurrent_commit_beside_the_release_is_built_upon(
-    hub: LoopbackHub, publisher: Publisher, release: Path
+    hub: FaultyHub, publisher: Publisher, release: Path
 ) -> None:
     publisher.api.create_repo(REPO, repo_type="dataset")
     hub.meanwhile("POST", "/commit/", lambda: hub.commit(REPO, {".gitattributes": b"*.parquet filter=lfs\n"}, "Theirs"))
@@ -162,7 +160,7 @@ def test_a_concurrent_commit_beside_the_release_is_built_upon(
 
 
 def test_the_same_release_published_twice_at_once_is_one_commit(
-    hub: LoopbackHub, publisher: Publisher, release: Path
+    hub: FaultyHub, publisher: Publisher, release: Path
 ) -> None:
     other = Publisher(hub)
     publisher.api.create_repo(REPO, repo_type="dataset")
@@ -172,7 +170,7 @@ def test_the_same_release_published_twice_at_once_is_one_commit(
 
 
 def test_going_back_to_older_content_is_a_commit_of_its_own(
-    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+    hub: FaultyHub, publisher: Publisher, tmp_path: Path
 ) -> None:
     older = make_release(tmp_path / "1")
     publisher(older)
@@ -185,15 +183,13 @@ def test_going_back_to_older_content_is_a_commit_of_its_own(
 
 @pytest.mark.parametrize("status", [409, 412])
 def test_a_conflict_without_another_commit_is_tried_once_more(
-    hub: LoopbackHub, publisher: Publisher, release: Path, status: int
+    hub: FaultyHub, publisher: Publisher, release: Path, status: int
 ) -> None:
     hub.refuse("POST", "/commit/", status)
     assert_published_once(publisher, publisher(release))
 
 
-def test_somebody_who_always_comes_first_is_given_way_once(
-    hub: LoopbackHub, publisher: Publisher, release: Path
-) -> None:
+def test_somebody_who_always_comes_first_is_given_way_once(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     turns = iter(range(99))
     fault = hub.meanwhile(
         "POST",
@@ -211,7 +207,7 @@ def test_somebody_who_always_comes_first_is_given_way_once(
 
 @pytest.mark.parametrize("path", ["README.md", "notes.txt", SHARDS[0]])
 def test_a_concurrent_commit_to_the_release_stops_it(
-    hub: LoopbackHub, publisher: Publisher, release: Path, path: str
+    hub: FaultyHub, publisher: Publisher, release: Path, path: str
 ) -> None:
     publisher.api.create_repo(REPO, repo_type="dataset")
     hub.meanwhile("POST", "/commit/", lambda: hub.commit(REPO, {path: b"theirs"}, "Theirs"))
@@ -232,7 +228,7 @@ def test_a_concurrent_commit_to_the_release_stops_it(
 
 
 def test_a_commit_of_somebody_else_on_top_of_ours_does_not_move_the_tag(
-    hub: LoopbackHub, publisher: Publisher, release: Path
+    hub: FaultyHub, publisher: Publisher, release: Path
 ) -> None:
     publisher.api.create_repo(REPO, repo_type="dataset")
     hub.lose_response("POST", "/commit/")
@@ -243,7 +239,7 @@ def test_a_commit_of_somebody_else_on_top_of_ours_does_not_move_the_tag(
     assert publisher.files("v1.0.0") == [".gitattributes", *FILES]
 
 
-def test_somebody_else_setting_our_tag_is_reported(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_somebody_else_setting_our_tag_is_reported(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     publisher.api.create_repo(REPO, repo_type="dataset")
     first = publisher.head()
     hub.meanwhile("POST", "/tag/", lambda: hub.repo(REPO).tags.update({"v1.0.0": first}))
@@ -253,7 +249,7 @@ def test_somebody_else_setting_our_tag_is_reported(hub: LoopbackHub, publisher: 
 
 
 @pytest.mark.usefixtures("no_waiting")
-def test_a_dropped_upload_is_sent_again(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_a_dropped_upload_is_sent_again(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     fault = hub.cut_upload(times=2)
     assert_published_once(publisher, publisher(release))
     assert fault.hits == 2
@@ -261,7 +257,7 @@ def test_a_dropped_upload_is_sent_again(hub: LoopbackHub, publisher: Publisher, 
 
 @pytest.mark.usefixtures("no_waiting")
 def test_an_upload_that_is_always_dropped_ends_in_one_error(
-    hub: LoopbackHub, publisher: Publisher, release: Path
+    hub: FaultyHub, publisher: Publisher, release: Path
 ) -> None:
     fault = hub.cut_upload(times=999)
     message = publisher.fails(release)
@@ -274,7 +270,7 @@ def test_an_upload_that_is_always_dropped_ends_in_one_error(
 
 
 def test_an_upload_acknowledged_and_missed_by_its_verification_is_sent_again(
-    hub: LoopbackHub, publisher: Publisher, release: Path
+    hub: FaultyHub, publisher: Publisher, release: Path
 ) -> None:
     fault = hub.swallow_upload()
     assert_published_once(publisher, publisher(release))
@@ -283,7 +279,7 @@ def test_an_upload_acknowledged_and_missed_by_its_verification_is_sent_again(
 
 @pytest.mark.parametrize("times", [1, 3])
 def test_an_upload_acknowledged_and_verified_falsely_is_sent_again(
-    hub: LoopbackHub, publisher: Publisher, release: Path, times: int
+    hub: FaultyHub, publisher: Publisher, release: Path, times: int
 ) -> None:
     fault = hub.swallow_upload(times=times, lie=True)
     assert_published_once(publisher, publisher(release))
@@ -292,7 +288,7 @@ def test_an_upload_acknowledged_and_verified_falsely_is_sent_again(
 
 
 def test_uploads_that_are_always_acknowledged_falsely_end_in_one_error(
-    hub: LoopbackHub, publisher: Publisher, release: Path
+    hub: FaultyHub, publisher: Publisher, release: Path
 ) -> None:
     fault = hub.swallow_upload(times=999, lie=True)
     message = publisher.fails(release)
@@ -305,7 +301,7 @@ def test_uploads_that_are_always_acknowledged_falsely_end_in_one_error(
 
 @pytest.mark.parametrize("name", [SHARDS[1], "exclusions.parquet"])
 def test_a_file_that_is_no_parquet_is_never_sent(
-    name: str, hub: LoopbackHub, publisher: Publisher, release: Path
+    name: str, hub: FaultyHub, publisher: Publisher, release: Path
 ) -> None:
     """With digests that fit, as whoever forges a shard writes them."""
     (release / name).write_bytes(b"not Parquet")
@@ -317,7 +313,7 @@ def test_a_file_that_is_no_parquet_is_never_sent(
     assert hub.writes() == []
 
 
-def test_a_shard_stored_damaged_is_never_tagged(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_a_shard_stored_damaged_is_never_tagged(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     hub.damage_upload()
     message = publisher.fails(release)
     digest = hashlib.sha256((release / SHARDS[0]).read_bytes()).hexdigest()
@@ -329,16 +325,14 @@ def test_a_shard_stored_damaged_is_never_tagged(hub: LoopbackHub, publisher: Pub
     assert "v1.0.0" in publisher.tags()
 
 
-def test_a_shard_that_the_hub_lost_is_sent_again(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_a_shard_that_the_hub_lost_is_sent_again(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     lost = f"/resolve/[0-9a-f]+/{SHARDS[1]}"
     hub.meanwhile("HEAD", lost, lambda: hub.lose_object(REPO, SHARDS[1]))
     assert_published_once(publisher, publisher(release))
     assert any(f"{SHARDS[1]} cannot be downloaded" in line for line in publisher.said)
 
 
-def test_a_shard_that_the_hub_keeps_losing_is_never_tagged(
-    hub: LoopbackHub, publisher: Publisher, release: Path
-) -> None:
+def test_a_shard_that_the_hub_keeps_losing_is_never_tagged(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     hub.meanwhile("HEAD", f"/resolve/[0-9a-f]+/{SHARDS[1]}", lambda: hub.lose_object(REPO, SHARDS[1]), times=99)
     message = publisher.fails(release)
     assert f"{SHARDS[1]} of commit {publisher.head()[:8]} cannot be downloaded" in message
@@ -348,7 +342,7 @@ def test_a_shard_that_the_hub_keeps_losing_is_never_tagged(
 
 @pytest.mark.usefixtures("no_waiting")
 def test_a_hub_that_does_not_answer_when_read_back_has_damaged_nothing(
-    hub: LoopbackHub, publisher: Publisher, release: Path
+    hub: FaultyHub, publisher: Publisher, release: Path
 ) -> None:
     fault = hub.refuse("HEAD", "/resolve/", 503, times=999)
     message = publisher.fails(release)
@@ -359,14 +353,14 @@ def test_a_hub_that_does_not_answer_when_read_back_has_damaged_nothing(
     assert_published_once(publisher, publisher(release))
 
 
-def test_a_download_damaged_on_the_way_is_repeated(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_a_download_damaged_on_the_way_is_repeated(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     fault = hub.damage_download(SHARDS[0])
     assert_published_once(publisher, publisher(release))
     assert fault.hits == 1
 
 
 def test_a_commit_that_is_read_back_different_is_never_tagged(
-    hub: LoopbackHub, publisher: Publisher, release: Path, monkeypatch: pytest.MonkeyPatch
+    hub: FaultyHub, publisher: Publisher, release: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A Hub that stores another card than it was given."""
     blob = hub.store.blob
@@ -376,7 +370,7 @@ def test_a_commit_that_is_read_back_different_is_never_tagged(
     assert publisher.tags() == {}
 
 
-def test_no_hub_at_all(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_no_hub_at_all(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     message = publisher.fails(release, api=HfApi(endpoint="http://127.0.0.1:1", token=hub.token))
     assert "cannot be reached" in message
     assert "On the Hub: unknown, because it does not answer" in message
@@ -384,7 +378,7 @@ def test_no_hub_at_all(hub: LoopbackHub, publisher: Publisher, release: Path) ->
 
 
 @pytest.mark.usefixtures("no_waiting")
-def test_a_hub_that_dies_after_the_commit(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_a_hub_that_dies_after_the_commit(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     hub.meanwhile("POST", "/commit/", lambda: hub.refuse("GET", "/api/", 503, times=999))
     message = publisher.fails(release)
     assert "listing commit" in message

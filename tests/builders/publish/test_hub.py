@@ -19,7 +19,7 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
-from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.http_client import httpx
 from tests.parts.processes import printed
 
@@ -28,7 +28,7 @@ PARQUET = b"PAR1" + bytes(range(256)) * 8 + b"PAR1"
 
 
 @pytest.fixture
-def api(hub: LoopbackHub) -> HfApi:
+def api(hub: FaultyHub) -> HfApi:
     api = HfApi(endpoint=hub.url, token=hub.token)
     api.create_repo(REPO, repo_type="dataset")
     return api
@@ -54,7 +54,7 @@ def status(error: pytest.ExceptionInfo[HfHubHTTPError]) -> int:
 # ---------------------------------------------------------------- repositories
 
 
-def test_an_account_and_its_repositories(hub: LoopbackHub, api: HfApi) -> None:
+def test_an_account_and_its_repositories(hub: FaultyHub, api: HfApi) -> None:
     assert api.whoami()["name"] == "tester"
     assert api.whoami(token=hub.read_token)["auth"]["accessToken"]["role"] == "read"
     assert str(api.create_repo(REPO, repo_type="dataset", exist_ok=True)) == f"{hub.url}/datasets/{REPO}"
@@ -71,7 +71,7 @@ def test_a_new_repository_holds_one_commit_with_its_attributes(api: HfApi) -> No
     assert api.list_repo_files(REPO, repo_type="dataset") == [".gitattributes"]
 
 
-def test_a_private_repository_is_hidden_from_strangers(hub: LoopbackHub, api: HfApi) -> None:
+def test_a_private_repository_is_hidden_from_strangers(hub: FaultyHub, api: HfApi) -> None:
     api.create_repo("org/secret", repo_type="dataset", private=True)
     assert api.dataset_info("org/secret").private is True
     assert api.dataset_info("org/secret", token=hub.read_token).id == "org/secret"
@@ -82,7 +82,7 @@ def test_a_private_repository_is_hidden_from_strangers(hub: LoopbackHub, api: Hf
     assert api.dataset_info("org/secret", token=False).private is False
 
 
-def test_a_gated_repository_shows_its_files_and_keeps_their_bytes(hub: LoopbackHub, api: HfApi, tmp_path: Path) -> None:
+def test_a_gated_repository_shows_its_files_and_keeps_their_bytes(hub: FaultyHub, api: HfApi, tmp_path: Path) -> None:
     commit(api, {"notes.txt": b"terms apply"})
     api.update_repo_settings(REPO, gated="manual", repo_type="dataset")
     assert api.dataset_info(REPO, token=False).gated == "manual"
@@ -93,7 +93,7 @@ def test_a_gated_repository_shows_its_files_and_keeps_their_bytes(hub: LoopbackH
     assert Path(path).read_bytes() == b"terms apply"
 
 
-def test_writing_needs_a_token_that_may_write(hub: LoopbackHub, api: HfApi) -> None:
+def test_writing_needs_a_token_that_may_write(hub: FaultyHub, api: HfApi) -> None:
     for token, expected in ((hub.read_token, 403), (hub.stranger_token, 403), (False, 401)):
         with pytest.raises(HfHubHTTPError) as error:
             api.create_tag(REPO, tag="v1", repo_type="dataset", token=token)
@@ -116,7 +116,7 @@ def test_ids_are_those_of_git(api: HfApi) -> None:
     assert folder.tree_id == "aaa96ced2d9a1c8e72c56b253a0e2fe78393feb7"
 
 
-def test_a_commit_adds_changes_deletes_and_has_a_parent(hub: LoopbackHub, api: HfApi) -> None:
+def test_a_commit_adds_changes_deletes_and_has_a_parent(hub: FaultyHub, api: HfApi) -> None:
     first = commit(api, {"a.txt": b"1", "b.txt": b"2", "old/c.txt": b"3", "shard.parquet": PARQUET})
     second = commit(api, {"a.txt": b"changed"}, delete=("b.txt", "old/"), parent=first)
     assert api.list_repo_files(REPO, repo_type="dataset") == [".gitattributes", "a.txt", "shard.parquet"]
@@ -132,14 +132,14 @@ def test_a_commit_adds_changes_deletes_and_has_a_parent(hub: LoopbackHub, api: H
 def test_the_same_commit_on_the_same_parent_has_the_same_id() -> None:
     ids = []
     for body in (b"1", b"1", b"2"):
-        with LoopbackHub() as hub:
+        with FaultyHub() as hub:
             api = HfApi(endpoint=hub.url, token=hub.token)
             api.create_repo(REPO, repo_type="dataset")
             ids.append(commit(api, {"a.txt": body}))
     assert ids[0] == ids[1] != ids[2]
 
 
-def test_an_object_of_another_repository_does_not_count(hub: LoopbackHub, api: HfApi) -> None:
+def test_an_object_of_another_repository_does_not_count(hub: FaultyHub, api: HfApi) -> None:
     api.create_repo("org/other", repo_type="dataset")
     for repo in (REPO, "org/other"):
         api.upload_file(path_or_fileobj=PARQUET, path_in_repo="s.parquet", repo_id=repo, repo_type="dataset")
@@ -181,7 +181,7 @@ def test_branches_and_tags(api: HfApi) -> None:
 
 
 def test_lists_longer_than_a_page_are_followed() -> None:
-    with LoopbackHub(page_size=2) as hub:
+    with FaultyHub(page_size=2) as hub:
         api = HfApi(endpoint=hub.url, token=hub.token)
         api.create_repo(REPO, repo_type="dataset")
         for number in range(5):
@@ -201,7 +201,7 @@ def test_the_tree_tells_which_commit_last_changed_a_path(api: HfApi) -> None:
     assert (last["a.txt"], last["data/b.txt"], last["data/c.txt"], last["data"]) == (first, first, second, second)
 
 
-def test_downloads_by_revision_whole_and_in_part(hub: LoopbackHub, api: HfApi, tmp_path: Path) -> None:
+def test_downloads_by_revision_whole_and_in_part(hub: FaultyHub, api: HfApi, tmp_path: Path) -> None:
     first = commit(api, {"a.txt": b"1", "shard.parquet": PARQUET})
     commit(api, {"a.txt": b"2"})
     old = api.hf_hub_download(REPO, "a.txt", revision=first, repo_type="dataset", cache_dir=tmp_path)
@@ -219,7 +219,7 @@ def test_downloads_by_revision_whole_and_in_part(hub: LoopbackHub, api: HfApi, t
 
 
 def test_a_large_object_is_sent_in_parts() -> None:
-    with LoopbackHub(part_size=1000) as hub:
+    with FaultyHub(part_size=1000) as hub:
         api = HfApi(endpoint=hub.url, token=hub.token)
         api.create_repo(REPO, repo_type="dataset")
         commit(api, {"shard.parquet": PARQUET})
@@ -229,12 +229,12 @@ def test_a_large_object_is_sent_in_parts() -> None:
 
 
 def test_a_hub_in_a_folder_continues_where_it_stopped(tmp_path: Path) -> None:
-    with LoopbackHub(tmp_path / "hub") as hub:
+    with FaultyHub(tmp_path / "hub") as hub:
         api = HfApi(endpoint=hub.url, token=hub.token)
         api.create_repo(REPO, repo_type="dataset")
         made = commit(api, {"a.txt": b"1", "shard.parquet": PARQUET})
         api.create_tag(REPO, tag="v1.0.0", repo_type="dataset")
-    with LoopbackHub(tmp_path / "hub") as hub:
+    with FaultyHub(tmp_path / "hub") as hub:
         api = HfApi(endpoint=hub.url, token=hub.token)
         assert api.dataset_info(REPO, revision="v1.0.0").sha == made
         folder = Path(api.snapshot_download(REPO, repo_type="dataset", cache_dir=tmp_path / "cache"))
@@ -244,7 +244,7 @@ def test_a_hub_in_a_folder_continues_where_it_stopped(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------ others
 
 
-def test_what_it_does_not_know_is_an_answer_too(hub: LoopbackHub, api: HfApi) -> None:
+def test_what_it_does_not_know_is_an_answer_too(hub: FaultyHub, api: HfApi) -> None:
     assert httpx.get(f"{hub.url}/api/spaces-of-the-week").status_code == 404
     reply = httpx.post(f"{hub.url}/api/repos/create", content=b"{", headers={"authorization": f"Bearer {hub.token}"})
     assert reply.status_code == 400
@@ -267,7 +267,7 @@ else:
 """
 
 
-def test_datasets_pushes_and_loads_by_tag(hub: LoopbackHub, tmp_path: Path) -> None:
+def test_datasets_pushes_and_loads_by_tag(hub: FaultyHub, tmp_path: Path) -> None:
     for act in ("push", "load"):
         said = printed("-c", USER, "org/pushed", act, **hub.environment(tmp_path / act))
     assert said.strip() == "['a', 'b', 'c'] [4]"

@@ -7,22 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.publisher import CARD, FILES, REPO, SHARDS, Publisher, make_release
 
 
-def empty_main(hub: LoopbackHub) -> None:
+def empty_main(hub: FaultyHub) -> None:
     hub.commit(REPO, dict.fromkeys(FILES))
 
 
-def break_manifest_of_main(hub: LoopbackHub) -> None:
+def break_manifest_of_main(hub: FaultyHub) -> None:
     hub.commit(REPO, {"manifest.json": b"[" * 100_000})
 
 
 @pytest.mark.parametrize("meanwhile", [lambda hub: None, empty_main, break_manifest_of_main])
 @pytest.mark.parametrize("tag", ["v1.0.0", "v1.1.0"])
 def test_a_repository_of_another_corpus_is_refused(
-    hub: LoopbackHub, publisher: Publisher, tmp_path: Path, tag: str, meanwhile: Callable[[LoopbackHub], None]
+    hub: FaultyHub, publisher: Publisher, tmp_path: Path, tag: str, meanwhile: Callable[[FaultyHub], None]
 ) -> None:
     publisher(make_release(tmp_path / "a", corpus="3mdbench"))
     meanwhile(hub)
@@ -35,7 +35,7 @@ def test_a_repository_of_another_corpus_is_refused(
 
 
 def test_another_corpus_that_was_only_committed_is_refused(
-    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+    hub: FaultyHub, publisher: Publisher, tmp_path: Path
 ) -> None:
     publisher.api.create_repo(REPO, repo_type="dataset")
     theirs = make_release(tmp_path / "theirs", corpus="medconceal")
@@ -44,7 +44,7 @@ def test_another_corpus_that_was_only_committed_is_refused(
 
 
 def test_another_corpus_that_comes_while_the_repository_is_made_is_refused(
-    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+    hub: FaultyHub, publisher: Publisher, tmp_path: Path
 ) -> None:
     theirs = make_release(tmp_path / "theirs", corpus="medconceal")
     hub.meanwhile("POST", "/repos/create", lambda: Publisher(hub)(theirs))
@@ -53,7 +53,7 @@ def test_another_corpus_that_comes_while_the_repository_is_made_is_refused(
 
 
 def test_a_file_that_comes_while_the_repository_is_made_is_not_deleted(
-    hub: LoopbackHub, publisher: Publisher, release: Path
+    hub: FaultyHub, publisher: Publisher, release: Path
 ) -> None:
     def theirs() -> None:
         publisher.api.create_repo(REPO, repo_type="dataset")
@@ -72,7 +72,7 @@ def test_a_stand_in_never_follows_real_data(publisher: Publisher, tmp_path: Path
 
 
 def test_real_data_that_only_a_version_holds_is_not_followed_by_a_stand_in(
-    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+    hub: FaultyHub, publisher: Publisher, tmp_path: Path
 ) -> None:
     publisher(make_release(tmp_path / "real"))
     empty_main(hub)
@@ -81,7 +81,7 @@ def test_real_data_that_only_a_version_holds_is_not_followed_by_a_stand_in(
 
 
 def test_files_of_another_corpus_that_main_has_lost_the_manifest_of_are_not_ours(
-    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+    hub: FaultyHub, publisher: Publisher, tmp_path: Path
 ) -> None:
     """It was committed as a release and never tagged, so that nothing but its commit says whose its files are."""
     hub.refuse("POST", "/tag/", 403)
@@ -114,7 +114,7 @@ def test_a_shard_that_somebody_exchanged_is_not_overwritten_unasked(publisher: P
 
 @pytest.mark.parametrize("named", [["notes.txt", "old/a.csv", "old/b.csv"], ["notes.txt", "old/"]])
 def test_files_of_others_go_only_when_they_are_named(
-    hub: LoopbackHub, publisher: Publisher, release: Path, named: list[str]
+    hub: FaultyHub, publisher: Publisher, release: Path, named: list[str]
 ) -> None:
     publisher.api.create_repo(REPO, repo_type="dataset")
     theirs = {"notes.txt": b"theirs", "old/a.csv": b"a", "old/b.csv": b"b", "README.md": CARD.encode()}
@@ -129,7 +129,7 @@ def test_files_of_others_go_only_when_they_are_named(
 
 
 def test_what_a_release_of_this_corpus_put_there_is_replaced_unasked(
-    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+    hub: FaultyHub, publisher: Publisher, tmp_path: Path
 ) -> None:
     publisher(make_release(tmp_path / "1", notes="old"))
     publisher(make_release(tmp_path / "2", text="enlarged"), tag="v1.1.0")
@@ -140,7 +140,7 @@ def test_what_a_release_of_this_corpus_put_there_is_replaced_unasked(
 
 
 def test_a_card_that_somebody_mended_on_the_hub_is_not_overwritten_unasked(
-    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+    hub: FaultyHub, publisher: Publisher, tmp_path: Path
 ) -> None:
     publisher(make_release(tmp_path / "1"))
     mended = hub.commit(REPO, {"README.md": b"# Mended by hand"}, "Release v1.0.1")  # in the words of a release

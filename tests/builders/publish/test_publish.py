@@ -9,12 +9,12 @@ from huggingface_hub import HfApi
 
 from builders.release.naming import REPOSITORY, SAME_TAG
 from loaders.errors import HubError, InputError
-from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.processes import printed
 from tests.parts.publisher import CARD, FILES, REPO, SHARDS, Publisher, assert_published_once, make_release, of_manifest
 
 
-def test_a_release_is_one_commit_and_a_tag_set_last(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_a_release_is_one_commit_and_a_tag_set_last(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     done = publisher(release)
     assert_published_once(publisher, done)
     assert done.url == f"{hub.url}/datasets/{REPO}/tree/v1.0.0"
@@ -37,7 +37,7 @@ for tag in sys.argv[1:]:
 
 
 def test_what_was_published_loads_by_tag_into_a_fresh_cache(
-    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+    hub: FaultyHub, publisher: Publisher, tmp_path: Path
 ) -> None:
     publisher(make_release(tmp_path / "1"))
     publisher(make_release(tmp_path / "2", text="enlarged"), tag="v1.1.0")
@@ -45,7 +45,7 @@ def test_what_was_published_loads_by_tag_into_a_fresh_cache(
     assert said.splitlines() == [str([f"{text} {number}" for number in range(4)]) for text in ("swollen", "enlarged")]
 
 
-def test_main_never_goes_back_to_a_lower_version(hub: LoopbackHub, publisher: Publisher, tmp_path: Path) -> None:
+def test_main_never_goes_back_to_a_lower_version(hub: FaultyHub, publisher: Publisher, tmp_path: Path) -> None:
     done = publisher(make_release(tmp_path / "1"), tag="v1.10.0")
     before = len(hub.writes())
     for lower in ("v1.9.0", "v0.11.0"):
@@ -56,7 +56,7 @@ def test_main_never_goes_back_to_a_lower_version(hub: LoopbackHub, publisher: Pu
     publisher(make_release(tmp_path / "3", text="newer"), tag="v1.10.1")
 
 
-def test_the_same_release_again_writes_nothing(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_the_same_release_again_writes_nothing(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     first = publisher(release, gated="auto")
     before = len(hub.writes())
     again = publisher(release, gated="auto")
@@ -66,7 +66,7 @@ def test_the_same_release_again_writes_nothing(hub: LoopbackHub, publisher: Publ
 
 
 def test_the_same_release_again_without_its_date_is_the_same(
-    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+    hub: FaultyHub, publisher: Publisher, tmp_path: Path
 ) -> None:
     release = make_release(tmp_path / "release", croissant='{"name": "corpus"}')
     first = publisher(release, date="2026-11-22")
@@ -83,7 +83,7 @@ def test_the_same_release_again_without_its_date_is_the_same(
     assert "without a date" in publisher.fails(release, tag="v1.0.1", date="2026-11-23")
 
 
-def test_the_same_content_under_a_new_tag_is_only_tagged(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_the_same_content_under_a_new_tag_is_only_tagged(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     first = publisher(release)
     before = len(hub.writes())
     second = publisher(release, tag="v1.0.1")
@@ -93,7 +93,7 @@ def test_the_same_content_under_a_new_tag_is_only_tagged(hub: LoopbackHub, publi
 
 
 def test_a_version_that_was_published_with_its_placeholders_is_the_same(
-    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+    hub: FaultyHub, publisher: Publisher, tmp_path: Path
 ) -> None:
     """As a version of Bedside did that named neither repository nor tag."""
     release = make_release(tmp_path / "release", card=f'{CARD}\nload_dataset("{REPOSITORY}", revision="{SAME_TAG}")\n')
@@ -115,7 +115,7 @@ def test_a_release_without_placeholders_is_published_as_it_stands(
     assert Path(there).read_bytes() == (release / "manifest.json").read_bytes()
 
 
-def test_a_tag_with_other_content_is_refused(hub: LoopbackHub, publisher: Publisher, tmp_path: Path) -> None:
+def test_a_tag_with_other_content_is_refused(hub: FaultyHub, publisher: Publisher, tmp_path: Path) -> None:
     publisher(make_release(tmp_path / "1"))
     before, tags = len(hub.writes()), publisher.tags()
     message = publisher.fails(make_release(tmp_path / "2", text="enlarged"))
@@ -128,7 +128,7 @@ def test_a_tag_with_other_content_is_refused(hub: LoopbackHub, publisher: Publis
 
 
 def test_the_next_version_sends_what_changed_and_deletes_what_is_gone(
-    hub: LoopbackHub, publisher: Publisher, tmp_path: Path
+    hub: FaultyHub, publisher: Publisher, tmp_path: Path
 ) -> None:
     publisher(make_release(tmp_path / "1"))
     hub.commit(REPO, {"data/old-00000-of-00001.csv": b"id\n1\n"})
@@ -162,7 +162,7 @@ def test_what_follows_a_version_of_other_libraries_says_so(
 
 
 def test_a_run_that_stopped_before_the_tag_is_continued_by_tagging(
-    hub: LoopbackHub, publisher: Publisher, release: Path
+    hub: FaultyHub, publisher: Publisher, release: Path
 ) -> None:
     hub.refuse("POST", "/tag/", 403)
     message = publisher.fails(release)
@@ -174,7 +174,7 @@ def test_a_run_that_stopped_before_the_tag_is_continued_by_tagging(
     assert_published_once(publisher, done)
 
 
-def test_a_dry_run_sends_no_write(hub: LoopbackHub, publisher: Publisher, tmp_path: Path) -> None:
+def test_a_dry_run_sends_no_write(hub: FaultyHub, publisher: Publisher, tmp_path: Path) -> None:
     release = make_release(tmp_path / "1")
     plan = publisher(release, dry_run=True, private=True).plan
     assert (plan.creates, plan.upload, plan.delete) == (True, tuple(FILES), ())
@@ -194,7 +194,7 @@ def test_a_dry_run_sends_no_write(hub: LoopbackHub, publisher: Publisher, tmp_pa
     assert len(hub.writes()) == before
 
 
-def test_a_dry_run_needs_no_token_and_changes_no_setting(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_a_dry_run_needs_no_token_and_changes_no_setting(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     anybody = HfApi(endpoint=hub.url, token=False)
     assert publisher(release, dry_run=True, gated="manual", api=anybody).plan.upload == tuple(FILES)
     assert "readers must request access (manual)" in publisher.said
@@ -207,7 +207,7 @@ def test_a_dry_run_needs_no_token_and_changes_no_setting(hub: LoopbackHub, publi
 
 @pytest.mark.parametrize("dry_run", [True, False])
 def test_what_its_owners_keep_is_published_only_when_asked_to(
-    hub: LoopbackHub, publisher: Publisher, release: Path, dry_run: bool
+    hub: FaultyHub, publisher: Publisher, release: Path, dry_run: bool
 ) -> None:
     of_manifest(lambda manifest: manifest["settings"].update(kept="patients of a team of its own"))(release)
     with pytest.raises(InputError, match=r"patients of a team of its own.*a release meant for others.*--own"):
@@ -217,7 +217,7 @@ def test_what_its_owners_keep_is_published_only_when_asked_to(
     assert bool(hub.writes()) is not dry_run
 
 
-def test_private_is_made_so_and_never_lands_in_public(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_private_is_made_so_and_never_lands_in_public(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     publisher(release, private=True)
     assert hub.repo(REPO).private
     publisher.api.create_repo("org/public", repo_type="dataset")
@@ -227,7 +227,7 @@ def test_private_is_made_so_and_never_lands_in_public(hub: LoopbackHub, publishe
     assert len(hub.writes()) == before
 
 
-def test_the_gate_is_set_before_any_data_is_sent(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_the_gate_is_set_before_any_data_is_sent(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     publisher(release, gated="manual")
     assert hub.repo(REPO).gated == "manual"
     methods = [(request.method, request.path.partition("?")[0].rpartition("/")[2]) for request in hub.writes()]

@@ -14,7 +14,7 @@ from huggingface_hub import HfApi
 
 from loaders.errors import InputError, ReleaseError
 from scripts.loopback_hub import routes as hub_routes
-from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.publisher import CARD, FILES, REPO, SHARDS, Publisher, make_release, of_manifest
 
 
@@ -31,7 +31,7 @@ from tests.parts.publisher import CARD, FILES, REPO, SHARDS, Publisher, make_rel
     ],
 )
 def test_arguments_that_cannot_be_used(
-    hub: LoopbackHub, publisher: Publisher, release: Path, repo_id: str, options: dict[str, Any], named: str
+    hub: FaultyHub, publisher: Publisher, release: Path, repo_id: str, options: dict[str, Any], named: str
 ) -> None:
     with pytest.raises(InputError, match=named):
         publisher(release, repo_id, **options)
@@ -55,7 +55,7 @@ def _unlist_card(folder: Path) -> None:
     ],
 )
 def test_a_folder_that_is_not_its_manifest_is_never_sent(
-    hub: LoopbackHub, publisher: Publisher, release: Path, spoil: Callable[[Path], None], named: str
+    hub: FaultyHub, publisher: Publisher, release: Path, spoil: Callable[[Path], None], named: str
 ) -> None:
     spoil(release)
     with pytest.raises(ReleaseError, match=named):
@@ -72,14 +72,14 @@ def test_a_card_that_the_hub_refuses_commits_nothing(publisher: Publisher, tmp_p
 
 
 @pytest.mark.parametrize("token", ["read_token", "stranger_token"])
-def test_a_token_that_may_only_read(hub: LoopbackHub, publisher: Publisher, release: Path, token: str) -> None:
+def test_a_token_that_may_only_read(hub: FaultyHub, publisher: Publisher, release: Path, token: str) -> None:
     message = publisher.fails(release, api=HfApi(endpoint=hub.url, token=getattr(hub, token)))
     assert "is read-only" in message
     assert "hf auth login" in message
     assert hub.writes() == []
 
 
-def test_a_token_that_the_hub_does_not_know(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_a_token_that_the_hub_does_not_know(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     message = publisher.fails(release, api=HfApi(endpoint=hub.url, token="hf_expired"))
     assert "the Hub answered 401: it does not know this token" in message
     assert "nothing was uploaded" in message
@@ -88,7 +88,7 @@ def test_a_token_that_the_hub_does_not_know(hub: LoopbackHub, publisher: Publish
     assert hub.writes() == []
 
 
-def test_a_token_that_expires_on_the_way(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_a_token_that_expires_on_the_way(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     hub.meanwhile("POST", "/commit/", lambda: tokens.clear())
     with pytest.MonkeyPatch.context() as patch:
         tokens = dict(hub_routes.ACCOUNTS)
@@ -109,7 +109,7 @@ def test_a_token_that_expires_on_the_way(hub: LoopbackHub, publisher: Publisher,
     ],
 )
 def test_a_token_with_characters_that_no_token_has_is_never_shown(
-    hub: LoopbackHub, publisher: Publisher, release: Path, token: str, told: str
+    hub: FaultyHub, publisher: Publisher, release: Path, token: str, told: str
 ) -> None:
     message = publisher.fails(release, api=HfApi(endpoint=hub.url, token=token))
     assert told in message and "hf_secr" not in message + "".join(publisher.said)
@@ -123,14 +123,14 @@ def test_an_endpoint_that_is_no_web_address(publisher: Publisher, release: Path,
         publisher(release, api=HfApi(endpoint=endpoint, token="hf_any"))
 
 
-def test_a_token_that_may_not_create_a_repository(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_a_token_that_may_not_create_a_repository(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     hub.refuse("POST", "/repos/create", 403)
     message = publisher.fails(release)
     assert "creating the repository: the Hub answered 403" in message and "hf auth login" in message
     assert hub.store.repos == {}
 
 
-def test_a_repository_without_a_branch_main(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_a_repository_without_a_branch_main(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     publisher.api.create_repo(REPO, repo_type="dataset")
     hub.repo(REPO).branches["other"] = hub.repo(REPO).branches.pop("main")
     before = len(hub.writes())
@@ -139,7 +139,7 @@ def test_a_repository_without_a_branch_main(hub: LoopbackHub, publisher: Publish
     assert len(hub.writes()) == before
 
 
-def test_a_token_without_rights_on_this_repository(hub: LoopbackHub, publisher: Publisher, release: Path) -> None:
+def test_a_token_without_rights_on_this_repository(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     publisher.api.create_repo(REPO, repo_type="dataset")
     hub.refuse("POST", "/preupload/", 403)
     message = publisher.fails(release)
@@ -159,7 +159,7 @@ except HubError as error:
 """
 
 
-def test_no_token_at_all(hub: LoopbackHub, release: Path, tmp_path: Path) -> None:
+def test_no_token_at_all(hub: FaultyHub, release: Path, tmp_path: Path) -> None:
     environment = {**os.environ, **hub.environment(tmp_path / "home")}
     del environment["HF_TOKEN"]
     command = [sys.executable, "-c", NO_TOKEN, str(release)]
@@ -179,7 +179,7 @@ print(publish(Path(sys.argv[1]), "org/corpus", tag="v1.0.0").commit)
 
 
 def test_a_hub_without_xet_is_served_by_plain_lfs(
-    hub: LoopbackHub, publisher: Publisher, release: Path, tmp_path: Path
+    hub: FaultyHub, publisher: Publisher, release: Path, tmp_path: Path
 ) -> None:
     environment = {**os.environ, **hub.environment(tmp_path / "home")}
     del environment["HF_HUB_DISABLE_XET"]

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from loaders.errors import HubError
-from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.publisher import FILES, REPO, ROUTES, Publisher, assert_published_once
 
 
 @pytest.mark.parametrize("status", [200, 403, 409])
 def test_a_repository_that_somebody_made_meanwhile(
-    hub: LoopbackHub, publisher: Publisher, release: Path, status: int
+    hub: FaultyHub, publisher: Publisher, release: Path, status: int
 ) -> None:
     """The real Hub has answered a 409 without the address of the repository."""
 
@@ -34,7 +34,7 @@ def test_a_repository_that_somebody_made_meanwhile(
 )
 @pytest.mark.parametrize(("method", "route"), ROUTES)
 def test_an_invalid_reply_is_one_error_or_ignored(
-    hub: LoopbackHub, publisher: Publisher, release: Path, method: str, route: str, body: bytes
+    hub: FaultyHub, publisher: Publisher, release: Path, method: str, route: str, body: bytes
 ) -> None:
     fault = hub.answer(method, route, body, times=999)
     with suppress(HubError):
@@ -48,7 +48,7 @@ def test_an_invalid_reply_is_one_error_or_ignored(
 
 @pytest.mark.parametrize(("method", "route"), [("GET", "/whoami-v2"), ("GET", "/refs"), ("POST", "/commit/")])
 def test_an_invalid_reply_is_named_and_requested_again(
-    hub: LoopbackHub, publisher: Publisher, release: Path, method: str, route: str
+    hub: FaultyHub, publisher: Publisher, release: Path, method: str, route: str
 ) -> None:
     hub.answer(method, route, b"[]")
     assert_published_once(publisher, publisher(release))

@@ -18,8 +18,8 @@ from loaders.corpus import load
 from loaders.errors import ReleaseError
 from loaders.manifest import Config, Manifest
 from loaders.threemdbench import SPOKEN
-from scripts.loopback_hub.hub import LoopbackHub
 from tests.builders.threemdbench.test_recipe import build, drawn, secret
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.processes import printed
 from tests.parts.small_release import write_small
 
@@ -102,7 +102,7 @@ def test_the_lines_of_the_card_load_what_was_published(photos: Path, tmp_path: P
     assert usage is not None
     program = usage[1].replace("<this repository>", "org/photos").replace("<one of its tags, such as v1.0.0>", "v1.0.0")
     program += "for rows in (test, train, validation):\n    print(rows.num_rows, len(rows.column_names))\n"
-    with LoopbackHub() as hub:
+    with FaultyHub() as hub:
         publish(photos / "whole", "org/photos", tag="v1.0.0", endpoint=hub.url, token=hub.token)
         said = printed("-c", program, **hub.environment(tmp_path / "cache"))
     manifest = Manifest.read(photos / "whole")

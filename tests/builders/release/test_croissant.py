@@ -23,8 +23,8 @@ from builders.release.write import Facts, write_release
 from loaders.errors import InputError, ReleaseError
 from loaders.manifest import Manifest, Source, StageCount, file_digest
 from loaders.registry import BUNDLED
-from scripts.loopback_hub.hub import LoopbackHub
 from tests.parts.croissant import read_by_mlcroissant
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.small_release import FEATURES, rows
 
 CANARY = canary("small")
@@ -157,7 +157,7 @@ def test_a_file_that_is_no_croissant_is_reported_and_never_published(tmp_path: P
         publish(folder, "org/small", tag="v1.0.0", endpoint="http://127.0.0.1:9", token="hf_x")
 
 
-def test_what_is_published_names_its_repository_version_and_date(hub: LoopbackHub, tmp_path: Path) -> None:
+def test_what_is_published_names_its_repository_version_and_date(hub: FaultyHub, tmp_path: Path) -> None:
     """Whole, the same again changes nothing, and what is built again is found to be the same."""
     folder = build(tmp_path / "small")
     with pytest.raises(InputError, match="YYYY-MM-DD"):

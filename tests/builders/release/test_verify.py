@@ -27,7 +27,7 @@ from loaders.errors import InputError, MissingExtra, ReleaseError
 from loaders.manifest import Manifest, file_digest
 from loaders.medlaybench_v import from_official
 from loaders.schema import Migration
-from scripts.loopback_hub.hub import LoopbackHub
+from tests.parts.faulty_hub import FaultyHub
 from tests.parts.processes import printed
 from tests.parts.small_release import FEATURES, measure, row, rows, write_small
 
@@ -482,7 +482,7 @@ for source in sources:
 
 
 @pytest.fixture
-def published(hub: LoopbackHub, pristine: Path, tmp_path: Path) -> tuple[LoopbackHub, list[str]]:
+def published(hub: FaultyHub, pristine: Path, tmp_path: Path) -> tuple[FaultyHub, list[str]]:
     """Two commits: v1.0.0 is the small release, main a smaller one."""
     api = HfApi(endpoint=hub.url, token=hub.token)
     repo = f"{api.whoami()['name']}/small"
@@ -497,11 +497,11 @@ def published(hub: LoopbackHub, pristine: Path, tmp_path: Path) -> tuple[Loopbac
     return hub, [repo, *commits]
 
 
-def ask(hub: LoopbackHub, cache: Path, *sources: str, **more: str) -> list[str]:
+def ask(hub: FaultyHub, cache: Path, *sources: str, **more: str) -> list[str]:
     return printed("-c", RESOLVE, cache, *sources, **(hub.environment(cache) | more)).splitlines()
 
 
-def test_a_tag_on_the_hub(published: tuple[LoopbackHub, list[str]], tmp_path: Path) -> None:
+def test_a_tag_on_the_hub(published: tuple[FaultyHub, list[str]], tmp_path: Path) -> None:
     hub, (repo, first, second) = published
     *known, missing = ask(hub, tmp_path / "cache", f"{repo}@v1.0.0", repo, f"{repo}@v9.9.9")
     assert known == [f"{first} 4 []", f"{second} 4 []"]
@@ -510,7 +510,7 @@ def test_a_tag_on_the_hub(published: tuple[LoopbackHub, list[str]], tmp_path: Pa
     assert known == [f"{first} 4 []"] and missing.startswith("HubError ")
 
 
-def test_another_commit_than_the_hub_named_is_refused(published: tuple[LoopbackHub, list[str]], tmp_path: Path) -> None:
+def test_another_commit_than_the_hub_named_is_refused(published: tuple[FaultyHub, list[str]], tmp_path: Path) -> None:
     """Somebody commits after the Hub said what main names, and before it is downloaded."""
     hub, (repo, _, second) = published
     asked, moved = "/revision/main", {"README.md": b"# Mended by hand"}
