@@ -18,7 +18,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     BaseModel,
@@ -37,11 +37,6 @@ from loaders.files.cells import cell_text
 from loaders.files.foreign import Columns, ForeignRow, text_of, texts_of
 from loaders.schema import Schema
 from loaders.spans import spans, words
-
-if TYPE_CHECKING:
-    import datasets
-
-    FEATURES: datasets.Features
 
 KEY = "case_id"
 SPLIT = "test"
@@ -753,13 +748,6 @@ CORPUS = Corpus(
     recipe="builders.medconceal.recipe",
     migrations=(with_depth,),
 )
-
-
-def __getattr__(name: str) -> datasets.Features:
-    """`FEATURES`: the schema as `datasets.Features`, for those who need it."""
-    if name == "FEATURES":
-        return CORPUS.features
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[str, Any]:

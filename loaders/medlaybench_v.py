@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
@@ -22,11 +22,6 @@ from loaders.files.tables import own_names, read_records
 from loaders.imaging import method_of
 from loaders.pages import Entry, Field, marked, thumbnail
 from loaders.schema import Schema
-
-if TYPE_CHECKING:
-    import datasets
-
-    FEATURES: datasets.Features
 
 KEY = "image_id"
 
@@ -108,13 +103,6 @@ CORPUS = Corpus(
     from_table=lambda path: pairs_of(path),
     recipe="builders.medlaybench_v.recipe",
 )
-
-
-def __getattr__(name: str) -> datasets.Features:
-    """`FEATURES`: the schema as `datasets.Features`, for those who need it."""
-    if name == "FEATURES":
-        return CORPUS.features
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 # How ROCOv2 abbreviates its splits in identifiers.

@@ -15,18 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
 from loaders.files.cells import parse_literal
 from loaders.manifest import Config
 from loaders.schema import Schema
-
-if TYPE_CHECKING:
-    import datasets
-
-    FEATURES: datasets.Features
 
 KEY = "image_id"
 DOMAINS = ("dermatology", "ophthalmology", "throat/mucosae", "dental", "nails")
@@ -179,13 +174,6 @@ CORPUS = Corpus(
     migrations=(with_label,),
     recipe="builders.threemdbench.recipe",
 )
-
-
-def __getattr__(name: str) -> datasets.Features:
-    """`FEATURES`: the schema as `datasets.Features`, for those who need it."""
-    if name == "FEATURES":
-        return CORPUS.features
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")

@@ -30,7 +30,7 @@ from builders.pipeline.stage import Excluded
 from builders.steps import PLACED, WHY, Chat, StepFunction, step
 from builders.unanswered import why
 from loaders.errors import ModelError
-from loaders.medconceal import FEATURES, leaks, parse_profile, row_of
+from loaders.medconceal import CORPUS, leaks, parse_profile, row_of
 from loaders.models.answers import Answers
 from loaders.models.asking import Unfit
 from loaders.spans import shares_span
@@ -47,7 +47,7 @@ SOURCE = pa.schema(
         ("refused", WHY),
     ]
 )
-FINISHED = pa.schema(list(FEATURES.arrow_schema))
+FINISHED = pa.schema(list(CORPUS.features.arrow_schema))
 
 
 @step(takes="all", reads=("author", "created", "turns"))

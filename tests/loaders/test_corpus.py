@@ -25,7 +25,7 @@ from loaders.corpus import Corpus, corpus, is_path, load
 from loaders.errors import BedsideError, HubError, InputError, ReleaseError
 from loaders.hub import hub_error
 from loaders.manifest import ContentDigest, ExclusionFacts, FileFacts, Manifest, SplitFacts, content_digest, file_digest
-from loaders.medlaybench_v import FEATURES, from_official
+from loaders.medlaybench_v import CORPUS, from_official
 from loaders.registry import corpora
 from loaders.schema import Migration
 from tests.parts.faulty_hub import FaultyHub
@@ -72,7 +72,7 @@ def make_release(
     folder: Path,
     content: dict[str, list[dict[str, Any]]],
     *,
-    features: datasets.Features = FEATURES,
+    features: datasets.Features = CORPUS.features,
     stated: Any = None,
     **changes: Any,
 ) -> Path:
@@ -140,7 +140,7 @@ def test_a_release_folder(release: Path) -> None:
     assert isinstance(loaded, datasets.DatasetDict)
     assert list(loaded) == ["train", "test"]
     assert {split: len(rows) for split, rows in loaded.items()} == {"train": 3, "test": 2}
-    assert loaded["train"].features == FEATURES
+    assert loaded["train"].features == CORPUS.features
     test = load("medlaybench-v", "test", source=str(release))
     assert isinstance(test, datasets.Dataset)
     assert test["layman_caption"][:] == ["Lay 0.", "Lay 1."]
@@ -330,17 +330,19 @@ def test_releases_of_something_else(tmp_path: Path) -> None:
     other = make_release(tmp_path / "a", content, corpus="medconceal")
     with pytest.raises(ReleaseError, match=r"is a release of 'medconceal' .expected medlaybench-v"):
         load("medlaybench-v", source=other)
-    changed = datasets.Features({**FEATURES, "draft": datasets.Value("int32"), "score": datasets.Value("float32")})
+    changed = datasets.Features(
+        {**CORPUS.features, "draft": datasets.Value("int32"), "score": datasets.Value("float32")}
+    )
     del changed["refiner"]
     rows = [{**{k: v for k, v in row(0, "test").items() if k != "refiner"}, "draft": 1, "score": 0.5}]
     newer = make_release(tmp_path / "b", {"test": rows}, features=changed)
     with pytest.raises(ReleaseError, match="its schema lacks refiner; adds score; types otherwise draft"):
         load("medlaybench-v", source=newer)
-    retyped = datasets.Features({**FEATURES, "draft": datasets.Value("int32")})
+    retyped = datasets.Features({**CORPUS.features, "draft": datasets.Value("int32")})
     rows = [{**row(0, "test"), "draft": 1}]
     with pytest.raises(ReleaseError, match="its schema types otherwise draft"):
         load("medlaybench-v", source=make_release(tmp_path / "e", {"test": rows}, features=retyped))
-    turned = datasets.Features(dict(reversed(FEATURES.items())))
+    turned = datasets.Features(dict(reversed(CORPUS.features.items())))
     with pytest.raises(ReleaseError, match="its schema has its columns in another order"):
         load("medlaybench-v", source=make_release(tmp_path / "d", content, features=turned))
     unreadable = make_release(tmp_path / "c", content, stated=[{"name": "image", "dtype": {"no": "type"}}])
@@ -353,7 +355,7 @@ def test_releases_of_something_else(tmp_path: Path) -> None:
 
 def grown(*migrations: Migration, dropped: tuple[str, ...] = ()) -> Corpus:
     """The corpus as a later version of Bedside has it: a new column, in the middle, and what `migrations` change."""
-    columns = [(name, feature) for name, feature in FEATURES.items() if name not in dropped]
+    columns = [(name, feature) for name, feature in CORPUS.features.items() if name not in dropped]
     columns.insert(3, ("findings", datasets.List({"text": datasets.Value("string"), "at": datasets.Value("int32")})))
     return replace(medlaybench_v.CORPUS, features=datasets.Features(dict(columns)), migrations=migrations)
 
@@ -538,7 +540,7 @@ def test_the_official_release_in_our_schema(official: FaultyHub) -> None:
     loaded = load("medlaybench-v", source="official")
     assert list(loaded) == ["train", "validation", "test"]
     train = loaded["train"]
-    assert train.features == FEATURES
+    assert train.features == CORPUS.features
     assert train["image_id"][:] == [f"ROCOv2_2023_train_{n:06d}" for n in (1, 2, 3)]
     assert loaded["validation"]["image_id"][:] == ["ROCOv2_2023_valid_000001"]
     assert train["cuis"][:] == [["C0040405"], [], ["C0817096", "C1306645"]]

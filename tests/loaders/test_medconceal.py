@@ -25,7 +25,6 @@ from loaders.medconceal import (
     CATEGORIES,
     CHARTS,
     CORPUS,
-    FEATURES,
     ROLES,
     SCENARIOS,
     SPECIALTIES,
@@ -86,7 +85,7 @@ def test_a_profile_survives_a_row() -> None:
         again = profile_of(row_of(profile, author="a", licence="l", attribution="b"))
         assert again == profile
     assert cases([row(0), row(1)]) == profiles()[:2]
-    assert set(row()) == set(FEATURES)
+    assert set(row()) == set(CORPUS.features)
 
 
 def test_a_row_of_the_first_schema_has_nulls_for_what_was_not_asked_then() -> None:
@@ -356,7 +355,7 @@ def test_the_official_release_loads_from_the_hub_or_says_what_it_lacks(
             commit = hub.commit("Eclipse42/MedConceal", {"data/test-00000-of-00001.parquet": path.read_bytes()})
             if lacking is None:
                 loaded = load("medconceal", "test", source="official", revision=commit)
-                assert loaded.features == FEATURES and len(cases(loaded)) == 2
+                assert loaded.features == CORPUS.features and len(cases(loaded)) == 2
             else:
                 with pytest.raises(InputError, match=f"row 1 of test: lacks {lacking}"):
                     load("medconceal", "test", source="official", revision=commit)
@@ -364,8 +363,8 @@ def test_the_official_release_loads_from_the_hub_or_says_what_it_lacks(
 
 def test_the_corpus_is_registered() -> None:
     known = corpus("medconceal")
-    assert known.features is FEATURES and known.key == "case_id"
-    assert "hidden" not in CHARTS and set(CHARTS) < set(FEATURES)
+    assert known.features is CORPUS.features and known.key == "case_id"
+    assert "hidden" not in CHARTS and set(CHARTS) < set(CORPUS.features)
 
 
 def test_a_profile_needs_all_blocks() -> None:

@@ -10,21 +10,21 @@ import pyarrow.parquet as pq
 import pytest
 
 from loaders.errors import InputError
-from loaders.medlaybench_v import CORPUS, FEATURES, MODALITIES, from_official, pairs_of, parse_cuis
+from loaders.medlaybench_v import CORPUS, MODALITIES, from_official, pairs_of, parse_cuis
 from tests.parts.places import shared_data
 
 
 def test_columns_in_their_order() -> None:
-    assert ",".join(FEATURES) == (
+    assert ",".join(CORPUS.features) == (
         "image,image_id,split,modality,modality_source,cuis,expert_caption,layman_caption,concepts,phrase_licences,protected,"
         "draft,gates,reads_well,status,status_reason,refiner,"
         "article_id,licence,caption_licence,licence_asserted_by,attribution"
     )
-    schema = FEATURES.arrow_schema
+    schema = CORPUS.features.arrow_schema
     assert schema.field("cuis").type == pa.list_(pa.string())
     span = pa.struct({"kind": pa.string(), "text": pa.string(), "start": pa.int32(), "end": pa.int32()})
     assert schema.field("protected").type == pa.list_(span)
-    assert datasets.Features.from_dict(json.loads(json.dumps(FEATURES.to_dict()))) == FEATURES
+    assert datasets.Features.from_dict(json.loads(json.dumps(CORPUS.features.to_dict()))) == CORPUS.features
 
 
 def test_seven_modalities() -> None:
@@ -86,14 +86,14 @@ def test_official_row_becomes_ours() -> None:
         "layman_caption": "A CT scan of the chest.",
     }
     row = from_official(official, split="validation", position=41)
-    assert list(row) == list(FEATURES)
+    assert list(row) == list(CORPUS.features)
     assert row["image_id"] == "ROCOv2_2023_valid_000042"
     assert (row["split"], row["modality"], row["cuis"]) == ("validation", "DRCT", ["C0040405", "C0817096"])
     assert row["licence"] == "CC-BY-NC-SA-4.0"
     assert [row[name] for name in ("concepts", "protected", "gates")] == [[], [], []]
     assert [row[name] for name in ("draft", "status", "refiner", "article_id")] == [None] * 4
     assert row["image"] == official["image"]
-    stored = pa.Table.from_pylist([{**row, "image": None}], schema=FEATURES.arrow_schema)
+    stored = pa.Table.from_pylist([{**row, "image": None}], schema=CORPUS.features.arrow_schema)
     assert stored.num_rows == 1
 
 

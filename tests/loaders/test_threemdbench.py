@@ -16,7 +16,6 @@ from loaders.threemdbench import (
     CORPUS,
     DIAGNOSES,
     DOMAINS,
-    FEATURES,
     NAMES,
     PERSONALITIES,
     TEMPERAMENTS,
@@ -137,7 +136,7 @@ def test_what_is_no_list_of_complaints(value: object) -> None:
 
 def test_official_row_becomes_ours() -> None:
     row = from_official(OFFICIAL, split="test", position=41)
-    assert list(row) == list(FEATURES)
+    assert list(row) == list(CORPUS.features)
     assert row["image_id"] == "3mdbench_test_000042"
     assert (row["diagnosis"], row["domain"], row["personality"]) == ("eczema", "dermatology", "sanguine")
     assert row["source_label"] == "Eczema"
@@ -146,7 +145,7 @@ def test_official_row_becomes_ours() -> None:
     assert row["image"] == OFFICIAL["image"]
     assert row["licence"] == "unknown"
     assert [row[name] for name in ("complaints_status", "source", "group_id", "cluster_id")] == [None] * 4
-    stored = pa.Table.from_pylist([{**row, "image": None}], schema=FEATURES.arrow_schema)
+    stored = pa.Table.from_pylist([{**row, "image": None}], schema=CORPUS.features.arrow_schema)
     assert stored.num_rows == 1
 
 

@@ -17,7 +17,7 @@ from baselines.threemdbench.consultation.record import ITEMS, Case, Consultation
 from baselines.threemdbench.consultation.rubric import as_items
 from builders.threemdbench.authored import authored_basic, authored_facts
 from loaders.models.messages import Answer, Message
-from loaders.threemdbench import DIAGNOSES, FEATURES, NAMES, PERSONALITIES
+from loaders.threemdbench import CORPUS, DIAGNOSES, NAMES, PERSONALITIES
 from tests.parts.pictures import drawn, jpeg
 from tests.parts.small_release import write_small
 
@@ -120,7 +120,7 @@ def write_cases(folder: Path, count: int, *, stand_in: str | None = "drawn for a
             "complaints": list(one.additional),
             "personality": one.temperament,
         }
-        rows.append({name: said.get(name) for name in FEATURES})
-    write_small(folder, rows, corpus="3mdbench", features=FEATURES, exclusions=[], stand_in=stand_in,
+        rows.append({name: said.get(name) for name in CORPUS.features})
+    write_small(folder, rows, corpus="3mdbench", features=CORPUS.features, exclusions=[], stand_in=stand_in,
                 measure=lambda found: {"kinds": {}, "letters": len(list(found))})  # fmt: skip
     return folder

@@ -10,7 +10,7 @@ from typing import Any
 
 from baselines.results.published import published
 from baselines.results.run import DataUsed, ModelUsed, Result, RunRecord, write_run
-from loaders.medlaybench_v import FEATURES
+from loaders.medlaybench_v import CORPUS
 from tests.parts.small_release import png, write_small
 
 PAPER = "MedLayBench-V"
@@ -110,7 +110,7 @@ def release(folder: Path) -> Path:
     gates = [{"gate": "numbers", "passed": True, "reason": ""}]
     failed = [{"gate": "side", "passed": False, "reason": "'left' is <gone>"}]
     concept = {"surface": "pneumothorax", "start": 5, "end": 17, "cui": None, "lay": "collapsed lung", "source": "list"}
-    base: dict[str, Any] = dict.fromkeys(FEATURES) | {
+    base: dict[str, Any] = dict.fromkeys(CORPUS.features) | {
         "split": "test",
         "modality": "DRXR",
         "cuis": [],
@@ -130,7 +130,7 @@ def release(folder: Path) -> Path:
         folder,
         content,
         corpus="medlaybench-v",
-        features=FEATURES,
+        features=CORPUS.features,
         exclusions=[],
         measure=lambda rows: {"rows": sum(1 for _ in rows)},
         card=lambda manifest: f"# {manifest.corpus}\n",

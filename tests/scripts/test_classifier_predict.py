@@ -21,7 +21,7 @@ from baselines.results.run import read_run
 from baselines.threemdbench.classifier.checkpoint import read_tensors, write_tensors
 from baselines.threemdbench.classifier.cues import Cues, read_cues
 from loaders.opened import open_data
-from loaders.threemdbench import CORPUS, DIAGNOSES, FEATURES, NAMES
+from loaders.threemdbench import CORPUS, DIAGNOSES, NAMES
 from scripts.cli import execute
 from tests.parts.faulty_hub import FaultyHub
 from tests.parts.hub_here import at_hub, own_caches, put
@@ -48,14 +48,16 @@ def row(split: str, name: str, label: int, picture: bytes, **more: Any) -> dict[
     diagnosis = next(one for one in DIAGNOSES if one.name == CLASSES[label % len(CLASSES)])
     given = {"image": {"bytes": picture, "path": None}, "image_id": name, "split": split, "source": "drawn"}
     said = SAID if split == "test" else {}
-    return dict.fromkeys(FEATURES) | given | said | {"diagnosis": diagnosis.name, "domain": diagnosis.domain} | more
+    named = {"diagnosis": diagnosis.name, "domain": diagnosis.domain}
+    return dict.fromkeys(CORPUS.features) | given | said | named | more
 
 
 def release(folder: Path, rows: list[dict[str, Any]], stand_in: str | None = None) -> Path:
     card = "---\nlicense: cc0-1.0\n---\n# Drawn\n"
     write_small(
-        folder, rows, corpus="3mdbench", features=FEATURES, measure=lambda found: {"rows": sum(1 for _ in found)},
-        card=lambda manifest: card, exclusions=[], stand_in=stand_in,
+        folder, rows, corpus="3mdbench", features=CORPUS.features,
+        measure=lambda found: {"rows": sum(1 for _ in found)}, card=lambda manifest: card,
+        exclusions=[], stand_in=stand_in,
     )  # fmt: skip
     return folder
 

@@ -133,7 +133,7 @@ def test_a_rehearsal_of_any_task_begins_without_datasets(tmp_path: Path) -> None
             study = Path(sys.argv[1]) / task
             rehearsing(Serving(data="sample", study=study, task=task, rehearsal=True)).close()
         print({"datasets", "pandas"} & set(sys.modules))
-        print([loaders.threemdbench.FEATURES[name] for name in ("label", "complaints")])"""
+        print([loaders.threemdbench.CORPUS.features[name] for name in ("label", "complaints")])"""
     said = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
     before, then = said.stdout.splitlines()
     assert before == "set()" and then.startswith("[ClassLabel(names=[") and then.endswith("List(Value('string'))]")

@@ -36,7 +36,7 @@ from baselines.threemdbench.classifier.pictures import Pictures
 from baselines.threemdbench.classifier.scoring import FINE_TUNED, Answers, Scoring
 from loaders.errors import InputError
 from loaders.opened import open_data
-from loaders.threemdbench import DIAGNOSES, FEATURES, NAMES
+from loaders.threemdbench import CORPUS, DIAGNOSES, NAMES
 from scripts.cli import execute
 from scripts.run.classifier.device import accelerator_of
 from scripts.run.classifier.training import _callbacks
@@ -68,7 +68,7 @@ def row(split: str, label: int, number: int, **more: Any) -> dict[str, Any]:
     image = {"bytes": jpeg(label, number), "path": None}
     given = {"image": image, "image_id": f"{split}-{label:02}-{number}", "split": split, "source": "drawn"}
     named = {"diagnosis": diagnosis.name, "domain": diagnosis.domain, "cluster_id": f"c{label}-{number}"}
-    return dict.fromkeys(FEATURES) | given | named | more
+    return dict.fromkeys(CORPUS.features) | given | named | more
 
 
 def write_photos(folder: Path, rows: Iterable[dict[str, Any]]) -> Path:
@@ -77,7 +77,7 @@ def write_photos(folder: Path, rows: Iterable[dict[str, Any]]) -> Path:
         folder,
         rows,
         corpus="3mdbench",
-        features=FEATURES,
+        features=CORPUS.features,
         measure=lambda found: {"rows": sum(1 for _ in found)},
         card=lambda manifest: card,
         exclusions=[],

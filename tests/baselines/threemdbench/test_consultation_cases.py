@@ -17,7 +17,7 @@ from baselines.threemdbench.consultation.game import consultation_game
 from baselines.threemdbench.consultation.record import Case
 from loaders.errors import InputError
 from loaders.models.messages import read_image
-from loaders.threemdbench import FEATURES
+from loaders.threemdbench import CORPUS
 from tests.parts.pictures import drawn, jpeg
 from tests.parts.played_consultations import PROMPTS, Table
 
@@ -181,8 +181,8 @@ def test_a_complaint_that_names_the_diagnosis_is_reported() -> None:
 
 
 def test_loaded_rows_are_read_without_decoding_them_twice() -> None:
-    rows = [{name: row(number).get(name) for name in FEATURES} for number in (1, 0)]
-    loaded = datasets.Dataset.from_list(rows, features=FEATURES)
+    rows = [{name: row(number).get(name) for name in CORPUS.features} for number in (1, 0)]
+    loaded = datasets.Dataset.from_list(rows, features=CORPUS.features)
     assert read_cases(loaded).cases == read_cases(rows).cases
     assert isinstance(read_cases(loaded).cases[0], Case)
 

@@ -11,7 +11,7 @@ from baselines.statistics.significance import holm, two_groups, wilson_interval
 from baselines.threemdbench.slices import Measure, sides_of, sliced
 from builders.threemdbench.sources.traits import traits
 from loaders.errors import InputError
-from loaders.threemdbench import FEATURES, with_label
+from loaders.threemdbench import CORPUS, with_label
 from tests.parts.runs import record
 
 
@@ -112,5 +112,5 @@ def test_traits_are_read_in_every_spelling_of_the_sources() -> None:
 
 
 def test_the_label_is_the_diagnosis_as_a_class() -> None:
-    assert FEATURES["label"].int2str(FEATURES["label"].str2int("hives")) == "hives"
+    assert CORPUS.features["label"].int2str(CORPUS.features["label"].str2int("hives")) == "hives"
     assert with_label({"diagnosis": "hives"})["label"] == 1 and with_label({"diagnosis": "x"})["label"] is None

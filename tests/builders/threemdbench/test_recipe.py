@@ -33,7 +33,7 @@ from loaders.engines.local import Local
 from loaders.errors import InputError, MissingExtra, ModelError, ReleaseError
 from loaders.files.image_formats import readable
 from loaders.manifest import Manifest
-from loaders.threemdbench import CORPUS, DIAGNOSES, FEATURES, NAMES, PERSONALITIES
+from loaders.threemdbench import CORPUS, DIAGNOSES, NAMES, PERSONALITIES
 from scripts.cli import execute
 from tests.parts.chat_server import ChatServer
 from tests.parts.croissant import read_by_mlcroissant
@@ -545,7 +545,7 @@ def test_verify_finds_a_cluster_in_two_splits(sample: Path, tmp_path: Path) -> N
         rows,
         corpus="3mdbench",
         schema_version=CORPUS.schema_version,
-        features=FEATURES,
+        features=CORPUS.features,
         measure=lambda found: None,
         card=lambda manifest: render_card(head, manifest),
     )
