@@ -116,6 +116,14 @@ def open_data(name: str, *, split: str | None = None, default: str = "medlaybenc
     )
 
 
+def open_corpus(corpus: str, data: str, split: str | None) -> Opened:
+    """The data of a command for one corpus only, one split or all. Raises InputError for another corpus."""
+    opened = open_data(data, split=split, default=corpus)
+    if opened.corpus != corpus:
+        raise InputError(data, found=f"a release of {opened.corpus}", expected=f"one of {corpus}")
+    return opened
+
+
 def _digest(known: str, part: datasets.Dataset, manifest: Manifest | None, split: str) -> str:
     import datasets
 

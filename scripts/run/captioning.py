@@ -29,7 +29,7 @@ from baselines.medlaybench_v.captioning import (
     read_prompts,
     told_of_empty,
 )
-from baselines.results.run import RunRecord
+from baselines.results.run import DataUsed, RunRecord
 from loaders.files.paths import is_there
 from loaders.models.answers import PRIVATE, STORE, AnswerStore, request_of, store_of
 from loaders.models.messages import Answer, ChatModel, Message
@@ -38,7 +38,7 @@ from loaders.opened import open_data
 from scripts.run.play import Asking, MaxInvalid, play, record_of, roles_of
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.console import warn
-from scripts.terminal.finish import end_as_invalid, finish, used
+from scripts.terminal.finish import end_as_invalid, finish
 from scripts.terminal.options import LAST_SEED, Data, Resamples
 from scripts.terminal.options_of import options_of
 
@@ -76,7 +76,7 @@ def command(options: Captioning) -> None:
     texts = read_prompts(options.prompts)
     with opened.naming():
         chosen = read_pairs(
-            opened.splits[options.split], n=options.pairs, sample_seed=options.sample_seed, data=used(opened)
+            opened.splits[options.split], n=options.pairs, sample_seed=options.sample_seed, data=DataUsed.of(opened)
         )
     game = captioning_game(texts)
     roles = roles_of({ROLE: options.model}, _agent, options)
@@ -142,7 +142,7 @@ def rescore(stored: Stored) -> Rescored:
             opened.splits[stored.record.data.split],
             n=stored.option("pairs") if played is None else len(played),
             sample_seed=stored.record.seeds.get("sample"),
-            data=used(opened),
+            data=DataUsed.of(opened),
         )
     if played is None:
         said = read_captions(run.folder / "captions.json", chosen)

@@ -7,9 +7,10 @@ import time
 import typer
 
 from baselines.medlaybench_v.concept_distribution import count, evaluate
+from baselines.results.run import DataUsed
 from loaders.opened import Opened, open_data
 from scripts.run.stored import Rescored, Stored
-from scripts.terminal.finish import finish, used
+from scripts.terminal.finish import finish
 from scripts.terminal.options import Data, Out
 
 
@@ -35,5 +36,5 @@ def rescore(stored: Stored) -> Rescored:
 
 def _scored(opened: Opened, stand_in: str | None) -> Rescored:
     columns = ("image_id", "split", "modality", "expert_caption", "layman_caption", "cuis", "concepts")
-    found = count(opened.rows(*columns), data=used(opened))
+    found = count(opened.rows(*columns), data=DataUsed.of(opened))
     return Rescored(evaluate(found, stand_in=stand_in), {"figure-a2.json": found.figure()})

@@ -39,7 +39,8 @@ from loaders.files.opening import digest_of
 from loaders.files.paths import is_there
 from loaders.medconceal import Task, cases
 from loaders.models.prompts import Prompts
-from scripts.run.play import Play, decoding_of, open_corpus, play, record_of, roles_of, rules_of, warn_of_family
+from loaders.opened import open_corpus
+from scripts.run.play import Play, decoding_of, play, record_of, roles_of, rules_of, warn_of_family
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.console import warn
 from scripts.terminal.finish import end_as_invalid, finish
@@ -337,7 +338,7 @@ def policy_of(name: str, overlap: str | None = None) -> PolicyConfig:
 
 def rescore(stored: Stored) -> Rescored:
     """Recompute the numbers and curves of a run of either task from the dialogues."""
-    records = [one.record for one in stored.played(PlayedCase[JudgedEpisode]) if one.record is not None]
+    records = stored.records(PlayedCase[JudgedEpisode])
     writer = next((model.name for model in stored.record.models if model.role == WRITER), None)
     row = stored.run.results[0].row
     numbers = results(records, stored.record, row=row, seed=stored.seed, summary=summary_of(writer))

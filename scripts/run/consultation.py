@@ -25,12 +25,10 @@ from baselines.threemdbench.consultation.tables import results
 from baselines.threemdbench.slices import NAME as SLICES
 from baselines.threemdbench.slices import sides_of
 from loaders.errors import InputError, how_many
-from loaders.files.json_values import read_json
-from loaders.files.paths import is_there
 from loaders.models.prompts import Prompts
-from loaders.opened import Opened
+from loaders.opened import Opened, open_corpus
 from scripts.run.cues import cue_facts, cues_of, warn_of_cues
-from scripts.run.play import Play, open_corpus, play, record_of, roles_of, rules_of, warn_of_family
+from scripts.run.play import Play, play, record_of, roles_of, rules_of, warn_of_family
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.console import warn
 from scripts.terminal.finish import finish
@@ -179,8 +177,7 @@ def rescore(stored: Stored) -> Rescored:
     records = [one.record for one in played if one.record is not None]
     _warn_of_silence(records)
     unfinished: Unfinished = one_of("unfinished", stored.option("unfinished"), get_args(Unfinished))
-    path = stored.run.folder / SLICES
-    sides = read_json(path, expected="the slices that the run wrote") if is_there(path) else {}
+    sides = stored.file(SLICES, "slices")
     numbers = results(
         records, stored.record, unfinished=unfinished, lost=len(played) - len(records),
         resamples=stored.option("resamples"), seed=stored.seed, sides=sides,

@@ -11,15 +11,13 @@ import typer
 
 from baselines.medlaybench_v.embedding_space import all_models, evaluate, histograms, measure, project
 from baselines.medlaybench_v.embeddings import Embeddings
-from baselines.results.run import Result, RunRecord
+from baselines.results.run import DataUsed, Result, RunRecord
 from loaders.errors import InputError
-from loaders.files.json_values import read_json
-from loaders.files.paths import is_there
 from loaders.opened import Opened, open_data
 from scripts.run.stored import Rescored, Stored
 from scripts.run.stored_embeddings import stored_embeddings
 from scripts.terminal.embedding import Encoding, embed_all
-from scripts.terminal.finish import finish, used
+from scripts.terminal.finish import finish
 from scripts.terminal.options_of import options_of
 
 FIGURE = "figure-a3.json"
@@ -52,10 +50,9 @@ def rescore(stored: Stored) -> Rescored:
     """Recompute the numbers and histograms from the cached embeddings; the projection is drawn as in the run."""
     opened = stored.opened()
     rows = _pairs(opened)
-    path = stored.run.folder / FIGURE
-    drawn = read_json(path, expected="the file that the run wrote") if is_there(path) else {}
+    drawn = stored.file(FIGURE)
     projected = isinstance(drawn, dict) and any("projection" in one for one in drawn.values())
-    record = replace(stored.record, data=used(opened))
+    record = replace(stored.record, data=DataUsed.of(opened))
     return _scored(stored_embeddings(stored, _captions(rows)), rows, record, projection=projected)
 
 

@@ -12,11 +12,11 @@ import typer
 
 from baselines.medlaybench_v.language import CAPTIONS, GateFailures, evaluate
 from baselines.medlaybench_v.readability import FOREIGN
-from baselines.results.run import Result
+from baselines.results.run import DataUsed, Result
 from loaders.opened import open_data
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.console import warn
-from scripts.terminal.finish import finish, used
+from scripts.terminal.finish import finish
 from scripts.terminal.options import Data, Out, Resamples, Seed
 
 _COLUMNS = ("image_id", "split", "expert_caption", "layman_caption", "article_id")
@@ -39,7 +39,7 @@ def command(
     rows = opened.rows(*_COLUMNS)
     scored = evaluate(
         rows,
-        data=used(opened),
+        data=DataUsed.of(opened),
         stand_in=opened.stand_in,
         wordnet=wordnet,
         gates=gate_failures,
@@ -64,7 +64,9 @@ def rescore(stored: Stored) -> Rescored:
     """
     opened, resamples, seed = stored.opened(), stored.option("resamples"), stored.seed
     stand_in, rows = stored.record.stand_in, opened.rows(*_COLUMNS)
-    scored = evaluate(rows, data=used(opened), stand_in=stand_in, gates=gate_failures, resamples=resamples, seed=seed)
+    scored = evaluate(
+        rows, data=DataUsed.of(opened), stand_in=stand_in, gates=gate_failures, resamples=resamples, seed=seed
+    )
     _warn(scored.results)
     made = scored.results[0].record
     assert made is not None

@@ -9,12 +9,12 @@ import typer
 
 from baselines.medconceal.policy import DEFAULT
 from baselines.medconceal.simulation import SHAPE, results, shapes
-from baselines.results.run import RunRecord, because
+from baselines.results.run import DataUsed, RunRecord, because
 from loaders.files.records import to_json
 from loaders.medconceal import cases
+from loaders.opened import open_corpus
 from scripts.run.confirmation import Data, SamePolicy, policy_of
-from scripts.run.play import open_corpus
-from scripts.terminal.finish import finish, used
+from scripts.terminal.finish import finish
 from scripts.terminal.options import Out, Seed
 
 
@@ -40,7 +40,7 @@ def command(
     found = shapes(chosen, cases(opened.splits["test"]), turns=turns, seed=seed)
     record = RunRecord(
         baseline="patients",
-        data=used(opened),
+        data=DataUsed.of(opened),
         options={"policy": chosen.digest, "policy_name": chosen.name, "turns": turns},
         seeds={"simulation": seed},
         stand_in=because(opened.stand_in, "simulated clinicians"),

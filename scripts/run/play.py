@@ -18,15 +18,14 @@ from baselines.dialogue.evaluation import MAX_INVALID
 from baselines.dialogue.game import Case, Game, Record, Script, ScriptedAgent
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import Played, Prices, play_run
-from baselines.results.run import WRITTEN, ModelUsed, RunRecord, because
+from baselines.results.run import WRITTEN, DataUsed, ModelUsed, RunRecord, because
 from baselines.threemdbench.consultation.names import family
 from loaders.errors import InputError, ModelError
 from loaders.models.chat import open_model
 from loaders.models.messages import EFFORTS
 from loaders.models.prompts import Prompts as Texts
-from loaders.opened import Opened, open_data
+from loaders.opened import Opened
 from scripts.terminal.console import errors, output, table, warn
-from scripts.terminal.finish import used
 from scripts.terminal.options import Out, Prompts, Seed
 from scripts.terminal.progress import Bars
 from scripts.terminal.tables import Number
@@ -277,14 +276,6 @@ def prices_of(given: Sequence[str], models: Collection[str]) -> dict[str, tuple[
     return prices
 
 
-def open_corpus(corpus: str, data: str, split: str) -> Opened:
-    """The data of a command that plays one corpus only. Raises InputError for another one."""
-    opened = open_data(data, split=split, default=corpus)
-    if opened.corpus != corpus:
-        raise InputError(data, found=f"a release of {opened.corpus}", expected=f"one of {corpus}")
-    return opened
-
-
 def play(
     game: Game[Case, Record],
     cases: Sequence[Case],
@@ -390,7 +381,7 @@ def record_of(
     `models` are those without a role."""
     return RunRecord(
         baseline=baseline,
-        data=used(opened),
+        data=DataUsed.of(opened),
         models=(*played.models, *models),
         options={**facts, "decoding": played.game.decoding},
         prompts=texts.digests,

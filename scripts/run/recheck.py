@@ -142,7 +142,7 @@ def _check_unchanged(options: Recheck, before: RunRecord, decoding: Decoding, te
 
 def rescore(stored: Stored) -> Rescored:
     """Recompute the numbers from the stored assessments."""
-    records = [one.record for one in stored.played(PlayedCase[Rechecked]) if one.record is not None]
+    records = stored.records(PlayedCase[Rechecked])
     first = stored.run.results[0]
     setting = first.setting.rpartition(", ")[0]
     return Rescored(results(records, stored.record, row=first.row, setting=setting, seed=stored.seed))

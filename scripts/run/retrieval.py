@@ -12,13 +12,13 @@ import typer
 from baselines.medlaybench_v.ablation import CONDITIONS
 from baselines.medlaybench_v.embeddings import Embeddings
 from baselines.medlaybench_v.retrieval import METHODS, CaptionRows, adjusted, evaluate, model_means
-from baselines.results.run import Result, RunRecord
+from baselines.results.run import DataUsed, Result, RunRecord
 from loaders.errors import InputError, how_many
 from loaders.opened import IN_A_TABLE, Opened, open_data
 from scripts.run.stored import Rescored, Stored
 from scripts.run.stored_embeddings import stored_embeddings
 from scripts.terminal.embedding import Encoding, embed_all
-from scripts.terminal.finish import finish, used
+from scripts.terminal.finish import finish
 from scripts.terminal.options import Resamples
 from scripts.terminal.options_of import options_of
 
@@ -78,7 +78,7 @@ def rescore(stored: Stored) -> Rescored:
     opened = stored.opened()
     rows = _caption_rows(opened)
     made = stored_embeddings(stored, {"expert": rows.expert_caption, "layman": rows.layman_caption}, opened)
-    return Rescored(_scored(made, rows, replace(stored.record, data=used(opened))))
+    return Rescored(_scored(made, rows, replace(stored.record, data=DataUsed.of(opened))))
 
 
 def _scored(embedded: Sequence[tuple[str, Embeddings]], rows: CaptionRows, record: RunRecord) -> list[Result]:

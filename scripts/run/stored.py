@@ -11,6 +11,8 @@ from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.comparison import FinishedRun
 from baselines.results.run import DataUsed, Result, RunRecord
 from loaders.errors import InputError
+from loaders.files.json_values import read_json
+from loaders.files.paths import is_there
 from loaders.opened import Opened, open_data
 
 Record = TypeVar("Record")
@@ -64,6 +66,15 @@ class Stored:
             do = "Copy the folder of the run again, with this file, or repeat the run"
             raise InputError(self.run.folder, found="no dialogue", expected=expected, do=do)
         return cases
+
+    def records(self, kind: type[PlayedCase[Record]]) -> list[Record]:
+        """The records of its dialogues, without those of lost ones. Raises: as `played`."""
+        return [one.record for one in self.played(kind) if one.record is not None]
+
+    def file(self, name: str, called: str = "file") -> Any:
+        """The content of a JSON file that the run wrote beside its results, empty where it wrote none."""
+        path = self.run.folder / name
+        return read_json(path, expected=f"the {called} that the run wrote") if is_there(path) else {}
 
     def opened(self) -> Opened:
         """The rows of the run, from where they were, or from `data`.

@@ -12,7 +12,7 @@ import typer
 
 from baselines.dialogue.game import ScriptedAgent
 from baselines.results.comparison import FinishedRun, read_runs
-from baselines.results.run import ModelUsed, RunRecord
+from baselines.results.run import DataUsed, ModelUsed, RunRecord
 from baselines.threemdbench.consultation import selection_assessor
 from baselines.threemdbench.consultation.agents import scripted_agent
 from baselines.threemdbench.consultation.cases import Cases
@@ -35,7 +35,7 @@ from scripts.select_agents.candidates import (
     reasons_of,
 )
 from scripts.terminal.console import errors
-from scripts.terminal.finish import finish, used
+from scripts.terminal.finish import finish
 from scripts.terminal.options import Out, refuse_itself
 from scripts.terminal.options_of import options_of
 
@@ -88,7 +88,7 @@ def command(options: Assessors) -> None:
     )
     record = RunRecord(
         baseline="assessor-selection",
-        data=used(opened),
+        data=DataUsed.of(opened),
         models=tuple(ModelUsed("assessor", name) for name in options.candidates),
         options={
             "dialogues": len(annotations.dialogues),

@@ -17,9 +17,9 @@ from baselines.results.run import because
 from baselines.threemdbench.consultation.cases import Cases, read_cases
 from baselines.threemdbench.consultation.names import check_candidates
 from loaders.files.opening import read_file
-from loaders.opened import Opened
+from loaders.opened import Opened, open_corpus
 from scripts.run.consultation import warn_of_cases
-from scripts.run.play import Asking, ModelSeed, open_corpus, play, roles_of
+from scripts.run.play import Asking, ModelSeed, play, roles_of
 from scripts.terminal.console import output
 
 Sheets = Annotated[tuple[Path, ...], typer.Argument(metavar="SHEET…", help="Filled-in sheets of all raters.")]

@@ -9,14 +9,14 @@ from typing import Annotated
 
 import typer
 
-from baselines.results.run import ModelUsed, RunRecord
+from baselines.results.run import DataUsed, ModelUsed, RunRecord
 from baselines.threemdbench.consultation import selection
 from baselines.threemdbench.consultation.selection_agents import scripted_agent
 from baselines.threemdbench.consultation.selection_game import read_selection_prompts, selection_game
 from loaders.models.sentences import open_sentence_encoder
 from scripts.run.consultation import Data
 from scripts.select_agents.candidates import Selecting, Split, cases_of, play_each, reasons_of
-from scripts.terminal.finish import finish, used
+from scripts.terminal.finish import finish
 from scripts.terminal.options import Device, Out
 from scripts.terminal.options_of import options_of
 
@@ -67,7 +67,7 @@ def command(options: Patients) -> None:
     played = play_each(selection_game(texts), cases, options, scripted_agent, "patient", options.candidates, others)
     record = RunRecord(
         baseline="patient-selection",
-        data=used(opened),
+        data=DataUsed.of(opened),
         models=(
             *(ModelUsed("patient", name) for name in options.candidates),
             *(ModelUsed(role, name) for role, name in others.items()),

@@ -12,14 +12,13 @@ import typer
 
 from baselines.medlaybench_v.embeddings import Embeddings, Load, embed
 from baselines.medlaybench_v.own_embeddings import OwnEncoder, read_own
-from baselines.results.run import RANDOM, VECTORS, WEIGHTS, ModelUsed, RunRecord, because
+from baselines.results.run import RANDOM, VECTORS, WEIGHTS, DataUsed, ModelUsed, RunRecord, because
 from loaders.errors import InputError, how_many
 from loaders.files.images import open_image
 from loaders.models.encoder import Encoder
 from loaders.models.encoders import open_encoder
 from loaders.opened import Opened
 from scripts.terminal.console import output
-from scripts.terminal.finish import used
 from scripts.terminal.options import EMBEDDINGS, Cache, Data, Device, Out, Resamples, Seed
 from scripts.terminal.progress import Bars
 
@@ -79,7 +78,7 @@ class Embedded:
         random = ", ".join(encoder.name for encoder in encoders if encoder.stand_in)
         return RunRecord(
             baseline=baseline,
-            data=used(opened),
+            data=DataUsed.of(opened),
             models=tuple(ModelUsed("encoder", encoder.name, encoder.key, _source(encoder)) for encoder in encoders),
             options={**options, "truncated": self.truncated},
             seeds={"bootstrap": seed},

@@ -18,21 +18,15 @@ import typer
 from baselines.dialogue.played import HIDDEN_PART, STORED
 from baselines.results.headline import headline
 from baselines.results.published import named, published
-from baselines.results.run import DataUsed, Result, absent_files, write_run
+from baselines.results.run import Result, absent_files, write_run
 from loaders.errors import how_many
 from loaders.files.disk import make_folder, write_whole
 from loaders.files.paths import is_file
 from loaders.files.places import command_line, without_places
-from loaders.opened import Opened
 from scripts.terminal.console import errors, output, table, warn
 from scripts.terminal.tables import Number, Table
 
 LONG = 24  # numbers that a terminal shows; if there are more, only the headline
-
-
-def used(opened: Opened) -> DataUsed:
-    """What a record says about the data."""
-    return DataUsed.of(opened)
 
 
 def finish(

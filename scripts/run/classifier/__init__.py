@@ -7,8 +7,6 @@ import time
 from baselines.report.classifier import CONTENT
 from baselines.threemdbench.slices import NAME as SLICES
 from loaders.errors import InputError, MissingExtra
-from loaders.files.json_values import read_json
-from loaders.files.paths import is_there
 from scripts.run.classifier.options import Classifying
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.options_of import options_of
@@ -55,9 +53,6 @@ def rescore(stored: Stored) -> Rescored:
     seed = seeds.get("training and bootstrap", seeds.get("bootstrap", 0))
     scoring = read_stored(stored.run.folder).scoring(stored.record, resamples=stored.option("resamples"), seed=seed)
     results, drawn = scoring.scored()
-    path = stored.run.folder / SLICES
-    sides = read_json(path, expected="the slices that the run wrote") if is_there(path) else {}
+    sides = stored.file(SLICES, "slices")
     results += scoring.by_slice(sides)
-    path = stored.run.folder / CONTENT
-    before = read_json(path, expected="the file that the run wrote") if is_there(path) else {}
-    return Rescored(results, {CONTENT: {**before, **drawn}, **({SLICES: sides} if sides else {})})
+    return Rescored(results, {CONTENT: {**stored.file(CONTENT), **drawn}, **({SLICES: sides} if sides else {})})

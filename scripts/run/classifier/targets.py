@@ -25,17 +25,16 @@ from baselines.threemdbench.classifier.data import (
 from builders.curation.folders import File
 from builders.curation.photo_sets import photo_set
 from loaders.corpus import OFFICIAL, is_path
-from loaders.errors import InputError, ReleaseError, how_many
+from loaders.errors import InputError, ReleaseError, first_of, how_many
 from loaders.files.image_files import SUFFIXES
 from loaders.files.images import ImageError
 from loaders.files.paths import is_file
 from loaders.manifest import NAME
-from loaders.opened import Opened, open_data
+from loaders.opened import open_corpus
 from loaders.registry import corpora
 
 ALL = "all"
 _SAME = {"testing": "test", "val": "validation", "valid": "validation", "dev": "validation", "training": "train"}
-_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def target_of(data: str, split: str, classes: Classes) -> Target:
 
 
 def _of_release(data: str, split: str, classes: Classes) -> Target:
-    opened = _opened(data, None if split == ALL else split)
+    opened = open_corpus("3mdbench", data, None if split == ALL else split)
     if not classes.diagnoses:
         never = next(name for name in classes.names if Classes.of((name,)).diagnoses is False)
         raise InputError(
@@ -76,14 +75,9 @@ def _of_release(data: str, split: str, classes: Classes) -> Target:
             expected="a network whose classes are all among the 34 diagnoses",
         )
     several = list(opened.splits) if len(opened.splits) > 1 else []
-    return Target(from_release({"test": opened}), {one: _opened(data, one).content_digest for one in several})
-
-
-def _opened(data: str, split: str | None) -> Opened:
-    opened = open_data(data, split=split, default="3mdbench")
-    if opened.corpus != "3mdbench":
-        raise InputError(data, found=f"a release of {opened.corpus}", expected="one of 3mdbench")
-    return opened
+    return Target(
+        from_release({"test": opened}), {one: open_corpus("3mdbench", data, one).content_digest for one in several}
+    )
 
 
 def _of_files(data: str, split: str, classes: Classes) -> Target:
@@ -95,14 +89,14 @@ def _of_files(data: str, split: str, classes: Classes) -> Target:
     labels = {name: classes.label(name) for name in dict.fromkeys(file.label for file in files) if name}
     strange = [name for name, label in labels.items() if label is None]
     if len(strange) == len(labels):
-        told += [f"{_some(strange)}: not a class of the network, so these photos count as unlabelled"] * (
+        told += [f"{first_of(strange)}: not a class of the network, so these photos count as unlabelled"] * (
             len(labels) > 0
         )
         labels = {}
     elif strange:
         photos = Counter(file.label for file in files)
-        found = f"{how_many(sum(photos[name] for name in strange), 'photo')} called {_some(strange)}"
-        expected = f"classes of the network ({_some(classes.names)})"
+        found = f"{how_many(sum(photos[name] for name in strange), 'photo')} called {first_of(strange)}"
+        expected = f"classes of the network ({first_of(classes.names)})"
         raise InputError(data, found=found, expected=expected, do="Rename these photos' folders or leave them out")
     photos_of, lines = [], []
     for file in files:
@@ -137,7 +131,3 @@ def _digest(file: File) -> str:
         return hashlib.sha256(file.read()).hexdigest()
     except ImageError as error:
         return error.reason  # it will count as unreadable when it is opened
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else "")
