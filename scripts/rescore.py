@@ -10,12 +10,13 @@ from types import ModuleType
 
 import typer
 
+from baselines.dialogue.played import DIALOGUES, HIDDEN_PART
 from baselines.results.comparison import FinishedRun, read_runs
 from baselines.results.run import WRITTEN, DataUsed, Result
 from baselines.threemdbench.consultation.cases import PICTURES
 from loaders.errors import InputError
 from loaders.files.disk import make_folder, replacing, writing
-from loaders.files.opening import open_file
+from loaders.files.opening import digest_of, open_file
 from loaders.files.paths import entries, is_file, is_folder
 from loaders.plugins import BASELINES, Plugin, brought
 from scripts.commands import RUN, Command
@@ -54,7 +55,10 @@ def command(
     (stored,) = read_runs([run])
     tell_absent(run)
     refuse_itself(out, [run])
-    scored = _module(stored).rescore(Stored(stored, data, cache, tuple(embeddings)))
+    _refuse_dialogues(run, out)
+    again = Stored(stored, data, cache, tuple(embeddings))
+    scored = _module(stored).rescore(again)
+    again.refuse_unread()
     made = scored.results[0].record
     assert made is not None
     # The record stays that of the run; only the versions used for computing the numbers are today's.
@@ -95,6 +99,16 @@ def _data(run: FinishedRun, made: DataUsed) -> DataUsed:
     if made.content_digest != told.content_digest or made.split != told.split:
         return told
     return replace(made, revision=told.revision)
+
+
+def _refuse_dialogues(run: Path, out: Path) -> None:
+    """Raises InputError if the folder holds dialogues that the copies of this run's would replace or lie beside."""
+    for name in (DIALOGUES, HIDDEN_PART):
+        own, there = (digest_of(folder / name) if is_file(folder / name) else None for folder in (run, out))
+        # A copy may lack its hidden part, which then stays beside the same dialogues.
+        if there not in (None, own) and (own or name == DIALOGUES):
+            expected = f"none, or the same as in {run}"
+            raise InputError(out / name, found="dialogues of another run", expected=expected, do="Name another folder")
 
 
 def _copy(run: Path, out: Path) -> None:

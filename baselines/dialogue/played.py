@@ -28,7 +28,7 @@ DIALOGUES, HIDDEN_PART, USAGE = "dialogues.jsonl", "hidden.jsonl", "usage.json"
 STORED = (DIALOGUES, USAGE)
 """What a run of dialogues stores that anybody may read."""
 _MOST_LINE = 256 << 20
-_AGAIN = "Run the same command again, which writes the file anew from the stored answers"
+_AGAIN = "Repeat the command that made the run, which writes the file anew from the stored answers"
 Record = TypeVar("Record")
 
 

@@ -29,12 +29,14 @@ class Rescored:
 
 @dataclass(frozen=True)
 class Stored:
-    """A run to score again: `data` is where its rows are now, `cache` where its embeddings are."""
+    """A run to score again: `data` is where its rows are now, `cache` where its embeddings are, `embeddings` where a
+    user's own ones are. `read` gets the options that the numbers were made with."""
 
     run: FinishedRun
     data: str | None
     cache: Path
     embeddings: tuple[str, ...] = ()
+    read: set[str] = field(default_factory=set)
 
     @property
     def record(self) -> RunRecord:
@@ -81,6 +83,7 @@ class Stored:
 
         Raises: InputError for other rows, and if their place is unknown; what `open_data` raises.
         """
+        self.read.add("--data")
         told, where = self.record.data, self.data or place_of(self.record.data)
         if where is None:
             do = "Name the folder or the repository: --data"
@@ -88,8 +91,17 @@ class Stored:
         opened = open_data(where, split=None if "+" in told.split else told.split, default=told.corpus)
         if opened.content_digest != told.content_digest:
             found = f"rows with another digest ({opened.content_digest[:16]}…)"
-            raise InputError(where, found=found, expected=f"{told.content_digest[:16]}…, those of the run")
+            expected = f"{told.content_digest[:16]}…, those of the run"
+            do = "Pass the rows that the run read (--data), or run the baseline on these"
+            raise InputError(where, found=found, expected=expected, do=do)
         return opened
+
+    def refuse_unread(self) -> None:
+        """Raises InputError if other rows or embeddings were named than the numbers were made from."""
+        for option, given in (("--data", self.data), ("--embeddings", " ".join(self.embeddings))):
+            if given and option not in self.read:
+                expected = f"none: the numbers of {self.record.baseline} are made from other files than these"
+                raise InputError(option, found=given, expected=expected, do=f"Leave {option} out")
 
 
 def place_of(data: DataUsed) -> str | None:

@@ -56,6 +56,7 @@ def stored_embeddings(
 
     Raises: InputError if some are not in the cache, or a user's own ones have changed or are not named.
     """
+    stored.read.add("--embeddings")
     own = [read_own(given, texts, images=opened is not None) for given in stored.embeddings]
     given = {(encoder.name, encoder.key): made for encoder, made in own}
     found = []

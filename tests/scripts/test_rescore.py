@@ -115,6 +115,37 @@ def test_no_command_writes_into_a_run_it_reads(photos: Path, played: Path, tmp_p
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
+def test_dialogues_of_another_run_are_not_replaced(played: Path, tmp_path: Path, capsys: Capture) -> None:
+    """They may be all that is left of it: a pack has no answers to make them from again."""
+    folder, other = (shutil.copytree(played, tmp_path / name) for name in ("run", "other"))
+    (other / "dialogues.jsonl").write_text("{}\n", encoding="utf-8")
+    packed = shutil.copytree(played, tmp_path / "packed")
+    for place in (folder, packed):
+        (place / "hidden.jsonl").write_text(f"{place}\n", encoding="utf-8")
+    for there, name in ((other, "dialogues.jsonl"), (packed, "hidden.jsonl")):
+        before = {path: path.read_bytes() for path in there.rglob("*") if path.is_file()}
+        assert execute(["rescore", str(folder), "-o", str(there)]) == 2
+        told = capsys.readouterr().err
+        assert f"{there / name}" in told and "dialogues of another run" in told and "Name another folder" in told
+        assert {path: path.read_bytes() for path in there.rglob("*") if path.is_file()} == before
+    (folder / "hidden.jsonl").unlink()
+    assert rescored(folder) == rescored(folder)  # the same again may lie there
+
+
+def test_rows_and_embeddings_that_no_number_is_made_from_are_refused(
+    played: Path, captions: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    """Numbers that agree would otherwise seem to be those of the named rows."""
+    assert run("concepts", captions, "-o", tmp_path / "run") == 0
+    given = {played: ("--data", captions), tmp_path / "run": ("--data", captions, "--embeddings", "mine=vectors.npz")}
+    for folder, options in given.items():
+        capsys.readouterr()
+        assert execute(["rescore", str(folder), "-o", str(tmp_path / "x"), *map(str, options)]) == 2
+        told = " ".join(capsys.readouterr().err.split())
+        assert f"Error {options[-2]}" in told and f"Leave {options[-2]} out" in told
+        assert not (tmp_path / "x").exists()
+
+
 def test_rechecks(photos: Path, played: Path, tmp_path: Path, no_model: None) -> None:
     out = tmp_path / "recheck"
     assert run("recheck", photos, "--run", played, "--assessor", "scripted/assessor", "--bare", "-o", out) == 0
@@ -152,7 +183,8 @@ def test_captions_of_a_folder_need_it_named(captions: Path, tmp_path: Path, caps
     recipes.build(recipe.RECIPE, recipe.Options(captions="sample", limit=99), other, workspace=tmp_path / "work")
     capsys.readouterr()
     assert execute(["rescore", str(out), "-o", str(tmp_path / "again"), "--data", str(other)]) == 2
-    assert "those of the run" in " ".join(capsys.readouterr().err.split())
+    told = " ".join(capsys.readouterr().err.split())
+    assert "those of the run" in told and "Pass the rows that the run read (--data)" in told
 
 
 def test_meteor_with_another_wordnet_is_not_recomputed(

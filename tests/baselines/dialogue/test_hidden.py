@@ -195,7 +195,7 @@ def test_a_file_that_was_cut_off_says_what_to_do(tmp_path: Path, name: str) -> N
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(InputError, match="Invalid JSON.*expected a JSON object") as told:
         read_played(tmp_path, PlayedCase[Talk])
-    assert told.value.do.startswith("Run the same command again")
+    assert told.value.do.startswith("Repeat the command that made the run")
 
 
 def test_a_run_that_hides_nothing_has_no_hidden_part(tmp_path: Path) -> None:
