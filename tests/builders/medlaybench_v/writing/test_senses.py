@@ -602,6 +602,10 @@ def test_bands_and_tips_are_explained(caption: str, said: str) -> None:
         ("Ultrasound of the pericardial effusion-volume.", "effusion-volume", "sac"),
         ("MRI of the thoracolumbar spine shows a subdural hematoma.", "under the spinal sac covering", "brain"),
         ("CT of the head shows a subdural hematoma.", "under the brain covering", "spin"),
+        ("Panoramic view of the Achilles tendon by ultrasound.", "panoramic view", "dental"),
+        ("Panorama X-ray after elongation of the leg.", "panorama X-ray", "dental"),
+        ("Panoramic view showing the third molar.", "wide dental view", "panoramic"),
+        ("Angiogram shows significant tumor revascularization.", "tumor revascularization", "restor"),
         (
             "T2 image shows disappearance of the epidural abscess.",
             "outside the brain or cord covering",
