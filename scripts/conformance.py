@@ -26,7 +26,7 @@ def conforms(recipe: Recipe[Any], folder: Path) -> Manifest:
     one, two = folder / "one", folder / "elsewhere" / "two"
     for out, workers in ((one, 1), (two, 2)):
         app([*recipe.sample, "--out", str(out), "--workers", str(workers)], standalone_mode=False)
-    if _files(one) != _files(two):
+    if files_of(one) != files_of(two):
         raise ReleaseError(two, found="other bytes than the first build", expected="the same, whatever the workers")
     for problem in verify(one, corpus=recipe.corpus, row_check=recipe.check_row, measure=recipe.measure):
         raise ReleaseError(problem.where, found=problem.found, expected=problem.expected)
@@ -39,5 +39,6 @@ def conforms(recipe: Recipe[Any], folder: Path) -> Manifest:
     return manifest
 
 
-def _files(folder: Path) -> dict[str, bytes]:
+def files_of(folder: Path) -> dict[str, bytes]:
+    """The content of every file below a folder, by its path there."""
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,28 +95,24 @@ def linked_folders(folder: Path) -> list[ImageFile]:
 
     Hidden ones, and links to folders inside, whose images are listed anyway, are none of them.
     """
-    found = []
-    for here, folders, _ in os.walk(folder):
-        for name in folders:
-            path = Path(here, name)
-            relative = path.relative_to(folder).as_posix()
-            if path.is_symlink() and not is_hidden(relative) and (problem := _of_link(path, folder)):
-                shown = os.fsencode(relative).decode("utf-8", "backslashreplace")
-                found.append(ImageFile(unicodedata.normalize("NFC", shown), path, problem))
-    return sorted(found, key=lambda file: file.name)
+    paths = (Path(here, name) for here, folders, _ in os.walk(folder) for name in folders)
+    return _with_problem(folder, ((path, _of_link(path, folder)) for path in paths if path.is_symlink()))
 
 
 def unopened(folder: Path) -> list[ImageFile]:
     """The archives, films and files of formats that nothing here reads below a folder, by name, hidden ones aside."""
+    paths = (Path(here, name) for here, _, names in os.walk(folder) for name in names)
+    return _with_problem(folder, ((path, _UNOPENED.get(path.suffix.casefold(), "")) for path in paths))
+
+
+def _with_problem(folder: Path, paths: Iterable[tuple[Path, str]]) -> list[ImageFile]:
+    """Those of the paths that have a problem, by name, hidden ones aside."""
     found = []
-    for here, _, names in os.walk(folder):
-        for name in names:
-            path = Path(here, name)
-            relative = path.relative_to(folder).as_posix()
-            problem = _UNOPENED.get(path.suffix.casefold())
-            if problem and not is_hidden(relative):
-                shown = os.fsencode(relative).decode("utf-8", "backslashreplace")
-                found.append(ImageFile(unicodedata.normalize("NFC", shown), path, problem))
+    for path, problem in paths:
+        relative = path.relative_to(folder).as_posix()
+        if problem and not is_hidden(relative):
+            shown = os.fsencode(relative).decode("utf-8", "backslashreplace")
+            found.append(ImageFile(unicodedata.normalize("NFC", shown), path, problem))
     return sorted(found, key=lambda file: file.name)
 
 

@@ -19,11 +19,8 @@ from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import STYLE, Context, check
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.refine import by_rules
-from builders.medlaybench_v.sources import open_source
-from builders.medlaybench_v.sources.checks import row_problem
 from builders.medlaybench_v.vocabulary import read_vocabulary
-from loaders.files.bad_rows import BadRow
-from scripts.bench.lay import cases_of
+from scripts.bench.lay import captions_of, cases_of
 from scripts.terminal.console import output, table
 
 ORGANS = (
@@ -58,8 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", choices=OUTCOMES, help="print ten changes of each kind with this outcome")
     options = parser.parse_args(arguments)
-    rows = [row for row in open_source(options.captions).rows() if not isinstance(row, BadRow)]
-    captions = [row["expert_caption"] for row in rows if row_problem(row) is None]
+    captions = captions_of(options.captions)
     rng = random.Random(options.seed)
     lexicon = Lexicon(read_vocabulary("bundled").terms)
     counts: dict[str, Counter[str]] = defaultdict(Counter)

@@ -67,10 +67,15 @@ def main() -> None:
         output.print(f"E {expert}\nL {said}\n")
 
 
+def captions_of(table: Path) -> list[str]:
+    """The expert captions of a table that a build would take."""
+    rows = [row for row in open_source(table).rows() if not isinstance(row, BadRow)]
+    return [row["expert_caption"] for row in rows if row_problem(row) is None]
+
+
 def _all(captions: Path, beside: Sequence[str]) -> Iterator[Pairs]:
     lexicon = Lexicon(read_vocabulary("bundled").terms)
-    rows = [row for row in open_source(captions).rows() if not isinstance(row, BadRow)]
-    experts = [row["expert_caption"] for row in rows if row_problem(row) is None]
+    experts = captions_of(captions)
     yield Pairs("experts", experts, experts, None)
     for given in beside:
         name, _, path = given.partition("=")

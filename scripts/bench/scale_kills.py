@@ -35,6 +35,7 @@ from loaders.engines.choice import EngineName, opened
 from loaders.models.answers import STORE
 from scripts.bench.scale import MODEL, write_captions
 from scripts.bench.scale_server import BEFORE, Server, echoed, serving
+from scripts.conformance import files_of
 from scripts.terminal.console import output
 
 _PATIENCE = 300.0
@@ -84,7 +85,7 @@ async def _disturbed(folder: Path, options: argparse.Namespace) -> tuple[str, bo
         kept, wrong = handed_on(folder / "killed.work" / STORE, folder / "calm.work" / STORE)
         await ended(Driver(given | {"out": "calm", "engine": "local"}))
         lacking = server.requests
-    ours, calm = _files(folder / "killed"), _files(folder / "calm")
+    ours, calm = files_of(folder / "killed"), files_of(folder / "calm")
     other = sorted(name for name in ours.keys() | calm.keys() if ours.get(name) != calm.get(name))
     held = not other and not (told["lost"] or wrong or lacking) and len(done) == options.kills
     said = (
@@ -244,10 +245,6 @@ def _cluster() -> Iterator[Any]:
         yield cluster
     finally:
         cluster.shutdown()
-
-
-def _files(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 if __name__ == "__main__":
