@@ -18,7 +18,7 @@ from loaders.corpus import Corpus
 from loaders.errors import InputError
 from loaders.files.bad_rows import BadRow
 from loaders.files.cells import cell_text, parse_literal
-from loaders.files.tables import own_names, read_records
+from loaders.files.tables import no_column, own_names, read_records
 from loaders.imaging import method_of
 from loaders.pages import Entry, Field, marked, thumbnail
 from loaders.schema import Schema
@@ -221,10 +221,8 @@ def pairs_of(path: Path) -> Iterator[dict[str, Any]]:
     records = read_records(path)
     own = own_names(records, (names for names, _ in PAIR_COLUMNS))
     columns = [next((own[name] for name in names if name in own), None) for names, _ in PAIR_COLUMNS]
-    for column, (names, _) in zip(columns[:2], PAIR_COLUMNS, strict=False):
-        if column is None:
-            found, do = f"columns {', '.join(records.columns)}", "Rename the column that holds this caption"
-            raise InputError(path, found=found, expected=f"one of {', '.join(names)}", do=do)
+    if lacking := [names for (names, _), column in zip(PAIR_COLUMNS[:2], columns, strict=False) if column is None]:
+        raise no_column(path, lacking, records.columns)
     empty: list[tuple[str, str]] = []  # where, and what was found
     first: dict[str, str] = {}  # where each identifier is
     for placed in records.each(None):

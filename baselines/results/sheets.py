@@ -53,11 +53,12 @@ def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, s
             expected="a filled-in sheet",
             do="Save the sheet again as CSV",
         ) from None
+    lines = [(number, row) for number, row in lines if any(row)]
     columns = [_column(name, wanted) for name in lines[0][1]] if lines else []
     if lacking := [name for name in wanted if name not in columns]:
         raise InputError(
             path,
-            found=f"no column {', '.join(lacking)}",
+            found=f"no column {', '.join(lacking)}" if lines else "is empty",
             expected=f"the columns {', '.join(wanted)}",
             do="Pass a sheet that Bedside wrote for this command, with its header row unchanged",
         )
@@ -68,7 +69,7 @@ def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, s
             expected="each column once",
             do="Delete or rename one of them",
         )
-    rows = [(f"{path}, row {number}", row) for number, row in lines[1:] if any(row)]
+    rows = [(f"{path}, row {number}", row) for number, row in lines[1:]]
     if not rows:  # a rater would be left out unnoticed
         raise InputError(
             path, found="no filled row", expected="a filled-in sheet", do="Fill it in, or leave it out of the command"
@@ -81,7 +82,7 @@ def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, s
                 expected=f"{len(columns)}, one for each column",
                 do="Put quotes around a cell that holds the separator",
             )
-    # Spreadsheet programs leave empty lines and cells at the end.
+    # Spreadsheet programs leave empty cells at the end.
     blank = [""] * len(columns)
     return [(where, dict(zip(columns, [*row, *blank], strict=False))) for where, row in rows]
 

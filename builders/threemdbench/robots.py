@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit, urlunsplit
 from urllib.robotparser import RobotFileParser
 
+from loaders.files.texts import MARK
+
 AGENT = "bedside"
 MOST_BYTES = 500 << 10  # the minimum that RFC 9309 asks a crawler to read; the rest is ignored
 
@@ -52,5 +54,5 @@ class Robots:
 
 def _parsed(data: bytes) -> RobotFileParser:
     parser = RobotFileParser()
-    parser.parse(data.decode("utf-8-sig", "replace").splitlines())
+    parser.parse(data.decode("utf-8", "replace").lstrip(MARK).splitlines())
     return parser

@@ -10,6 +10,7 @@ LONGEST_ROW = 64 << 20
 _QUOTED = re.compile('"[^"]*"')
 _DECIMAL = re.compile("(?<=[0-9]),(?=[0-9])")
 _STATED = re.compile(r'"?sep=([^\w\s"]|\t)"?', re.IGNORECASE)
+_ERROR = re.compile(r"#[\w/]+[!?]")
 _NOTHING = frozenset("nan -nan none null na n/a <na> #n/a #na nat".split())
 
 
@@ -20,7 +21,7 @@ def separator_of(text: TextIO, *, tabs: bool = False) -> tuple[int, str]:
     commas; if it holds none, semicolons, tabs or vertical bars, whichever are more frequent. The comma of a number
     ("1,5" among names with semicolons) separates nothing.
     """
-    line = text.readline(LONGEST_ROW)
+    line = text.readline(LONGEST_ROW).lstrip("\ufeff")
     if stated := _STATED.fullmatch(line.rstrip("\r\n")):
         return 1, stated[1]
     while line and not line.strip("\r\n"):
@@ -31,13 +32,14 @@ def separator_of(text: TextIO, *, tabs: bool = False) -> tuple[int, str]:
 
 
 def cell_text(cell: str) -> str:
-    """The text of a cell, stripped of white space; "" also for the words by which programs mark a missing value.
+    """The text of a cell, stripped of white space; "" also for the words by which programs mark a missing value, and
+    the errors that spreadsheets show of what they took for a formula.
 
-    >>> cell_text(" left lung "), cell_text("NaN"), cell_text("None"), cell_text("#N/A")
-    ('left lung', '', '', '')
+    >>> cell_text(" left lung "), cell_text("NaN"), cell_text("None"), cell_text("#N/A"), cell_text("#NAME?")
+    ('left lung', '', '', '', '')
     """
     text = cell.strip()
-    return "" if text.casefold() in _NOTHING else text
+    return "" if text.casefold() in _NOTHING or _ERROR.fullmatch(text) else text
 
 
 def parse_literal(text: str) -> Any:

@@ -4,8 +4,9 @@
     episode = from_json(Episode, line.encode(), "dialogues.jsonl, line 3")
 
 Reading is strict: every field without a default must be present and of its own type ("1" is not a number, 1 is not a
-boolean), with no other field and no NaN. `__post_init__` checks how fields fit together and raises ValueError. An error
-names the field and what it should be. It never quotes a text, which may be one that the profile hides.
+boolean), with no other field and no NaN. `__post_init__` checks how fields fit together and raises
+ValueError(what was found, what was expected). An error names the field and what it should be. It never quotes a text,
+which may be one that the profile hides.
 """
 
 from __future__ import annotations
@@ -89,6 +90,7 @@ def _wrong(error: ErrorDetails) -> tuple[str, str]:
         case "unexpected_keyword_argument":
             return f"unknown: {field}", "no other field"
         case "value_error":
-            return ": ".join(filter(None, (field, str(error["ctx"]["error"])))), ""
+            text, *expected = error["ctx"]["error"].args or ("a value that does not fit",)
+            return ": ".join(filter(None, (field, str(text)))), str(*expected)
     found = _KINDS.get(type(value)) or (repr(value) if isinstance(value, int | float) else "something else")
     return f"{field} is {found}" if field else found, error["msg"].removeprefix("Input should be ")

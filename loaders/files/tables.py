@@ -32,13 +32,13 @@ from loaders.files.json_values import parse_json, unusual
 from loaders.files.kinds import mistaken
 from loaders.files.opening import MOST_BYTES, blocks_of, digest_of, open_file, read_file
 from loaders.files.paths import name_of
-from loaders.files.texts import check_text, decode, is_text, line_text, stream_lines
+from loaders.files.texts import MARK, check_text, decode, is_text, line_text, stream_lines
 from loaders.files.yaml_values import parse_yaml
 
 # A caption can be long; a field this long means a quote that was never closed.
 FIELD_LIMIT = 1 << 20
 _HEAD = 1_000
-_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{\s*"')
+_JSON = re.compile(rb'(?:\xef\xbb\xbf)*\s*(?:\[\s*)?\{\s*"')
 _JSON_LINES = (".jsonl", ".ndjson")
 _PARQUET_SUFFIXES = (".parquet", ".pq")
 _CONVERTED = {
@@ -86,8 +86,13 @@ class Table:
 def no_column(path: Path, lacking: Sequence[Sequence[str]], columns: Sequence[str]) -> InputError:
     """The error for a table that lacks columns; each is `lacking` under several names, the usual one first."""
     do = "Rename the columns that hold them, or add them"
-    if len(columns) == 1 and re.search(r"[,;\t|]", columns[0]):
+    suffix = path.suffix.casefold()
+    if len(columns) == 1 and suffix == ".csv" and "," in columns[0]:  # a comma that separates nothing is in quotes
+        do = "Each line is in quotes as a whole: take off the quotes around it, and undouble those inside"
+    elif len(columns) == 1 and re.search(r"[,;\t|]", columns[0]):
         do = "Its cells seem to be separated otherwise than its name says: .csv is for commas, .tsv for tabs"
+    elif len(columns) == 1 and suffix in (".csv", ".tsv"):
+        do += "; delete what stands above the line with the names of the columns, such as a title"
     return InputError(
         path,
         found=f"has no column {' and none '.join(repr(names[0]) for names in lacking)}; "
@@ -99,8 +104,9 @@ def no_column(path: Path, lacking: Sequence[Sequence[str]], columns: Sequence[st
 
 def plain_name(name: str) -> str:
     """A column's name normalised for comparison: "Expert term" and "expert_term" are the same, also if the white space
-    is a line break, as in a wrapped heading of a spreadsheet, or does not break, as from a text program."""
-    return "_".join(name.casefold().split()).replace("-", "_")
+    is a line break, as in a wrapped heading of a spreadsheet, does not break, as from a text program, or has no width,
+    as from a web page."""
+    return "_".join(name.casefold().replace("\u200b", "").split()).replace("-", "_")
 
 
 def read_table(path: Path) -> Table:
@@ -144,7 +150,7 @@ def open_table(path: Path) -> Table:
 
 def _text(file: BinaryIO) -> io.TextIOWrapper:
     """The text of a table; closing it closes the file. Bytes that are not UTF-8 stay recognizable."""
-    return io.TextIOWrapper(file, "utf-8-sig", "surrogateescape", newline="")
+    return io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="")
 
 
 def _table(
@@ -194,6 +200,14 @@ def _named_rows(
             yield row
             continue
         line, cells = row[0], row[1][skipped:]
+        if cells[0].strip() == columns[0] and tuple(map(str.strip, cells[: len(columns)])) == columns:
+            yield BadRow(
+                f"{file}:{line}",
+                reason="the header line again",
+                expected="a row",
+                do="Delete this line, which files that were joined bring along",
+            )
+            continue
         # Spreadsheets leave rows of separators alone at the end, however many.
         if not any(map(str.strip, cells[: len(columns)] if more else row[1])):
             continue
@@ -239,6 +253,7 @@ class _Lines(Iterator[str]):
         line = self._again.popleft() if self._again else self._text.readline(LONGEST_ROW + 1)
         if not line:
             raise StopIteration
+        line = line.lstrip(MARK)
         if len(line) > LONGEST_ROW:
             expected = f"at most {LONGEST_ROW:,} characters"
             raise InputError(self._path, found="a line without end", expected=expected, do=CHECK_LINES)

@@ -1,4 +1,4 @@
-"""Text of somebody else: UTF-8 without its byte-order mark.
+"""Text of somebody else: UTF-8 without its byte-order mark, also where joined files have left more than one.
 
 Bytes that are not UTF-8, NUL and unpaired surrogates are refused. Lines end at a line feed, with or without a carriage
 return: U+2028, U+2029 and U+0085 are ordinary characters.
@@ -18,7 +18,9 @@ from loaders.files.opening import MOST_BYTES, read_file
 MOST_LINE = 4 << 20
 NOT_UTF8 = "not UTF-8 text"
 """The reason of a row that is in another encoding, such as that of Windows."""
-_MARK = b"\xef\xbb\xbf"  # the byte-order mark that some editors put in front of UTF-8
+MARK = "\ufeff"
+"""The byte-order mark that some editors put in front of UTF-8."""
+_MARK = MARK.encode()
 _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -28,11 +30,9 @@ def decode(data: bytes, path: object) -> str:
     Raises: InputError with the line and byte offset of the first byte that is not UTF-8, or of a NUL.
     """
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode().lstrip(MARK)
     except UnicodeDecodeError as error:
-        # With a byte-order mark the offset counts from after it.
-        offset = error.start + (3 if data.startswith(_MARK) else 0)
-        raise _not_text(data, offset, path) from None
+        raise _not_text(data, error.start, path) from None
     if "\x00" in text:
         raise _not_text(data, data.index(b"\x00"), path)
     return text
@@ -59,9 +59,15 @@ def read_text(path: Path, *, most: int = MOST_BYTES, expected: str = "a text") -
 
 def lines_of(data: bytes) -> Iterator[tuple[int, bytes]]:
     """The lines that are not blank, with their numbers from 1; only a line feed ends one."""
-    for number, line in enumerate(data.removeprefix(_MARK).split(b"\n"), start=1):
+    for number, line in enumerate(_unmarked(data).split(b"\n"), start=1):
         if line.strip():
             yield number, line.removesuffix(b"\r")
+
+
+def _unmarked(data: bytes) -> bytes:
+    while data.startswith(_MARK):
+        data = data.removeprefix(_MARK)
+    return data
 
 
 def stream_lines(
@@ -80,7 +86,7 @@ def stream_lines(
             raise InputError(where, found="a line without end", expected=limit, do=CHECK_LINES)
         for line in lines:
             number += 1
-            line = line.removeprefix(_MARK) if number == 1 else line
+            line = _unmarked(line)
             if over or len(line) > most:
                 over = False
                 yield number, b""
@@ -88,7 +94,7 @@ def stream_lines(
                 yield number, line.removesuffix(b"\r")
         if len(rest) > most:
             rest, over = b"", True
-    rest = rest.removeprefix(_MARK) if number == 0 else rest
+    rest = _unmarked(rest)
     if over:
         yield number + 1, b""
     elif rest.strip():
@@ -112,5 +118,5 @@ def check_text(text: str, where: object, name: str = "") -> str:
         return text
     place = f"character {wrong.start() + 1}" + f" of {name}" * bool(name)
     if wrong[0] == "\x00":
-        raise BadRow(where, reason="a NUL character", found=place, expected="text")
-    raise BadRow(where, reason=NOT_UTF8, found=place, expected="text in UTF-8", do=AS_UTF8)
+        raise BadRow(where, reason="a NUL character", found=f"{place} is NUL", expected="text", do=AS_UTF8)
+    raise BadRow(where, reason=NOT_UTF8, found=f"{place} is not UTF-8", expected="text in UTF-8", do=AS_UTF8)

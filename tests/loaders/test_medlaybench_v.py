@@ -145,6 +145,22 @@ def test_two_pairs_of_one_identifier(name: str, content: str, second: str, first
     assert refused.value.where.endswith(second) and refused.value.found.endswith(first) and refused.value.do
 
 
+def test_what_a_spreadsheet_shows_of_a_failed_formula_is_no_caption(tmp_path: Path) -> None:
+    """It takes a caption that begins with - or = for one."""
+    table = tmp_path / "pairs.csv"
+    table.write_text("id,expert,lay\na,x,y\nb,#NAME?,y\nc,x,#REF!\nd,x,#BEZUG!\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"expert '#NAME\?'; 3 rows in all, also pairs.csv:4, pairs.csv:5"):
+        list(pairs_of(table))
+
+
+def test_pairs_without_a_caption_column_name_what_is_there(tmp_path: Path) -> None:
+    table = tmp_path / "pairs.csv"
+    table.write_text("Captions of my system,\nid,text\na,x\n", encoding="utf-8")
+    with pytest.raises(InputError, match="and none 'layman_caption'; its columns are: Captions") as told:
+        list(pairs_of(table))
+    assert "delete what stands above" in told.value.do
+
+
 def test_pairs_without_identifiers_may_be_equal(tmp_path: Path) -> None:
     table = tmp_path / "pairs.csv"
     table.write_text("expert,lay\nx,y\nx,y\n", encoding="utf-8")

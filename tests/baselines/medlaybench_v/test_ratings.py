@@ -231,8 +231,18 @@ def test_files_that_are_no_sheets(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is text in UTF-16"):
         read_sheets([other])
     other.write_text("")
-    with pytest.raises(InputError, match="no column rater"):
+    with pytest.raises(InputError, match="is empty"):
         read_sheets([other])
+
+
+def test_blank_lines_above_the_header_of_a_sheet(tmp_path: Path) -> None:
+    path = _filled(tmp_path / "sheet.csv")
+    before = read_sheets([path])
+    path.write_bytes(b"\n,,\n" + path.read_bytes())
+    assert (read_sheets([path]).scores == before.scores).all()
+    path.write_text("\nrater,pair,simplicity,factual_correctness,completeness,fluency\nR1,P1,9,5,5,5\n")
+    with pytest.raises(InputError, match="row 3"):  # as a spreadsheet numbers it
+        read_sheets([path])
 
 
 def test_raters_who_saw_other_captions(tmp_path: Path) -> None:

@@ -103,6 +103,9 @@ def test_columns_without_a_name_at_the_end_are_left_out(tmp_path: Path) -> None:
     "text",
     [
         "\ufeffid;words\r\n1;a, b\r\n2;c\r\n",
+        "\ufeff\ufeffid;words\n1;a, b\n2;c\n",
+        '\ufeff\ufeff"id","words"\n1,"a, b"\n\ufeff2,c\n',
+        "\ufeff\ufeffsep=|\nid|words\n1|a, b\n2|c\n",
         "id\twords\r1\ta, b\r2\tc\r",
         '"id";"words"\n"1";"a, b"\n"2";"c"\n',
         '"","id","words"\n"1","1","a, b"\n"2","2","c"\n',
@@ -112,7 +115,17 @@ def test_columns_without_a_name_at_the_end_are_left_out(tmp_path: Path) -> None:
         'id,words\n1,"a, b"\n,\n2,c\n,\n,,,\n',
     ],
     ids=[
-        *("spreadsheet", "tabs", "quoted", "row numbers", "row numbers and semicolons", "bars"),
+        *(
+            "spreadsheet",
+            "two marks",
+            "a mark of each joined file",
+            "two marks and sep=",
+            "tabs",
+            "quoted",
+            "row numbers",
+            "row numbers and semicolons",
+            "bars",
+        ),
         *("blank rows", "blank rows, commas"),
     ],
 )
@@ -135,6 +148,45 @@ def test_no_file_stays_open(tmp_path: Path, data: str | bytes, request: pytest.F
         assert len(list(read_records(path).each(None))) == 2
         gc.collect()
     assert given == []
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.yaml"])
+def test_two_byte_order_marks_are_as_good_as_one(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path / name, '\ufeff\ufeff[{"id": "1"}]' if name != "a.jsonl" else '\ufeff\ufeff{"id": "1"}\n')
+    assert told(path) == ([{"id": "1"}], {})
+
+
+def test_files_that_were_joined_repeat_mark_and_header(tmp_path: Path) -> None:
+    good, bad = told(written(tmp_path / "a.csv", "\ufeffid,words\n1,a\n\ufeffid,words\n\ufeff2,b\n"))
+    assert good == [{"id": "1", "words": "a"}, {"id": "2", "words": "b"}]
+    assert bad == {"a.csv:3": "the header line again"}
+    assert told(written(tmp_path / "a.jsonl", '{"id": 1}\n\ufeff{"id": 2}\n')) == ([{"id": 1}, {"id": 2}], {})
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "do"),
+    [
+        ("a.csv", '"id,caption"\n"1,""a, b"""\n', "Each line is in quotes as a whole"),
+        ("a.csv", "Captions of my system,\nid,caption\n1,a\n", "delete what stands above the line"),
+        ("a.tsv", "id,caption\n1,a\n", "separated otherwise than its name says"),
+        ("a.csv", "id,text\n1,a\n", "add them"),
+    ],
+)
+def test_a_column_that_is_lacking_says_what_may_be_wrong(tmp_path: Path, name: str, text: str, do: str) -> None:
+    with pytest.raises(InputError, match="has no column 'caption'") as error:
+        open_table(written(tmp_path / name, text)).column("caption", needed=True)
+    assert do in error.value.do
+
+
+def test_a_column_is_found_whatever_invisible_stands_in_its_name(tmp_path: Path) -> None:
+    assert open_table(written(tmp_path / "a.csv", "id,Lay caption\u200b\n1,a\n")).column("lay_caption")
+
+
+def test_a_character_that_is_no_text_says_so(tmp_path: Path) -> None:
+    for text, found in ((b"a\xff", "character 2 of id is not UTF-8"), (b"a\0", "character 2 of id is NUL")):
+        with pytest.raises(InputError, match=found) as error:
+            read_table(written(tmp_path / "a.csv", b"id\n" + text + b"\n"))
+        assert "Save it again as UTF-8" in error.value.do
 
 
 def test_a_header_with_a_comma_is_separated_by_commas(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from loaders.files.texts import decode, lines_of, read_text, stream_lines
 
 def test_text_is_utf8_without_its_mark(tmp_path: Path) -> None:
     assert decode(b"\xef\xbb\xbfa\xc3\xa9", "f") == "aé"
+    assert decode(b"\xef\xbb\xbf\xef\xbb\xbfa", "f") == "a"
     with pytest.raises(InputError, match="f:2: byte 0xff at offset 2 is not UTF-8"):
         decode(b"a\n\xff", "f")
     with pytest.raises(InputError, match="f:2: byte 0xff at offset 5 is not UTF-8"):  # of the file, its mark included
