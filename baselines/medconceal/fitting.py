@@ -62,11 +62,12 @@ class Label:
 
     def __post_init__(self) -> None:
         if not self.case_id:
-            raise ValueError("case_id is empty")
+            raise ValueError("case_id is empty", "the id of a case")
         if self.category not in CATEGORIES:
-            raise ValueError(f"category {self.category!r} is unknown")
-        if not (0 <= self.overlap <= 1 and 0 <= self.label <= 1):
-            raise ValueError("overlap or label is not in [0, 1]")
+            raise ValueError(f"category {self.category[:40]!r}", f"one of {', '.join(CATEGORIES)}")
+        for name, value in (("overlap", self.overlap), ("label", self.label)):
+            if not 0 <= value <= 1:
+                raise ValueError(f"{name} is {value}", "a number in [0, 1]")
 
     @property
     def row(self) -> dict[str, Any]:
@@ -120,11 +121,11 @@ def read_labels(path: Path) -> list[Label]:
 
 
 def _label(row: Mapping[str, Any], where: str) -> Label:
+    do = "Pass labels as `bedside fit-policy` writes them, beside its --out"
     if missing := [key for key in FEATURES if key not in row]:
-        do = "Pass labels as `bedside fit-policy` writes them, beside its --out"
         raise InputError(where, found=f"no feature {missing[0]}", expected="a labelled turn", do=do)
     own = {name: row[name] for name in Label.__dataclass_fields__ if name in row}
-    return from_json(Label, own | {"features": {key: row[key] for key in FEATURES}}, where)
+    return from_json(Label, own | {"features": {key: row[key] for key in FEATURES}}, where, do=do)
 
 
 def held_out(case_id: str, seed: int = 0) -> bool:

@@ -51,9 +51,9 @@ def _in_order(read: object) -> object:
     if not isinstance(read, dict):
         return read
     if unknown := set(read) - set(INPUTS):
-        raise ValueError(f"unknown inputs: {', '.join(sorted(unknown))}")
+        raise ValueError(f"unknown inputs: {', '.join(sorted(unknown))}", f"{', '.join(INPUTS)}")
     if missing := [name for name in INPUTS if name not in read]:
-        raise ValueError(f"no weight for {missing[0]!r}")
+        raise ValueError(f"no weight for {missing[0]!r}", "one for each input")
     return tuple(read[name] for name in INPUTS)
 
 
@@ -72,9 +72,9 @@ class Logistic:
         object.__setattr__(self, "deltas", dict(sorted(self.deltas.items())))
         for name, vector in (("weights", self.weights), *self.deltas.items()):
             if len(vector) != len(INPUTS) or not all(math.isfinite(weight) for weight in vector):
-                raise ValueError(f"{name}: {len(vector)} weights, or one that is no number; expected {len(INPUTS)}")
+                raise ValueError(f"{name}: {len(vector)} weights, or one that is no number", f"{len(INPUTS)} numbers")
         if unknown := set(self.deltas) - set(CATEGORIES):
-            raise ValueError(f"deltas of unknown categories: {', '.join(sorted(unknown))}")
+            raise ValueError(f"deltas of unknown categories: {', '.join(sorted(unknown))}", f"{', '.join(CATEGORIES)}")
 
     def probability(self, features: Sequence[float], overlap: float, category: str, *, shift: float = 0.0) -> float:
         """The probability for ten features in the order of FEATURES, an overlap in [0, 1] and a concern's category.
@@ -147,15 +147,15 @@ class PolicyConfig:
         shares = ("alpha", "high", "low", "beta", "quality", "address_high", "probe_risk", "tightening")
         for name in (*shares, "most_tightening", "tolerance", "novelty", "touch", "carry"):
             if not is_share(value := getattr(self, name)):
-                raise ValueError(f"{name} is {value!r}, not a number in [0, 1]")
+                raise ValueError(f"{name} is {value!r}", "a number in [0, 1]")
         for name, least in (("low_turns", 1), ("lag", 0), ("hits", 1), ("most_reveals", 1)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ValueError(f"{name} is {value!r}, not a whole number from {least} on")
+                raise ValueError(f"{name} is {value!r}", f"a whole number from {least} on")
         if not all(map(math.isfinite, (self.depth, *self.openness.values(), *self.literacy.values()))):
-            raise ValueError("a shift by openness, literacy or depth is no number")
+            raise ValueError("a shift by openness, literacy or depth is no number", "finite numbers")
         if self.low > self.high:
-            raise ValueError(f"low ({self.low}) is above high ({self.high})")
+            raise ValueError(f"low ({self.low}) is above high ({self.high})", "low at most as large as high")
 
     @property
     def digest(self) -> str:

@@ -53,7 +53,7 @@ class Features:
         for key in FEATURES:
             value = getattr(self, key)
             if not is_share(value):
-                raise ValueError(f"feature {key} is {value!r}, not a number in [0, 1]")
+                raise ValueError(f"feature {key} is {value!r}", "a number in [0, 1]")
 
     @property
     def vector(self) -> tuple[float, ...]:
@@ -102,7 +102,7 @@ class ConcernTrace:
 
     def __post_init__(self) -> None:
         if self.state not in (HIDDEN, REVEALED, ADDRESSED):
-            raise ValueError(f"state {self.state!r}")
+            raise ValueError(f"state {self.state!r}", f"{HIDDEN}, {REVEALED} or {ADDRESSED}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +247,7 @@ class Episode:
         if self.hidden is not None:
             sizes.add(len(self.hidden))
         if len(sizes) != 1:
-            raise ValueError(f"{sorted(sizes)} concerns in one episode")
+            raise ValueError(f"{sorted(sizes)} concerns in one episode", "one number of them")
         if not 0 <= self.primary < len(self.categories):
             raise ValueError(f"primary concern {self.primary} of {len(self.categories)}")
 

@@ -362,7 +362,7 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
         do = "Name the folder of a run; what a later version wrote, that version reads"
         raise InputError(path, found="another format", expected=f"format {_FORMAT}", do=do)
     about = ("format", "run_id", "results", "files", "conformance", "judged")
-    record = from_json(RunRecord, {name: value for name, value in run.items() if name not in about}, path)
+    record = from_json(RunRecord, {name: value for name, value in run.items() if name not in about}, path, do=_RESTORE)
     record = replace(record, judged="conformance" in run)
     if record.run_id != run.get("run_id"):
         raise InputError(
@@ -409,7 +409,7 @@ def _read_results(content: bytes, record: RunRecord, path: Path, *, same: bool) 
     """The lines as results. Provenance is decided anew; if the `same` rules made it, the line must agree with it."""
     for number, line in lines_of(content):
         where = f"{path}, line {number}"
-        row = from_json(_Row, line, where)
+        row = from_json(_Row, line, where, do=_RESTORE)
         said = {item.name: getattr(row, item.name) for item in fields(Result) if item.name not in ("ci95", "record")}
         low, high = row.ci95_low, row.ci95_high
         if (low is None) != (high is None):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.files.opening import read_file
 from loaders.files.paths import is_file
 from loaders.files.records import from_json, to_json
@@ -41,7 +41,7 @@ FORM = ("csrf", "here")
 
 def _refuse_same(question: str, options: Sequence[str]) -> None:
     if same := [option for option in options if options.count(option) > 1]:
-        raise ValueError(f"{question}: the option {same[0][:40]!r} twice")
+        raise ValueError(f"{question}: the option {same[0][:40]!r} twice", "each option once")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +56,18 @@ class Question:
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
-            raise ValueError(f"a question's name is one word of letters, not {self.name[:40]!r}")
+            raise ValueError(f"question {self.name[:40]!r}", "one word of letters as its name")
         if self.name in TAKEN:
-            raise ValueError(f"question {self.name}: a column of people.csv has that name already")
+            raise ValueError(f"question {self.name}", "another name: a column of people.csv has this one")
         if self.name in FORM:
-            raise ValueError(f"question {self.name}: a field of every form has that name already")
+            raise ValueError(f"question {self.name}", "another name: a field of every form has this one")
         if odd := [option for option in self.options if option != " ".join(option.split())]:
-            raise ValueError(f"question {self.name}: spaces too many in the option {odd[0][:40]!r}")
+            raise ValueError(f"question {self.name}: option {odd[0][:40]!r}", "single spaces, between words only")
         if (self.kind == "choice") != bool(self.options):
-            raise ValueError(f"question {self.name}: a choice has options, and nothing else has")
+            raise ValueError(
+                f"question {self.name}: {self.kind} with {how_many(len(self.options), 'option')}",
+                "options for a choice only",
+            )
         _refuse_same(f"question {self.name}", self.options)
 
     @property
@@ -83,7 +86,9 @@ class Check:
 
     def __post_init__(self) -> None:
         if not 0 <= self.right < len(self.options):
-            raise ValueError("a comprehension question has no option of that number")
+            raise ValueError(
+                f"right: {self.right} of {how_many(len(self.options), 'option')}", "the number of an option, from 0"
+            )
         _refuse_same("a comprehension question", self.options)
 
 
@@ -133,7 +138,7 @@ def _at_least(settings: object, least: int, *names: str) -> None:
     for name in names:
         value = getattr(settings, name)
         if value is not None and value < least:
-            raise ValueError(f"{name}: {least} or more")
+            raise ValueError(f"{name}: {value}", f"{least} or more")
 
 
 ROLE_YEARS = Question(
@@ -217,19 +222,22 @@ class Design:
 
     def __post_init__(self) -> None:
         if not self.tasks or len(set(self.tasks)) < len(self.tasks):
-            raise ValueError("tasks: one or more, each once")
+            raise ValueError(f"tasks: {', '.join(self.tasks) or 'none'}", "one or more, each once")
         if self.minutes <= 0 or not 0 <= self.remind < self.minutes:
-            raise ValueError("minutes and remind: a time, and a shorter one before its end")
+            raise ValueError(
+                f"minutes: {self.minutes}, remind: {self.remind}", "a time, and a shorter one before its end"
+            )
         if not 5 <= self.least_turns <= self.most_turns <= 40:
-            raise ValueError("least_turns, most_turns: from 5 to 40 (Appendix D.2), the one no more than the other")
+            found = f"least_turns: {self.least_turns}, most_turns: {self.most_turns}"
+            raise ValueError(found, "from 5 to 40 (Appendix D.2), the one no more than the other")
         _at_least(self, 1, "cases", "completed", "per_person", "people", "lease")
         _at_least(self, 0, "grace")
         for name in ("repeated", "attention"):
             if not 0 <= getattr(self, name) <= 0.5:
-                raise ValueError(f"{name}: a share from 0 to 0.5")
+                raise ValueError(f"{name}: {getattr(self, name)}", "a share from 0 to 0.5")
         names = [question.name for question in self.survey]
         if len(set(names)) < len(names):
-            raise ValueError("survey: a name twice")
+            raise ValueError("survey: a name twice", "each name once")
 
     @property
     def talks(self) -> bool:
@@ -280,7 +288,9 @@ def read_study(folder: Path) -> Study:
     read = parse_yaml(read_text(path, most=MOST_TEXT, expected="the design of a study"), path)
     if not isinstance(read, Mapping):
         raise InputError(path, found="no fields", expected="the design of a study")
-    design = from_json(Design, dict(read), path)
+    design = from_json(
+        Design, dict(read), path, do="Correct the field; `bedside study new` writes a design that holds all"
+    )
     texts = Texts(_consent(folder), read_text(folder / "instructions.md", most=MOST_TEXT, expected="instructions"))
     return Study(folder, design, texts)
 

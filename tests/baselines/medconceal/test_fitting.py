@@ -251,11 +251,12 @@ def test_labels_are_read_from_jsonl_and_parquet(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"label": 2}, "row 2"),
+        ({"label": 2}, r"row 2: .*label is 2\.0 \(expected a number in \[0, 1\]\)\. Pass labels as"),
+        ({"overlap": -1}, r"overlap is -1\.0 \(expected a number in \[0, 1\]\)"),
         ({"case_id": ""}, "case_id is empty"),
         ({"kind": "maybe"}, "kind is a text"),
-        ({"category": "Boredom"}, "category 'Boredom'"),
-        ({"DG": 1.5}, "feature DG"),
+        ({"category": "Boredom"}, "category 'Boredom' .expected one of Misinformation"),
+        ({"DG": 1.5}, r"feature DG is 1\.5 \(expected a number in"),
         ({"CE": None}, "features.CE is null"),
         ({"overlap": "x"}, "overlap is a text"),
     ],

@@ -203,7 +203,7 @@ def test_a_person_who_ends_is_told_their_number(tmp_path: Path) -> None:
     ("question", "why"),
     [
         ({"name": "stage", "options": ("I", "II")}, "a column of people.csv"),
-        ({"name": "rank", "options": ("Senior  doctor", "Other")}, "spaces too many"),
+        ({"name": "rank", "options": ("Senior  doctor", "Other")}, "single spaces"),
         ({"name": "here", "options": ("Yes", "No")}, "a field of every form"),
         ({"name": "rank", "options": ("Doctor", "Nurse", "Doctor")}, "the option 'Doctor' twice"),
     ],
@@ -222,7 +222,7 @@ def test_a_question_that_could_not_be_answered_or_would_be_lost_is_refused(quest
 def test_a_number_under_which_no_study_runs_is_refused(kind: Any, name: str, value: float) -> None:
     """Of -3 cases the last three were left out, and with a lease below 0 nobody kept a case."""
     first = ("a", "b", ("pairs",)) if kind is Design else ()
-    with pytest.raises(ValueError, match=f"{name}: [01] or more"):
+    with pytest.raises(ValueError, match=f"{name}: .*[01] or more"):
         kind(*first, **{name: value})
 
 

@@ -208,7 +208,12 @@ def test_a_damaged_record_of_a_run_is_one_error(damage: dict[str, Any], says: st
         ({"tolerance": float("inf")}, "tolerance is inf (expected a finite number)"),
         ({"reveal": {"deltas": {}}}, "no reveal.weights"),
         ({"reveal": {"weights": {}}}, "reveal.weights: no weight for 'bias'"),
-        ({"reveal": {"weights": {"bias": 1, "surprise": 1}}}, "reveal.weights: unknown inputs: surprise"),
+        (
+            {"reveal": {"weights": {"bias": 1, "surprise": 1}}},
+            "reveal.weights: unknown inputs: surprise (expected bias",
+        ),
+        ({"alpha": 2}, "alpha is 2.0 (expected a number in [0, 1])"),
+        ({"low": 0.9, "high": 0.1}, "low (0.9) is above high (0.1) (expected low at most as large as high)"),
         ({"reveal": {"weights": "heavy"}}, "reveal.weights is a text"),
     ],
 )
