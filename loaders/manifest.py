@@ -192,8 +192,10 @@ class Manifest(_Part):
                 do = "Name the folder of --out; a build that was interrupted has none until its command is run again"
                 expected = "a release folder, as written by `bedside build`"
                 raise ReleaseError(folder, found=found, expected=expected, do=do) from None
-            found = f"cannot be read: {error.found}"
-            raise ReleaseError(error.where, found=found, expected=error.expected, do=_AGAIN) from error
+            found, do = f"cannot be read: {error.found}", _AGAIN
+            if error.found.startswith("cannot be read"):  # by this user
+                found, do = error.found, error.do
+            raise ReleaseError(error.where, found=found, expected=error.expected, do=do) from error
         if not isinstance(facts, dict) or "format" not in facts:
             found = "states no format" if isinstance(facts, dict) else f"holds a JSON {type(facts).__name__}"
             raise ReleaseError(path, found=found, expected="the JSON object that `bedside build` wrote", do=_AGAIN)

@@ -92,4 +92,4 @@ def _rows(release: Path, manifest: Manifest) -> Iterator[Mapping[str, Any]]:
                             yield {**_NOTHING, **row}
             except InputError as error:
                 found = f"cannot be read: {error.found}"
-                raise ReleaseError(release / shard, found=found, expected="a Parquet file") from error
+                raise ReleaseError(release / shard, found=found, expected="a Parquet file", do=error.do) from error

@@ -67,7 +67,8 @@ def read_parquet(folder: Path, name: str, schema: pa.Schema = EXCLUSIONS, key: s
                 raise ReleaseError(placed[0], found=f"a row without {key}", expected="one in every row")
             yield dict(placed[1])
     except InputError as error:
-        raise ReleaseError(where, found=f"cannot be read: {error.found}", expected="a Parquet file") from error
+        found = f"cannot be read: {error.found}"
+        raise ReleaseError(where, found=found, expected="a Parquet file", do=error.do) from error
 
 
 def other_columns(found: pa.Schema, expected: pa.Schema) -> tuple[str, str] | None:

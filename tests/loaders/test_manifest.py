@@ -13,6 +13,7 @@ import pytest
 
 from loaders.errors import ReleaseError
 from loaders.manifest import NAME, ContentDigest, FileFacts, Manifest, StageCount, canonical_json, content_digest
+from tests.parts.privileges import unprivileged
 
 ZERO = "0" * 64
 
@@ -49,6 +50,15 @@ def release(folder: Path) -> Manifest:
     manifest = Manifest.model_validate(facts(files=listed))
     manifest.write(folder)
     return manifest
+
+
+def test_a_manifest_that_may_not_be_read_is_not_to_be_built_again(tmp_path: Path) -> None:
+    release(tmp_path / "shut")
+    (tmp_path / "shut").chmod(0)
+    with unprivileged(), pytest.raises(ReleaseError, match=r": cannot be read \(Permission denied\)") as error:
+        Manifest.read(tmp_path / "shut")
+    (tmp_path / "shut").chmod(0o755)
+    assert error.value.do == "Ask for permission to read it"
 
 
 def test_what_is_written_is_read_and_is_canonical(tmp_path: Path) -> None:
