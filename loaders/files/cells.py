@@ -10,7 +10,7 @@ LONGEST_ROW = 64 << 20
 _QUOTED = re.compile('"[^"]*"')
 _DECIMAL = re.compile("(?<=[0-9]),(?=[0-9])")
 _STATED = re.compile(r'"?sep=([^\w\s"]|\t)"?', re.IGNORECASE)
-_ERROR = re.compile(r"#[\w/]+[!?]")
+_ERROR = re.compile(r"#[A-ZÀ-Þ0-9/]+[!?]")
 _NOTHING = frozenset("nan -nan none null na n/a <na> #n/a #na nat".split())
 
 
