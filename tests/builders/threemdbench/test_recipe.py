@@ -311,10 +311,10 @@ def test_labels_of_ones_own_are_not_released(tmp_path: Path) -> None:
     decided = tmp_path / "d.csv"
     decided.write_text("image_id,decision\nclass of table: doe,reject\n", encoding="utf-8")
     own: dict[str, Any] = {"labels": (f"table={labels}",), "mixed_labels": True, "decisions": (decided,)}
-    build(tmp_path, f"table={table}", "sample", **own)
+    build(tmp_path, f"table={table}", "sample", limit=40, **own)
     released = rows_of(tmp_path / "release")
     assert {row["source_label"] for row in released if row["source"] == "table"} == {None}
-    assert {row["source_label"] for row in released if row["source"] == "sample"} > {"acne"}
+    assert {row["source_label"] for row in released if row["source"] == "sample"} > {"eczema"}
     (left,) = [
         row for row in read_parquet(tmp_path / "release", "exclusions.parquet") if row["reason"] == "review: other"
     ]
