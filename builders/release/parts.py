@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,7 +24,7 @@ from builders.pipeline.keys import Keys
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.workspace import Batch, Workspace
 from builders.release.counted import Tally
-from builders.release.shards import GROUP_BYTES, SPLIT_NAME, Shape, write_shard
+from builders.release.shards import GROUP_BYTES, SHARD_BYTES, SPLIT_NAME, Shape, write_shard
 from builders.unanswered import UNANSWERED
 from loaders.engines.choice import opened
 from loaders.engines.engine import Engine
@@ -38,52 +38,10 @@ LINES = ".lines"
 """The extension of a file that holds the content of a shard in the form in which the digest of its split counts it."""
 
 
-class Parts(Protocol):
-    """The rows of a release, in parts that are read where they are worked on. Picklable."""
-
-    @property
-    def parts(self) -> Sequence[Any]:
-        """The handles by which `outline` and `rows` know each part."""
-
-    @property
-    def anywhere(self) -> bool:
-        """Whether they are read on machines that share no disk with this one."""
-
-    def outline(self, part: Any) -> Iterator[tuple[Any, Any, int]]:
-        """Key, split and approximate size in bytes, of each row."""
-
-    def rows(self, part: Any, split: str) -> Sequence[Row]:
-        """The rows of a split, in the form that `filled` takes."""
-
-    def filled(self, row: Row) -> Row:
-        """The row as it is stored: an image is {"bytes": …, "path": …}."""
-
-
-@dataclass(frozen=True)
-class Held:
-    """Rows held in memory, as one part."""
-
-    parts: Sequence[Sequence[Row]]
-    key: str
-    anywhere: bool = False
-
-    def outline(self, part: Sequence[Row]) -> Iterator[tuple[Any, Any, int]]:
-        """As `Parts.outline`."""
-        for row in part:
-            yield row.get(self.key), row.get("split"), len(repr(row))
-
-    def rows(self, part: Sequence[Row], split: str) -> Sequence[Row]:
-        """As `Parts.rows`."""
-        return [row for row in part if row["split"] == split]
-
-    def filled(self, row: Row) -> Row:
-        """As `Parts.filled`."""
-        return row
-
-
 @dataclass(frozen=True)
 class Stored:
-    """Batches of a workspace, of which these `columns` count, and whose rows refer to images in a store."""
+    """Batches of a workspace, of which these `columns` count, and whose rows refer to images in a store: the rows of a
+    release, in parts that are read where they are worked on."""
 
     parts: Sequence[Batch]
     store: Workspace
@@ -93,11 +51,11 @@ class Stored:
 
     @property
     def anywhere(self) -> bool:
-        """As `Parts.anywhere`."""
+        """Whether they are read on machines that share no disk with this one."""
         return self.store.store.anywhere
 
     def outline(self, part: Batch) -> Iterator[tuple[Any, Any, int]]:
-        """As `Parts.outline`."""
+        """Key, split and approximate size in bytes, of each row."""
         table = self._table(part)
         told = [name for name in (self.key, "split", "image") if name in table.column_names]
         each = table.nbytes // part.rows if part.rows else 0
@@ -106,13 +64,13 @@ class Stored:
             yield row[self.key], row.get("split"), image + each
 
     def rows(self, part: Batch, split: str) -> Sequence[Row]:
-        """As `Parts.rows`."""
+        """The rows of a split, in the form that `filled` takes."""
         table = self._table(part)
         rows: list[Row] = table.filter(pc.equal(table["split"], split)).to_pylist()
         return rows
 
     def filled(self, row: Row) -> Row:
-        """As `Parts.filled`."""
+        """The row as it is stored: an image is {"bytes": …, "path": …}."""
         if not row.get("image"):
             return row
         digest, ending = row["image"].split(".")
@@ -146,7 +104,7 @@ class Written:
 class Outlining:
     """What a part holds: pieces of at most as many rows as a row group, and the digests of its keys."""
 
-    parts: Parts
+    parts: Stored
     group_rows: int
     key: str
     packages: Sequence[str] = ()
@@ -180,7 +138,7 @@ class Outlining:
 class Sharding:
     """Writes shards, each under its name in `folder`, with a file of its content beside it (`LINES`)."""
 
-    parts: Parts
+    parts: Stored
     shape: Shape
     folder: Path
     tally: Callable[[], Tally] | None
@@ -216,9 +174,9 @@ class Sharding:
 
 
 def cut(
-    parts: Parts, shape: Shape, engine: Engine, shard_bytes: int, packages: Sequence[str]
+    parts: Stored, shape: Shape, engine: Engine, packages: Sequence[str]
 ) -> dict[str, list[list[tuple[Any, Piece]]]]:
-    """Divide the pieces of each split into shards of so many bytes.
+    """Divide the pieces of each split into shards of about SHARD_BYTES.
 
     Raises: BuildError for an invalid split name; ReleaseError for a duplicate key.
     """
@@ -235,7 +193,7 @@ def cut(
         for piece in pieces:
             size = piece.num_bytes
             of_split = shards.setdefault(piece.split, [])
-            if not of_split or held[piece.split] + size > shard_bytes:
+            if not of_split or held[piece.split] + size > SHARD_BYTES:
                 of_split.append([])
                 held[piece.split] = 0
             shard = of_split[-1]
@@ -261,11 +219,10 @@ def shard_name(split: str, number: int) -> str:
 
 def write_shards(
     folder: Path,
-    parts: Parts,
+    parts: Stored,
     shape: Shape,
     *,
     engine: Engine | None,
-    shard_bytes: int,
     tally: Callable[[], Tally] | None,
     packages: Sequence[str],
 ) -> dict[str, list[Written]]:
@@ -276,7 +233,7 @@ def write_shards(
     Raises: as `cut`; BuildError when a row does not fit; BedsideError when the disk is full.
     """
     engine = engine if engine is not None and len(parts.parts) > 1 else Local()  # one part is not worth a process
-    shards = cut(parts, shape, engine, shard_bytes, packages)
+    shards = cut(parts, shape, engine, packages)
     units = [
         (shard_name(split, number), pieces)
         for split, of_split in shards.items()
@@ -291,5 +248,5 @@ def write_shards(
     }
 
 
-def _writers(engine: Engine, parts: Parts) -> AbstractContextManager[Engine]:
+def _writers(engine: Engine, parts: Stored) -> AbstractContextManager[Engine]:
     return opened() if engine.spread and parts.anywhere else nullcontext(engine)

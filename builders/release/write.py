@@ -27,8 +27,8 @@ from builders.pipeline.rows import BuildError, Row, to_table
 from builders.pipeline.run import EXCLUSIONS
 from builders.release.counted import Counted, Measure
 from builders.release.naming import CARD, CROISSANT
-from builders.release.parts import LINES, Held, Stored, Written, shard_name, write_shards
-from builders.release.shards import GROUP_ROWS, SHARD_BYTES, Shape, Shard, read_rows
+from builders.release.parts import LINES, Stored, Written, shard_name, write_shards
+from builders.release.shards import GROUP_ROWS, Shape, Shard, read_rows
 from loaders.engines.engine import Engine
 from loaders.errors import BedsideError, InputError, ReleaseError, first_of
 from loaders.files.disk import beside, make_folder, write_whole, writing
@@ -87,22 +87,20 @@ _TO_DO = {
 def write_release(
     out: Path,
     facts: Facts,
-    rows: Iterable[Row] | Stored,
+    rows: Stored,
     exclusions: Iterable[Row],
     *,
     measure: Measure,
     card: Callable[[Manifest], str],
     croissant: Callable[[Manifest], str] | None = None,
-    shard_bytes: int = SHARD_BYTES,
     overwrite: bool = False,
     engine: Engine | None = None,
 ) -> Manifest:
     """Write the release folder `out` from `rows` and return its manifest; the `engine` writes shards in parallel.
 
-    Rows hold what is stored: `split` as a string, an image as `{"bytes": …, "path": …}` (only the last part of the
-    path is kept) or None. `croissant` is called with a manifest that lists the rows' files, `card` with one that lists
-    all files but the card itself. An identical release at `out` is left as it is; a different one is replaced only with
-    `overwrite`.
+    Only the last part of an image's path is kept. `croissant` is called with a manifest that lists the rows' files,
+    `card` with one that lists all files but the card itself. An identical release at `out` is left as it is; a
+    different one is replaced only with `overwrite`.
 
     Raises: InputError when `out` is taken by something else; ReleaseError when no row is left, a key comes twice or
     the counts of the stages do not add up; BuildError when a row does not fit `features`; BedsideError when the disk is
@@ -110,13 +108,11 @@ def write_release(
     """
     out = resolved(out)  # a symlink is kept, and its target is replaced
     with _building(out) as (folder, made):
-        parts = rows if isinstance(rows, Stored) else Held([list(rows)], facts.key)
         written = write_shards(
             made,
-            parts,
+            rows,
             Shape.of(facts.features, facts.key, facts.canary),
             engine=engine,
-            shard_bytes=shard_bytes,
             tally=measure.tally if isinstance(measure, Counted) else None,
             packages=[package for package in facts.versions if package not in ("python", "bedside")],
         )

@@ -13,7 +13,7 @@ import pytest
 from builders.curation.output import curate_set
 from builders.pipeline.image_store import ImageStore
 from builders.pipeline.run import Run, run
-from builders.release.parts import Held, Sharding
+from builders.release.parts import Sharding
 from builders.release.shards import Shape
 from builders.steps import WHY, images, stages
 from loaders.engines.engine import Done, Engine, Task
@@ -21,7 +21,7 @@ from loaders.errors import InputError
 from loaders.files.opening import digest_of
 from loaders.files.stores import Folder
 from tests.parts.pictures import drawn, jpeg
-from tests.parts.small_release import FEATURES
+from tests.parts.small_release import FEATURES, Held
 
 SCHEMA = pa.schema([*((name, pa.string()) for name in ("id", "image_path", "content")), ("no_image", WHY)])
 

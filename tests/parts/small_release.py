@@ -5,17 +5,23 @@ from __future__ import annotations
 import hashlib
 import io
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import datasets
 import PIL.Image
 
+from builders.pipeline.image_store import ImageStore
 from builders.pipeline.rows import Row
+from builders.pipeline.workspace import Workspace
+from builders.release import parts
 from builders.release.cards import render_card
+from builders.release.parts import Stored
 from builders.release.write import Facts, write_release
+from loaders.files.stores import Folder
 from loaders.manifest import Manifest, Source, StageCount
 
 FEATURES = datasets.Features(
@@ -106,8 +112,27 @@ def card(manifest: Manifest) -> str:
     return render_card(TEMPLATE, manifest, facts={"sources_note": "a test"})
 
 
+class Held(Stored):
+    """Rows held in memory, as one part: what they hold is what is stored."""
+
+    def __init__(self, rows: Iterable[Row], key: str) -> None:
+        nowhere = Folder(Path("nowhere"))
+        super().__init__([list(rows)], Workspace(nowhere), ImageStore(nowhere), key, ())  # type: ignore[list-item]
+
+    def outline(self, part: Any) -> Iterator[tuple[Any, Any, int]]:
+        for one in part:
+            yield one.get(self.key), one.get("split"), len(repr(one))
+
+    def rows(self, part: Any, split: str) -> Sequence[Row]:
+        return [one for one in part if one["split"] == split]
+
+    def filled(self, row: Row) -> Row:
+        return row
+
+
 def write_small(out: Path, content: Iterable[Row] | None = None, **more: Any) -> Manifest:
-    """Write the small release; `more` replaces facts, or arguments of `write_release`."""
+    """Write the small release; `more` replaces facts, or arguments of `write_release`, or the size of a shard."""
+    shard_bytes = more.pop("shard_bytes", parts.SHARD_BYTES)
     content = rows() if content is None else list(content)
     exclusions = list(more.pop("exclusions", EXCLUSIONS))
     reasons = Counter(one["reason"] for one in exclusions)
@@ -124,12 +149,13 @@ def write_small(out: Path, content: Iterable[Row] | None = None, **more: Any) ->
     }
     facts |= {field.name: more.pop(field.name) for field in fields(Facts) if field.name in more}
     arguments: dict[str, Any] = {
-        "rows": iter(content),
+        "rows": Held(content, "image_id"),
         "exclusions": iter(exclusions),
         "measure": measure,
         "card": card,
     }
-    return write_release(out, Facts(**facts), **(arguments | more))
+    with patch.object(parts, "SHARD_BYTES", shard_bytes):
+        return write_release(out, Facts(**facts), **(arguments | more))
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

@@ -25,7 +25,7 @@ from loaders.manifest import Manifest, Source, StageCount, file_digest
 from loaders.registry import BUNDLED
 from tests.parts.croissant import read_by_mlcroissant
 from tests.parts.faulty_hub import FaultyHub
-from tests.parts.small_release import FEATURES, rows
+from tests.parts.small_release import FEATURES, Held, rows
 
 CANARY = canary("small")
 TEMPLATE = f"""---
@@ -58,7 +58,7 @@ def build(folder: Path, mark: str | None = CANARY) -> Path:
         sources=[Source(name="here", digest="0", rows=12, licence="CC0-1.0")], canary=mark,
     )  # fmt: skip
     card, croissant = partial(render_card, TEMPLATE), partial(render_croissant, TEMPLATE)
-    write_release(folder, facts, rows(), [], measure=lambda _: None, card=card, croissant=croissant)
+    write_release(folder, facts, Held(rows(), "image_id"), [], measure=lambda _: None, card=card, croissant=croissant)
     return folder
 
 

@@ -6,9 +6,8 @@ import errno
 import shutil
 import signal
 import threading
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import datasets
 import filelock
@@ -21,7 +20,7 @@ from builders.release.shards import read_rows
 from loaders.errors import BedsideError, InputError, ReleaseError
 from loaders.manifest import Code, ContentDigest, Manifest
 from tests.parts.processes import printed, python
-from tests.parts.small_release import EXCLUSIONS, FEATURES, files_of, png, row, rows, write_small
+from tests.parts.small_release import EXCLUSIONS, FEATURES, Held, files_of, png, row, rows, write_small
 
 SPLITS = {"train": [1, 2, 5, 6, 9, 10], "validation": [3, 7, 11], "test": [0, 4, 8]}
 
@@ -244,15 +243,15 @@ import os, signal, sys
 from pathlib import Path
 import builders.release.write
 from tests.parts.processes import printed, python
-from tests.parts.small_release import card, measure, rows, write_small
+from tests.parts.small_release import Held, card, measure, rows, write_small
 
 out, moment = Path(sys.argv[1]), sys.argv[2]
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
-def some():
-    yield from rows()[:5]
-    die()
-more = {"rows": {"rows": some()}, "measure": {"measure": die}, "card": {"card": die}}.get(moment, {})
+class Some(Held):
+    def filled(self, row):
+        return die() if row["image_id"] == "r005" else row
+more = {"rows": {"rows": Some(rows(), "image_id")}, "measure": {"measure": die}, "card": {"card": die}}.get(moment, {})
 if moment == "manifest":
     os.replace = lambda a, b: die() if b.name == "manifest.json" else os.rename(a, b)
 if moment == "swap":  # the clean-up after the old and the new release have changed places
@@ -349,14 +348,14 @@ def test_killed_between_the_two_renames_the_old_release_comes_back(tmp_path: Pat
 
 
 def test_an_error_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
-    def some() -> Iterator[Row]:
-        yield from rows()[:5]
+    def stop(_: object) -> NoReturn:
         raise KeyboardInterrupt
 
-    def stop(_: object) -> None:
-        raise KeyboardInterrupt
+    class Some(Held):
+        def filled(self, row: Row) -> Row:
+            return stop(row) if row["image_id"] == "r005" else row
 
-    for more in ({"rows": some()}, {"measure": stop}, {"card": stop}):
+    for more in ({"rows": Some(rows(), "image_id")}, {"measure": stop}, {"card": stop}):
         with pytest.raises(KeyboardInterrupt):
             write_small(tmp_path / "out", **more)
     assert siblings(tmp_path / "out") == []
