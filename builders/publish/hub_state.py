@@ -7,6 +7,7 @@ request again only after looking at what the Hub holds.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,12 +115,11 @@ def _plain(version: object) -> str:
 
 
 class HubRepo:
-    """A dataset repository, accessed through `api`; `sleep` waits, `watch` keeps the deadline and informs the user."""
+    """A dataset repository, accessed through `api`; `watch` keeps the deadline and informs the user."""
 
-    def __init__(self, api: HfApi, repo_id: str, *, sleep: Callable[[float], object], watch: Watch) -> None:
+    def __init__(self, api: HfApi, repo_id: str, watch: Watch) -> None:
         self.api = api
         self.repo_id = repo_id
-        self.sleep = sleep
         self.watch = watch
         self._files: dict[str, dict[str, RepoFile]] = {}
         self._claims: dict[str, Claim | None] = {}
@@ -162,7 +162,7 @@ class HubRepo:
                     raise HubFault(what, error) from error
                 again = f"waiting {pause:.0f} s, then again ({attempt + 1}/{attempts})"
                 self.watch.say(f"{what}: {in_words(error)}; {again}")
-                self.sleep(pause)
+                time.sleep(pause)
         raise AssertionError("the last attempt returns or raises")
 
     def look(self) -> Refs | None:

@@ -14,7 +14,6 @@ is refused.
 from __future__ import annotations
 
 import datetime
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from shlex import quote
@@ -38,18 +37,16 @@ def publish(
     tag: str,
     token: str | None = None,
     endpoint: str | None = None,
-    api: HfApi | None = None,
     report: Callable[[str], object] = print,
     quietly: bool = False,
-    sleep: Callable[[float], object] = time.sleep,
     check: Callable[[Path], Sequence[Problem]] | None = None,
     **wishes: Unpack[Wishes],
 ) -> Published:
     """Publish a release folder as a tag of a dataset repository; `wishes` are those of `plan.Wishes`.
 
     `report` is told every step, and at least every 15 seconds what is being waited for; with `quietly`, only problems.
-    `sleep` waits between attempts, in seconds. `check` says what is wrong with the rows of the folder; it is asked
-    before the Hub is, and the deadline begins after it.
+    `check` says what is wrong with the rows of the folder; it is asked before the Hub is, and the deadline begins after
+    it.
 
     Raises:
         InputError: the tag, the repository id, the endpoint or an option cannot be used.
@@ -66,12 +63,12 @@ def publish(
         raise InputError("the deadline", found=f"{deadline:g} s", expected="a time above zero")
     if (date := wishes.get("date", "")) and not _is_date(date):
         raise InputError(f"date {date!r}", found="is not a date", expected="YYYY-MM-DD, as 2026-11-22")
-    api = api or HfApi(endpoint=endpoint, token=token)
+    api = HfApi(endpoint=endpoint, token=token)
     _check_endpoint(api.endpoint)
     if check is not None:
         _check_rows(folder, check, (lambda line: None) if quietly else report)
     watch = Watch(deadline, report, quietly)
-    publication = Publication(HubRepo(api, repo_id, sleep=sleep, watch=watch), folder, tag, wishes)
+    publication = Publication(HubRepo(api, repo_id, watch), folder, tag, wishes)
     try:
         return watch.run(publication.run)
     except DeadlinePassed:

@@ -11,7 +11,7 @@ from loaders.files.caches import refuse_cache
 from loaders.files.paths import is_file, is_folder
 
 
-def resolve(source: str, *, cache_dir: Path | None = None) -> Path:
+def resolve(source: str) -> Path:
     """The folder of a release: an existing folder, or REPO[@TAG] downloaded into the Hub cache.
 
     The downloaded commit must be the one that the Hub says the tag names. `HF_HUB_OFFLINE=1` uses only the cache.
@@ -27,10 +27,10 @@ def resolve(source: str, *, cache_dir: Path | None = None) -> Path:
     repo, _, tag = source.partition("@")
     if is_path(source) or not re.fullmatch(r"[\w.-]+/[\w.-]+", repo) or source.endswith("@"):
         raise no_folder(source)
-    return _downloaded(source, repo, tag or "main", cache_dir)
+    return _downloaded(source, repo, tag or "main")
 
 
-def _downloaded(source: str, repo: str, revision: str, cache_dir: Path | None) -> Path:
+def _downloaded(source: str, repo: str, revision: str) -> Path:
     from huggingface_hub import HfApi, constants, snapshot_download
     from huggingface_hub.errors import GatedRepoError, RevisionNotFoundError
 
@@ -39,7 +39,7 @@ def _downloaded(source: str, repo: str, revision: str, cache_dir: Path | None) -
 
     try:
         commit = None if constants.HF_HUB_OFFLINE else HfApi().dataset_info(repo, revision=revision).sha
-        path = Path(snapshot_download(repo, repo_type="dataset", revision=revision, cache_dir=cache_dir))
+        path = Path(snapshot_download(repo, repo_type="dataset", revision=revision))
     except Exception as error:  # the library does not check the replies it gets
         refuse_cache(error)
         if isinstance(error, GatedRepoError | RevisionNotFoundError):  # there is such a repository

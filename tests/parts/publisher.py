@@ -8,7 +8,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -116,8 +118,10 @@ class Publisher:
         self.said: list[str] = []
 
     def __call__(self, folder: Path, repo_id: str = REPO, *, tag: str = "v1.0.0", **options: Any) -> Published:
-        options = {"api": self.api, "sleep": self.waits.append, "report": self.said.append, **options}
-        return publish(folder, repo_id, tag=tag, **options)
+        api, sleep = options.pop("api", self.api), options.pop("sleep", self.waits.append)
+        options = {"endpoint": api.endpoint, "token": api.token, "report": self.said.append, **options}
+        with patch("builders.publish.hub_state.time", SimpleNamespace(sleep=sleep)):
+            return publish(folder, repo_id, tag=tag, **options)
 
     def fails(self, folder: Path, repo_id: str = REPO, **options: Any) -> str:
         with pytest.raises(HubError) as error:
