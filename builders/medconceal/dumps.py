@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from io import SEEK_CUR, BufferedReader
 from pathlib import Path
@@ -25,23 +24,17 @@ from loaders.files.texts import stream_lines
 ENDINGS = (".zst", ".jsonl", ".ndjson", ".parquet")
 LINES = "lines"
 _BLOCK = 1 << 20  # bytes read at a time
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits on a dump. A post has at most 40,000 characters; real dumps unpack to 5-20 times their size."""
-
-    line_bytes: int = 4 << 20
-    window_log: int = 31  # 2 GiB, the most that `zstd --long=31` produces, and what the archives use
-    ratio: int = 250
-    patience: int = 64 << 20  # bytes that any file may unpack to
+# Limits on a dump. A post has at most 40,000 characters; real dumps unpack to 5-20 times their size.
+LINE_BYTES = 4 << 20
+WINDOW_LOG = 31  # 2 GiB, the most that `zstd --long=31` produces, and what the archives use
+RATIO = 250
+PATIENCE = 64 << 20  # bytes that any file may unpack to
 
 
 def records(
     path: Path,
     wanted: Callable[[bytes], bool],
     columns: Sequence[str],
-    limits: Limits | None = None,
     lines: Counter[str] | None = None,
 ) -> Iterator[Placed | BadRow]:
     """Records with their place: those whose line is `wanted`, or all rows of a Parquet file.
@@ -65,17 +58,16 @@ def records(
             yield row
         return
     with open_file(path, expected="a dump of submissions or comments") as file:
-        limits = limits or Limits()
-        blocks = blocks_of(file) if path.suffix != ".zst" else _unpacked(file, path, limits)
-        for number, line in stream_lines(blocks, path, limits.line_bytes, skip=True):
+        blocks = blocks_of(file) if path.suffix != ".zst" else _unpacked(file, path)
+        for number, line in stream_lines(blocks, path, LINE_BYTES, skip=True):
             read[LINES] += 1
             if wanted(line) or not (line[:1] == b"{" and line[-1:] == b"}"):
-                yield _record(line, f"{name_of(path)}:{number}", limits)
+                yield _record(line, f"{name_of(path)}:{number}")
 
 
-def _record(line: bytes, where: str, limits: Limits) -> Placed | BadRow:
+def _record(line: bytes, where: str) -> Placed | BadRow:
     if not line:
-        expected = f"at most {limits.line_bytes:,} bytes a line"
+        expected = f"at most {LINE_BYTES:,} bytes a line"
         return BadRow(where, reason="a line without end", expected=expected, do=CHECK_LINES)
     try:
         return where, json_record(line, where)
@@ -134,22 +126,22 @@ def _window(file: BufferedReader) -> int | None:
     return None
 
 
-def _unpacked(packed: BufferedReader, path: Path, limits: Limits) -> Iterator[bytes]:
+def _unpacked(packed: BufferedReader, path: Path) -> Iterator[bytes]:
     """The content of a Zstandard file, part by part, as long as it is no more than a dump can hold."""
     zstd = _zstd()
     size = path.stat().st_size
-    most, read = max(limits.patience, limits.ratio * size), 0
-    with zstd.ZstdFile(packed, options={zstd.DecompressionParameter.window_log_max: limits.window_log}) as file:
-        while block := _read(file, path, limits):
+    most, read = max(PATIENCE, RATIO * size), 0
+    with zstd.ZstdFile(packed, options={zstd.DecompressionParameter.window_log_max: WINDOW_LOG}) as file:
+        while block := _read(file, path):
             read += len(block)
             if read > most:
-                found = f"unpacks to more than {limits.ratio} times its {size:,} bytes"
+                found = f"unpacks to more than {RATIO} times its {size:,} bytes"
                 do = "Do not use this file: real dumps do not do that"
                 raise InputError(path, found=found, expected="a dump that unpacks to 5 to 20 times its size", do=do)
             yield block
 
 
-def _read(file: IO[bytes], path: Path, limits: Limits) -> bytes:
+def _read(file: IO[bytes], path: Path) -> bytes:
     try:
         return file.read(_BLOCK)
     except EOFError:
@@ -160,7 +152,7 @@ def _read(file: IO[bytes], path: Path, limits: Limits) -> bytes:
         if type(error).__name__ != "ZstdError":
             raise
         if "too much memory" in str(error) or "not enough memory" in str(error):
-            size = 1 << (limits.window_log - 20)
+            size = 1 << (WINDOW_LOG - 20)
             raise InputError(
                 path,
                 found="needs a larger window to unpack",

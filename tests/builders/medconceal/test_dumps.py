@@ -18,8 +18,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builders.medconceal import threads
-from builders.medconceal.dumps import LINES, Limits, records, window_of
+from builders.medconceal import dumps, threads
+from builders.medconceal.dumps import LINES, records, window_of
 from builders.medconceal.threads import FLAIR, Admission, spool_threads, thread_rows
 from builders.samples.medconceal import comments, submissions
 from loaders.errors import InputError, MissingExtra
@@ -46,8 +46,8 @@ def wide(data: bytes) -> bytes:
     return bytes(stream.compress(data) + stream.flush())
 
 
-def lines_of(path: Path, limits: Limits | None = None) -> list[dict[str, Any]]:
-    return [dict(record) for _, record in strictly(records(path, everything, ["id"], limits))]
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [dict(record) for _, record in strictly(records(path, everything, ["id"]))]
 
 
 def as_jsonl(folder: Path, name: str, lines: list[str]) -> Path:
@@ -134,11 +134,15 @@ def test_a_finished_spool_is_not_read_again_and_an_unfinished_one_is_discarded(t
         (lambda path: packed(path, b"[" * 200_000 + b"\n"), "nested too deep"),
     ],
 )  # fmt: skip
-def test_damaged_and_dangerous_files_end_in_one_error(tmp_path: Path, make: Callable[[Path], Any], said: str) -> None:
+def test_damaged_and_dangerous_files_end_in_one_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], Any], said: str
+) -> None:
+    for name, limit in (("LINE_BYTES", 1 << 20), ("PATIENCE", 1 << 20), ("WINDOW_LOG", 27)):
+        monkeypatch.setattr(dumps, name, limit)
     path = tmp_path / "dump.zst"
     make(path)
     with pytest.raises(InputError, match=said) as caught:
-        lines_of(path, Limits(line_bytes=1 << 20, patience=1 << 20, window_log=27))
+        lines_of(path)
     assert path.name in str(caught.value)
 
 
@@ -188,12 +192,13 @@ def test_a_frame_takes_the_memory_of_its_window_and_little_more(tmp_path: Path) 
     assert grown < window + 40  # of 160 MB
 
 
-def test_a_broken_line_is_counted_wherever_it_is(tmp_path: Path) -> None:
+def test_a_broken_line_is_counted_wherever_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dumps, "LINE_BYTES", 1_000)
     path = tmp_path / "dump.jsonl"
     whole = [b'{"id":"a"}', b'{"body":"' + b"x" * 2_000 + b'"}', b'{"id":"b', b"\xff\x00", b'{"id":"c"}', b"x" * 9_000]
     path.write_bytes(b"\n".join(whole))
     lines: Counter[str] = Counter()
-    found = list(records(path, lambda line: b'"id"' in line, ["id"], Limits(line_bytes=1_000), lines))
+    found = list(records(path, lambda line: b'"id"' in line, ["id"], lines))
     bad = [one for one in found if isinstance(one, BadRow)]
     assert [one.where for one in bad] == ["dump.jsonl:2", "dump.jsonl:3", "dump.jsonl:4", "dump.jsonl:6"]
     assert [one.reason for one in bad][::3] == ["a line without end"] * 2 and lines["lines"] == 6
