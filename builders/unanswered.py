@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from builders.pipeline.workspace import RESULTS
 from loaders.errors import ModelError
 from loaders.files.stores import Store
-from loaders.models.asking import NO_ROOM, Ask, Asked, ask_until
+from loaders.models.asking import NO_ROOM, Ask, Asked, Unfit, ask_until, read_object
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.prompts import Prompts
 from loaders.models.tries import REFUSED
@@ -71,6 +71,17 @@ async def ask_with_retries(
         attempts=1 + RETRIES,
         again=lambda failures: prompts.fill("retry", {"failures": failures}),
     )
+
+
+def field_of(answer: Answer, name: str) -> object:
+    """A field of the one JSON object in an answer; None if it has no such field.
+
+    Raises: Unfit for anything else, as one line of the list in a prompt `retry`.
+    """
+    try:
+        return read_object(answer.text).get(name)
+    except Unfit as unfit:
+        raise Unfit(f"- format: {unfit}") from None
 
 
 def why(error: ModelError) -> str:

@@ -31,8 +31,8 @@ from builders.medlaybench_v.writing.glosses import inside_brackets
 from builders.medlaybench_v.writing.grammar import polish, tidy
 from builders.medlaybench_v.writing.matches import Match
 from builders.medlaybench_v.writing.sentences import in_sentences
-from builders.unanswered import ask_for_row
-from loaders.models.asking import Ask, Unfit, read_object
+from builders.unanswered import ask_for_row, field_of
+from loaders.models.asking import Ask, Unfit
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts
 
@@ -103,7 +103,7 @@ async def by_model(
     ablation = condition != "scgr"
 
     def accepted(answer: Answer) -> _Judged:
-        text = parse(answer.text)
+        text = parse(answer)
         verdicts = check(caption.expert, read(text), caption.context)
         if not ablation:
             _refuse(v for v in _failed(verdicts) if judge is None or v.gate in STYLE)
@@ -184,19 +184,16 @@ def _reasons(verdicts: Sequence[Verdict]) -> str:
     return "; ".join(f"{v.gate}: {v.reason}" for v in verdicts)
 
 
-def parse(answer: str) -> str:
+def parse(answer: Answer) -> str:
     """The caption in a model's answer, the text under `layman_caption` of its one JSON object.
 
-    >>> parse('{"layman_caption": "a scan"}')
+    >>> parse(Answer('{"layman_caption": "a scan"}', None, None, "stop"))
     'A scan.'
 
     Raises:
         Unfit: the answer is no such object.
     """
-    try:
-        text = read_object(answer).get("layman_caption")
-    except Unfit as unfit:
-        raise Unfit(f"- format: {unfit}") from None
+    text = field_of(answer, "layman_caption")
     if not isinstance(text, str) or not text.strip():
         raise Unfit("- format: no JSON object with a non-empty text under layman_caption")
     if INVISIBLE.search(text):

@@ -13,14 +13,13 @@ A request that is refused, or fails for good, is told apart by its error (`build
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 from builders.threemdbench.authored import SOURCE, authored_basic, authored_facts
 from builders.threemdbench.validators import Failure, check_basic, check_facts
-from builders.unanswered import ask_with_retries
-from loaders.models.asking import Ask, Asked, Unfit, object_schema, read_object
+from builders.unanswered import ask_with_retries, field_of
+from loaders.models.asking import Ask, Unfit, object_schema
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts
 from loaders.threemdbench import Diagnosis, others_of_domain
@@ -30,18 +29,15 @@ STATUSES = ("accepted", "repaired", "fallback", "authored")
 TEMPERATURE = 0.7
 MAX_TOKENS = 300
 
-Value = TypeVar("Value")
-
 BASIC_SCHEMA = object_schema({"complaint": {"type": "string"}})
 FACTS_SCHEMA = object_schema({"complaints": {"type": "array", "items": {"type": "string"}}})
 
 
 @dataclass(frozen=True, slots=True)
 class Basic:
-    """The basic complaint of a diagnosis, its status, and who wrote it."""
+    """The basic complaint of a diagnosis, and who wrote it."""
 
     text: str
-    status: str
     source: str
 
 
@@ -54,9 +50,9 @@ class Facts:
     source: str
 
 
-def basic_by_hand(diagnosis: Diagnosis, status: str = "authored") -> Basic:
+def basic_by_hand(diagnosis: Diagnosis) -> Basic:
     """The authored basic complaint."""
-    return Basic(authored_basic(diagnosis.name), status, SOURCE)
+    return Basic(authored_basic(diagnosis.name), SOURCE)
 
 
 def facts_by_hand(diagnosis: Diagnosis, *, key: str, seed: int, basic: str | None = None) -> Facts:
@@ -73,17 +69,16 @@ async def basic_by_model(diagnosis: Diagnosis, ask: Ask, *, name: str, prompts: 
     """
     question = Message("user", prompts.fill("basic", {"diagnosis": diagnosis.name}))
 
-    def complaint(field: object) -> str:
+    def complaint(answer: Answer) -> str:
+        field = field_of(answer, "complaint")
         if not isinstance(field, str) or not field.strip():
             raise Unfit('- format: no JSON object with a text under "complaint"')
         text = _sentence(field)
         _passed(check_basic(text))
         return text
 
-    asked = await _asked(name, question, ask, "complaint", complaint, prompts)
-    if asked.value is not None:
-        return Basic(asked.value, _status(asked), name)
-    return basic_by_hand(diagnosis, "fallback")
+    asked = await ask_with_retries(name, ask, prompts, question, complaint)
+    return basic_by_hand(diagnosis) if asked.value is None else Basic(asked.value, name)
 
 
 async def facts_by_model(
@@ -96,39 +91,23 @@ async def facts_by_model(
     others = ", ".join(others_of_domain(diagnosis))
     text = prompts.fill("facts", {"diagnosis": diagnosis.name, "basic": basic, "others": others})
 
-    def complaints(field: object) -> tuple[str, ...]:
+    def complaints(answer: Answer) -> tuple[str, ...]:
+        field = field_of(answer, "complaints")
         if not isinstance(field, list) or not field or not all(isinstance(item, str) for item in field):
             raise Unfit('- format: no JSON object with a list of texts under "complaints"')
         texts = tuple(_sentence(item) for item in field)
         _passed(check_facts(basic, texts))
         return texts
 
-    asked = await _asked(name, Message("user", text, (image,)), ask, "complaints", complaints, prompts)
+    asked = await ask_with_retries(name, ask, prompts, Message("user", text, (image,)), complaints)
     if asked.value is not None:
-        return Facts(asked.value, _status(asked), name)
+        return Facts(asked.value, "repaired" if asked.attempts > 1 else "accepted", name)
     return facts_by_hand(diagnosis, key=key, seed=seed, basic=basic)
-
-
-async def _asked(
-    name: str, question: Message, ask: Ask, field: str, read: Callable[[object], Value], prompts: Prompts
-) -> Asked[Value]:
-    def read_field(answer: Answer) -> Value:
-        try:
-            value = read_object(answer.text).get(field)
-        except Unfit as unfit:
-            raise Unfit(f"- format: {unfit}") from None
-        return read(value)
-
-    return await ask_with_retries(name, ask, prompts, question, read_field)
 
 
 def _passed(failures: Sequence[Failure]) -> None:
     if failures:
         raise Unfit("\n".join(f"- {failure}" for failure in dict.fromkeys(failures)))
-
-
-def _status(asked: Asked[Any]) -> str:
-    return "repaired" if asked.attempts > 1 else "accepted"
 
 
 def _sentence(text: str) -> str:

@@ -282,7 +282,7 @@ def basics_by_model(rows: Collection[Row], authored: str, chat: Chat) -> Iterabl
 
 def _basic_columns(name: str, said: Basic | ModelError) -> Row:
     failed = [f"{BASIC}: {why(said)}"] if isinstance(said, ModelError) else []
-    basic = basic_by_hand(_BY_NAME[name], "fallback") if isinstance(said, ModelError) else said
+    basic = basic_by_hand(_BY_NAME[name]) if isinstance(said, ModelError) else said
     return {"general_complaint": basic.text, "general_complaint_source": basic.source, UNANSWERED: failed}
 
 
