@@ -101,17 +101,9 @@ def _photos(sources: Sequence[PhotoSource], admission: Admission) -> Iterator[tu
 
 def _row(photo: Photo, labels: LabelMap, admission: Admission) -> Row:
     assigned = assign(photo.labels, labels, mixed=admission.mixed)
-    refused = None
-    if photo.problem:
-        reason, _, detail = photo.problem.partition(": ")
-        refused = _why(reason, detail)
-    elif assigned.reason:
-        refused = _why(assigned.reason, assigned.detail)
-    else:
-        # A photo stripped of its metadata is altered, so its licence must allow that.
-        _, problem = allows_rewriting(photo.licence, admission.licences | SHAREABLE)
-        reason, _, detail = problem.partition(": ")
-        refused = _why(reason, detail) if problem else None
+    # A photo stripped of its metadata is altered, so its licence must allow that.
+    _, unlicensed = allows_rewriting(photo.licence, admission.licences | SHAREABLE)
+    problem = photo.problem or ": ".join(filter(None, (assigned.reason, assigned.detail))) or unlicensed
     return {
         "image_id": photo.image_id,
         "diagnosis": assigned.diagnosis or None,
@@ -124,7 +116,7 @@ def _row(photo: Photo, labels: LabelMap, admission: Admission) -> Row:
         "licence_asserted_by": photo.licence_asserted_by or None,
         "attribution": photo.attribution or None,
         **asdict(photo.traits),
-        "refused": refused,
+        "refused": _why(*problem.partition(": ")[::2]) if problem else None,
         "not_fetched": None,
         "image_path": str(photo.path) if photo.path else None,
         "content": None,

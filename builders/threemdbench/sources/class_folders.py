@@ -38,9 +38,8 @@ def open_class_folders(folder: Path, facts: Facts, labels: LabelMap) -> PhotoSou
                 image_id=opaque_id(facts.name, file.name),
                 labels=((label, 1.0),) if label else (),
                 file=file.name,
-                path=file.usable,
+                image=file,
                 where=f"{facts.name}: {file.name}",
-                problem=file.problem,
             )
 
     return PhotoSource(facts, labels, each)

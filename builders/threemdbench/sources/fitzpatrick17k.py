@@ -36,7 +36,7 @@ def open_fitzpatrick17k(place: Path, facts: Facts, labels: LabelMap) -> PhotoSou
         for record in records:
             digest, address = record[md5].casefold(), record[url]
             here = images.find(digest)
-            problem = here.problem if here else ""
+            problem = ""
             if not _MD5.match(digest):
                 problem = f"no MD5 digest: {record[md5]}"
             elif record[checked] == _WRONG:
@@ -47,8 +47,8 @@ def open_fitzpatrick17k(place: Path, facts: Facts, labels: LabelMap) -> PhotoSou
                 image_id=f"{facts.name}-{digest or record.where.rpartition(':')[2]}",
                 labels=((record[label], 1.0),) if record[label] else (),
                 file=address or digest,
-                path=here.usable if here else None,
-                url=address if here is None else None,
+                image=here,
+                url=address,
                 md5=digest,
                 attribution=f"{facts.attribution}, {address or digest}",
                 where=record.where,

@@ -56,19 +56,18 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
         yield from table.bad
         for record in records:
             name, lesion = record[named], record[lesions]
-            here = images.find(name)
             chosen = _one_hot(record, classes) if classes else [text for column in told if (text := record[column])][:1]
             yield Photo(
                 image_id=f"{facts.name}-{name}",
                 labels=tuple((label, 1.0) for label in chosen if label),
                 file=name,
-                path=here.usable if here else None,
+                image=images.find(name),
                 group=record[patients] or (patient_of.get(lesion, lesion) if lesion else None),
                 licence=record[licence],
                 licence_asserted_by=f"column {licence} of {name_of(path)}",
                 attribution=record[attribution],
                 where=record.where,
-                problem=(here.problem if here else "") if name else "no image name",
+                problem="" if name else "no image name",
                 traits=traits(
                     ("Fitzpatrick", record[skin], f"metadata of {facts.title}"), age=record[age], sex=record[sex]
                 ),

@@ -10,6 +10,7 @@ from pathlib import Path
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.traits import UNTOLD, Traits
 from loaders.files.bad_rows import BadRow
+from loaders.files.image_files import ImageFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +30,16 @@ class Photo:
     """A photo as its source describes it; none of this has been checked against the image yet.
 
     `labels` are the source's own words with their weights. `group` names the lesion, case or patient that other photos
-    may share. `file` is the photo's name in its source; it is at `path`, or to be fetched from `url`. `where` is for
-    errors. `problem`, if not empty, is why it cannot be used: "reason" or "reason: detail". `source`, the licence and
-    the attribution are those of the source as a whole unless its reader says otherwise.
+    may share. `file` is the photo's name in its source; `image` is what was found of it, and without that it is to be
+    fetched from `url`. `where` is for errors. `problem`, if not empty, is why it cannot be used: "reason" or "reason:
+    detail"; without one of its row, that of its image. `source`, the licence and the attribution are those of the
+    source as a whole unless its reader says otherwise.
     """
 
     image_id: str
     labels: tuple[tuple[str, float], ...]
     file: str
-    path: Path | None
+    image: ImageFile | None
     where: str
     problem: str = ""
     url: str | None = None
@@ -48,6 +50,11 @@ class Photo:
     licence_asserted_by: str = ""
     attribution: str = ""
     traits: Traits = UNTOLD
+
+    @property
+    def path(self) -> Path | None:
+        """Where it lies, if it can be used."""
+        return self.image.usable if self.image else None
 
 
 @dataclass(frozen=True)
@@ -64,9 +71,11 @@ class PhotoSource:
             yield photo if isinstance(photo, BadRow) else self._completed(photo)
 
     def _completed(self, photo: Photo) -> Photo:
-        """The photo, completed with what is known about its source where its reader says nothing."""
+        """The photo, completed with what is known about its image and its source where its reader says nothing."""
         return replace(
             photo,
+            problem=photo.problem or (photo.image.problem if photo.image else ""),
+            url=None if photo.image else photo.url or None,
             source=self.facts.name,
             licence=photo.licence or self.facts.licence,
             licence_asserted_by=photo.licence_asserted_by if photo.licence else self.facts.licence_asserted_by,

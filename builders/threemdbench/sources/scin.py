@@ -62,16 +62,15 @@ def open_scin(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
             except BadRow as error:
                 yield error
                 continue
-            here = images.find(name)
             yield Photo(
                 image_id=f"{facts.name}-{Path(name).stem}",
                 labels=chosen,
                 file=name,
-                path=here.usable if here else None,
+                image=images.find(name),
                 group=group_of[number],
                 attribution=f"{facts.attribution}, case {number}",
                 where=first.where,
-                problem=(here.problem if here else "") if chosen else _why_unlabelled(rows, gradable),
+                problem="" if chosen else _why_unlabelled(rows, gradable),
                 traits=traits(
                     ("Fitzpatrick", first[own], "the person"),
                     *(("Fitzpatrick", row[column], "a dermatologist of SCIN") for row in rows for column in rated),

@@ -74,7 +74,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
         for record in records:
             name, url, digest = record[file], record[address], record[md5].casefold()
             here = images.find(name) if images and name else None
-            problem = here.problem if here else ""
+            problem = ""
             if not name and not url:
                 problem = "neither a file nor an address"
             elif digest and not _MD5.match(digest):
@@ -83,8 +83,8 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 image_id=opaque_id(facts.name, name or url or record.where),
                 labels=((record[label], 1.0),) if record[label] else (),
                 file=_without_place(name, here) or url,
-                path=here.usable if here else None,
-                url=url if here is None and url else None,
+                image=here,
+                url=url,
                 md5=digest or None,
                 group=record[group] or None,
                 licence=record[licence],
