@@ -15,13 +15,13 @@ from pathlib import Path
 
 from rich.progress import Progress
 
+from builders.curation.comparing import Compare
 from builders.curation.curate import OWN, beside, curate, shared
 from builders.curation.decisions import disguise
-from builders.curation.examine import Examined, read_again
+from builders.curation.examine import Examined
 from builders.curation.folders import File
 from builders.curation.opencv import single_threaded_opencv
-from builders.curation.pictures import read_picture
-from builders.curation.verification import COPY, SCENE, Features, PairVerdict, compare, features, rank
+from builders.curation.verification import COPY, SCENE, PairVerdict, rank
 from loaders.engines.engine import Engine
 
 _OTHERS = "others"
@@ -62,18 +62,18 @@ def seen(
     pairs = []
     with single_threaded_opencv():
         for leak in shared(curation):
-            known: dict[str, Features] = {}
+            compare = Compare()
             before = [one for one in leak.files if one.file.set == _OTHERS]
-            pairs += [_pair(one, before, known) for one in leak.files if one.file.set == OWN]
+            pairs += [_pair(one, before, compare) for one in leak.files if one.file.set == OWN]
     return Seen(tuple(sorted(pairs, key=lambda pair: pair.file)), tuple(unread))
 
 
-def _pair(one: Examined, others: Sequence[Examined], known: dict[str, Features]) -> Pair:
+def _pair(one: Examined, others: Sequence[Examined], compare: Compare) -> Pair:
     """The file with the surest of the others in its cluster."""
     same = next((other for other in others if _digest(other) == _digest(one)), None)
     if same is not None:
         return Pair(one.file.name, _name(same), "same bytes")
-    verdicts = [_verdict(other, one, known) for other in others]
+    verdicts = [_verdict(other, one, compare) for other in others]
     best = max(range(len(others)), key=lambda at: (rank(verdicts[at]), -at))
     return Pair(one.file.name, _name(others[best]), _how(verdicts[best]))
 
@@ -84,18 +84,12 @@ def _how(verdict: PairVerdict) -> str:
     return "another photo of the same scene" if verdict.kind == SCENE else "through other copies or photos of the scene"
 
 
-def _verdict(other: Examined, one: Examined, known: dict[str, Features]) -> PairVerdict:
+def _verdict(other: Examined, one: Examined, compare: Compare) -> PairVerdict:
     """From the other's point of view; compared in the order of the digests, as everywhere."""
     first, second = sorted((other, one), key=_digest)
-    verdict = compare(_features(first, known), _features(second, known))
+    files = {_digest(each): each.file for each in (first, second)}
+    (verdict,) = compare("", ([((_digest(first), _has_text(first)), (_digest(second), _has_text(second)))], files))
     return verdict if first is other else verdict.swapped()
-
-
-def _features(one: Examined, known: dict[str, Features]) -> Features:
-    digest = _digest(one)
-    if digest not in known:
-        known[digest] = features(read_picture(read_again(one.file, digest)), text=_has_text(one))
-    return known[digest]
 
 
 def _has_text(one: Examined) -> bool:
