@@ -1,10 +1,11 @@
-"""Shared by benchmarks that measure in separate processes: starts the process and reports what it took."""
+"""Shared by benchmarks that work in separate processes: starts one and reports what it took, and looks at any."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,3 +31,26 @@ def commit() -> str:
         return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
 
     return git("rev-parse", "--short=7", "HEAD") + "+" * bool(git("status", "--porcelain", "--untracked-files=no"))
+
+
+def processes() -> Iterator[int]:
+    """All that run on this machine."""
+    return (int(place.name) for place in Path("/proc").glob("[0-9]*"))
+
+
+def stat_of(process: int) -> list[str]:
+    """State, parent, group, session and more of a process, as Linux tells them; empty for one that has ended."""
+    fields = _told(process, "stat").decode("utf-8", "replace").rpartition(")")[2].split()
+    return [] if fields[:1] == ["Z"] else fields
+
+
+def command_line(process: int) -> bytes:
+    """Empty for a process that has ended."""
+    return _told(process, "cmdline")
+
+
+def _told(process: int, what: str) -> bytes:
+    try:
+        return Path(f"/proc/{process}/{what}").read_bytes()
+    except OSError:
+        return b""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import importlib.util
 import json
@@ -21,8 +20,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from builders.samples.medlaybench_v import CAPTIONS
 from scripts import cli
+from scripts.bench.apart import command_line, processes, stat_of
+from scripts.bench.scale import write_captions
 from scripts.terminal import stopping
 from tests.parts.chat_server import Body, ChatServer, Fault, Reply, Request, completion
 from tests.parts.pictures import drawn, jpeg
@@ -111,15 +111,7 @@ def prepare(inputs: Path) -> None:
     (inputs / "pictures").mkdir(parents=True)
     for number in range(40):
         (inputs / "pictures" / f"p{number}.jpg").write_bytes(jpeg(drawn(number % 30, (160, 120))))
-    with CAPTIONS.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    with (inputs / "captions.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        for number in range(560):  # a batch holds 512
-            row = rows[number % len(rows)]
-            name = next(iter(row))
-            writer.writerow(row | {name: f"{row[name]}-{number}"})
+    write_captions(inputs / "captions.csv", 560)  # a batch holds 512
     lines = (
         ("medlaybench-v", "--captions", "sample", "--limit", 24, "--out", inputs / "captions"),
         ("3mdbench", "--source", "sample", "--limit", 14, "--splits", "test", "--out", inputs / "photos"),
@@ -265,22 +257,11 @@ class Attempt:
 
     def others(self) -> list[int]:
         """The live processes of the session besides its leader."""
-        found = []
-        for place in Path("/proc").glob("[0-9]*/stat"):
-            with suppress(OSError, ValueError, IndexError):
-                fields = place.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-                if int(fields[3]) == self.pid and fields[0] != "Z" and int(place.parent.name) != self.pid:
-                    found.append(int(place.parent.name))
-        return found
+        return [pid for pid in processes() if pid != self.pid and stat_of(pid)[3:4] == [str(self.pid)]]
 
     def workers(self) -> list[int]:
         """The processes among `others` that work; Python's own, which tracks what they share, does not."""
-        found = []
-        for pid in sorted(self.others()):
-            with suppress(OSError):
-                if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                    found.append(pid)
-        return found
+        return [pid for pid in sorted(self.others()) if b"spawn_main" in command_line(pid)]
 
     def said(self) -> str:
         return self.told.read_text(encoding="utf-8", errors="replace")

@@ -35,6 +35,7 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from scipy.cluster.hierarchy import DisjointSet
 
 from builders.curation.curate import Curation, curate
 from builders.curation.folders import File
@@ -101,19 +102,10 @@ def rivals(photos: Photos, python: str) -> Found:
 
 def _joined(pairs: set[Pair]) -> set[Pair]:
     """Every two files that a chain of pairs connects."""
-    above: dict[int, int] = {}
-
-    def root(one: int) -> int:
-        while above.get(one, one) != one:
-            one = above[one]
-        return one
-
-    for one, other in sorted(pairs):
-        above[max(root(one), root(other))] = min(root(one), root(other))
-    sets = defaultdict(list)
-    for one in sorted({place for pair in pairs for place in pair}):
-        sets[root(one)].append(one)
-    return {pair for members in sets.values() for pair in combinations(members, 2)}
+    sets = DisjointSet({place for pair in pairs for place in pair})
+    for pair in pairs:
+        sets.merge(*pair)
+    return {pair for members in sets.subsets() for pair in combinations(sorted(members), 2)}
 
 
 def show_pairs(photos: Photos, found: Found) -> None:

@@ -32,12 +32,12 @@ from typing import Any
 
 from builders import recipe as recipes
 from builders.recipe import recipe_of
+from builders.samples.medlaybench_v import CAPTIONS
 from loaders.engines.choice import EngineName, opened
 from scripts.bench.apart import apart
 from scripts.bench.scale_server import Server, plain, serving
 from scripts.terminal.console import output, table
 
-SAMPLE = Path(recipes.__file__).parent / "samples" / "medlaybench_v" / "captions.csv"
 MODEL = "openai-api/local/stand-in"
 _WARM = 1024
 _FEW = 10_000
@@ -147,7 +147,7 @@ def _processor(usage: resource.struct_rusage) -> float:
 
 def write_captions(path: Path, count: int, few_words: bool = False) -> None:
     """So many captions, each under a name of its own."""
-    with SAMPLE.open(encoding="utf-8", newline="") as file:
+    with CAPTIONS.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, ("image_id", "split", "caption", "licence"), extrasaction="ignore")

@@ -33,6 +33,7 @@ from builders import recipe as recipes
 from builders.recipe import recipe_of
 from loaders.engines.choice import EngineName, opened
 from loaders.models.answers import STORE
+from scripts.bench.apart import command_line, processes, stat_of
 from scripts.bench.scale import MODEL, write_captions
 from scripts.bench.scale_server import BEFORE, Server, echoed, serving
 from scripts.conformance import files_of
@@ -200,33 +201,20 @@ def _end(process: int) -> None:
         os.kill(process, signal.SIGKILL)
 
 
-def _gone(processes: Sequence[int]) -> None:
+def _gone(killed: Sequence[int]) -> None:
     """Wait for the end of processes. Raises: TimeoutError after a minute."""
     end = time.monotonic() + 60
-    while any(_parent(process) is not None for process in processes):
+    while any(map(stat_of, killed)):
         if time.monotonic() > end:
-            raise TimeoutError(f"of processes {list(processes)} some do not end")
+            raise TimeoutError(f"of processes {list(killed)} some do not end")
         time.sleep(0.02)
 
 
 def _at_work(node: Any) -> list[int]:
     """The processes of a node that do our work."""
-    ours = {each.process.pid for each in node.all_processes.get("raylet", ())}
-    found = []
-    for place in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if _parent(int(place.name)) in ours and (place / "cmdline").read_bytes().startswith(b"ray::_do"):
-                found.append(int(place.name))
-    return sorted(found)
-
-
-def _parent(process: int) -> int | None:
-    """None for a process that has ended."""
-    try:
-        state, parent = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[:2]
-    except OSError:
-        return None
-    return None if state == "Z" else int(parent)
+    ours = [[str(each.process.pid)] for each in node.all_processes.get("raylet", ())]
+    theirs = (process for process in processes() if stat_of(process)[1:2] in ours)
+    return sorted(process for process in theirs if command_line(process).startswith(b"ray::_do"))
 
 
 @contextmanager
