@@ -32,7 +32,7 @@ from builders.pipeline.keys import Keys
 from builders.pipeline.overlap import Overlap, Turns, under_way
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.run import Run
-from builders.pipeline.stage import BatchFunction, Excluded, Stage
+from builders.pipeline.stage import Excluded, Stage
 from builders.pipeline.work import resumed
 from loaders.engines.sight import check_same
 from loaders.errors import ModelError, ModelRefused, first_of
@@ -111,12 +111,11 @@ class Step:
         settings = {each: _identity(value, f"step {name}: {each}") for each, value in self.given.items()}
         # A model may answer the requests of one step and none of another's, which hold a photo or are longer.
         given = {each: value.of_a_step() if isinstance(value, Chat) else value for each, value in self.given.items()}
-        work = _Opened(self.declared, given)
         chats = [value for value in given.values() if isinstance(value, Chat)]
         return Stage(
             schema_in=before,
             schema_out=after,
-            open=work,
+            function=_Given(self.declared, given),
             settings=settings,
             by_row=self.declared.takes == "row",
             requests=sum(chat.concurrency for chat in chats),
@@ -126,14 +125,11 @@ class Step:
 
 
 @dataclass(frozen=True)
-class _Opened:
+class _Given:
     declared: StepFunction[Any]
     given: Mapping[str, Any]
 
-    def __call__(self) -> BatchFunction:
-        return self.answers
-
-    def answers(self, rows: Collection[Row]) -> Iterable[Row | Excluded]:
+    def __call__(self, rows: Collection[Row]) -> Iterable[Row | Excluded]:
         function, given = self.declared.function, self.given
         if self.declared.takes == "row":
             return (function(row, **given) for row in rows)

@@ -137,7 +137,6 @@ def overlapped(
 
     Raises whatever the work raises, the first error; everything in flight is then cancelled, as by Ctrl-C.
     """
-    work.open()
 
     async def every() -> None:
         overlap = Overlap(processes, unit, len(units))

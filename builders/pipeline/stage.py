@@ -31,7 +31,7 @@ BatchFunction = Callable[[Collection[Row]], Iterable[Row | Excluded]]
 class Stage:
     """One step of a build.
 
-    `open` makes the batch function and is called once in each process that needs it, so open heavy resources there.
+    `function` is sent to the processes that need it once; what it holds opens heavy resources when they are first used.
     `settings` is JSON and holds everything that can change the output, including digests of files that are read. Raise
     `version` when the meaning of a stage changes. A batch is a list. A `whole` stage gets all rows as one batch in this
     process, streamed from disk as it iterates, each with only its key and the columns that the stage `reads`, so it
@@ -43,7 +43,7 @@ class Stage:
     name: str
     schema_in: pa.Schema
     schema_out: pa.Schema
-    open: Callable[[], BatchFunction]
+    function: BatchFunction
     settings: Mapping[str, Any] = field(default_factory=dict)
     version: int = 1
     whole: bool = False

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from builders.pipeline.rows import BuildError, Row, batched, to_table
-from builders.pipeline.stage import BatchFunction, Excluded, Stage
+from builders.pipeline.stage import Excluded, Stage
 from builders.pipeline.workspace import Batch, ExcludedRow, Result, Workspace
 from loaders.errors import BedsideError
 from loaders.raised import raised_below
@@ -38,15 +38,11 @@ class Work:
         self.store = store
         self.batch_rows = batch_rows
         self.resumed = False
-        self._function: BatchFunction | None = None
 
     @property
     def anywhere(self) -> bool:
         """See `Task`: a path in a row is looked up where the work runs, and reported by name if it is missing."""
         return self.store.store.anywhere
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_function": None}  # each process opens its own
 
     def identity(self) -> list[Any]:
         """Everything that the result of a batch depends on, besides the batch and the project's code."""
@@ -57,12 +53,6 @@ class Work:
             raise BuildError(f"stage {stage.name}: its settings are not JSON: {error}") from error
         schemas = [schema_text(stage.schema_in), schema_text(stage.schema_out)]
         return [stage.name, stage.version, settings, *schemas, self.key, self.batch_rows if stage.whole else 0]
-
-    def open(self) -> BatchFunction:
-        """The stage's function, opened once in each process."""
-        if self._function is None:
-            self._function = self.stage.open()
-        return self._function
 
     def __call__(self, name: str, unit: Sequence[Batch]) -> int:
         """Work on one batch and record the result under `name`; returns the number of rows that came in.
@@ -113,7 +103,7 @@ class Work:
         answers: list[Row | Excluded] = []
         where = f"stage {self.stage.name}"
         try:
-            said = self.open()(rows)
+            said = self.stage.function(rows)
             if not isinstance(said, Iterable):
                 raise BuildError(f"{where}: found a {type(said).__name__}, expected a list with a result for each row")
             for answer in said:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ import pyarrow as pa
 import pytest
 
 from builders import recipe as recipes
+from builders.pipeline.rows import Row
 from builders.pipeline.run import Run, run
-from builders.pipeline.stage import BatchFunction, Stage
+from builders.pipeline.stage import Excluded, Stage
 from builders.recipe import recipe_of
 from loaders.engines.choice import opened
 from loaders.errors import BedsideError
@@ -142,8 +144,8 @@ def counted(store: Bucket, own: Path) -> Run:
     return run(rows, chain, key="id", workspace=own, store=store, source_identity="toy", batch_rows=4)
 
 
-def _one_more() -> BatchFunction:
-    return lambda rows: [{"n": row["n"] + 1} for row in rows]
+def _one_more(rows: Collection[Row]) -> list[Row | Excluded]:
+    return [{"n": row["n"] + 1} for row in rows]
 
 
 @pytest.mark.parametrize(

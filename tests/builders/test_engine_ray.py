@@ -51,25 +51,23 @@ SCHEMA = pa.schema([("id", pa.string()), ("n", pa.int64())])
 def source():
     return ({"id": f"r{i:03}", "n": i} for i in range(48))
 
-def open_double(log, mood):
-    def double(rows):
-        with open(log, "a") as file:
-            file.write(f"{rows[0]['id']} {os.getpid()}\\n")
-        first = not Path(f"{log}.{rows[0]['id']}").exists()
-        Path(f"{log}.{rows[0]['id']}").touch()
-        if mood == "slow":
-            time.sleep(SLOW)
-        if mood == "stands" and rows[0]["id"] == "r016" and first:
-            time.sleep(600)
-        if mood == "full":
-            raise BedsideError("the workspace", found="the disk is full")
-        if rows[0]["id"] == "r016" and (mood == "dies" or mood == "dies once" and first):
-            os.kill(os.getpid(), signal.SIGKILL)
-        return [Excluded("third", row["id"]) if row["n"] % 3 == 0 else {"n": row["n"] * FACTOR} for row in rows]
-    return double
+def double(log, mood, rows):
+    with open(log, "a") as file:
+        file.write(f"{rows[0]['id']} {os.getpid()}\\n")
+    first = not Path(f"{log}.{rows[0]['id']}").exists()
+    Path(f"{log}.{rows[0]['id']}").touch()
+    if mood == "slow":
+        time.sleep(SLOW)
+    if mood == "stands" and rows[0]["id"] == "r016" and first:
+        time.sleep(600)
+    if mood == "full":
+        raise BedsideError("the workspace", found="the disk is full")
+    if rows[0]["id"] == "r016" and (mood == "dies" or mood == "dies once" and first):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return [Excluded("third", row["id"]) if row["n"] % 3 == 0 else {"n": row["n"] * FACTOR} for row in rows]
 
 def build(engine, workspace, log, mood="", bucket=""):
-    stages = [Stage(name, SCHEMA, SCHEMA, partial(open_double, log, mood)) for name in ("double", "again")]
+    stages = [Stage(name, SCHEMA, SCHEMA, partial(double, log, mood)) for name in ("double", "again")]
     given = {"key": "id", "workspace": Path(workspace), "source_identity": "toy", "batch_rows": 4}
     if bucket:
         given["store"] = Bucket(bucket)

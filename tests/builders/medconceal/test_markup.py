@@ -39,7 +39,7 @@ PARTS = ("doe", "john", "quiet", "harbour", "7946", "Wakefield", "1987", "Brien"
 def test_markup_hides_no_identifier(planted: str) -> None:
     said = {"title": planted, "text": planted, "turns": [{"role": "patient", "text": planted}]}
     row = {**dict.fromkeys(SOURCE.names), **said, "names": ["quiet_harbour_81"]}
-    (found,) = clean({}).stage(SOURCE).open()([row])
+    (found,) = clean({}).stage(SOURCE).function([row])
     assert isinstance(found, dict)
     for text in (found["title"], found["text"], found["turns"][0]["text"]):
         assert not any(part in text for part in PARTS)

@@ -88,7 +88,7 @@ def cleaned(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
     assert isinstance(source, Dumps)
     threads = spool_threads(source.submissions, source.comments, folder / "spool.sqlite")
     rows = [row for row in strictly(thread_rows(threads, bytes(32))) if row["refused"] is None]
-    return [{**row, **answer} for row, answer in zip(rows, clean({}).stage(SOURCE).open()(rows), strict=True)]
+    return [{**row, **answer} for row, answer in zip(rows, clean({}).stage(SOURCE).function(rows), strict=True)]
 
 
 # --- Evidence ---------------------------------------------------------------------------------------------------------

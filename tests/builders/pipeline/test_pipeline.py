@@ -73,27 +73,23 @@ def called(log, stage, rows):
 def passed_on(text, rows):
     return rows
 
-def open_odd(log):
-    def odd(rows):
-        called(log, "odd", rows)
-        return [row if row["n"] % 2 else Excluded("even", f"n = {row['n']}") for row in rows]
-    return odd
+def odd(log, rows):
+    called(log, "odd", rows)
+    return [row if row["n"] % 2 else Excluded("even", f"n = {row['n']}") for row in rows]
 
-def open_double(log, mood):
-    def double(rows):
-        called(log, "double", rows)
-        if mood == "slow":
-            time.sleep(60)
-        if mood == "die" and rows[0]["n"] > 15:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return [{**row, "double": 2 * row["n"]} for row in rows]
-    return double
+def double(log, mood, rows):
+    called(log, "double", rows)
+    if mood == "slow":
+        time.sleep(60)
+    if mood == "die" and rows[0]["n"] > 15:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return [{**row, "double": 2 * row["n"]} for row in rows]
 
 def stages(log, mood=""):
     return [
         unique("id", "rows").stage(pa.schema([*SCHEMA, *PLACED])),
-        Stage("odd", SCHEMA, SCHEMA, functools.partial(open_odd, log), settings={"keep": "odd"}, parallel=False),
-        Stage("double", SCHEMA, DOUBLED, functools.partial(open_double, log, mood)),
+        Stage("odd", SCHEMA, SCHEMA, functools.partial(odd, log), settings={"keep": "odd"}, parallel=False),
+        Stage("double", SCHEMA, DOUBLED, functools.partial(double, log, mood)),
     ]
 
 def main(workspace, log, workers, mood, deaths):
@@ -161,8 +157,8 @@ def rows(n: int) -> list[Row]:
 
 
 def one(function: Any, **more: Any) -> Stage:
-    """A stage around a function that needs no opening."""
-    return Stage(**{"name": "s", "schema_in": SCHEMA, "schema_out": SCHEMA, "open": lambda: function, **more})
+    """A stage around a function."""
+    return Stage(**{"name": "s", "schema_in": SCHEMA, "schema_out": SCHEMA, "function": function, **more})
 
 
 def build(source: Any, *stages: Stage, at: Path, workers: int = 1, **more: Any) -> Run:
@@ -232,12 +228,9 @@ def test_batches_in_which_only_columns_are_dropped_are_not_written_again(tmp_pat
     assert list(again.rows()) == list(done.rows())
 
 
-def _seen() -> Any:
-    def same(rows: Any) -> Any:
-        assert all(set(row) == set(SCHEMA.names) for row in rows)
-        return [{} for _ in rows]
-
-    return same
+def _seen(rows: Any) -> Any:
+    assert all(set(row) == set(SCHEMA.names) for row in rows)
+    return [{} for _ in rows]
 
 
 def test_rows_with_one_id_and_different_contents_are_all_excluded(tmp_path: Path) -> None:
@@ -463,10 +456,10 @@ def test_a_change_redoes_only_what_depends_on_it(toy: Any, tmp_path: Path) -> No
         done += len(new)
         return Counter(line.split()[0] for line in new)
 
-    odd2 = Stage("odd", SCHEMA, SCHEMA, odd.open, settings={"keep": "odd", "other": 1})
+    odd2 = Stage("odd", SCHEMA, SCHEMA, odd.function, settings={"keep": "odd", "other": 1})
     build(toy.source(), unique_ids, odd2, double, at=tmp_path / "w", batch_rows=8)
     assert new_calls() == {"odd": 5}  # its output stayed the same, so what follows is still valid
-    double2 = Stage("double", SCHEMA, DOUBLED, double.open, version=2)
+    double2 = Stage("double", SCHEMA, DOUBLED, double.function, version=2)
     build(toy.source(), unique_ids, odd2, double2, at=tmp_path / "w", batch_rows=8)
     assert new_calls() == {"double": 5}
     changed = ({**row, "n": 1001} if row["id"] == "r009" else row for row in toy.source())
@@ -478,7 +471,7 @@ def test_changed_code_is_never_met_by_a_stale_result(toy: Any, tmp_path: Path) -
     build(toy.source(), *toy.stages(tmp_path / "calls"), at=tmp_path / "w", batch_rows=8)
     script = tmp_path / "toy_recipe.py"
     for old, new, worked_on in (
-        ("    return double", "    # a remark\n    return double", {}),
+        ("def double(", "# a remark\ndef double(", {}),
         ("time.sleep(60)", "time.sleep(6)", {"double": 5}),
         ("n = {row['n']}", "n is {row['n']}", {"odd": 5}),
         ("file.write(f", "file.write(", {"odd": 5, "double": 5}),
@@ -542,7 +535,7 @@ def test_what_is_sent_to_a_worker_fits_its_pipe(toy: Any, tmp_path: Path, monkey
         return submit(pool, *work)
 
     monkeypatch.setattr(ProcessPoolExecutor, "submit", watched)
-    stage = one(None, open=partial(partial, toy.passed_on, "bone " * 200_000))
+    stage = one(partial(toy.passed_on, "bone " * 200_000))
     done = build(rows(40), stage, at=tmp_path, batch_rows=10, workers=2)
     assert len(list(done.rows())) == 40
     assert len(sent) == 4 and max(map(len, sent)) < 4096
@@ -605,11 +598,11 @@ def test_a_worker_that_dies_is_one_clear_error_and_loses_nothing(toy: Any, tmp_p
 
 def test_errors_of_workers_arrive_whole(toy: Any, tmp_path: Path) -> None:
     schema = pa.schema([*SCHEMA, *PLACED])
-    stage = Stage("odd", schema, schema, partial(toy.open_odd, tmp_path / "no" / "such" / "folder"))
+    stage = Stage("odd", schema, schema, partial(toy.odd, tmp_path / "no" / "such" / "folder"))
     with pytest.raises(BuildError, match=r"stage odd, rows r0\d\d to r0\d\d: FileNotFoundError"):
         build(toy.source(), stage, at=tmp_path / "w", batch_rows=8, workers=2)
     with pytest.raises(BuildError, match="stage s: cannot be sent to a worker"):
-        build(rows(8), one(list), at=tmp_path / "v", workers=2)
+        build(rows(8), one(lambda batch: batch), at=tmp_path / "v", workers=2)
 
 
 def test_workers_are_kept_from_stage_to_stage(toy: Any, tmp_path: Path) -> None:

@@ -53,13 +53,9 @@ def halves(rows: Any) -> Any:
     return [Excluded("odd", row["id"]) if row["n"] % 2 else {"n": row["n"] // 2} for row in rows]
 
 
-def opened_halves() -> Any:
-    return halves
-
-
 def built(at: Path, engine: Any = None) -> tuple[Any, ...]:
     source = ({"id": f"r{i:02}", "n": i * (i % 5)} for i in range(30))
-    stages = [Stage(name, SCHEMA, SCHEMA, opened_halves) for name in ("one", "two")]
+    stages = [Stage(name, SCHEMA, SCHEMA, halves) for name in ("one", "two")]
     done = run(source, stages, key="id", workspace=at, source_identity="x", batch_rows=3, engine=engine)
     stored = {path.relative_to(at).as_posix(): path.read_bytes() for path in at.rglob("*") if path.suffix}
     return list(done.rows()), list(done.exclusions()), done.stages, stored
