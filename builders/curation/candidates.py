@@ -56,11 +56,11 @@ class _Partners(NamedTuple):
     closeness: Places
 
 
-def candidates(contents: Sequence[Content], *, slice_matches: int = _SLICE, pictures: int = _PICTURES) -> Candidates:
+def candidates(contents: Sequence[Content]) -> Candidates:
     """The pairs worth comparing. Slices bound the memory in use, and change nothing else."""
     count = max(1, len(contents))
-    alike, crowded = _joined(_by_whole(contents, pictures), count)
-    sharing, crowded_too = _joined(_by_spots(contents, slice_matches, pictures), count)
+    alike, crowded = _joined(_by_whole(contents), count)
+    sharing, crowded_too = _joined(_by_spots(contents), count)
     keys = np.concatenate([alike, sharing[~np.isin(sharing, alike, assume_unique=True)]])
     return Candidates(np.stack([keys // count, keys % count], axis=1), len(crowded | crowded_too))
 
@@ -78,12 +78,12 @@ def _joined(slices: Iterator[_Partners], count: int) -> tuple[Places, set[int]]:
     return np.unique(np.concatenate(kept)), crowded
 
 
-def _by_whole(contents: Sequence[Content], pictures: int) -> Iterator[_Partners]:
+def _by_whole(contents: Sequence[Content]) -> Iterator[_Partners]:
     """Partners whose hash is nearly that of a picture in some orientation or with its edges cut off."""
     places = np.array([n for n, content in enumerate(contents) if content.whole is not None], np.int64)
     hashes = np.frombuffer(b"".join(content.whole for content in contents if content.whole is not None), np.uint64)
     plain = hashes[::16].copy()
-    ends = np.append(np.arange(pictures, len(places), pictures), len(places))
+    ends = np.append(np.arange(_PICTURES, len(places), _PICTURES), len(places))
     with scratch() as folder:
         blocks = Blocks(folder, 16 * ends)
         for asked, query in blocks_within(hashes, plain, WHOLE_DISTANCE):  # many hashes, each queried once: faster
@@ -95,7 +95,7 @@ def _by_whole(contents: Sequence[Content], pictures: int) -> Iterator[_Partners]
             yield _closest(places[query >> 4], places[matched], closeness, len(contents))
 
 
-def _by_spots(contents: Sequence[Content], slice_matches: int, pictures: int) -> Iterator[_Partners]:
+def _by_spots(contents: Sequence[Content]) -> Iterator[_Partners]:
     """Partners linked by at least two keypoints of each, both pictures as they are or one of them mirrored."""
     count = len(contents)
     step = max(1, -(-count // SAMPLE))
@@ -103,10 +103,10 @@ def _by_spots(contents: Sequence[Content], slice_matches: int, pictures: int) ->
     hashes = np.frombuffer(b"".join(contents[n].keypoints for n in numbers), np.uint64)
     owners = np.repeat(np.arange(count, dtype=np.int32), [len(contents[n].keypoints) // 8 for n in numbers])
     sampled = int(np.searchsorted(owners, -(-count // step)))
-    rare, alike = _rare(hashes, owners, sampled, step, pictures)
+    rare, alike = _rare(hashes, owners, sampled, step)
     hashes = hashes[rare]
     owners = owners[rare]
-    parts = list(_slices(owners, alike * step + 1, slice_matches, pictures))
+    parts = list(_slices(owners, alike * step + 1, _SLICE))
     with scratch() as folder:
         blocks = Blocks(folder, np.array([part.stop for part in parts], np.int64))
         _match(hashes, owners, blocks)
@@ -132,14 +132,14 @@ def _match(hashes: Hashes, owners: Owners, blocks: Blocks) -> None:
         blocks.add(np.stack([np.append(one, other), 2 * np.append(other, one) + np.append(turned, turned)], axis=1))
 
 
-def _rare(hashes: Hashes, owners: Owners, sampled: int, step: int, pictures: int) -> tuple[NDArray[np.bool_], Owners]:
+def _rare(hashes: Hashes, owners: Owners, sampled: int, step: int) -> tuple[NDArray[np.bool_], Owners]:
     """Which keypoints are distinctive for their picture, and how many of the first `sampled` ones (those of one in
     `step`
     pictures) they resemble."""
     share = COMMON_SHARE * len(np.unique(owners[:sampled]))
     alike = _alike(hashes, owners, sampled)
     distinctive = (alike <= COMMON // step) | (alike <= share)
-    for part in _slices(owners, np.ones(len(owners), np.int8), len(owners), pictures):
+    for part in _slices(owners, np.ones(len(owners), np.int8), len(owners)):
         some = np.flatnonzero(distinctive[part])
         kept = _rarest(owners[part][some], alike[part][some] * step)
         distinctive[part] = False
@@ -166,7 +166,7 @@ def _rarest(owners: Owners, matches: Owners) -> Places:
     return np.sort(order[kept])
 
 
-def _slices(owners: Owners, cost: Owners, most: int, pictures: int) -> Iterator[slice]:
+def _slices(owners: Owners, cost: Owners, most: int) -> Iterator[slice]:
     """The keypoints of whole adjacent pictures that together cost at most `most`, if possible."""
     if not len(owners):
         return
@@ -176,7 +176,7 @@ def _slices(owners: Owners, cost: Owners, most: int, pictures: int) -> Iterator[
     while done < len(last):
         before = spent[done - 1] if done else 0
         stop = int(np.searchsorted(spent, before + most, side="right"))
-        done = min(max(stop, done + 1), done + pictures, len(last))
+        done = min(max(stop, done + 1), done + _PICTURES, len(last))
         yield slice(begin, int(last[done - 1]))
         begin = int(last[done - 1])
 

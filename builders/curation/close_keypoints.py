@@ -27,7 +27,7 @@ _BYTE = np.uint64(0xFF)
 
 
 def close_pairs(
-    hashes: Hashes, asking: NDArray[np.bool_], *, mirrored: bool = False, part: int = _PART
+    hashes: Hashes, asking: NDArray[np.bool_], *, mirrored: bool = False
 ) -> Iterator[tuple[Places, Places]]:
     """Places (i, j), i < j, of the pairs within KEYPOINT_DISTANCE whose first is `asking`: in blocks, each once.
 
@@ -35,7 +35,7 @@ def close_pairs(
     """
     keys = [*combinations(range(8), _AGREED)]
     for first in range(8 - _AGREED + 1):
-        for places in _parts(hashes, first, part, mirrored):
+        for places in _parts(hashes, first, mirrored):
             if mirrored:
                 some, asked = hashes[places >> 1], asking[places >> 1]
                 turned = np.flatnonzero(places & 1)
@@ -56,17 +56,17 @@ def _bytes(hashes: Hashes) -> NDArray[np.uint8]:
     return hashes.astype("<u8", copy=False).view(np.uint8).reshape(-1, 8)
 
 
-def _parts(hashes: Hashes, byte: int, size: int, mirrored: bool) -> Iterator[Places]:
-    """Places, ascending, of the hashes whose byte lies between two values: about `size` of them."""
+def _parts(hashes: Hashes, byte: int, mirrored: bool) -> Iterator[Places]:
+    """Places, ascending, of the hashes whose byte lies between two values: about `_PART` of them."""
     value = _bytes(hashes)[:, [byte, (byte + 4) % 8][: 1 + mirrored]].reshape(-1)  # a mirror swaps the halves
     counts = np.zeros(256, np.int64)
-    for start in range(0, len(value), size):  # numpy makes numbers of 8 bytes of what it counts
-        counts += np.bincount(value[start : start + size], minlength=256)
+    for start in range(0, len(value), _PART):  # numpy makes numbers of 8 bytes of what it counts
+        counts += np.bincount(value[start : start + _PART], minlength=256)
     ends = np.cumsum(counts)
-    for low, high in _ranges_of(ends, 0, 256, _COARSE * size):
+    for low, high in _ranges_of(ends, 0, 256, _COARSE * _PART):
         many = np.flatnonzero(value - np.uint8(low) < high - low)
         those = value[many]
-        for least, most in _ranges_of(ends, low, high, size):
+        for least, most in _ranges_of(ends, low, high, _PART):
             yield many[(those >= least) & (those < most)]
 
 

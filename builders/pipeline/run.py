@@ -8,7 +8,7 @@ What a source cannot read is a `BadRow` in the row's place: it is excluded by th
 key.
 
 A `Stage` is data: a name, a version, the settings that can change its output, the schemas it reads and writes, and a
-picklable factory of a pure function from a batch to an `Outcome`. `run` checks that in = out + excluded for every
+picklable pure function from a batch to an outcome for each of its rows. `run` checks that in = out + excluded for every
 batch, key by key, and stores each finished batch under a name derived from everything that it depends on, including the
 code that its stage can reach (`loaders.reached`). So after `kill -9` the same command computes only what is missing,
 and ends with the same bytes as an undisturbed run, whatever the engine and the number of workers. Memory does not grow
@@ -119,7 +119,7 @@ def run(
     with kept.locked(workspace) as check:
         try:
             read = _spool(source, stages[0].schema_in, kept, key, batch_rows, source_identity, progress)
-            result = _recorded(kept, read)
+            result = _found(kept, kept.load(read))
             _check_bad(result, records or result.rows_in, max_bad, workspace)
             batches: Sequence[Batch] = result.kept
             # A source without unreadable rows has nothing to account for.
@@ -266,10 +266,6 @@ def _run_stage(
 
 def _all_recorded(store: Workspace, names: Sequence[str]) -> Iterator[Result]:
     return (_found(store, result) for result in store.loaded(names, store.listed()))
-
-
-def _recorded(store: Workspace, name: str) -> Result:
-    return _found(store, store.load(name))
 
 
 def _found(store: Workspace, result: Result | None) -> Result:

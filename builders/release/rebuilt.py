@@ -71,7 +71,7 @@ def compare(published: Path, again: Path) -> Rebuilt:
     names = sorted(old.files.keys() | new.files.keys())
     other = [name for name in names if old.files.get(name) != new.files.get(name)]
     tables = [name for name in other if name.endswith(".parquet")]
-    writers = {name: _writers(published / name, again / name) for name in tables}
+    writers = {name: (_writer(published / name), _writer(again / name)) for name in tables}
     return Rebuilt(
         problems=verify(published),
         difference=difference,
@@ -124,13 +124,8 @@ def _same_rows(name: str, old: Manifest, new: Manifest) -> bool:
     return old.exclusions == new.exclusions
 
 
-def _writers(*paths: Path) -> tuple[str, str]:
-    """What each of two Parquet files says about the library that wrote it."""
-    before, now = (_writer(path) for path in paths)
-    return before, now
-
-
 def _writer(path: Path) -> str:
+    """What a Parquet file says about the library that wrote it."""
     if not is_file(path):
         return "nothing"
     with open_parquet(path) as file:

@@ -147,7 +147,9 @@ def test_slices_find_what_a_plain_comparison_finds(monkeypatch: pytest.MonkeyPat
     pairs, crowded = _plainly(contents)
     assert len(pairs) > 300 and crowded
     for slice_matches, pictures in ((1 << 21, 8192), (400, 8192), (1 << 21, 7), (1, 1)):
-        found = candidates(contents, slice_matches=slice_matches, pictures=pictures)
+        monkeypatch.setattr("builders.curation.candidates._SLICE", slice_matches)
+        monkeypatch.setattr("builders.curation.candidates._PICTURES", pictures)
+        found = candidates(contents)
         assert (found.pairs.tolist(), found.crowded) == (pairs, crowded)
 
 

@@ -24,13 +24,14 @@ def _crowded(count: int) -> Hashes:
 
 
 @pytest.mark.parametrize("part", [1, 100, 1 << 18])
-def test_each_close_pair_is_found_once_whatever_the_parts(part: int) -> None:
+def test_each_close_pair_is_found_once_whatever_the_parts(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("builders.curation.close_keypoints._PART", part)
     hashes = _crowded(700)
     asking = np.arange(700) % 3 != 0
     one, other = np.triu_indices(700, 1)
     close = (distances(hashes[one], hashes[other]) <= 4) & asking[one]
     assert close.sum() > 5000
-    told = [pair for block in close_pairs(hashes, asking, part=part) for pair in np.stack(block, axis=1).tolist()]
+    told = [pair for block in close_pairs(hashes, asking) for pair in np.stack(block, axis=1).tolist()]
     assert sorted(told) == np.stack([one[close], other[close]], axis=1).tolist()
 
 
@@ -46,7 +47,8 @@ def test_every_way_to_differ_in_four_bytes_is_found_and_five_bits_are_not() -> N
 
 
 @pytest.mark.parametrize("part", [1, 100, 1 << 18])
-def test_mirrored_hashes_are_interleaved_and_never_ask(part: int) -> None:
+def test_mirrored_hashes_are_interleaved_and_never_ask(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("builders.curation.close_keypoints._PART", part)
     hashes = _crowded(300)
     hashes[::7] = mirrored_keypoints(hashes[1::7])  # some are others in a mirror
     asking = np.arange(300) % 5 != 0
@@ -54,18 +56,19 @@ def test_mirrored_hashes_are_interleaved_and_never_ask(part: int) -> None:
     one, other = np.triu_indices(600, 1)
     close = (distances(both[one], both[other]) <= 4) & (one % 2 == 0) & asking[one // 2]
     assert (close & (other % 2 == 1)).sum() > 20
-    found = close_pairs(hashes, asking, mirrored=True, part=part)
+    found = close_pairs(hashes, asking, mirrored=True)
     told = [pair for block in found for pair in np.stack(block, axis=1).tolist()]
     assert sorted(told) == np.stack([one[close], other[close]], axis=1).tolist()
 
 
-def test_mirrored_hashes_are_never_all_held() -> None:
+def test_mirrored_hashes_are_never_all_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("builders.curation.close_keypoints._PART", 1 << 10)
     hashes = np.random.default_rng(0).integers(0, 2**64, 100_000, np.uint64)
     hashes[:2] = 0  # found at once
     asking = np.ones(len(hashes), bool)
     tracemalloc.start()
     try:
-        next(close_pairs(hashes, asking, mirrored=True, part=1 << 10))
+        next(close_pairs(hashes, asking, mirrored=True))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
