@@ -72,11 +72,10 @@ class _Record:
 
 @dataclass
 class Downloads:
-    """A folder of fetched photos. `sleep` does the waiting."""
+    """A folder of fetched photos."""
 
     folder: Path
     limits: Limits = field(default_factory=Limits)
-    sleep: Callable[[float], None] = time.sleep
 
     def fetch(self, wanted: Sequence[Wanted], progress: Callable[[int, int], None] | None = None) -> dict[str, Fetched]:
         """The outcome of every address, after fetching what is missing; `progress(done, total)` is called now and then.
@@ -119,7 +118,7 @@ class Downloads:
 
     def _fetch_host(self, queue: list[Wanted], robots: Robots, report: Callable[[Wanted, Fetched], None]) -> None:
         """Fetch the photos of one host, one after another, until it has failed to answer too often."""
-        pace = _Pace(self.limits.pause, self.sleep)
+        pace = _Pace(self.limits.pause)
         silent = 0
         while queue:
             one = queue.pop(0)
@@ -142,7 +141,7 @@ class Downloads:
                     break
                 if attempt + 1 < self.limits.tries:
                     # Random, so as not to retry in step with every other refused client; it never affects an output.
-                    self.sleep(max(refused.wait, 2.0**attempt * random.uniform(1.0, 1.5)))
+                    time.sleep(max(refused.wait, 2.0**attempt * random.uniform(1.0, 1.5)))
                 continue
             found = hashlib.md5(data, usedforsecurity=False).hexdigest()
             if one.md5 and found != one.md5:
@@ -242,14 +241,13 @@ class _Pace:
     """Keeps at least `pause` seconds between the starts of two requests."""
 
     pause: float
-    sleep: Callable[[float], None]
     last: float = field(default=float("-inf"))
 
     def wait(self, asked: float = 0.0) -> None:
         """Wait before the next request, as long as the host asks for."""
         left = self.last + max(self.pause, asked) - time.monotonic()
         if left > 0:
-            self.sleep(left)
+            time.sleep(left)
         self.last = time.monotonic()
 
 

@@ -8,10 +8,13 @@ import shutil
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import httpcore2
 import pytest
@@ -68,7 +71,9 @@ def server() -> Iterator[PhotoServer]:
 
 
 def fetch(folder: Path, *wanted: Wanted, limits: Limits = FAST, clock: Clock | None = None) -> list[Fetched]:
-    outcomes = Downloads(folder, limits, clock or Clock()).fetch(wanted)
+    times = SimpleNamespace(monotonic=time.monotonic, sleep=clock or Clock())
+    with patch("builders.threemdbench.download.time", times):
+        outcomes = Downloads(folder, limits).fetch(wanted)
     return [outcomes[one.url] for one in wanted]
 
 
