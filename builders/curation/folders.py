@@ -125,7 +125,7 @@ def _from_table(path: Path, folder: Path, label: str | None, group: str | None) 
     ]
     told: dict[str, File] = {}
     for line, cells in table.rows:
-        name = Path(cells[str(file)]).as_posix()
+        name = Path(cells[file]).as_posix()
         if "\\" in name and not is_there(folder / name):  # written by a program on Windows
             name = PureWindowsPath(name).as_posix()
         if PureWindowsPath(name).anchor or ".." in name.split("/"):

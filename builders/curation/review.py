@@ -162,7 +162,6 @@ def read_decisions(
         table = read_table(path)
         key, decision = table.column(column, "key", needed=True), table.column("decision", needed=True)
         reason, content = table.column("reason"), table.column("content")
-        assert key is not None and decision is not None
         for line, cells in table.rows:
             where, name = f"{path}:{line}", cells[key].strip()
             name = (renamed or {}).get(name, name)

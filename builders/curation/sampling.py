@@ -46,7 +46,6 @@ def read_prevalence(path: Path, names: Sequence[str]) -> dict[str, float]:
     """
     table = read_table(path)
     label, share = table.column("diagnosis", "label", needed=True), table.column("share", "prevalence", needed=True)
-    assert label is not None and share is not None
     shares: dict[str, float] = {}
     for line, row in table.rows:
         name, text = row[label].strip(), row[share].strip()

@@ -202,7 +202,7 @@ def _verdicts(path: Path) -> dict[tuple[str, str], tuple[bool, str]]:
     columns = [table.column(name, needed=True) for name in ("expert", "lay", "verdict", "reason")]
     reviewed: dict[tuple[str, str], tuple[bool, str]] = {}
     for line, row in table.rows:
-        expert, lay, verdict, reason = (row[str(column)].strip() for column in columns)
+        expert, lay, verdict, reason = (row[column].strip() for column in columns)
         if verdict not in ("accept", "reject"):
             raise InputError(f"{path}:{line}", found=f"verdict {verdict!r}", expected="accept or reject")
         reviewed[expert.casefold(), lay.casefold()] = (verdict == "accept", reason)

@@ -97,7 +97,6 @@ def read_csv(path: Path) -> Reading:
     table = open_table(path)
     expert = table.column("expert", "expert_term", "term", needed=True)
     lay = table.column("lay", "lay_term", "layman_term", "consumer_term", needed=True)
-    assert expert is not None and lay is not None
     cell = _Cells(table)
     curated = table.column("kind") is not None
     candidates: list[TermCandidate] = []

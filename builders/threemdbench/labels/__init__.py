@@ -100,7 +100,6 @@ def read_label_map(path: Path) -> LabelMap:
     table = read_table(path)
     label_column, diagnosis_column = table.column("label", needed=True), table.column("diagnosis", needed=True)
     match_column, note_column = table.column("match"), table.column("note")
-    assert label_column is not None and diagnosis_column is not None
     entries: dict[str, Entry] = {}
     for line, row in table.rows:
         where = f"{path}:{line}"
