@@ -25,20 +25,21 @@ ARTICLE = re.compile(r"PMC\d+")
 """An article in PubMed Central."""
 _SPLIT_IN_ID = re.compile(r"ROCOv2_\d{4}_(train|valid|validation|test)_")
 
-_IDENTIFIER = ("image_id", "id", "roco_id", "name", "file", "filename", "file_name", "figure_id")
+IDENTIFIER = ("image_id", "id", "roco_id", "name", "file", "filename", "file_name", "figure_id")
+"""The names of a column of identifiers."""
 _CAPTION = ("expert_caption", "caption", "expert", "text")
 _CUIS = ("cuis", "cui", "concepts")
 _LICENCE = ("licence", "license", "cc")
 _ASSERTED = ("licence_asserted_by", "license_asserted_by")
 _ARTICLE_COLUMN = ("article_id", "pmc_file", "pmcid", "pmc_id", "pmc", "article")
-_NAMES = {*_IDENTIFIER, *_ARTICLE_COLUMN}
+_NAMES = {*IDENTIFIER, *_ARTICLE_COLUMN}
 _ATTRIBUTION = ("attribution", "credit", "citation")
 _LINKS = ("url", "source_url", "doi")
 _SPLIT = ("split", "subset")
 _FILES = ("image_path", "image_file", "file", "filename", "file_name", "image", "pmc_file", "source_filename")
 
 SOURCE_COLUMNS = (
-    (_IDENTIFIER, "needed: the row's identifier, or the file name of its image"),
+    (IDENTIFIER, "needed: the row's identifier, or the file name of its image"),
     (_CAPTION, "needed: the expert caption"),
     (_SPLIT, f"{', '.join(SPLITS)}; without it, the split in a ROCOv2 image name, else `--split`"),
     (_LICENCE, "the caption's licence (CC BY 4.0, CC-BY-NC, an address …); a row without one needs `--licence`"),
@@ -64,9 +65,9 @@ class Columns:
         self._path = records.path
         self._columns = records.columns
         self.file = name_of(records.path)
-        identifier, caption = self._first(_IDENTIFIER), self._first(_CAPTION)
+        identifier, caption = self._first(IDENTIFIER), self._first(_CAPTION)
         if identifier is None or caption is None:
-            needed = ((_IDENTIFIER, identifier), (_CAPTION, caption))
+            needed = ((IDENTIFIER, identifier), (_CAPTION, caption))
             lacking = [names for names, found in needed if found is None]
             raise no_column(self._path, lacking, self._columns)
         self.identifier, self.caption = identifier, caption

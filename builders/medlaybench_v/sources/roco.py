@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from builders.medlaybench_v.sources.files import ARTICLE, Row, article_link
-from loaders.errors import InputError
+from builders.medlaybench_v.sources.files import ARTICLE, IDENTIFIER, Row, article_link
+from loaders.errors import InputError, first_of, how_many
 from loaders.files.bad_rows import BadRow
 from loaders.files.opening import digest_of, read_file
 from loaders.files.paths import is_file, is_there
+from loaders.files.tables import plain_name
 from loaders.files.texts import line_text, lines_of
 from loaders.medlaybench_v import SPLITS, parse_cuis
 
@@ -71,17 +72,14 @@ def roco_rows(folders: list[RocoFolder]) -> Iterator[Row | BadRow]:
     something else about an image than a line before it.
 
     Raises:
-        InputError: a file cannot be read.
+        InputError: a file cannot be read, or one beside the captions is about none of their images.
     """
     for one in folders:
         bad: list[BadRow] = []
-        cuis, licences = (_beside(one, file, bad) for file in (_CUIS, _LICENCES))
-        place = f"{one.split}/{_CAPTIONS}"
-        yield from (line for line in _lines(one.folder / _CAPTIONS, place) if isinstance(line, BadRow))
+        names = [line.name for line in _readable(one, _CAPTIONS, bad)]
+        cuis, licences = (_beside(one, file, names, bad) for file in (_CUIS, _LICENCES))
         yield from bad
-        for line in _lines(one.folder / _CAPTIONS, place):
-            if isinstance(line, BadRow):
-                continue
+        for line in _readable(one, _CAPTIONS, []):
             try:
                 yield _roco_row(one, line, cuis.get(line.name), licences.get(line.name))
             except InputError as error:
@@ -115,42 +113,75 @@ def _roco_row(one: RocoFolder, line: _Line, cuis: _Line | None, licences: _Line 
     }
 
 
-def _beside(one: RocoFolder, file: str, bad: list[BadRow]) -> dict[str, _Line]:
+def _beside(one: RocoFolder, file: str, names: Sequence[str], bad: list[BadRow]) -> dict[str, _Line]:
     """The first line of each identifier in a file beside the captions; those that contradict it, or cannot be read, are
-    `bad`. Empty without the file."""
+    `bad`. Empty without the file.
+
+    Raises: InputError for a file about none of the captions' `names`. Where it is the licences', all captions would
+    otherwise be taken for ones that state none, and get the licence of whoever builds.
+    """
     path = one.folder / file
     found: dict[str, _Line] = {}
-    for line in _lines(path, f"{one.split}/{file}") if is_there(path) else ():
-        if isinstance(line, BadRow):
-            bad.append(line)
-        elif (first := found.setdefault(line.name, line)).cells != line.cells:
+    if not is_there(path):
+        return found
+    own: list[BadRow] = []
+    for line in _readable(one, file, own):
+        if (first := found.setdefault(line.name, line)).cells != line.cells:
             again = f"{line.name} again, after {first.where}"
-            bad.append(BadRow(line.where, reason="an identifier twice", found=again, expected="each once"))
+            own.append(BadRow(line.where, reason="an identifier twice", found=again, expected="each once"))
+    if names and found.keys().isdisjoint(names):
+        said = f"its lines are about {first_of(list(found), 2)}" if found else next(map(str, own), "it has no lines")
+        raise InputError(
+            path,
+            found=f"says nothing about any image of {_CAPTIONS}: {said}",
+            expected=f"the identifiers of {_CAPTIONS} first in each line: {first_of(names, 2)}",
+            do=f"Write them as {_CAPTIONS} does; or, if nothing is known about these images, remove the file",
+        )
+    bad.extend(own)
     return found
 
 
+def _readable(one: RocoFolder, file: str, bad: list[BadRow]) -> Iterator[_Line]:
+    """The lines of a file that can be read; the others are `bad`."""
+    for line in _lines(one.folder / file, f"{one.split}/{file}"):
+        if isinstance(line, BadRow):
+            bad.append(line)
+        else:
+            yield line
+
+
 def _lines(path: Path, place: str) -> Iterator[_Line | BadRow]:
-    """Identifier and rest of each line; some releases of licences.txt have no header."""
+    """Identifier and rest of each line; some releases of licences.txt have no header, and a tool may add one."""
     commas = path.name == _LICENCES
-    for number, raw in lines_of(read_file(path)):
+    data = read_file(path)
+    if b"\n" not in data:  # as old programs of a Mac write: as one line, all but its first would be lost
+        data = data.replace(b"\r", b"\n")
+    for number, raw in lines_of(data):
         where = f"{place}:{number}"
         try:
             text = line_text(raw, where)
-            name, *cells = next(csv.reader([text], strict=True)) if commas else text.split("\t", 1)
+            name, *cells = (
+                next(csv.reader([text], strict=True, skipinitialspace=True)) if commas else text.split("\t", 1)
+            )
         except BadRow as bad:
             yield bad
             continue
         except (csv.Error, ValueError):
             name, cells = "", []
-        if number == 1 and commas and name == "ROCO_ID":
+        if plain_name(name) in IDENTIFIER:
+            if number > 1:
+                do = "Delete this line, which files that were joined bring along"
+                yield BadRow(where, reason="the header line again", expected="a row", do=do)
             continue
         if name.strip() and len(cells) == 1 + commas:
-            yield _Line(where, name.strip(), tuple(cells))
+            yield _Line(where, name.strip(), tuple(cell.strip() for cell in cells))
             continue
         yield BadRow(
             where,
             reason="no identifier and text",
-            found=f"{len(cells) + 1} cells",
-            expected="3: ROCO_ID, PMC_ID, CC" if commas else "an identifier, a tab, then text",
+            found=how_many(len(cells) + 1, "cell"),
+            expected="3, with commas between them: ROCO_ID, PMC_ID, CC"
+            if commas
+            else "an identifier, a tab, then text",
             do="If this is the last line, the file was truncated: download it again",
         )

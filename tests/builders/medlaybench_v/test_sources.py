@@ -391,11 +391,11 @@ def test_broken_roco(tmp_path: Path) -> None:
         open_source(tmp_path)
     folder = roco_folder(tmp_path, "train", 1)
     write(folder / "captions.txt", "ROCO_00001\t Axial MRI.\nROCO_0000")
-    with pytest.raises(InputError, match=r"captions\.txt:2: 1 cells"):
+    with pytest.raises(InputError, match=r"captions\.txt:2: 1 cell "):
         rows(tmp_path)
     roco_folder(tmp_path, "train", 1)
     write(folder / "licences.txt", "ROCO_ID,PMC_ID,CC\nROCO_00001,PMC1\n")
-    with pytest.raises(InputError, match=r"licences\.txt:2: 2 cells"):
+    with pytest.raises(InputError, match=r"licences\.txt:2: 2 cells "):
         rows(tmp_path)
     roco_folder(tmp_path, "train", 1)
     (folder / "cuis.txt").write_bytes(b"ROCO_00001\t\tC0040405\xff\n")
@@ -419,6 +419,55 @@ def test_a_second_line_about_an_image_of_roco_replaces_nothing(tmp_path: Path, f
     assert [row for row in found if not isinstance(row, BadRow)] == before
     (bad,) = (row for row in found if isinstance(row, BadRow))
     assert bad.where == f"train/{file}:{len(lines) + 1}" and "ROCO_00001 again, after train/" in bad.found
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("licences.txt", "ROCO_ID,PMC_ID,CC\nroco_00001,PMC1_a.jpg,CC BY\n", "its lines are about roco_00001:?"),
+        ("licences.txt", "ROCO_00001.jpg,PMC1_a.jpg,CC BY\n", r"about ROCO_00001\.jpg"),
+        ("licences.txt", "CC,ROCO_ID,PMC_ID\nCC BY,ROCO_00001,PMC1_a.jpg\n", "about CC, CC BY"),
+        ("licences.txt", "ROCO_00001\tPMC1_a.jpg\tCC BY\n", r"licences\.txt:1: 1 cell "),
+        ("licences.txt", "ROCO_ID,PMC_ID,CC\n", "it has no lines"),
+        ("licences.txt", "", "it has no lines"),
+        ("cuis.txt", "1\tC0040405\n", "its lines are about 1"),
+    ],
+)
+def test_a_file_about_no_image_of_roco_is_not_taken_for_silence(
+    tmp_path: Path, file: str, text: str, said: str
+) -> None:
+    """With `--licence`, every caption would get the licence that a user asserts for those that state none."""
+    write(roco_folder(tmp_path, "train", 1) / file, text)
+    with pytest.raises(InputError, match=rf"{file}: says nothing about any image of captions\.txt: .*{said}") as told:
+        rows(tmp_path)
+    assert "ROCO_00001, ROCO_00002" in told.value.expected
+
+
+@pytest.mark.parametrize("mark", ["\ufeff", ""])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_roco_as_other_programs_write_it(tmp_path: Path, end: str, mark: str) -> None:
+    folder = roco_folder(tmp_path, "train", 1)
+    before = rows(tmp_path)
+    texts = {name: (folder / name).read_text(encoding="utf-8") for name in ("captions.txt", "cuis.txt")}
+    texts = {name: f"id\t{name[:-4]}\n{text}" for name, text in texts.items()}
+    lines = (
+        '"roco_id", "pmc_id", "cc"',
+        'ROCO_00001 , "PMC1_a.jpg", CC BY ',
+        " ROCO_00002, PMC8_b.jpg\t, NO-CC CODE\t",
+    )
+    texts["licences.txt"] = "\n".join([*lines, ""])
+    for name, text in texts.items():
+        (folder / name).write_bytes((mark + text).replace("\n", end).encode())
+    found = rows(tmp_path)
+    where = [f"train/captions.txt:{number}" for number in (2, 3)]
+    assert found == [row | {"where": place} for row, place in zip(before, where, strict=True)]
+
+
+def test_a_header_again_is_no_caption_of_roco(tmp_path: Path) -> None:
+    folder = roco_folder(tmp_path, "train", 1)
+    write(folder / "captions.txt", (folder / "captions.txt").read_text(encoding="utf-8") + "id\tcaption\n")
+    (bad,) = (row for row in open_source(tmp_path).rows() if isinstance(row, BadRow))
+    assert (bad.where, bad.reason) == ("train/captions.txt:3", "the header line again")
 
 
 # --- ROCOv2 -----------------------------------------------------------------------------------------------------------
