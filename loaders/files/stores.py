@@ -114,10 +114,11 @@ class Folder:
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """The lock of a folder, which ends with its process. Raises: BedsideError while another process holds it."""
-    with writing(folder):
-        make_folder(folder)
+    make_folder(folder)
+    path = folder / "lock"
+    with writing(path):  # the file of another user may be the only one there that may not be written
         try:
-            lock = filelock.FileLock(folder / "lock", timeout=0).acquire()
+            lock = filelock.FileLock(path, timeout=0).acquire()
         except filelock.Timeout:
             do = "Wait for it to end, or choose another workspace"
             raise BedsideError(folder, found=IN_USE, do=do) from None

@@ -17,8 +17,9 @@ import pytest
 from loaders.errors import BedsideError, InputError, MissingExtra
 from loaders.files import lease
 from loaders.files.bucket import Bucket, client
-from loaders.files.stores import Folder, Store
+from loaders.files.stores import Folder, Store, locked
 from tests.parts.google_store import GoogleStore
+from tests.parts.privileges import unprivileged
 from tests.parts.waiting import wait_until
 
 pytest.importorskip("s3fs", reason="needs the extra `s3`")
@@ -229,3 +230,16 @@ def _raises(check: Callable[[], None]) -> bool:
     except BedsideError:
         return True
     return False
+
+
+def test_a_lock_of_another_user_is_named(tmp_path: Path) -> None:
+    """In a folder of a group, only the lock that somebody's build left may not be written."""
+    folder = tmp_path / "work"
+    with locked(folder):
+        pass
+    (folder / "lock").chmod(0o444)
+    for place in (folder, *folder.parents[:3]):
+        place.chmod(0o777)
+    with pytest.raises(InputError, match="may not be written") as told, unprivileged(), locked(folder):
+        pass
+    assert told.value.where == str(folder / "lock")
