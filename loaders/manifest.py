@@ -207,6 +207,9 @@ class Manifest(_Part):
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(map(str, first["loc"]))
+            if first["type"] == "extra_forbidden":  # facts were added within one format, and may be again
+                found, expected = f"says {field}, which this Bedside does not know", "facts that it knows"
+                raise ReleaseError(path, found=found, expected=expected, do=_NEWER) from error
             raise ReleaseError(
                 path, found=f"{field}: {first['msg']}", expected="a complete manifest", do=_AGAIN
             ) from error
@@ -301,11 +304,24 @@ class Manifest(_Part):
             problems.append(
                 Problem(f"{NAME}: content_digest", self.content_digest, f"{digest}, from those of the splits")
             )
-        return problems + self._check_configs()
+        return problems + self._check_shards() + self._check_configs()
 
     def named_configs(self) -> list[Config]:
         """The configs, or the one that holds everything."""
         return self.configs or [Config(name="default", splits=order_splits(self.splits))]
+
+    def _check_shards(self) -> list[Problem]:
+        """Every data file is a shard of a split, and no shard of a split is left out."""
+        problems = []
+        listed = {name for name in self.files if name.startswith("data/")}
+        for split in order_splits(self.splits):
+            shards = self.shards(split)
+            expected = [f"data/{split}-{i:05d}-of-{len(shards):05d}.parquet" for i in range(len(shards))]
+            if shards != expected or not shards:
+                found = f"shards of {split}: {', '.join(shards) or 'none'}"
+                problems.append(Problem(f"{NAME}: files", found, "numbered 0 to n - 1 of n"))
+            listed.difference_update(shards)
+        return problems + [Problem(name, "belongs to no split", "a shard of a split") for name in sorted(listed)]
 
     def _check_configs(self) -> list[Problem]:
         where = f"{NAME}: configs"
@@ -355,6 +371,7 @@ class Manifest(_Part):
 
 
 _AGAIN = "Download or build the release again"
+_NEWER = "Install a newer version of Bedside"
 
 
 class ContentDigest:

@@ -117,7 +117,9 @@ def summarise(recipe: Recipe[Any], out: Path, manifest: Manifest) -> None:
         why = "; ".join(f"{reason} {count:,}" for reason, count in sorted(stage.excluded.items(), key=lambda i: -i[1]))
         stages.add_row(stage.name, stage.rows_in, stage.rows_out, sum(stage.excluded.values()), why)
     output.print(stages)
-    with understood(out, expected="a release as `bedside build` wrote it"):
+    with understood(
+        out, expected="a release as `bedside build` wrote it", do=f"`bedside verify {out}` lists what is wrong"
+    ):
         for part in recipe.summary(manifest):
             output.print(f"\n{part}" if isinstance(part, str) else _shown(part))
     output.print(f"Release: {out}   content {manifest.content_digest[:16]}…")

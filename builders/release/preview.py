@@ -68,7 +68,9 @@ def write_preview(
     splits = order_splits(manifest.splits)
     counts = Table("Rows", "split", ["rows"], [(name, [manifest.splits[name].rows]) for name in splits])
     stages = [[stage.name, stage.rows_in, stage.rows_out, _reasons(stage.excluded)] for stage in manifest.stages]
-    with understood(folder, expected="a release as `bedside build` wrote it"):
+    with understood(
+        folder, expected="a release as `bedside build` wrote it", do=f"`bedside verify {folder}` lists what is wrong"
+    ):
         return write_page(
             page,
             "builders/release/preview.html",
@@ -90,7 +92,9 @@ def entries(folder: Path, part: Preview, *, corpus: Corpus | None = None, rows: 
         read = read_rows(folder, manifest)
         return map(Upgrade.of(manifest, corpus.features, corpus.migrations, str(folder)), read) if corpus else read
 
-    with understood(folder, expected="a release as `bedside build` wrote it"):
+    with understood(
+        folder, expected="a release as `bedside build` wrote it", do=f"`bedside verify {folder}` lists what is wrong"
+    ):
         return [_shown(part, row, manifest.corpus) for row in _sample(read, manifest.key, part.first, rows, seed)]
 
 

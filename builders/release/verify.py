@@ -58,7 +58,6 @@ def verify(
     problems = [*manifest.check_files(folder), *manifest.check_counts()]
     damaged = {problem.where for problem in problems}
     sound = [name for name in manifest.files if name not in damaged]
-    problems += _check_names(manifest)
     try:
         features = datasets.Features._from_yaml_list(manifest.features)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -88,20 +87,6 @@ def verify(
     if CROISSANT in sound:
         problems += croissant.check(folder, manifest, card)
     return [*problems, *check_card(folder, manifest, card, tables=not other_rules)]
-
-
-def _check_names(manifest: Manifest) -> list[Problem]:
-    """Every data file is a shard of a split, and no shard of a split is left out."""
-    problems = []
-    listed = {name for name in manifest.files if name.startswith("data/")}
-    for split in order_splits(manifest.splits):
-        shards = manifest.shards(split)
-        expected = [f"data/{split}-{i:05d}-of-{len(shards):05d}.parquet" for i in range(len(shards))]
-        if shards != expected or not shards:
-            problems.append(Problem(f"{NAME}: files", f"shards of {split}: {shards}", "numbered 0 to n - 1 of n"))
-        listed.difference_update(shards)
-    problems += [Problem(name, "belongs to no split", "a shard of a split") for name in sorted(listed)]
-    return problems
 
 
 class _RowProblems:

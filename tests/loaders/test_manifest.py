@@ -34,7 +34,7 @@ def facts(**more: Any) -> dict[str, Any]:
         "content_digest": digest,
         "statistics": {"é": 0.1},
         "exclusions": {"rows": 1, "content_digest": ZERO},
-        "files": {},
+        "files": {"data/test-00000-of-00001.parquet": {"sha256": ZERO, "size": 1}},
         "stand_in": None,
     } | more
 
@@ -102,7 +102,11 @@ def test_a_manifest_cut_anywhere_is_refused(tmp_path: Path) -> None:
         (b'{"corpus": "3mdbench", ' + json.dumps(facts()).encode()[1:], "the key 'corpus' twice in one object"),
         (json.dumps(facts(format=2)).encode(), r"format 2 \(expected format 1\)\. Update Bedside"),
         (json.dumps(facts(corpus=3)).encode(), "corpus: Input should be a valid string"),
-        (json.dumps(facts(surprise=3)).encode(), "surprise: Extra inputs"),
+        (json.dumps(facts(surprise=3)).encode(), "says surprise, which this Bedside does not know .*Install a newer"),
+        (
+            json.dumps(facts(exclusions={"rows": 1, "content_digest": ZERO, "by": 3})).encode(),
+            "says exclusions.by, which",
+        ),
         (json.dumps(facts(features=[{"dtype": "string"}])).encode(), "features.0: .*a column without a name"),
         (json.dumps({k: v for k, v in facts().items() if k != "splits"}).encode(), "splits: Field required"),
         (json.dumps(facts(files={"a": {"sha256": "x", "size": 1}})).encode(), "files.a.sha256: String should match"),
@@ -174,6 +178,11 @@ def counted(*stages: tuple[int, int, int]) -> list[StageCount]:
         ({"exclusions": {"rows": 2, "content_digest": ZERO}}, "exclusions: 2 rows (expected the 1 that the stages"),
         ({"exclusions": {"rows": 0, "content_digest": ZERO}}, "exclusions: 0 rows (expected the 1 that the stages"),
         ({"content_digest": ZERO}, f"content_digest: {ZERO} (expected {content_digest({'test': ZERO})}, from those"),
+        ({"files": {}}, "files: shards of test: none (expected numbered 0 to n - 1 of n)"),
+        (
+            {"files": {"data/test-00002-of-00003.parquet": {"sha256": ZERO, "size": 1}}},
+            "files: shards of test: data/test-00002-of-00003.parquet (expected numbered",
+        ),
     ],
 )
 def test_counts_that_do_not_add_up_are_found(change: dict[str, Any], message: str) -> None:
