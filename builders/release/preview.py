@@ -95,14 +95,18 @@ def entries(folder: Path, part: Preview, *, corpus: Corpus | None = None, rows: 
     with understood(
         folder, expected="a release as `bedside build` wrote it", do=f"`bedside verify {folder}` lists what is wrong"
     ):
-        return [_shown(part, row, manifest.corpus) for row in _sample(read, manifest.key, part.first, rows, seed)]
+        return [_shown(part, row, manifest) for row in _sample(read, manifest.key, part.first, rows, seed)]
 
 
-def _shown(part: Preview, row: Row, corpus: str) -> Entry:
-    entry = part.show(row)
+def _shown(part: Preview, row: Row, manifest: Manifest) -> Entry:
+    try:
+        entry = part.show(row)
+    except InputError as error:  # such as that of a picture, which does not know whose it is
+        where = f"row {row[manifest.key]} of {manifest.corpus}"
+        raise InputError(where, found=error.found, expected=error.expected, do=error.do or "Build it again") from error
     if not isinstance(entry, Entry):
-        do = "Repair `show` of the preview in its recipe"
-        raise InputError(f"preview of {corpus}", found=f"a {type(entry).__name__} of a row", expected="an Entry", do=do)
+        found, do = f"a {type(entry).__name__} of a row", "Repair `show` of the preview in its recipe"
+        raise InputError(f"preview of {manifest.corpus}", found=found, expected="an Entry", do=do)
     return entry
 
 

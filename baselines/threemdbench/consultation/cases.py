@@ -88,7 +88,7 @@ def read_cases(
         try:
             cases[case_id] = _case(case_id, row, photos, None if cues is None else tuple(cues.get(case_id, ())), folder)
         except InputError as problem:
-            reason = f"{problem.reason} image" if isinstance(problem, ImageError) else problem.found
+            reason = f"image {problem.reason.replace('_', ' ')}" if isinstance(problem, ImageError) else problem.found
             invalid[case_id] = Invalid(case_id, reason)
     if cues is not None:
         _without_cues(cases, invalid, without or {})

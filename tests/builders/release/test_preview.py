@@ -8,6 +8,7 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -70,6 +71,14 @@ def test_a_release_that_was_changed_is_not_shown(photos: Path, tmp_path: Path) -
 def test_a_preview_that_shows_no_entry_is_told_and_not_called_a_broken_release(photos: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="preview of 3mdbench: a NoneType of a row .expected an Entry"):
         write_preview(photos, tmp_path / "page.html", replace(PREVIEW, show=lambda row: None))
+
+
+def test_a_picture_that_cannot_be_shown_is_told_with_its_row(photos: Path, tmp_path: Path) -> None:
+    def show(row: dict[str, Any]) -> Any:
+        return PREVIEW.show(row | {"image": {"bytes": row["image"]["bytes"][:400], "path": None}})
+
+    with pytest.raises(InputError, match=r"row \S+ of 3mdbench: cannot be decoded"):
+        write_preview(photos, tmp_path / "page.html", replace(PREVIEW, show=show))
 
 
 def test_columns_that_are_not_named_are_not_shown() -> None:
