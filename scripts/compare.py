@@ -14,7 +14,7 @@ from baselines.results.comparison import Compared, compare, conditions, read_run
 from baselines.results.conformance import Entry, State
 from baselines.results.published import Published, named, published, short
 from baselines.results.published_checks import PAPER, Check, checks
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from scripts.terminal.console import output, table
 from scripts.terminal.options import All, DifferentData
 from scripts.terminal.tables import short_digests
@@ -74,7 +74,8 @@ def command(
         _print_alone(alone)
     if len(shown) < len(pairs):
         more = " more" * bool(shown)
-        output.print(f"\n{len(pairs) - len(shown):,}{more} have no counterpart in the paper (--all, --json)")
+        left = how_many(len(pairs) - len(shown), f"number{more} has", f"numbers{more} have")
+        output.print(f"\n{left} no counterpart in the paper (--all, --json)")
 
 
 def _wanted(name: str, only: list[str]) -> bool:

@@ -57,9 +57,9 @@ def command(
         )
     )
     output.print(
-        f"From {min(FEW, len(cases))} cases with scripted replies; {CHARACTERS} characters per token, fewer in "
-        f"JSON. Models that reason or write more need more. Hours: {speed:g} tokens per second, {latency:g} s per "
-        f"request, {options.concurrency} concurrent dialogues.",
+        f"From {how_many(min(FEW, len(cases)), 'case')} with scripted replies; {CHARACTERS} characters per token, "
+        "fewer in JSON. Models that reason or write more need more. "
+        f"Hours: {speed:g} tokens per second, {latency:g} s per request, {options.concurrency} concurrent dialogues.",
         style="dim",
     )
     output.print()

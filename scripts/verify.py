@@ -36,7 +36,7 @@ def command(
         typer.echo(json.dumps(list(map(asdict, problems)), indent=1))
         return 1 if problems else 0
     if problems:
-        shown = table(f"{len(problems)} problem(s) in {source}", "where", "found", "expected")
+        shown = table(f"{how_many(len(problems), 'problem')} in {source}", "where", "found", "expected")
         for problem in problems:
             shown.add_row(problem.where, problem.found, problem.expected)
         output.print(shown)

@@ -21,7 +21,7 @@ from baselines.medlaybench_v.readability import FOREIGN, foreign
 from baselines.medlaybench_v.readability import measure as readability
 from baselines.results.run import Direction
 from baselines.statistics.resampling import Interval, bootstrap_ratios
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.medconceal import CATEGORIES, Task
 
 SCALES = {"proportion": (0.0, 1.0), "judge 0-2": (0.0, 2.0), "value categories (0-5)": (0.0, 5.0)}
@@ -277,7 +277,7 @@ def _conversation(judged: Sequence[JudgedEpisode]) -> list[Measure]:
         for episode in episodes
     ]
     others = sum(foreign(exchange.clinician) for episode in episodes for exchange in episode.exchanges)
-    note = f"{others} turns left out: they are {FOREIGN}" if others else ""
+    note = f"{how_many(others, 'turn')} left out as {FOREIGN}" if others else ""
     spoke = [int(bool(texts)) for texts in said]
     words = [fmean(len(text.split()) for text in texts) if texts else 0.0 for texts in said]
     ease = readability([" ".join(texts) for texts in said])["FRE"].tolist()

@@ -102,7 +102,7 @@ def _result(measure: Measure, task: Task, setting: str, row: str, cases: int, re
         table, group = "Table 6", GROUPS[task]
     else:
         talk = measure.name in _CONVERSATION or measure.name in STYLES[task]
-        table, group = (_TALK if talk else _MAIN)[task], f"{GROUPS[task]}, {cases} cases"
+        table, group = (_TALK if talk else _MAIN)[task], f"{GROUPS[task]}, {cases} case{'s' * (cases != 1)}"
     value, numerator, denominator = measure.value, sum(measure.over), sum(measure.under)
     counted = measure.unit == "proportion" and denominator > 0
     return Result(

@@ -48,7 +48,7 @@ from baselines.medconceal.patient import Spoken, texts_of
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.medconceal.record import Encounter, Episode, Findings, LeakCheck, Stopped, SubmittedFinding
 from baselines.medconceal.untrusted import heard
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.files.json_values import parse_json
 from loaders.files.opening import read_file
 from loaders.files.records import from_json, to_json
@@ -355,9 +355,11 @@ def _check_turns(told: _Line, where: str) -> None:
     if not count:
         raise InputError(where, found="no turns", expected="a list of turns")
     if told.participant and count > MOST_TURNS:
-        raise InputError(where, found=f"{count} turns", expected=f"at most {MOST_TURNS}")
+        raise InputError(where, found=how_many(count, "turn"), expected=f"at most {MOST_TURNS}")
     if told.task == "confirmation" and told.stopped == "clinician" and count < FEWEST_TURNS:
-        raise InputError(where, found=f"handed in after {count} turns", expected=f"at least {FEWEST_TURNS} turns")
+        raise InputError(
+            where, found=f"handed in after {how_many(count, 'turn')}", expected=f"at least {FEWEST_TURNS} turns"
+        )
 
 
 def _times(turns: Sequence[_Turn], where: str) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -89,7 +89,7 @@ class Pairs:
     @property
     def group(self) -> str:
         """What Table A5 calls them: "1000 test pairs"."""
-        return f"{len(self.rows)} {self.data.split} pairs"
+        return f"{len(self.rows)} {self.data.split} pair{'s' * (len(self.rows) != 1)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +301,8 @@ def told_of_empty(said: Sequence[Captions], record: RunRecord) -> tuple[list[str
         cut = sum(one.stop == "max_tokens" for one in empty)
         # As of a model that thinks first: the limit holds for its thoughts too.
         why = f", {cut:,} of them cut off at the limit {most}" if cut else ""
-        count = f"{len(empty):,} of {len(given):,} answers to the {register} prompt are empty{why}"
+        are = "is" if len(empty) == 1 else "are"
+        count = f"{len(empty):,} of {len(given):,} answers to the {register} prompt {are} empty{why}"
         if len(empty) == len(given):
             every.append(f"{count}, so that {TABLE} has no BERTScore and no FKGL of them")
         elif empty:
@@ -438,7 +439,7 @@ def _failures(cell: _Maker, captions: Mapping[str, Sequence[Caption]]) -> Iterat
         refused = sum(one.stop == "content_filter" for one in given)
         cut = sum(one.stop == "max_tokens" for one in given)
         empty = sum(not one.text for one in given)
-        why = f"{refused} answers were stopped by the provider's filter" if refused else ""
+        why = f"{how_many(refused, 'answer was', 'answers were')} stopped by the provider's filter" if refused else ""
         for column, count, note in (
             ("Truncated answers", cut, "in every score as they are"),
             ("Empty answers", empty, why),

@@ -25,7 +25,7 @@ from baselines.results.published import MODELS
 from baselines.results.run import Direction, Result, RunRecord
 from baselines.statistics.arrays import Floats, Ints
 from baselines.statistics.resampling import bootstrap_means
-from loaders.errors import InputError, MissingExtra
+from loaders.errors import InputError, MissingExtra, how_many
 from loaders.medlaybench_v import MODALITIES
 
 PAPER, TABLE, ALL_MODELS = "MedLayBench-V", "Figure A3 (caption)", "All models"
@@ -237,7 +237,7 @@ def _checked(expert: _Array, layman: _Array, modality: Sequence[str]) -> tuple[_
                 expected=f"({len(modality)}, D): one row a modality, and one D for both",
             )
     if len(modality) < 2:
-        raise InputError("embeddings", found=f"{len(modality)} pairs", expected="2 or more")
+        raise InputError("embeddings", found=how_many(len(modality), "pair"), expected="2 or more")
     for row, code in enumerate(modality):
         if code not in _NAMES:
             raise InputError(f"modality, row {row}", found=repr(code), expected="one of " + ", ".join(_NAMES))

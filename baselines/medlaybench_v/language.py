@@ -27,7 +27,7 @@ from baselines.medlaybench_v.wordnet import HOW_TO_GET_WORDNET, WordNet, find_wo
 from baselines.results.run import DataUsed, Direction, Result, RunRecord
 from baselines.statistics.arrays import Floats
 from baselines.statistics.resampling import bootstrap_means
-from loaders.errors import InputError, MissingExtra, ModelError
+from loaders.errors import InputError, MissingExtra, ModelError, how_many
 from loaders.files.records import GROWN, to_json
 
 PAPER = "MedLayBench-V"
@@ -239,9 +239,10 @@ def _readability(pairs: _Pairs) -> Iterator[tuple[_Column, Floats]]:
     for register, captions in pairs.captions.items():
         measured = readability.measure(captions)
         wordless = sum(not readability.has_word(caption) for caption in captions)
-        warning = f"{wordless} captions hold no word and score what textstat gives them" if wordless else ""
+        hold = "caption holds no word and scores", "captions hold no word and score"
+        warning = f"{how_many(wordless, *hold)} what textstat gives for that" if wordless else ""
         others = sum(map(readability.foreign, captions))
-        language = f"{others} captions are {readability.FOREIGN}" if others else ""
+        language = f"{how_many(others, 'caption is', 'captions are')} {readability.FOREIGN}" if others else ""
         for name, (label, unit, direction, note) in _FORMULAS.items():
             notes = "; ".join(filter(None, (note, warning, language)))
             column = partial(_in_table_1, setting=register, column=label, unit=unit, direction=direction, note=notes)

@@ -25,7 +25,7 @@ from baselines.results.sheets import UNFILLED, check_complete, rater_sheets, rea
 from baselines.statistics.agreement import cohen_kappa
 from baselines.statistics.printed import grimmer
 from baselines.statistics.resampling import bootstrap_means
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.manifest import ContentDigest
 
 PAPER, TABLE, GROUP = "MedLayBench-V", "Table 4", "human evaluation"
@@ -72,7 +72,8 @@ def write_sheets(
     hold hours of work.
     """
     if pairs < 2 or raters < 1:
-        raise InputError("sheet", found=f"{pairs} pairs, {raters} raters", expected="2 pairs and 1 rater at least")
+        found = f"{how_many(pairs, 'pair')}, {how_many(raters, 'rater')}"
+        raise InputError("sheet", found=found, expected="2 pairs and 1 rater at least")
     drawn = drawn_pairs(rows, pairs, seed)
     contents = rater_sheets(
         path, raters, COLUMNS, list(drawn), lambda name: {"pair": name, **drawn[name]}, seed=seed, stand_in=stand_in

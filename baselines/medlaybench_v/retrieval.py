@@ -26,7 +26,7 @@ from baselines.results.run import Result, RunRecord
 from baselines.statistics.arrays import Floats, Ints, cluster_index, exact_sums
 from baselines.statistics.resampling import Bootstrap, bootstrap_means, bootstrap_ratios
 from baselines.statistics.significance import benjamini_hochberg, mcnemar_exact
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.medlaybench_v import MODALITIES
 
 PAPER = "MedLayBench-V"
@@ -319,7 +319,8 @@ def _per_modality(run: _Run) -> list[Result]:
     codes = np.asarray(run.rows.modality)
     members = {name: np.flatnonzero(codes == code) for code, name in POOLED.items()}
     where = _four_pools(run.split)
-    small = [f"{name} has {len(chosen)} rows" for name, chosen in members.items() if len(chosen) < max(2, *run.ks)]
+    sizes = {name: len(chosen) for name, chosen in members.items()}
+    small = [f"{name} has {how_many(size, 'row')}" for name, size in sizes.items() if size < max(2, *run.ks)]
     if small:
         note = f"not computed: {', '.join(small)}, and the largest k is {max(run.ks)}"
         return [

@@ -15,6 +15,7 @@ from baselines.report.dialogues import PlayedRun, played
 from baselines.report.drawing import Curve, Event, over_turns
 from baselines.report.rows import Explored, Row, Said, Told
 from baselines.report.sections import Numbered, Section
+from loaders.errors import how_many
 from loaders.pages import render
 
 FACETS = ("concern category", "revealed", "setting", "problem")
@@ -90,7 +91,7 @@ def _row(number: int, row: PlayedCase[JudgedEpisode]) -> Row:
         },
         told=_findings(row.record),
         said=list(_said(episode)),
-        hidden=Told(f"What was hidden ({len(episode.categories)} concerns)", list(_hidden(episode))),
+        hidden=Told(f"What was hidden ({how_many(len(episode.categories), 'concern')})", list(_hidden(episode))),
         drawing=trace_svg(episode),
         drawn=f"Evidence of each concern by turn: {outcome}",
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping, 
 from pathlib import Path
 from typing import Any, TypeVar
 
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.files.cells import separator_of
 from loaders.files.disk import write_whole
 from loaders.files.opening import read_file
@@ -78,7 +78,7 @@ def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, s
         if any(row[len(columns) :]):  # of which cell the comma stands unquoted, nobody knows
             raise InputError(
                 where,
-                found=f"{len(row)} cells",
+                found=how_many(len(row), "cell"),
                 expected=f"{len(columns)}, one for each column",
                 do="Put quotes around a cell that holds the separator",
             )
@@ -176,7 +176,7 @@ def check_complete(
         if missing := [item for item in items if item not in own]:
             raise InputError(
                 f"rater {rater}, task {task}" if task else f"rater {rater}",
-                found=f"no {mark} of {len(missing):,} {kind}, the first {name(missing[0])}",
+                found=f"no {mark} of {len(missing):,} of {len(items):,} {kind}, the first {name(missing[0])}",
                 expected=f"all {len(items):,} {kind}",
                 do="Name the sheets of all raters, complete",
             )

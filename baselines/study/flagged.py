@@ -13,6 +13,7 @@ from baselines.study.design import TALKS, Design
 from baselines.study.keys import Erased, Keys
 from baselines.study.people import Person
 from baselines.study.tasks.task import Response
+from loaders.errors import how_many
 
 
 def flagged(connection: Connection, keys: Keys, design: Design, everybody: Sequence[Person]) -> dict[str, list[str]]:
@@ -37,7 +38,7 @@ def flagged(connection: Connection, keys: Keys, design: Design, everybody: Seque
         except Erased:
             pass
         if tools:
-            told.append(f"says a tool was used in {tools} cases")
+            told.append(f"says a tool was used in {how_many(tools, 'case')}")
     for responses in rated.values():
         for name, reasons in attention.flags(responses).items():
             found[name] += reasons

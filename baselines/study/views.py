@@ -281,7 +281,8 @@ def _talk(
     design = site.study.design
     shown = {**shared, **site.tasks[slot.task].page(item)}
     if slot.step == "chart":
-        following = f"Next: the conversation. You have {slot.allowed / 60:g} minutes; the clock starts then."
+        time = f"{slot.allowed / 60:g} minute{'s' * (slot.allowed != 60)}"
+        following = f"Next: the conversation. You have {time}; the clock starts then."
         return _shown("chart", replace(frame, title="The chart", following=following), **shown)
     said = at.said_in(connection, site.keys, slot)
     if slot.step == "findings":

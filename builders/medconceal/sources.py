@@ -21,7 +21,7 @@ from builders.medconceal.dumps import ENDINGS
 from builders.medconceal.measure import check_row
 from builders.pipeline.rows import Row
 from builders.samples import medconceal as bundled
-from loaders.errors import CHECK_PATH, InputError
+from loaders.errors import CHECK_PATH, InputError, how_many
 from loaders.files.bad_rows import BadRow
 from loaders.files.disk import write_whole
 from loaders.files.foreign import Columns, check_columns, columns_of, read_mapping
@@ -85,7 +85,7 @@ def open_source(
     if fields and not (text or "").startswith(OWN_CASES):
         raise InputError("--fields", found=f"a mapping for {text or 'composed cases'}", expected=f"{OWN_CASES}FILE")
     if synthetic is not None:
-        title = f"{synthetic:,} cases composed of the bundled ones, for load tests only"
+        title = f"{how_many(synthetic, 'case')} composed of the bundled ones, for load tests only"
         return _written(title, composed(synthetic, seed=seed), FOR_LOAD)
     assert text is not None
     if text == SAMPLE:
@@ -187,7 +187,7 @@ def _dumps(text: str) -> Dumps:
         if len(parts) == 1 and not is_there(parts[0]):
             raise InputError(parts[0], found="does not exist", expected="a folder of dumps", do=CHECK_PATH)
         if len(parts) != 2:
-            found = f"{len(parts)} file(s)" if parts else "nothing"
+            found = how_many(len(parts), "file") if parts else "nothing"
             raise InputError("--source", found=found, expected=f"{THREADS}DIR or {THREADS}SUBMISSIONS,COMMENTS")
         submissions, comments = parts[:1], parts[1:]
     for kind, paths in (("submissions", submissions), ("comments", comments)):

@@ -29,7 +29,7 @@ from builders.medconceal.chains import (
 from builders.medconceal.dumps import LINES, records
 from builders.pipeline.rows import Row
 from builders.pseudonyms import pseudonym
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.files.bad_rows import BadRow
 from loaders.files.disk import make_folder, scratch, writing
 from loaders.files.paths import is_there
@@ -347,7 +347,7 @@ def _row(base: sqlite3.Connection, name: str, reference: str, key: bytes) -> Row
         chain = longest_chain(post, [Comment(*one) for one in found])
         if len(chain) < MIN_TURNS:
             reason = "chain too short" if chain else "no comment of a verified clinician"
-            refused = (reason, f"{len(chain)} turns of at least {MIN_TURNS}" if chain else "")
+            refused = (reason, f"{how_many(len(chain), 'turn')} of at least {MIN_TURNS}" if chain else "")
     text, turns = _original_text(post), [_original_text(comment) for comment in chain]
     edited: list[Post | Comment] = [post, *chain] if refused is None else []
     return {

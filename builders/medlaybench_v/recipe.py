@@ -321,7 +321,7 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
     yield by_split("Lay captions", "status", statistics["status_by_split"], splits)
     if judged := statistics["gates"].get(JUDGE):
         kept, undecided = judged["passed"], judged["doubtful"]
-        yield f"The judge found every fact kept in {kept:,} texts of the model, and left {undecided:,} open."
+        yield f"The judge found every fact kept in {how_many(kept, 'text')} of the model, and left {undecided:,} open."
         if undecided and not kept:
             yield (
                 "It decided about none of those that stand: a model that does not answer in the form that it is asked "

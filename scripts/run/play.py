@@ -20,7 +20,7 @@ from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import Played, Prices, play_run
 from baselines.results.run import WRITTEN, DataUsed, ModelUsed, RunRecord, because
 from baselines.threemdbench.consultation.names import family
-from loaders.errors import InputError, ModelError
+from loaders.errors import InputError, ModelError, how_many
 from loaders.models.chat import open_model
 from loaders.models.messages import EFFORTS
 from loaders.models.prompts import Prompts as Texts
@@ -336,7 +336,7 @@ def _tell(played: Played[Any], out: Path) -> None:
         output.print(shown)
     usage = played.usage
     if usage.asked or usage.replayed:
-        output.print(f"{usage.asked:,} new answers, {usage.replayed:,} reused from {out}")
+        output.print(f"{how_many(usage.asked, 'new answer')}, {usage.replayed:,} reused from {out}")
     output.print()
     for (role, stop), count in sorted(played.silenced.items()):
         warn(f"{role}: {count:,} of {played.spent[role].requests:,} answers {_SILENCED[stop]}")

@@ -98,7 +98,7 @@ def _print(results: Sequence[Result], out: Path, instead: Mapping[str, str] | No
         return
     first = headline(results, instead)
     output.print(headline_table("Headline numbers", [(_name(result), result) for result in first]))
-    output.print(f"{len(results) - len(first):,} more numbers: {out / 'results.csv'}\n")
+    output.print(f"{how_many(len(results) - len(first), 'more number')}: {out / 'results.csv'}\n")
 
 
 def _name(result: Result) -> str:

@@ -168,7 +168,7 @@ def test_own_numbers_without_counterpart_are_counted_and_shown_on_demand(tmp_pat
     cells = results(["Table 5"], found)
     write_run(tmp_path, found, [*cells, replace(cells[0], split_or_group="test; one pool")])
     assert execute(["compare", str(tmp_path)]) == 0
-    assert "1 more have no counterpart" in capsys.readouterr().out
+    assert "1 number more has no counterpart" in capsys.readouterr().out
     assert execute(["compare", str(tmp_path), "--all", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)) == 5
 

@@ -68,7 +68,7 @@ def test_captions_in_another_script_are_told(tmp_path: Path, capsys: pytest.Capt
         == 0
     )
     told = " ".join(capsys.readouterr().err.split())
-    assert told.count("Layman: 1 captions are mostly in other letters than Latin ones") == 2 and "Expert:" not in told
+    assert told.count("Layman: 1 caption is mostly in other letters than Latin ones") == 2 and "Expert:" not in told
 
 
 def test_turns_in_another_script_and_empty_ones_are_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,7 +26,7 @@ from baselines.threemdbench.consultation.physicians import (
     told,
 )
 from baselines.threemdbench.consultation.record import Case
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.pages import small_jpeg
 from loaders.threemdbench import NAMES
 
@@ -51,7 +51,7 @@ class Diagnosis:
         if design.setting not in (*SETTINGS, BOTH):
             raise InputError("study.yaml, setting", found=repr(design.setting), expected=", ".join((*SETTINGS, BOTH)))
         if len(cases) < 2:
-            raise InputError("study", found=f"{len(cases)} cases that can be shown", expected="2 or more")
+            raise InputError("study", found=f"{how_many(len(cases), 'case')} that can be shown", expected="2 or more")
         numbers = case_numbers(cases)
         settings = SETTINGS if design.setting == BOTH else (design.setting,)
         items = tuple(

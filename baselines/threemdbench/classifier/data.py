@@ -17,7 +17,7 @@ import datasets
 from PIL import Image
 
 from baselines.results.run import DataUsed
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.files.image_files import image_files, linked_folders
 from loaders.files.images import image_bytes, open_image
 from loaders.files.opening import digest_of
@@ -99,9 +99,10 @@ class Labelled:
         """Raises InputError if a class of the split has no training photo; `trained` counts them by class."""
         never = [self.classes[at] for at, count in enumerate(self.counts(split)) if count and not trained[at]]
         if never:
+            several = how_many(len(never), "class", "classes")
             raise InputError(
                 f"{self.corpus}, {split}",
-                found=f"photos of {len(never)} classes without a training photo: {', '.join(never)}",
+                found=f"photos of {several} without a training photo: {', '.join(never)}",
                 expected="a training photo of every class",
                 do="Pass --allow-untrained to continue; these photos then count as errors",
             )

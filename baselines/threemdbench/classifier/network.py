@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from loaders.errors import InputError, MissingExtra, ModelError
+from loaders.errors import InputError, MissingExtra, ModelError, how_many
 from loaders.files.opening import open_by_number
 from loaders.models.encoders_hub import hub_file
 from loaders.models.encoders_torch import file_digest, loaded, revision
@@ -208,7 +208,7 @@ def _load(name: str, module: Any, path: Path) -> None:
     if absent or unfit:
         raise ModelError(
             name,
-            found=f"{path.name} lacks {len(absent)} tensors and has {len(unfit)} that do not match: "
+            found=f"{path.name} lacks {how_many(len(absent), 'tensor')} and has {len(unfit)} of another shape: "
             + ", ".join((absent + unfit)[:3]),
             expected="weights of this architecture",
         )

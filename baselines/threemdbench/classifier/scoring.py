@@ -171,7 +171,7 @@ class Scoring:
             return cells
         cells.append(self._cell("Macro F1", boot, 1, table="Table 8", group=_SPLIT, row=row, setting=setting))
         if row in NETWORKS and setting == FINE_TUNED:
-            cases = f"{self.labelled.data.split} ({len(self.truth)} cases)"
+            cases = f"{self.labelled.data.split} ({len(self.truth)} case{'s' * (len(self.truth) != 1)})"
             own = "fine-tuned on the train part"
             cells.append(self._cell("F1", boot, 2, table="Table 5", group=cases, row=row, setting=own))
         return cells

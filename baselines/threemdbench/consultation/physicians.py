@@ -24,7 +24,7 @@ from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.diagnosis import extracted, first_name
 from baselines.threemdbench.consultation.names import PAPER, doctor_name
 from baselines.threemdbench.consultation.record import Case, Consultation
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.models.prompts import read_prompts
 from loaders.threemdbench import NAMES
 
@@ -63,9 +63,8 @@ def write_sheets(
         raise InputError("setting", found=repr(setting), expected="one of " + ", ".join(SETTINGS))
     chosen = one_a_diagnosis(cases, seed)
     if len(chosen) < 2 or raters < 1:
-        raise InputError(
-            "sheet", found=f"{len(chosen)} cases, {raters} raters", expected="2 cases and 1 rater at least"
-        )
+        found = f"{how_many(len(chosen), 'case')}, {how_many(raters, 'rater')}"
+        raise InputError("sheet", found=found, expected="2 cases and 1 rater at least")
     numbers = case_numbers(chosen)
 
     def row(case: Case) -> dict[str, str]:
@@ -132,7 +131,7 @@ def read_sheets(paths: Sequence[Path]) -> Physicians:
             reasons.add(row.get("stand_in", ""))
     cases = tuple(sorted({case for named in given.values() for case in named}))
     if len(cases) < 2:
-        found = f"{len(cases)} cases"
+        found = how_many(len(cases), "case")
         raise InputError(", ".join(map(str, paths)) or "sheets", found=found, expected="2 or more")
     check_complete(given, cases, "diagnosis", "cases")
     named_by = {rater: tuple(by_case[case] for case in cases) for rater, by_case in given.items()}

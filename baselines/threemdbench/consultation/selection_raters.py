@@ -32,7 +32,7 @@ from baselines.threemdbench.consultation.diagnosis import is_none
 from baselines.threemdbench.consultation.prompts import read_prompts as consultation_prompts
 from baselines.threemdbench.consultation.prompts import rubric_items
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Consultation
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.models.prompts import read_prompts
 
 COLUMNS = (
@@ -193,7 +193,7 @@ def read_sheets(paths: Sequence[Path]) -> Annotations:
     dialogues = tuple(sorted({key for rated in given.values() for key in rated}))
     if len(dialogues) < 2:
         raise InputError(
-            ", ".join(map(str, paths)) or "sheets", found=f"{len(dialogues)} dialogues", expected="2 or more"
+            ", ".join(map(str, paths)) or "sheets", found=how_many(len(dialogues), "dialogue"), expected="2 or more"
         )
     check_complete(given, dialogues, "annotation", "dialogues", name=lambda key: f"of case {key[1]}")
     return Annotations(

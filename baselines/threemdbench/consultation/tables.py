@@ -327,7 +327,8 @@ class _Run:
         group: str | None = None,
         **more: Any,
     ) -> Result:
-        whole = f"{self.record.data.split} ({len({played.case_id for played in self.consultations})} cases)"
+        cases = len({played.case_id for played in self.consultations})
+        whole = f"{self.record.data.split} ({cases} case{'s' * (cases != 1)})"
         return Result(
             paper=PAPER, table=table, row=doctor_name(self.record), setting=setting_name(self.consultations[0].setting),
             column=column, split_or_group=whole if group is None else group, value=value, unit=unit,

@@ -15,7 +15,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from builders.medlaybench_v.words.terms import KINDS, POS, Term
-from loaders.errors import CHECK_WHOLE, InputError
+from loaders.errors import CHECK_WHOLE, InputError, how_many
 from loaders.files.bad_rows import BadRow, check_bad
 from loaders.files.cells import cell_text
 from loaders.files.opening import blocks_of, digest_of, open_file, read_file
@@ -243,7 +243,7 @@ def _rrf(
                     raise BadRow(
                         where,
                         reason="another number of cells than the layout",
-                        found=f"{len(cells) - 1} cells, the first is {cells[0][:20]!r}",
+                        found=f"{how_many(len(cells) - 1, 'cell')}, the first is {cells[0][:20]!r}",
                         expected=f"{columns} cells that each end in '|', the first a CUI such as C0000005",
                         do="Fetch the file again if this is its last line: it was cut off",
                     )

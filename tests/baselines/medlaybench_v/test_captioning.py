@@ -329,7 +329,7 @@ def test_truncated_empty_and_refused_answers_are_counted() -> None:
     assert (truncated.numerator, truncated.denominator) == (1, 3)
     assert truncated.value == pytest.approx(100 / 3)
     assert (empty.numerator, empty.denominator) == (2, 3)
-    assert empty.note == "1 answers were stopped by the provider's filter"
+    assert empty.note == "1 answer was stopped by the provider's filter"
     assert cells["Layman prompt", "Truncated answers"].value == cells["Layman prompt", "Empty answers"].value == 0
     assert cells["Expert prompt vs Expert reference", "BERTScore"].note == "2 empty answers score 0"
 

@@ -241,7 +241,7 @@ def test_projection_of_nothing_to_show_is_refused() -> None:
         (EXPERT, LAYMAN[:, :1], CODES, "layman embeddings: shape (4, 1)"),
         (EXPERT[0], LAYMAN, CODES, "expert embeddings: shape (2,)"),
         (EXPERT, LAYMAN, CODES[:3], "expert embeddings: shape (4, 2)"),
-        (EXPERT[:1], LAYMAN[:1], CODES[:1], "1 pairs"),
+        (EXPERT[:1], LAYMAN[:1], CODES[:1], r"1 pair "),
         (EXPERT, LAYMAN, ["DRCT", "DRCT", "MRI", "DRCO"], "modality, row 2: 'MRI'"),
         (EXPERT, LAYMAN, ["DRCT", "DRCT", None, "DRCO"], "modality, row 2: None"),
         (EXPERT, LAYMAN * [[1], [np.nan], [1], [1]], CODES, "layman embeddings, row 1: a vector that is not finite"),

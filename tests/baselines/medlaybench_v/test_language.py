@@ -201,7 +201,7 @@ def test_a_caption_without_a_word_is_counted_and_reported() -> None:
         [*ROWS[:3], ROWS[3] | {"split": "train", "layman_caption": "(…)"}], learned={}, resamples=10
     ).results
     cells = _cells(results)
-    assert cells["Layman", "FKGL", "Train"].note == "1 captions hold no word and score what textstat gives them"
+    assert cells["Layman", "FKGL", "Train"].note == "1 caption holds no word and scores what textstat gives for that"
     assert cells["Expert", "FKGL", "Train"].note == ""
     assert cells["Layman", "FKGL", "Train"].n == 4
 

@@ -101,7 +101,7 @@ def _rewrite(path: Path, found: list[dict[str, str]], delimiter: str) -> None:
     ("found", "options", "message"),
     [
         (rows(5), {"pairs": 6}, "6, of 5 rows"),
-        (rows(5), {"pairs": 1}, "1 pairs"),
+        (rows(5), {"pairs": 1}, "1 pair, "),
         (
             [*rows(5), {"image_id": "x", "expert_caption": "a", "layman_caption": " "}],
             {"pairs": 3},
@@ -204,7 +204,10 @@ GOOD = (5, 4, 3, 2)
         ([("", "P1", GOOD), ("R1", "P2", GOOD)], "row 2: no rater"),
         ([("R1", "", GOOD)], "row 2: no pair"),
         ([("R1", "P1", GOOD), ("R1", "P1", GOOD)], "row 3: pair P1 of rater R1 again"),
-        ([("R1", "P1", GOOD), ("R1", "P2", GOOD), ("R2", "P2", GOOD)], "rater R2: no rating of 1 pairs, the first P1"),
+        (
+            [("R1", "P1", GOOD), ("R1", "P2", GOOD), ("R2", "P2", GOOD)],
+            "rater R2: no rating of 1 of 2 pairs, the first P1",
+        ),
         ([("R1", "P1", GOOD), ("R2", "P1", GOOD)], "1 pair"),
         ([], "no filled row"),
     ],

@@ -390,7 +390,7 @@ def test_a_class_whose_training_photos_are_all_broken_has_none(
     for number in range(2):
         (photos / "train" / "broken" / f"{number}.jpg").write_bytes(b"torn %d" % number)
     assert train(photos, tmp_path / "run", "--epochs", 1) == 2
-    assert "photos of 1 classes without a training photo: broken" in told(capsys)
+    assert "photos of 1 class without a training photo: broken" in told(capsys)
     assert train(photos, tmp_path / "run", "--epochs", 1, "--allow-untrained") == 0
 
 

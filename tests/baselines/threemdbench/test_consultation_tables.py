@@ -99,7 +99,7 @@ def test_failed_assessments_are_left_out_of_the_means_and_reported() -> None:
     criterion = found["Table 6", "Criterion 4.1", "test (2 cases)"]
     assert (criterion.value, criterion.n, criterion.unit) == (1, 1, "mean of 0/1/2")
     assert found["Table 5", "Assessment failed", "test (2 cases)"].value == 50
-    nothing = cells(results([made[1]], record(), resamples=20))["Table 6", "Criterion 4.1", "test (1 cases)"]
+    nothing = cells(results([made[1]], record(), resamples=20))["Table 6", "Criterion 4.1", "test (1 case)"]
     assert nothing.value is None and nothing.note
 
 
