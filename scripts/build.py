@@ -18,7 +18,7 @@ from loaders.files.bucket import Bucket, is_address
 from loaders.files.disk import beside
 from loaders.files.json_values import understood
 from loaders.manifest import KEPT, Manifest
-from scripts.terminal.console import errors, output, table
+from scripts.terminal.console import errors, output, table, warn
 from scripts.terminal.engines import Engines
 from scripts.terminal.options_of import options_of
 from scripts.terminal.progress import Bars
@@ -82,8 +82,8 @@ def run(recipe: Recipe[Any], options: Options, place: Place) -> None:
         raise _mistake(recipe, error) from error
     manifest = Manifest.read(place.out)  # as `info` shows it, in the order of the file
     summarise(recipe, place.out, manifest)
-    for sentence in waiting:
-        output.print(sentence)
+    for sentence in waiting:  # with --quiet as warnings: a withdrawn key that is mistyped leaves a person's row there
+        (warn if output.quiet else output.print)(sentence)
     out = shlex.quote(str(place.out))
     output.print("Next:")
     output.print(f"  bedside verify {out}")

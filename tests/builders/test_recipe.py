@@ -201,6 +201,17 @@ def test_a_withdrawn_key_that_is_excluded_already_is_told_with_the_reason(tmp_pa
     ]
 
 
+def test_a_withdrawn_key_without_a_row_is_told_though_the_build_is_quiet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "captions.csv").write_text("id,caption,licence\na,Renal cyst.,CC0\n")
+    (tmp_path / "withdrawn.txt").write_text("nobody\n")
+    words = ["--captions", str(tmp_path / "captions.csv"), "--withdrawn", str(tmp_path / "withdrawn.txt")]
+    assert execute(["build", "medlaybench-v", *words, "--out", str(tmp_path / "out"), "--quiet"]) == 0
+    said = capsys.readouterr()
+    assert said.out == "" and "mistyped): nobody " in " ".join(said.err.split()) + " "
+
+
 def test_an_empty_list_of_withdrawn_rows(tmp_path: Path) -> None:
     (tmp_path / "withdrawn.txt").write_text("\n", encoding="utf-8")
     options = Options(captions="sample", withdrawn=tmp_path / "withdrawn.txt")
