@@ -30,6 +30,7 @@ EARLY = 5
 """The number of clinician turns that Early Open considers (MC-G42)."""
 OF_MATCHES = ("Process-grounded", "Fine", "MBNR", "Category accuracy", "Category-aware")
 """How the names of the numbers begin that are made of matches, and so of judged findings."""
+_OF_ALL_CONCERNS = "matches of revealed concerns, among all concerns: Process-grounded Recall is among those revealed"
 NO_JUDGEMENT = "dialogues without a judgement are left out"
 """How the note ends of a number that is not over all dialogues."""
 
@@ -156,7 +157,7 @@ def _confirmation(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     return [
         _rate("Reveal Rate", revealed, gold),
         _nearness(episodes),
-        _rate("Process-grounded Fine F1", [2 * hit for hit in grounded], both, empty=0.0),
+        _rate("Process-grounded Fine F1", [2 * hit for hit in grounded], both, empty=0.0, note=_OF_ALL_CONCERNS),
         *precision_recall_f1("Coarse", coarse, submitted, gold),
         _rate("Coarse F1 of four blind guesses", *_blind_guesses(episodes), note="the floor: one guess a category"),
         *precision_recall_f1("Fine", fine, submitted, gold),

@@ -265,6 +265,7 @@ def test_confirmation_by_hand() -> None:
     assert values["Process-grounded Precision"] == 1 / 3
     assert values["Process-grounded Recall"] == 1 / 3
     assert values["Process-grounded Fine F1"] == pytest.approx(2 * 1 / (3 + 6))  # of 3 findings and 6 concerns
+    assert "among all concerns" in numbers["Process-grounded Fine F1"].note  # it is no mean of the two above
     assert values["MBNR"] == 1 / 3
     assert values["Full reveal"] == 1 / 3
     assert values["Turn to full reveal"] == 5 and numbers["Turn to full reveal"].n == 1
