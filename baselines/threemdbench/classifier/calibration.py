@@ -75,7 +75,17 @@ def bootstrap_ece(
     gaps[:, BINS] = 1
     sums = resampled_sums(gaps, resamples=resamples, seed=seed, clusters=clusters)
     units = len(labels) if clusters is None else len(set(clusters))
-    return Bootstrap(_ece(gaps.sum(axis=0)[None]), _ece(sums)[:, None], (0, 1), units)
+    return _MeanGap(_ece(gaps.sum(axis=0)[None]), _ece(sums)[:, None], (0, 1), units)
+
+
+class _MeanGap(Bootstrap):
+    """A mean of absolute gaps grows with every scatter, that of resampling too: of small gaps, the percentiles may all
+    lie above the estimate. The interval then reaches down to it."""
+
+    def interval(self) -> Floats:
+        bounds = super().interval()
+        bounds[:, 0] = np.minimum(bounds[:, 0], self.estimates)
+        return bounds
 
 
 def _ece(sums: Floats) -> Floats:

@@ -206,6 +206,15 @@ def test_ece_by_hand() -> None:
     assert found[0].high == pytest.approx(0.6)  # a confidence on the edge of two bins belongs to the lower one
 
 
+def test_the_interval_of_a_small_ece_holds_it() -> None:
+    # Four confidences, as often right as they say: hardly a gap, but one in every resample.
+    confidence = np.repeat([0.55, 0.65, 0.85, 0.95], 40)
+    wrong = np.concatenate([np.arange(40) >= round(40 * share) for share in confidence[::40]]).astype(np.int64)
+    found = bootstrap_ece(np.stack([confidence, 1 - confidence], axis=1), wrong, resamples=200, seed=0)
+    value, (low, high) = found.estimate()
+    assert value < np.quantile(found.replicates, 0.025) and low == value and high > 0.05
+
+
 def test_logits_are_divided_by_the_temperature() -> None:
     logits = np.array([[0.0, np.log(9)]])  # 1 : 9, and at a temperature of 2 the roots of both
     assert probabilities(logits)[0].tolist() == pytest.approx([1 / 10, 9 / 10])
