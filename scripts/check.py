@@ -48,6 +48,16 @@ def _openings(
     models: list[str], encoders: list[str], base_url: list[str]
 ) -> Iterator[tuple[str, Callable[[], object]]]:
     for name in dict.fromkeys(models):
-        yield name, partial(open_model, name, base_url=tuple(base_url))
+        yield name, partial(_open_chat, name, tuple(base_url))
     for name in dict.fromkeys(encoders):
         yield name, partial(open_encoder, name)
+
+
+def _open_chat(name: str, base_url: tuple[str, ...]) -> None:
+    """Open a chat model; the scripted agents of dialogues are at hand."""
+    from baselines.medconceal.agents import BY_ROLE as PATIENTS
+    from baselines.threemdbench.consultation.agents import BY_ROLE as CONSULTATIONS
+
+    agents = {f"scripted/{agent}" for roles in (PATIENTS, CONSULTATIONS) for role in roles.values() for agent in role}
+    if name not in agents:
+        open_model(name, base_url=base_url)

@@ -34,6 +34,12 @@ def test_all_that_is_missing_is_told_at_once(capsys: pytest.CaptureFixture[str])
     assert "expected models to check" in " ".join(capsys.readouterr().err.split())
 
 
+def test_scripted_agents_of_dialogues_are_at_hand(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["check", "scripted/keyword", "scripted/expert", "scripted/echo"]) == 0
+    assert capsys.readouterr().out.count("can be opened") == 3
+    assert execute(["check", "scripted/nobody"]) == 1
+
+
 def test_vllm_without_package_or_address_is_told_before_the_first_question(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match="not installed.*--base-url or VLLM_BASE_URL"):
