@@ -333,7 +333,7 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
     )
     across = {kind: n for kind, n in statistics.get("across_splits", {}).items() if n}
     if across:
-        told = ", ".join(f"{n:,} {kind}" for kind, n in across.items())
+        told = ", ".join(how_many(n, kind.removesuffix("s")) for kind, n in across.items())
         yield f"In more than one split of the source: {told}. Who trains on one split knows them in the other."
 
 

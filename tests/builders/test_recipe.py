@@ -285,3 +285,11 @@ def test_the_pictures_of_the_samples_pass_no_encoder() -> None:
     for path in pictures:
         with suppress(ImageError):  # some are broken, so that a build has something to leave out
             assert clean_bytes(path)[0][-64:] in path.read_bytes(), path
+
+
+def test_one_caption_in_two_splits_is_told_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = "id,caption,split,licence\na,Renal cyst.,train,CC0\nb,Renal cyst.,test,CC0\n"
+    (tmp_path / "captions.csv").write_text(table)
+    words = ["medlaybench-v", "--captions", str(tmp_path / "captions.csv"), "--out", str(tmp_path / "out")]
+    assert execute(["build", *words]) == 0
+    assert "In more than one split of the source: 1 caption. " in " ".join(capsys.readouterr().out.split())
