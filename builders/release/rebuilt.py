@@ -143,9 +143,10 @@ def told(found: Rebuilt) -> Iterator[str]:
     yield f"{same}: digest {digests[0][:16]}…, rebuilt {digests[1][:16]}…"
     yield f"files: {found.same_files} identical, {len(found.files)} different"
     versions = versions_in_words(found.versions)
-    unexplained = (
-        f"NOT EXPLAINED: {f'other library versions ({versions})' if versions else 'find out what it depends on'}"
-    )
+    commits = [(one.a, one.b) for one in found.difference.facts if one.where == "code.commit" and one.a and one.b]
+    causes = [f"another commit ({str(before)[:12]}, now {str(now)[:12]})" for before, now in commits]
+    causes += [f"other library versions ({versions})"] if versions else []
+    unexplained = f"NOT EXPLAINED: {' or '.join(causes) or 'find out what it depends on'}"
     yield from (f"  {file.name}: {file.why or unexplained}" for file in found.files)
     if versions:
         yield f"versions: {versions}"

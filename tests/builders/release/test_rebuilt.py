@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import datasets
 import pyarrow.parquet as pq
 import pytest
 
+from builders.release.diff import Change
 from builders.release.rebuilt import OtherFile, Rebuilt, compare, told
 from loaders.manifest import Manifest, Source, file_digest
 from tests.parts.small_release import FEATURES, row, rows, write_small
@@ -59,6 +61,14 @@ def test_other_bytes_of_the_same_library_are_not_explained(published: Path, tmp_
     found = again(published, tmp_path, writer="parquet-cpp-arrow", versions={"bedside": "0.1.0", "pyarrow": "21"})
     assert found.same_content and not found.proved
     assert any("NOT EXPLAINED: other library versions (pyarrow none, now 21)" in line for line in told(found))
+
+
+def test_another_commit_is_named_before_the_libraries(published: Path, tmp_path: Path) -> None:
+    found = again(published, tmp_path, writer="parquet-cpp-arrow", versions={"bedside": "0.1.0", "pyarrow": "21"})
+    other = Change("code.commit", "a" * 40, "b" * 40)
+    found = replace(found, difference=replace(found.difference, facts=[*found.difference.facts, other]))
+    cause = "another commit (aaaaaaaaaaaa, now bbbbbbbbbbbb) or other library versions (pyarrow none, now 21)"
+    assert any(line.endswith(f"NOT EXPLAINED: {cause}") for line in told(found))
 
 
 def test_other_shards_are_not_explained(published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
