@@ -319,8 +319,9 @@ def _per_modality(run: _Run) -> list[Result]:
     codes = np.asarray(run.rows.modality)
     members = {name: np.flatnonzero(codes == code) for code, name in POOLED.items()}
     where = _four_pools(run.split)
-    sizes = {name: len(chosen) for name, chosen in members.items()}
-    small = [f"{name} has {how_many(size, 'row')}" for name, size in sizes.items() if size < max(2, *run.ks)]
+    sizes = [len(chosen) for chosen in members.values()]
+    named = zip(members, sizes, strict=True)
+    small = [f"{name} has {how_many(size, 'row')}" for name, size in named if size < max(2, *run.ks)]
     if small:
         note = f"not computed: {', '.join(small)}, and the largest k is {max(run.ks)}"
         return [
@@ -331,7 +332,6 @@ def _per_modality(run: _Run) -> list[Result]:
         ]
     pools = [run.hits(chosen) for chosen in members.values()]
     keys = pools[0]  # every pool has the same numbers in the same order
-    sizes = [len(chosen) for chosen in members.values()]
     every = np.concatenate(list(members.values()))
     articles, count = run.articles(every), len(pools)
     hits = np.zeros((len(every), len(keys), count))
