@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import gc
 import hashlib
+import os
 import pickle
 import sys
 from collections.abc import Iterator
@@ -178,11 +179,11 @@ class Reach:
     files: set[Path] = field(default_factory=set)
     folders: set[Path] = field(default_factory=set)
     _places: _Places = field(default_factory=lambda: _Places())
+    _tried: set[str] = field(default_factory=set)  # names that were looked for as modules; most of them are none
 
     def add_definition(self, module: str, name: str) -> None:
         """Add a function, class or value at the top level of a module, with everything that it can reach."""
-        source = self._source(module)
-        if source is None or f"{module}:{name}" in self.parts:
+        if f"{module}:{name}" in self.parts or (source := self._source(module)) is None:
             return
         if name and name not in source.named:
             self.add_module(module)
@@ -202,8 +203,10 @@ class Reach:
         waiting = [module]
         while waiting:
             name = waiting.pop()
-            source = self._source(name)
-            if source is not None and name not in self.parts:
+            if name in self._tried:
+                continue
+            self._tried.add(name)
+            if source := self._source(name):
                 self.parts[name] = source.whole.text
                 self._add_place(source)
                 waiting += source.whole.imports
@@ -219,10 +222,8 @@ class Reach:
         folder = source.path.parent
         if source.package and folder not in self.folders:
             self.folders.add(folder)
-            for path in _data_of(folder):
-                self.parts[f"{source.package}/{path.relative_to(folder).as_posix()}"] = _bytes_digest(
-                    path, *_stamp(path)
-                )
+            for name, path in _data_of(folder):
+                self.parts[f"{source.package}/{name}"] = _bytes_digest(path, *_stamp(path))
                 self.files.add(path)
             self.add_module(source.package)
 
@@ -337,14 +338,15 @@ def _plugins() -> frozenset[str]:
     )
 
 
-def _data_of(folder: Path) -> Iterator[Path]:
-    """The data of a package: files in its folder, and in subfolders that are not packages themselves."""
-    for path in sorted(folder.iterdir()):
-        if path.is_dir():
-            if path.name != "__pycache__" and not (path / "__init__.py").is_file():
-                yield from _data_of(path)
-        elif path.suffix not in (".py", ".pyc", *_PAGES):
-            yield path
+def _data_of(folder: Path) -> Iterator[tuple[str, Path]]:
+    """The data of a package, by name: files in its folder, and in subfolders that are not packages themselves."""
+    for entry in os.scandir(folder):  # which knows what is a folder: to ask of each path takes half of all the time
+        path = folder / entry.name
+        if entry.is_dir():
+            if entry.name != "__pycache__" and not (path / "__init__.py").is_file():
+                yield from ((f"{entry.name}/{name}", inside) for name, inside in _data_of(path))
+        elif not entry.name.endswith((".py", ".pyc", *_PAGES)):
+            yield entry.name, path
 
 
 @cache

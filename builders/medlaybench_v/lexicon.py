@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from builders.licences import UNKNOWN
@@ -18,6 +18,12 @@ ALL, ONTOLOGY = "all", "onto"
 # Span of a concept that the record names but no words of the caption stand for.
 NOWHERE = -1
 _MODALITY_NAMES = {cui: modality.name for modality in MODALITIES for cui in modality.cuis}
+
+
+@lru_cache(maxsize=2)
+def compiled(terms: tuple[Term, ...]) -> Drafter:
+    """Terms ready to be matched, which takes most of a second: once for all builds and audits of a process."""
+    return Drafter(terms)
 
 
 class Lexicon:
@@ -41,7 +47,7 @@ class Lexicon:
 
     @cached_property
     def drafter(self) -> Drafter:
-        return Drafter(self.terms)
+        return compiled(self.terms)
 
     @cached_property
     def _by_cui(self) -> dict[str, Term]:

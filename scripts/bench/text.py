@@ -29,7 +29,7 @@ from pathlib import Path
 from builders.medlaybench_v import recipe
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import check
-from builders.medlaybench_v.lexicon import Lexicon
+from builders.medlaybench_v.lexicon import Lexicon, compiled
 from builders.medlaybench_v.refine import Caption, by_rules
 from builders.medlaybench_v.sources import open_source
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
@@ -131,7 +131,8 @@ def _replace_loop(caption: str, pairs: Sequence[tuple[str, str]]) -> str:
 
 
 def _build(captions: Path, names: Sequence[str]) -> None:
-    """A whole build in a fresh workspace."""
+    """A whole build in a fresh workspace, as the first one of a process."""
+    compiled.cache_clear()
     with tempfile.TemporaryDirectory() as folder:
         options = recipe.Options(
             captions=str(captions), vocabularies=tuple(names), allowed_licences=frozenset({"unknown"})

@@ -261,7 +261,7 @@ def test_what_cannot_be_predicted(made: Made, tmp_path: Path, capsys: pytest.Cap
     assert f"those that {made.run} was trained on" in told(capsys)
     unseen = [row("test", "x", 0, jpeg(photo(120)), diagnosis="chalazion", domain="ophthalmology")]
     assert predict(made, release(tmp_path / "unseen", unseen), never) == 2
-    assert "classes without a training photo" in told(capsys)
+    assert "class without a training photo" in told(capsys)
 
 
 def test_weights_that_are_not_the_runs_are_refused(

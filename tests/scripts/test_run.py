@@ -229,7 +229,7 @@ def test_captions_that_are_empty_are_told_and_no_success_if_there_are_no_others(
     said = iter(["", *["A scan."] * 7])
     monkeypatch.setattr("scripts.run.captioning.script_named", lambda name: lambda messages: next(said))
     assert run(*asked, "scripted/few", "-o", tmp_path / "few") == 0
-    assert "1 of 4 answers to the Expert prompt are empty: in Table A5" in " ".join(capsys.readouterr().err.split())
+    assert "1 of 4 answers to the Expert prompt is empty: in Table A5" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_table_of_captions_lacks_no_pair_unless_it_may(

@@ -284,10 +284,13 @@ def test_of_rows_that_are_left_out_no_more_than_a_batch_is_held(tmp_path: Path) 
         return [{} if row["n"] % 4 == 0 else Excluded("odd") for row in batch]
 
     def count(batch: list[Row]) -> list[Row]:
-        held.append(sum(isinstance(each, ExcludedRow) for each in gc.get_objects()))
+        held.append(there_are())
         return [{}] * len(batch)
 
-    before = sum(isinstance(each, ExcludedRow) for each in gc.get_objects())
+    def there_are() -> int:
+        return sum(type(each) is ExcludedRow for each in gc.get_objects())
+
+    before = there_are()
     source = [*(BadRow(f"line {n}", reason="broken") for n in range(40)), *rows(80)]
     done = build(source, one(most, name="first"), one(count, name="second"), at=tmp_path, max_bad=50)
     assert [stage.excluded for stage in done.stages] == [{"broken": 40}, {"odd": 60}, {}]

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -466,15 +467,13 @@ def test_neither_a_folder_nor_a_repository(source: str) -> None:
 
 RESOLVE = """
 import sys
-from pathlib import Path
 from builders.release.resolve import resolve
 from builders.release.verify import verify
 from loaders.errors import BedsideError
 from tests.parts.small_release import measure
-cache, *sources = sys.argv[1:]
-for source in sources:
+for source in sys.argv[1:]:
     try:
-        path = resolve(source, cache_dir=Path(cache))
+        path = resolve(source)
         print(path.name, len(list(path.rglob("*.parquet"))), verify(path, measure=measure))
     except BedsideError as error:
         print(type(error).__name__, " ".join(str(error).split()))
@@ -498,7 +497,7 @@ def published(hub: FaultyHub, pristine: Path, tmp_path: Path) -> tuple[FaultyHub
 
 
 def ask(hub: FaultyHub, cache: Path, *sources: str, **more: str) -> list[str]:
-    return printed("-c", RESOLVE, cache, *sources, **(hub.environment(cache) | more)).splitlines()
+    return printed("-c", RESOLVE, *sources, **(hub.environment(cache) | more)).splitlines()
 
 
 def test_a_tag_on_the_hub(published: tuple[FaultyHub, list[str]], tmp_path: Path) -> None:
@@ -524,6 +523,7 @@ def test_a_cache_that_may_not_be_written_is_no_missing_release(monkeypatch: pyte
     def refused(*_: object, **__: object) -> str:
         raise PermissionError(errno.EACCES, "Permission denied", str(Path(constants.HF_HUB_CACHE, "datasets--org--x")))
 
+    import_module("loaders.hub")  # imported below for the first time, it would keep what is put in here
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr("huggingface_hub.snapshot_download", refused)
     with pytest.raises(InputError, match=r"may not be written.*HF_HOME"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import pickle
+import tempfile
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -232,14 +233,14 @@ def _raises(check: Callable[[], None]) -> bool:
     return False
 
 
-def test_a_lock_of_another_user_is_named(tmp_path: Path) -> None:
+def test_a_lock_of_another_user_is_named() -> None:
     """In a folder of a group, only the lock that somebody's build left may not be written."""
-    folder = tmp_path / "work"
-    with locked(folder):
-        pass
-    (folder / "lock").chmod(0o444)
-    for place in (folder, *folder.parents[:3]):
-        place.chmod(0o777)
-    with pytest.raises(InputError, match="may not be written") as told, unprivileged(), locked(folder):
-        pass
-    assert told.value.where == str(folder / "lock")
+    with tempfile.TemporaryDirectory() as place:  # those of pytest lie in one that others may not enter
+        folder = Path(place)
+        with locked(folder):
+            pass
+        (folder / "lock").chmod(0o444)
+        folder.chmod(0o777)
+        with pytest.raises(InputError, match="may not be written") as told, unprivileged(), locked(folder):
+            pass
+        assert told.value.where == str(folder / "lock")
