@@ -46,7 +46,7 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
     # As often as usual, what the tests import is looked through again and again: an eighth of their time.
-    gc.set_threshold(10_000, 20, 10)
+    gc.set_threshold(10_000, 20, 50)
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,7 @@ from typing import Any, Self, Unpack
 from urllib.parse import urlsplit
 
 from loaders.errors import MissingExtra, ModelError
-from loaders.models.direct import PROVIDERS, Direct
+from loaders.models.direct import PROVIDERS, Direct, certificates
 from loaders.models.endpoint import PREFIX, open_endpoint
 from loaders.models.failures import secrets_of, unusable
 from loaders.models.inspect_form import answer_of, response_schema, to_inspect
@@ -80,13 +80,13 @@ def open_model(
     if provider in ("mockllm", "none"):
         # If they were not marked as stand-ins, their answers would pass for a model's.
         raise ModelError(name, found="is a provider for inspect_ai's own tests", do="Use scripted/... instead")
-    _check_certificates(name)
     if provider == "vllm" and not (base_url or os.environ.get("VLLM_BASE_URL")) and find_spec("vllm") is None:
         # inspect_ai would say so with the first question, which may come after hours of other models.
         do = "Name the address of its server (--base-url or VLLM_BASE_URL), or install vllm on a machine with a GPU"
         raise ModelError(name, found="needs vLLM, which is not installed", do=do)
     with MissingExtra.needed("dialogue", purpose=f"the chat model {name}"):
         from inspect_ai import model as models
+    _check_certificates(name)
     # In one process, hf/ answers one prompt at a time: its batches depend on timing, and padding changes answers.
     # Elsewhere the caller limits concurrency; inspect_ai would begin with 20 and never exceed 100.
     config = models.GenerateConfig(max_connections=1 if provider == "hf" else _NO_LIMIT)
@@ -112,7 +112,7 @@ def _check_certificates(name: str) -> None:
     """Raises ModelError if SSL_CERT_FILE names no certificates: each request would fail without saying why."""
     if file := os.environ.get("SSL_CERT_FILE"):
         try:
-            ssl.create_default_context(cafile=file)
+            certificates()
         except OSError as error:  # ssl.SSLError too
             found = "no certificates" if isinstance(error, ssl.SSLError) else error.strerror or str(error)
             do = "Correct the variable, or unset it to use the certificates that come with Python's packages"

@@ -18,10 +18,12 @@ import asyncio
 import copy
 import json
 import os
+import ssl
 import urllib.request
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -183,12 +185,26 @@ class Direct:
 async def _sessions() -> AsyncIterator[aiohttp.ClientSession]:
     """One session, closed when its event loop ends, which closes all such iterators."""
     import aiohttp
-    import httpx2
 
-    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE, ssl=httpx2.create_ssl_context())
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE, ssl=certificates())
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT)
     async with aiohttp.ClientSession(connector=connector, timeout=timeout, max_field_size=_LONGEST_HEADER) as session:
         yield session
+
+
+def certificates() -> ssl.SSLContext:
+    """Those that the environment names, or the usual ones: read once, as that takes longer than many requests.
+
+    Raises: OSError if SSL_CERT_FILE names none.
+    """
+    return _certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+
+@cache
+def _certificates(*_named: str | None) -> ssl.SSLContext:
+    import httpx2
+
+    return httpx2.create_ssl_context()
 
 
 def _form_of(request: httpx2.Request, messages: Sequence[Message], api: Any) -> Form | None:

@@ -104,6 +104,7 @@ def test_paid_answers_are_found_on_another_machine(
     assert not list((tmp_path / "elsewhere").rglob("answers*"))
 
 
+@pytest.mark.long
 def test_a_killed_driver_is_resumed_on_another_machine(
     calm: Path, object_store: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -149,7 +149,7 @@ def toy(modules: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return toy_on_ray
 
 
-@pytest.fixture(params=["folder", "bucket"])
+@pytest.fixture(params=["folder", pytest.param("bucket", marks=pytest.mark.long)])
 def bucket(request: pytest.FixtureRequest) -> str:
     """The address of a bucket, or "" where the workspace is a folder."""
     return str(request.getfixturevalue("object_store").bucket()) if request.param == "bucket" else ""

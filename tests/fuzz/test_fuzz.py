@@ -1,4 +1,4 @@
-"""Thousands of cases nobody thought of: 2,500 here, as many as BEDSIDE_FUZZ says with `scripts/fuzz`."""
+"""Thousands of cases nobody thought of: 1,000 here, as many as BEDSIDE_FUZZ says with `scripts/fuzz`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from tests.fuzz.readers import READERS
 from tests.fuzz.trying import Line, Read
 from tests.parts.processes import starting
 
-CASES = int(os.environ.get("BEDSIDE_FUZZ", "2500"))
+CASES = int(os.environ.get("BEDSIDE_FUZZ", "1000"))
 SEED = int(os.environ.get("BEDSIDE_FUZZ_SEED", "0"))
-CHUNK = 125  # each tenth is command lines
+CHUNK = 50  # each tenth is command lines
 LOCALES: list[dict[str, str]] = [{}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}]
 """The usual one, and one in which the file system and the terminal speak ASCII."""
 

@@ -84,6 +84,7 @@ def _lives(folder: Path, path: list[Path], tmp_path: Path) -> None:
     assert "| words | train | test |\n|---|---:|---:|\n| text | 3 | 2 |" in card
 
 
+@pytest.mark.long
 def test_a_new_corpus_is_green_and_lives_when_it_is_installed(tmp_path: Path) -> None:
     site = _made("corpus", "wards", tmp_path)
     _lives(HERE, [site], tmp_path)

@@ -182,6 +182,7 @@ def test_only_the_second_assessor_is_asked_in_the_runs_folder(photos: Path, serv
     assert read_run(out / "earlier" / first)[0].run_id == first != read_run(out)[0].run_id
 
 
+@pytest.mark.long
 def test_one_condition_of_a_consultation_at_a_time(
     here: FaultyHub, server: ChatServer, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,6 +26,8 @@ from tests.parts.processes import printed, started, starting
 from tests.parts.waiting import PATIENCE, wait_until
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+REST = (signal.SIGINT, signal.SIGHUP)
+LONG = pytest.mark.long
 ROLES = [word for role in ("doctor", "patient", "assessor") for word in (f"--{role}", f"openai-api/local/{role}")]
 
 
@@ -55,7 +57,10 @@ def wait_for_requests(server: ChatServer) -> None:
 
 
 # In an evaluation the two others are tried below: in the background, and by a terminal that is closed.
-@pytest.mark.parametrize(("sign", "more"), [(signal.SIGINT, ()), *((sign, ["--bare"]) for sign in CODES)])
+@pytest.mark.parametrize(
+    ("sign", "more"),
+    [(signal.SIGINT, ()), (signal.SIGTERM, ["--bare"]), *(pytest.param(one, ["--bare"], marks=LONG) for one in REST)],
+)
 def test_a_signal_ends_a_run_with_its_code_and_what_is_kept(
     sign: signal.Signals, more: list[str], photos: Path, server: ChatServer, tmp_path: Path
 ) -> None:
@@ -67,7 +72,7 @@ def test_a_signal_ends_a_run_with_its_code_and_what_is_kept(
     assert "0 of 4 dialogues are finished and every answer is in" in said and "Traceback" not in said
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("sign", [pytest.param(signal.SIGINT, marks=LONG), signal.SIGKILL])
 def test_a_stopped_run_of_captions_asks_for_the_others_alone(
     sign: signal.Signals, captions: Path, server: ChatServer, tmp_path: Path
 ) -> None:
@@ -92,6 +97,7 @@ def test_a_stopped_run_of_captions_asks_for_the_others_alone(
         assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "undisturbed" / name).read_bytes()
 
 
+@pytest.mark.long
 def test_what_runs_in_the_background_ends_by_sigterm(photos: Path, server: ChatServer, tmp_path: Path) -> None:
     """A shell starts it with Ctrl-C ignored, and `nohup` with SIGHUP."""
     before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGHUP)}

@@ -366,7 +366,7 @@ def stored(out: Path) -> int:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends signals to a process")
-@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("sign", [pytest.param(signal.SIGKILL, marks=pytest.mark.long), signal.SIGINT])
 def test_a_stopped_run_asks_no_answered_turn_again(sign: signal.Signals, tmp_path: Path, server: ChatServer) -> None:
     number, wanted = 8, 8 * 8
     crowd = Crowd()

@@ -201,6 +201,7 @@ def test_trap_9_answered_turns_are_replayed_within_a_dialogue(tmp_path: Path, se
 
 
 @pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
+@pytest.mark.long
 def test_trap_10_noise_of_a_random_model_is_played_to_the_end_and_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

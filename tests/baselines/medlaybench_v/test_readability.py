@@ -47,6 +47,7 @@ def test_equals_textstat_on_any_text(text: str) -> None:
     _assert_as_textstat([text])
 
 
+@pytest.mark.long
 def test_equals_textstat_on_real_captions_and_lands_on_their_known_means() -> None:
     with shared_data("text/roco_test.csv").open(encoding="utf-8", newline="") as lines:
         captions = [row["caption"] for row in csv.DictReader(lines)]

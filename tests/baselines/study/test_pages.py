@@ -477,7 +477,7 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize("script", [True, False], ids=["with script", "without"])
+@pytest.mark.parametrize("script", [True, pytest.param(False, marks=pytest.mark.long)], ids=["with script", "without"])
 @pytest.mark.parametrize("task", SHOWN)
 def test_each_task_by_keyboard_alone(task: TaskName, script: bool, browser: Any, axe: str, tmp_path: Path) -> None:
     """From the practice item to the end (the pages before it are those of talks); axe on the pages of the task."""

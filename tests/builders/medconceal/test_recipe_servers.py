@@ -129,7 +129,7 @@ def test_a_server_that_dies_half_way_stops_the_build_and_names_the_thread(
 
 
 @AWAY
-@pytest.mark.parametrize("question", range(QUESTIONS))
+@pytest.mark.parametrize("question", [0, *(pytest.param(at, marks=pytest.mark.long) for at in range(1, QUESTIONS))])
 def test_a_server_that_dies_with_few_threads_left_is_no_fault_of_theirs(
     question: int, fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,6 +175,7 @@ def test_a_context_too_short_for_every_thread_stops_the_build(question: str, tmp
     assert manifest.splits["test"].rows == 6 and len(server.requests) == 6 * QUESTIONS - asked
 
 
+@pytest.mark.long
 def test_a_killed_build_asks_nothing_twice(tmp_path: Path) -> None:
     """`kill -9` in the middle: the same command asks again for what was in flight, and for nothing else."""
     command = ("-m", "scripts", "build", "medconceal", "--source", "sample-threads", "--model", MODEL)

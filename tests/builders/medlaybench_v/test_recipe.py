@@ -360,6 +360,7 @@ def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("key")
 @pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
+@pytest.mark.long
 def test_a_tiny_random_model_ends_as_fallback(tmp_path: Path) -> None:
     """Real weights (random ones) behind a real server: its noise is caught, and nothing is lost."""
     with tiny_chat_server(tmp_path) as (base_url, name):
@@ -465,6 +466,7 @@ def test_concepts_of_a_medcat_pack_are_put_in_lay_words_by_their_cui(tmp_path: P
 # -------------------------------------------------------------------------------------------------------------- kills
 
 
+@pytest.mark.long
 def test_killed_at_random_moments_it_ends_with_the_same_bytes(tmp_path: Path) -> None:
     def command(out: str) -> list[str]:
         arguments = ["build", "medlaybench-v", "--captions", "sample", "--limit", "40", "--workers", "1"]
@@ -488,6 +490,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(tmp_path: Path) ->
 # ---------------------------------------------------------------------------------------------------------- real data
 
 
+@pytest.mark.long
 def test_all_real_captions_become_a_release_without_a_failed_gate(tmp_path: Path) -> None:
     captions = shared_data("text/roco_test.csv")
     vocabulary = shared_data("text/lay_vocabulary.csv")
@@ -510,6 +513,7 @@ def test_all_real_captions_become_a_release_without_a_failed_gate(tmp_path: Path
             assert all(gate["passed"] for gate in row["gates"]), row["image_id"]
 
 
+@pytest.mark.long
 def test_real_radiographs_load_decoded(tmp_path: Path) -> None:
     folder = shared_data("radiology")
     manifest = build(tmp_path, folder / "captions.csv", images=folder)

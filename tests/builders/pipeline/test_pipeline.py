@@ -486,6 +486,7 @@ def test_changed_code_is_never_met_by_a_stale_result(toy: Any, tmp_path: Path) -
         assert Counter(line.split()[0] for line in calls(tmp_path)[done:]) == worked_on
 
 
+@pytest.mark.long
 def test_killed_again_and_again_it_ends_with_the_same_bytes(tmp_path: Path) -> None:
     """Each attempt dies at its third or fourth write; what was finished before is never done again."""
     (tmp_path / "toy_recipe.py").write_text(TOY)
@@ -628,8 +629,19 @@ def gone(pid: int) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes through /proc")
-@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("whom", [os.kill, os.killpg])  # a terminal signals every process of the group
+@pytest.mark.parametrize(
+    ("whom", "stop"),  # a terminal signals every process of the group
+    [
+        (os.kill, signal.SIGKILL),
+        (os.killpg, signal.SIGINT),
+        (os.kill, signal.SIGTERM),
+        pytest.param(os.killpg, signal.SIGKILL, marks=pytest.mark.long),
+        pytest.param(os.kill, signal.SIGINT, marks=pytest.mark.long),
+        pytest.param(os.killpg, signal.SIGTERM, marks=pytest.mark.long),
+        pytest.param(os.kill, signal.SIGHUP, marks=pytest.mark.long),
+        pytest.param(os.killpg, signal.SIGHUP, marks=pytest.mark.long),
+    ],
+)
 def test_no_worker_outlives_the_build(whom: Callable[[int, int], None], stop: signal.Signals, tmp_path: Path) -> None:
     (tmp_path / "toy_recipe.py").write_text(TOY)
     process = subprocess.Popen(

@@ -29,9 +29,9 @@ def watched(command: list[str], out: Path) -> Any:
 @pytest.mark.parametrize(
     ("command", "last"),
     [
-        (CAPTIONS, "refine"),
+        pytest.param(CAPTIONS, "refine", marks=pytest.mark.long),
         (["build", "3mdbench", "--source", "sample", "--limit", "40"], "complaints"),
-        (["build", "medconceal", "--source", "sample"], "review"),
+        pytest.param(["build", "medconceal", "--source", "sample"], "review", marks=pytest.mark.long),
     ],
 )
 def test_what_a_stage_runs_and_opens_is_covered(command: list[str], last: str, tmp_path: Path) -> None:
@@ -41,6 +41,7 @@ def test_what_a_stage_runs_and_opens_is_covered(command: list[str], last: str, t
     assert [line for line in found["missing"] if "images opens builders/samples/" not in line] == []
 
 
+@pytest.mark.long
 def test_what_a_stage_that_asks_runs_is_covered(tmp_path: Path) -> None:
     with ChatServer(careful) as server:
         model = ["--model", "openai-api/local/reader", "--base-url", server.base_url]

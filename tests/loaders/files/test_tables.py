@@ -141,7 +141,7 @@ def test_no_file_stays_open(tmp_path: Path, data: str | bytes, request: pytest.F
     path = written(tmp_path / f"a.{request.node.callspec.id}", data)
     if not data:
         pq.write_table(pa.table({"id": ["1", "2"]}), path)
-    gc.collect()  # what earlier tests left open is not this one's
+    gc.freeze()  # what earlier tests left open is not this one's
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always", ResourceWarning)
         next(read_records(path).each(None))
