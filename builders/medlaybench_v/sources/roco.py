@@ -69,7 +69,8 @@ def roco_rows(folders: list[RocoFolder]) -> Iterator[Row | BadRow]:
     """Rows of ROCO: captions with the CUIs, licence and article from the files beside them.
 
     A line that cannot be read is a BadRow, whichever of the files it is in; so is one beside the captions that says
-    something else about an image than a line before it.
+    something else about an image than a line before it, and a caption whose licence stands in a line that cannot be
+    read.
 
     Raises:
         InputError: a file cannot be read, or one beside the captions is about none of their images.
@@ -80,8 +81,12 @@ def roco_rows(folders: list[RocoFolder]) -> Iterator[Row | BadRow]:
         cuis, licences = (_beside(one, file, names, bad) for file in (_CUIS, _LICENCES))
         yield from bad
         for line in _readable(one, _CAPTIONS, []):
+            licence = licences.get(line.name) or licences.get("")
+            if isinstance(licence, BadRow):
+                yield _without_licence(line, licence)
+                continue
             try:
-                yield _roco_row(one, line, cuis.get(line.name), licences.get(line.name))
+                yield _roco_row(one, line, cuis.get(line.name), licence)
             except InputError as error:
                 yield BadRow.of(error)
 
@@ -95,14 +100,32 @@ class _Line:
     cells: tuple[str, ...]
 
 
-def _roco_row(one: RocoFolder, line: _Line, cuis: _Line | None, licences: _Line | None) -> Row:
+class _Unread(BadRow):
+    """A line that cannot be read, and the identifier that it is about; "" if that cannot be read either."""
+
+    name = ""
+
+
+def _without_licence(line: _Line, unread: BadRow) -> BadRow:
+    """The caption that a line of the licences may be about: taken for one that states none, it would get the licence of
+    whoever builds."""
+    return BadRow(
+        line.where,
+        reason="its licence cannot be read",
+        found=f"{unread.where}: {unread.found}",
+        expected="a line that can be read for each licence",
+        do="Mend that line, or download the file again",
+    )
+
+
+def _roco_row(one: RocoFolder, line: _Line, cuis: _Line | BadRow | None, licences: _Line | None) -> Row:
     file, licence = licences.cells if licences else ("", "")
     article = ARTICLE.match(file)
     return {
         "image_id": line.name,
         "split": one.split,
         "expert_caption": " ".join(line.cells[0].split()),
-        "cuis": parse_cuis(cuis.cells[0], cuis.where) if cuis else [],
+        "cuis": parse_cuis(cuis.cells[0], cuis.where) if isinstance(cuis, _Line) else [],
         "licence": licence,
         "licence_asserted_by": "licences.txt of ROCO" if licence else "",
         "attribution": article_link(article[0]) if article else "",
@@ -113,9 +136,10 @@ def _roco_row(one: RocoFolder, line: _Line, cuis: _Line | None, licences: _Line 
     }
 
 
-def _beside(one: RocoFolder, file: str, names: Sequence[str], bad: list[BadRow]) -> dict[str, _Line]:
-    """The first line of each identifier in a file beside the captions; those that contradict it, or cannot be read, are
-    `bad`. Empty without the file.
+def _beside(one: RocoFolder, file: str, names: Sequence[str], bad: list[BadRow]) -> dict[str, _Line | BadRow]:
+    """The first line of each identifier in a file beside the captions, or its line that cannot be read; under "", a
+    line of which not even the identifier can be read. These, and lines that contradict the first, are `bad`. Empty
+    without the file.
 
     Raises: InputError for a file about none of the captions' `names`. Where it is the licences', all captions would
     otherwise be taken for ones that state none, and get the licence of whoever builds.
@@ -123,7 +147,7 @@ def _beside(one: RocoFolder, file: str, names: Sequence[str], bad: list[BadRow])
     path = one.folder / file
     found: dict[str, _Line] = {}
     if not is_there(path):
-        return found
+        return {}
     own: list[BadRow] = []
     for line in _readable(one, file, own):
         if (first := found.setdefault(line.name, line)).cells != line.cells:
@@ -138,7 +162,7 @@ def _beside(one: RocoFolder, file: str, names: Sequence[str], bad: list[BadRow])
             do=f"Write them as {_CAPTIONS} does; or, if nothing is known about these images, remove the file",
         )
     bad.extend(own)
-    return found
+    return found | {line.name: line for line in own if isinstance(line, _Unread)}
 
 
 def _readable(one: RocoFolder, file: str, bad: list[BadRow]) -> Iterator[_Line]:
@@ -164,7 +188,7 @@ def _lines(path: Path, place: str) -> Iterator[_Line | BadRow]:
                 next(csv.reader([text], strict=True, skipinitialspace=True)) if commas else text.split("\t", 1)
             )
         except BadRow as bad:
-            yield bad
+            yield _Unread(where, reason=bad.reason, found=bad.found, expected=bad.expected, do=bad.do)
             continue
         except (csv.Error, ValueError):
             name, cells = "", []
@@ -176,7 +200,7 @@ def _lines(path: Path, place: str) -> Iterator[_Line | BadRow]:
         if name.strip() and len(cells) == 1 + commas:
             yield _Line(where, name.strip(), tuple(cell.strip() for cell in cells))
             continue
-        yield BadRow(
+        unread = _Unread(
             where,
             reason="no identifier and text",
             found=how_many(len(cells) + 1, "cell"),
@@ -185,3 +209,5 @@ def _lines(path: Path, place: str) -> Iterator[_Line | BadRow]:
             else "an identifier, a tab, then text",
             do="If this is the last line, the file was truncated: download it again",
         )
+        unread.name = name.strip()
+        yield unread

@@ -422,6 +422,31 @@ def test_a_second_line_about_an_image_of_roco_replaces_nothing(tmp_path: Path, f
 
 
 @pytest.mark.parametrize(
+    ("line", "silent"),
+    [
+        (b"ROCO_00001,PMC1_a.jpg", "silent"),
+        (b"ROCO_00001,PMC1_a.jpg,CC BY,NC", "silent"),
+        # Whose licence these are cannot be told: no caption may be taken for one that states none.
+        (b"ROCO_00001,PMC1_a.jpg,CC BY\xff", "lost"),
+        (b'"ROCO_00001,PMC1_a.jpg,CC BY', "lost"),
+        (b",PMC1_a.jpg,CC BY", "lost"),
+    ],
+)
+def test_a_licence_of_roco_that_cannot_be_read_is_not_taken_for_silence(
+    tmp_path: Path, line: bytes, silent: str
+) -> None:
+    folder = roco_folder(tmp_path, "train", 1)
+    with (folder / "captions.txt").open("a", encoding="utf-8") as captions:
+        captions.write("ROCO_00003\tCT of the head.\n")  # about which the licences are silent
+    (folder / "licences.txt").write_bytes(b"ROCO_00002,PMC8_b.jpg,NO-CC CODE\n" + line + b"\n")
+    found = list(open_source(tmp_path).rows())
+    kept = {row["image_id"]: row["licence"] for row in found if not isinstance(row, BadRow)}
+    assert kept == {"ROCO_00002": "NO-CC CODE"} | ({"ROCO_00003": ""} if silent == "silent" else {})
+    unread = [row for row in found if isinstance(row, BadRow) and row.reason == "its licence cannot be read"]
+    assert unread[0].where == "train/captions.txt:1" and unread[0].found.startswith("train/licences.txt:2: ")
+
+
+@pytest.mark.parametrize(
     ("file", "text", "said"),
     [
         ("licences.txt", "ROCO_ID,PMC_ID,CC\nroco_00001,PMC1_a.jpg,CC BY\n", "its lines are about roco_00001:?"),
