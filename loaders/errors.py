@@ -36,6 +36,7 @@ CHECK_LINES = "Check that it is text with line breaks"
 NAME_FILE = "Name a file"
 NAME_FOLDER = "Name a folder"
 NAME_ANOTHER = "Choose another name"
+NEWER = "Install a newer version of Bedside"
 
 
 class BedsideError(Exception):
@@ -93,6 +94,15 @@ def how_many(number: int, one: str, many: str = "") -> str:
     ('1 row', '1,200 rows', '0 queries')
     """
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def unknown_fact(name: str) -> dict[str, str]:
+    """What an error says about a fact in a file of ours that this version does not know: a newer one wrote it."""
+    return {
+        "found": f"says {name}, which this Bedside does not know",
+        "expected": "facts that it knows",
+        "do": NEWER,
+    }
 
 
 class InputError(BedsideError):

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from loaders.errors import InputError, ReleaseError, how_many
+from loaders.errors import InputError, ReleaseError, how_many, unknown_fact
 from loaders.files.disk import write_whole
 from loaders.files.json_values import read_json
 from loaders.files.opening import digest_of, open_file
@@ -208,8 +208,7 @@ class Manifest(_Part):
             first = error.errors()[0]
             field = ".".join(map(str, first["loc"]))
             if first["type"] == "extra_forbidden":  # facts were added within one format, and may be again
-                found, expected = f"says {field}, which this Bedside does not know", "facts that it knows"
-                raise ReleaseError(path, found=found, expected=expected, do=_NEWER) from error
+                raise ReleaseError(path, **unknown_fact(field)) from error
             raise ReleaseError(
                 path, found=f"{field}: {first['msg']}", expected="a complete manifest", do=_AGAIN
             ) from error
@@ -371,7 +370,6 @@ class Manifest(_Part):
 
 
 _AGAIN = "Download or build the release again"
-_NEWER = "Install a newer version of Bedside"
 
 
 class ContentDigest:

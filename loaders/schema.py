@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from loaders.errors import ReleaseError
+from loaders.errors import NEWER, ReleaseError
 from loaders.manifest import NAME, Manifest
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Upgrade:
                 at,
                 found=f"version {manifest.schema_version} of the schema of {manifest.corpus}",
                 expected=f"at most version {today}, which this Bedside knows",
-                do="Install a newer version of Bedside",
+                do=NEWER,
             )
         found, steps = features_of(manifest, at), tuple(migrations[manifest.schema_version - 1 :])
         same = [name for name in features if name in found and found[name] == features[name]]

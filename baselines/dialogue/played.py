@@ -104,7 +104,7 @@ class HiddenPart:
 
 def read_hidden(run: Path) -> list[HiddenPart]:
     """The hidden parts of the cases of a run; empty if it has none. Raises: InputError as `read_played`."""
-    return [from_json(HiddenPart, line, where, do=_AGAIN) for where, line in _lines(run / HIDDEN_PART)]
+    return [from_json(HiddenPart, line, where, do=_AGAIN, ours=True) for where, line in _lines(run / HIDDEN_PART)]
 
 
 def write_played(
@@ -176,7 +176,7 @@ def _lines(path: Path) -> Iterator[tuple[str, bytes]]:
 def _read(
     kind: type[PlayedCase[Record]], line: bytes, where: str, hidden: Mapping[tuple[str, int], HiddenPart]
 ) -> PlayedCase[Record]:
-    shown = from_json(kind, line, where, do=_AGAIN)
+    shown = from_json(kind, line, where, do=_AGAIN, ours=True)
     part = hidden.get((shown.case_id, shown.epoch))
     if part is None:
         return shown
@@ -186,7 +186,7 @@ def _read(
             where, found=f"another line than {HIDDEN_PART} belongs to", expected="both from one run", do=do
         )
     try:
-        return from_json(kind, put_back(json.loads(line), part.values), where, do=do)
+        return from_json(kind, put_back(json.loads(line), part.values), where, do=do, ours=True)
     except (LookupError, TypeError):
         found = f"no place for what {HIDDEN_PART} holds"
         raise InputError(where, found=found, expected="both from one run", do=do) from None

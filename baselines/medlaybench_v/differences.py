@@ -69,7 +69,9 @@ def _read(folder: Path, label: str) -> Captions:
     path, do = folder / CAPTIONS, "Repeat the run"
     if not is_there(path):
         raise InputError(folder, found=f"no {CAPTIONS}", expected="the scores of each caption", do=do)
-    scores = from_json(CaptionScores, read_file(path, expected="a file written by a run", do=do), path, do=do)
+    scores = from_json(
+        CaptionScores, read_file(path, expected="a file written by a run", do=do), path, do=do, ours=True
+    )
     return Captions(folder, label, scores)
 
 

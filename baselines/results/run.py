@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from baselines.results import conformance
 from baselines.results.conformance import Judgement, Key, judge
 from baselines.results.sheets import table_bytes
-from loaders.errors import BedsideError, InputError
+from loaders.errors import NEWER, BedsideError, InputError
 from loaders.files.disk import make_folder, write_whole
 from loaders.files.json_values import read_json
 from loaders.files.opening import digest_of, read_file
@@ -359,10 +359,13 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
         )
     run = read_json(path, expected="a file written by a run")
     if not isinstance(run, dict) or run.get("format") != _FORMAT:
-        do = "Name the folder of a run; what a later version wrote, that version reads"
+        number = run.get("format") if isinstance(run, dict) else None
+        do = NEWER if isinstance(number, int) and number > _FORMAT else "Name the folder of a run"
         raise InputError(path, found="another format", expected=f"format {_FORMAT}", do=do)
     about = ("format", "run_id", "results", "files", "conformance", "judged")
-    record = from_json(RunRecord, {name: value for name, value in run.items() if name not in about}, path, do=_RESTORE)
+    record = from_json(
+        RunRecord, {name: value for name, value in run.items() if name not in about}, path, do=_RESTORE, ours=True
+    )
     record = replace(record, judged="conformance" in run)
     if record.run_id != run.get("run_id"):
         raise InputError(
@@ -409,7 +412,7 @@ def _read_results(content: bytes, record: RunRecord, path: Path, *, same: bool) 
     """The lines as results. Provenance is decided anew; if the `same` rules made it, the line must agree with it."""
     for number, line in lines_of(content):
         where = f"{path}, line {number}"
-        row = from_json(_Row, line, where, do=_RESTORE)
+        row = from_json(_Row, line, where, do=_RESTORE, ours=True)
         said = {item.name: getattr(row, item.name) for item in fields(Result) if item.name not in ("ci95", "record")}
         low, high = row.ci95_low, row.ci95_high
         if (low is None) != (high is None):

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticSerializationError
 
-from loaders.errors import InputError
+from loaders.errors import InputError, unknown_fact
 
 Record = TypeVar("Record")
 
@@ -48,15 +48,20 @@ def to_json(record: object) -> dict[str, Any]:
     return plain
 
 
-def from_json(kind: type[Record], read: object, where: object, *, do: str = "") -> Record:
+def from_json(kind: type[Record], read: object, where: object, *, do: str = "", ours: bool = False) -> Record:
     """The record that `to_json` wrote. Bytes are JSON text; anything else is JSON already parsed.
 
     Raises: InputError, with the field, for anything else; `where` says which file or record, `do` what to do about it.
+    In a file that only Bedside writes (`ours`), a field that is not known is one of a newer version.
     """
     try:
         record: Record | None = _validated(kind, read)
     except ValidationError as error:
-        found, expected = _wrong(error.errors(include_url=False)[0])
+        wrong = error.errors(include_url=False)
+        unknown = next((one for one in wrong if one["type"] == "unexpected_keyword_argument"), None)
+        if ours and unknown is not None:
+            raise InputError(where, **unknown_fact(_field(unknown))) from None
+        found, expected = _wrong(wrong[0])
         raise InputError(where, found=f"cannot be read: {found}", expected=expected, do=do) from None
     except (TypeError, ValueError, RecursionError):
         raise InputError(where, found="cannot be read: no JSON, or too deep", expected="an object", do=do) from None
@@ -78,10 +83,14 @@ def _validated(kind: type[Record], read: object) -> Record | None:
     return record
 
 
+def _field(error: ErrorDetails) -> str:
+    """The field that an error is about. Names of fields are identifiers; other keys are not shown."""
+    return ".".join(str(part) if isinstance(part, int) or part.isidentifier() else "…" for part in error["loc"])
+
+
 def _wrong(error: ErrorDetails) -> tuple[str, str]:
-    """What was found and what was expected. Names of fields are identifiers; other keys are not shown."""
-    named = (str(part) if isinstance(part, int) or part.isidentifier() else "…" for part in error["loc"])
-    field, value = ".".join(named), error["input"]
+    """What was found and what was expected."""
+    field, value = _field(error), error["input"]
     match error["type"]:
         case "json_invalid":
             return error["msg"], "a JSON object"

@@ -99,7 +99,7 @@ def read_stored(run: Path) -> StoredAnswers:
         raise InputError(
             run, found=f"no {NAME}: the run is from an earlier version", expected="the answers of the run", do=do
         )
-    return from_json(StoredAnswers, read_json(path, expected="the answers stored by the run"), path, do=do)
+    return from_json(StoredAnswers, read_json(path, expected="the answers stored by the run"), path, do=do, ours=True)
 
 
 def _no_photo() -> NoReturn:

@@ -43,5 +43,5 @@ def read_weights(run: Path) -> tuple[About, Network]:
     if not is_there(path):
         raise InputError(run, found=f"no {NAME}", expected="a run that trained a network (a probe stores none)", do=do)
     tensors, facts = read_tensors(path, do=do)
-    about = from_json(About, facts, path, do=do)
+    about = from_json(About, facts, path, do=do, ours=True)
     return about, reopened(about.name, tensors, about.input, classes=len(about.classes), source=about.source)

@@ -176,6 +176,10 @@ def test_parsed_json_may_be_too_deep() -> None:
         from_json(Assessed, {"key": b"bytes"}, "record")
 
 
+WHOLE = json.loads((BEFORE / "run/run.json").read_bytes())
+NEWER = "which this Bedside does not know (expected facts that it knows). Install a newer version of Bedside"
+
+
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
@@ -186,13 +190,16 @@ def test_parsed_json_may_be_too_deep() -> None:
         ({"cost_usd": True}, "cost_usd.int is True"),
         ({"wall_seconds": float("nan")}, "NaN is no number"),
         ({"options": {"near": float("nan")}}, "NaN is no number"),
-        ({"surprise": 1}, "unknown: surprise"),
-        ({"format": 2}, "another format"),
+        ({"surprise": 1}, f"says surprise, {NEWER}"),
+        ({"surprise": 1, "data": None}, f"says surprise, {NEWER}"),
+        ({"data": WHOLE["data"] | {"surprise": 1}}, f"says data.surprise, {NEWER}"),
+        ({"format": 2}, "another format (expected format 1). Install a newer version of Bedside"),
+        ({"format": 0}, "another format (expected format 1). Name the folder of a run"),
         ({"baseline": "other"}, "run id"),
     ],
 )
 def test_a_damaged_record_of_a_run_is_one_error(damage: dict[str, Any], says: str, tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_text(json.dumps(json.loads((BEFORE / "run/run.json").read_bytes()) | damage))
+    (tmp_path / "run.json").write_text(json.dumps(WHOLE | damage))
     with pytest.raises(InputError) as raised:
         read_run(tmp_path)
     assert says in str(raised.value)
