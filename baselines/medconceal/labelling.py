@@ -19,12 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from baselines.dialogue.game import Ask
+from baselines.dialogue.playing import PATIENCE
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.fitting import BY_RULES, Kind, Label
 from baselines.medconceal.game import Evaluator, Rules, task_game
 from baselines.medconceal.policy import DEFAULT
 from baselines.medconceal.record import Episode, Features, is_share
 from baselines.medconceal.untrusted import heard
+from loaders.errors import ModelError
 from loaders.medconceal import TASKS, PatientProfile, Task
 from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.asking import Unfit, ask_until, fenced, object_schema, read_object
@@ -71,6 +73,26 @@ Judge = Callable[[Question], Awaitable[float | None]]
 """Returns the probability, or None if no answer could be read."""
 
 
+@dataclass
+class _Unread:
+    """How many things in a row a model, called `name`, was asked about without an answer that can be read."""
+
+    name: str
+    things: str
+    in_a_row: int = 0
+
+    def count(self, read: bool) -> None:
+        """Count one thing. Raises: ModelError once it was as many as end a run of dialogues: every further is paid."""
+        self.in_a_row = 0 if read else self.in_a_row + 1
+        if self.in_a_row >= PATIENCE:
+            raise ModelError(
+                self.name,
+                found=f"gave no answer that can be read about {PATIENCE} {self.things} in a row",
+                expected="one JSON object, as the prompts ask for",
+                do="Name another model, or change the setting of its server; its answers are kept",
+            )
+
+
 def prompts(folder: Path | None = None) -> Prompts:
     """The judge's prompts; errors as in `loaders.models.prompts.read_prompts`."""
     return read_prompts(Path(__file__).parent / "prompts", _PROMPTS, folder)
@@ -83,6 +105,8 @@ def ask_about(
 
     Without `players` scripted clinicians talk and the rules rate. A turn that a model was to rate and did not is left
     out.
+
+    Raises: ModelError if the evaluator's answers cannot be read, dialogue after dialogue.
     """
     who = players or Players()
     evaluator: Evaluator = "rules" if who.evaluator is None else "model"
@@ -94,10 +118,13 @@ def ask_about(
         for task in TASKS
         for profile in profiles
     ]
+    unread = _Unread(name, "dialogues")
 
     async def play(one: tuple[PatientProfile, Task, str]) -> list[Question]:
         profile, task, style = one
         episode = await games[task].play(profile, _ask(who, profile, task, style))
+        if who.evaluator is not None:
+            unread.count(any(exchange.evaluation.obtained == "model" for exchange in episode.exchanges))
         return _questions(profile, episode, name)
 
     found = asyncio.run(gather_bounded(play, plays, limit=AT_ONCE))
@@ -156,8 +183,18 @@ async def label(
     concurrency: int = AT_ONCE,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[list[Label], int]:
-    """The labels in the order of the questions, and how many questions got no readable answer."""
-    answers = await gather_bounded(judge, questions, limit=concurrency, progress=progress)
+    """The labels in the order of the questions, and how many questions got no readable answer.
+
+    Raises: ModelError if the answers of `source` cannot be read, turn after turn.
+    """
+    unread = _Unread(source, "turns")
+
+    async def judged(question: Question) -> float | None:
+        answer = await judge(question)
+        unread.count(answer is not None)
+        return answer
+
+    answers = await gather_bounded(judged, questions, limit=concurrency, progress=progress)
     labels = [
         Label(asked.case_id, asked.kind, asked.category, asked.features, asked.overlap, answer, source, asked.evaluator)
         for asked, answer in zip(questions, answers, strict=True)

@@ -19,7 +19,7 @@ from baselines.medconceal.fitting import Label, auc, fit, held_out, read_labels
 from baselines.medconceal.policy import PAPER, SHIPPED, Logistic, PolicyConfig
 from baselines.medconceal.record import FEATURES, Features
 from builders.samples.medconceal.cases import profiles
-from loaders.errors import InputError
+from loaders.errors import InputError, ModelError
 from loaders.medconceal import CATEGORIES
 from loaders.models.answers import AnswerStore
 from loaders.models.scripted_chat import scripted
@@ -302,6 +302,24 @@ def test_a_model_judges_through_the_store(tmp_path) -> None:
         assert [len(said) for said in asked[:2]] == [2, 4] and "not one JSON object" in asked[1][-1]
         by_mute = labelling.judge_by_model(scripted(lambda messages: "no", name="mute"), store, labelling.prompts())
         assert asyncio.run(labelling.label(questions, by_mute, "m")) == ([], 12)
+
+
+def test_a_model_whose_answers_cannot_be_read_is_not_asked_on_and_on(tmp_path) -> None:
+    questions = labelling.ask_about(CASES[:2], most=100)
+    asked = []
+
+    def mute(messages) -> str:
+        asked.append(messages)
+        return "no"
+
+    with AnswerStore(tmp_path / "answers.sqlite") as store:
+        judge = labelling.judge_by_model(scripted(mute, name="mute"), store, labelling.prompts())
+        with pytest.raises(ModelError, match="^mute: gave no answer that can be read about 16 turns in a row"):
+            asyncio.run(labelling.label(questions, judge, "mute", concurrency=1))
+        assert 0 < len(asked) <= 16 * labelling.ATTEMPTS  # one question may stand twice, and is asked once
+        players = labelling.Players(store, scripted(mute, name="mute"), scripted(_says, name="talker"))
+        with pytest.raises(ModelError, match="mute: gave no answer that can be read about 16 dialogues in a row"):
+            labelling.ask_about(CASES[:16], players, most=100)
 
 
 @pytest.mark.parametrize("policy", SHIPPED.values(), ids=SHIPPED)
