@@ -737,20 +737,9 @@ def _index_of(value: object, concerns: Sequence[Mapping[str, Any]]) -> object:
 # --- The authors' release ---------------------------------------------------------------------------------------------
 
 _OFFICIAL = "Eclipse42/MedConceal"
-CORPUS = Corpus(
-    name="medconceal",
-    features=SCHEMA,
-    key=KEY,
-    from_official=lambda row, split, position: from_official(row, split=split, position=position),
-    official_repo=_OFFICIAL,
-    official_revision=None,
-    official_columns=(),
-    recipe="builders.medconceal.recipe",
-    migrations=(with_depth,),
-)
 
 
-def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[str, Any]:
+def from_official(row: Mapping[str, Any], split: str, position: int) -> dict[str, Any]:
     """Convert a row of the authors' release to this schema. Its columns are undocumented: each field is read under its
     own name."""
     return read_foreign(
@@ -762,3 +751,16 @@ def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[
         attribution=f"{_OFFICIAL} (Han et al. 2026)",
         split=split,
     )[0]
+
+
+CORPUS = Corpus(
+    name="medconceal",
+    features=SCHEMA,
+    key=KEY,
+    from_official=from_official,
+    official_repo=_OFFICIAL,
+    official_revision=None,
+    official_columns=(),
+    recipe="builders.medconceal.recipe",
+    migrations=(with_depth,),
+)

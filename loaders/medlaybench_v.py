@@ -91,20 +91,6 @@ MODALITY_NAMES = {modality.code: modality.name for modality in MODALITIES}
 """The name of each code, for pages that people read."""
 
 _OFFICIAL = "hanjang/MedLayBench-V"
-CORPUS = Corpus(
-    name="medlaybench-v",
-    features=SCHEMA,
-    key=KEY,
-    from_official=lambda row, split, position: from_official(row, split=split, position=position),
-    official_repo=_OFFICIAL,
-    official_revision=None,
-    official_rows={"train": 59_962, "validation": 9_904, "test": 9_927},
-    official_columns=("image", "cuis", "expert_caption", "layman_caption"),
-    from_table=lambda path: pairs_of(path),
-    recipe="builders.medlaybench_v.recipe",
-)
-
-
 # How ROCOv2 abbreviates its splits in identifiers.
 _SHORT = {"validation": "valid"}
 CUI = re.compile(r"C[0-9]{7}")
@@ -148,7 +134,7 @@ def _literal(text: str, where: object) -> object:
         raise InputError(where, found=f"cuis {text[:60]!r}", expected="a list such as ['C0040405']") from None
 
 
-def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[str, Any]:
+def from_official(row: Mapping[str, Any], split: str, position: int) -> dict[str, Any]:
     """Convert a row of the authors' release to this schema; `position` counts from 0 within the split.
 
     The release has no identifiers: its preview names records by split and position, from 000001. Columns that only a
@@ -296,3 +282,17 @@ def entry(row: Mapping[str, Any]) -> Entry:
         status=row["status"] or "no status",
         small=[text for text in small if text],
     )
+
+
+CORPUS = Corpus(
+    name="medlaybench-v",
+    features=SCHEMA,
+    key=KEY,
+    from_official=from_official,
+    official_repo=_OFFICIAL,
+    official_revision=None,
+    official_rows={"train": 59_962, "validation": 9_904, "test": 9_927},
+    official_columns=("image", "cuis", "expert_caption", "layman_caption"),
+    from_table=pairs_of,
+    recipe="builders.medlaybench_v.recipe",
+)

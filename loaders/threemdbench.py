@@ -162,20 +162,6 @@ def with_label(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "label": NAMES.index(row["diagnosis"]) if row.get("diagnosis") in NAMES else None}
 
 
-CORPUS = Corpus(
-    name="3mdbench",
-    features=SCHEMA,
-    key=KEY,
-    from_official=lambda row, split, position: from_official(row, split=split, position=position),
-    official_repo=_OFFICIAL,
-    official_revision=None,
-    official_rows={"test": 2_996},
-    official_columns=("image", "diagnosis", "general_complaint", "complaints", "personality"),
-    migrations=(with_label,),
-    recipe="builders.threemdbench.recipe",
-)
-
-
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
@@ -266,7 +252,7 @@ def _literal(text: str) -> object:
     return read if isinstance(read, list) else text
 
 
-def from_official(row: Mapping[str, Any], *, split: str, position: int) -> dict[str, Any]:
+def from_official(row: Mapping[str, Any], split: str, position: int) -> dict[str, Any]:
     """Convert a row of the authors' release to this schema; `position` counts from 0 within the split.
 
     The release has no identifiers and states no source or licence for a photo: rows are named by split and position,
@@ -315,3 +301,17 @@ def _text(value: object, name: str, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InputError(where, found=f"{name} {value!r}", expected="a text")
     return " ".join(value.split())
+
+
+CORPUS = Corpus(
+    name="3mdbench",
+    features=SCHEMA,
+    key=KEY,
+    from_official=from_official,
+    official_repo=_OFFICIAL,
+    official_revision=None,
+    official_rows={"test": 2_996},
+    official_columns=("image", "diagnosis", "general_complaint", "complaints", "personality"),
+    migrations=(with_label,),
+    recipe="builders.threemdbench.recipe",
+)

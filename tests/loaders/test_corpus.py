@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import pickle
 import re
 import shutil
 from collections.abc import Mapping
@@ -401,6 +402,22 @@ def test_a_changed_meaning_goes_through_its_migrations(
         )
         test = load("medlaybench-v", "test", source=made)
         assert test["status"][:] == ["accepted by rules"] and test["findings"][0] == expected
+
+
+@pytest.mark.parametrize("name", corpora())
+def test_workers_get_what_is_known_about_a_corpus(name: str) -> None:
+    known = corpus(name)
+    there = pickle.loads(pickle.dumps(known))
+    assert there == known and there.columns == known.columns and there.features == known.features
+
+
+def test_worker_processes_of_torch_read_the_rows(tmp_path: Path) -> None:
+    """Spawned ones, as on macOS and Windows: they get everything by pickle."""
+    data = pytest.importorskip("torch.utils.data", reason="needs torch")
+    made = make_release(tmp_path / "made", {"test": [row(number, "test") for number in range(4)]})
+    rows = load("medlaybench-v", "test", source=made)
+    batches = data.DataLoader(rows, batch_size=2, num_workers=2, multiprocessing_context="spawn", collate_fn=list)
+    assert [one["image_id"] for batch in batches for one in batch] == rows["image_id"][:]
 
 
 def test_a_newer_schema_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
