@@ -114,3 +114,10 @@ def test_statistics_count_by_split() -> None:
     assert found["licence"] == {"CC-BY": 1, "unknown": 1} and found["licence_of_phrases"] == {"CC0-1.0": 2}
     assert found["gates"]["markers"] == {"passed": 2, "doubtful": 0, "failed": 0}
     assert (found["with_lay_phrase"], found["with_image"], found["expert_words"]) == (2, 0, 2.0)
+
+
+def test_a_lay_phrase_in_the_words_of_the_expert_is_no_plain_word() -> None:
+    (concept,) = row()["concepts"]
+    same, unsaid = {**concept, "lay": "edema"}, {**concept, "start": -1, "end": -1}
+    found: Any = measure([row(concepts=[same]), row(concepts=[unsaid]), row(concepts=[same, concept])])
+    assert found["with_lay_phrase"] == 1
