@@ -162,7 +162,7 @@ def _unread(name: str, fields: Counter[str]) -> str:
     """A sentence about the fields that were not read, since one of them may be a misspelt optional one."""
     if not fields:
         return ""
-    told = [f"{meant(field)} in {count:,} case{'s' * (count > 1)}" for field, count in sorted(fields.items())]
+    told = [f"{meant(field)} in {how_many(count, 'case')}" for field, count in sorted(fields.items())]
     more = [f"{len(told) - _TOLD:,} more"] * (len(told) > _TOLD)
     return f"{name}: fields that are not read: {', '.join([*told[:_TOLD], *more])}"
 

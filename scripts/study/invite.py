@@ -11,7 +11,7 @@ from baselines.study.access import make_link
 from baselines.study.journal import note
 from baselines.study.people import invite, link_again
 from baselines.study.store import fact_in, set_fact
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from scripts.study.folder import Database, Folder, now, opened
 from scripts.terminal.console import errors
 
@@ -53,4 +53,4 @@ def command(
         return
     rows = [{"person": name, "link": f"{where.rstrip('/')}/i/{token}"} for name, token in links]
     sys.stdout.write(table_bytes(("person", "link"), rows).decode())
-    errors.print(f"{len(rows)} link{'s' if len(rows) > 1 else ''}; each works once, within 30 days.")
+    errors.print(f"{how_many(len(rows), 'link')}; each works once, within 30 days.")
