@@ -42,6 +42,16 @@ def cell_text(cell: str) -> str:
     return "" if text.casefold() in _NOTHING or _ERROR.fullmatch(text) else text
 
 
+def licence_text(cell: str) -> str:
+    """As `cell_text`, but a failed formula stays: it was a statement, and nobody else's licence may take its place.
+
+    >>> licence_text(" CC BY "), licence_text("NaN"), licence_text("#NAME?")
+    ('CC BY', '', '#NAME?')
+    """
+    text = cell.strip()
+    return text if _ERROR.fullmatch(text) else cell_text(text)
+
+
 def parse_literal(text: str) -> Any:
     """The value that a text writes as Python does, such as a list in a cell.
 

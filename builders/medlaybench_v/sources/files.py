@@ -12,7 +12,7 @@ from typing import Any
 from builders.pipeline.keys import Keys
 from loaders.errors import InputError
 from loaders.files.bad_rows import BadRow
-from loaders.files.cells import cell_text
+from loaders.files.cells import cell_text, licence_text
 from loaders.files.paths import name_of
 from loaders.files.tables import Records, no_column, own_names, plain_name
 from loaders.medlaybench_v import LAY_COLUMN, SPLITS, parse_cuis
@@ -114,7 +114,8 @@ def _row(where: str, record: Mapping[str, Any], columns: Columns, stems: bool, d
     image = record.get(columns.image) if columns.image else None
     # In the struct that `datasets` writes, or bare; a text names a file (`files`).
     data = image.get("bytes") if isinstance(image, dict) else image if isinstance(image, bytes) else None
-    licence = _text(record, columns.licence, where)
+    stated = record.get(columns.licence) if columns.licence else None
+    licence = _text(record, columns.licence, where) or (licence_text(stated) if isinstance(stated, str) else "")
     asserted = _text(record, columns.asserted, where) or f"column {columns.licence!r} of {columns.file}"
     if not isinstance(data, bytes | None):
         raise BadRow(where, reason=OTHER_TYPE, found=f"an image of type {type(data).__name__}", expected="bytes")

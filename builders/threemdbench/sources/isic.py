@@ -63,7 +63,7 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 file=name,
                 image=images.find(name),
                 group=record[patients] or (patient_of.get(lesion, lesion) if lesion else None),
-                licence=record[licence],
+                licence=record.licence(licence),
                 licence_asserted_by=f"column {licence} of {name_of(path)}",
                 attribution=record[attribution],
                 where=record.where,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loaders.errors import InputError, how_many
-from loaders.files.cells import cell_text
+from loaders.files.cells import cell_text, licence_text
 from loaders.files.paths import files_below, is_folder, is_hidden, is_inside, name_of
 from loaders.files.tables import Table, open_table
 
@@ -20,6 +20,10 @@ class Record:
 
     def __getitem__(self, column: str | None) -> str:
         return cell_text(self.cells[column]) if column else ""
+
+    def licence(self, column: str | None) -> str:
+        """The licence in a column (`licence_text`)."""
+        return licence_text(self.cells[column]) if column else ""
 
 
 def read_records(path: Path) -> tuple[Table, list[Record]]:

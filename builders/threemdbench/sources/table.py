@@ -87,7 +87,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 url=url,
                 md5=digest or None,
                 group=record[group] or None,
-                licence=record[licence],
+                licence=record.licence(licence),
                 licence_asserted_by=record[asserted] or f"column {licence} of the source {facts.name}",
                 attribution=record[attribution] or facts.attribution or (url if is_web_address(url) else ""),
                 where=record.where,

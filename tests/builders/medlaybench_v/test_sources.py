@@ -102,6 +102,11 @@ def test_who_asserts_a_licence_is_told_where_one_is_stated(tmp_path: Path) -> No
     assert told == ["the article", "column 'licence' of t.csv", ""]
 
 
+def test_a_licence_that_a_spreadsheet_lost_is_not_taken_for_silence(tmp_path: Path) -> None:
+    table = write(tmp_path / "t.csv", "id,caption,licence\na,Chest CT.,#NAME?\nb,Chest CT.,#REF!\nc,Chest CT.,NA\n")
+    assert [row["licence"] for row in rows(table)] == ["#NAME?", "#REF!", ""]
+
+
 def test_every_format_says_the_same(tmp_path: Path) -> None:
     table = list(csv.DictReader(io.StringIO(HEADER + ROWS)))
     write(tmp_path / "a.csv", HEADER + ROWS)

@@ -133,6 +133,12 @@ def test_the_identifier_does_not_give_the_class_away(tmp_path: Path) -> None:
     assert photo.image_id == photos(f"folder:clinic={tmp_path}")[0].image_id
 
 
+def test_a_licence_that_a_spreadsheet_lost_is_not_taken_for_silence(tmp_path: Path) -> None:
+    text = "label,url,license\nstye,https://example.org/s.jpg,#NAME?\nstye,https://example.org/r.jpg,NA\n"
+    found = photos(f"web={table(tmp_path, 'search.csv', text)}")
+    assert [photo.licence for photo in found] == ["#NAME?", ""]
+
+
 def test_no_licence_is_made_up(tmp_path: Path) -> None:
     (photo,) = photos(f"oral={place(tmp_path, 'Calculus/1.jpg')}")
     assert (photo.licence, photo.licence_asserted_by) == ("", "")
