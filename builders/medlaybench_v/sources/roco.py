@@ -69,8 +69,8 @@ def roco_rows(folders: list[RocoFolder]) -> Iterator[Row | BadRow]:
     """Rows of ROCO: captions with the CUIs, licence and article from the files beside them.
 
     A line that cannot be read is a BadRow, whichever of the files it is in; so is one beside the captions that says
-    something else about an image than a line before it, and a caption whose licence stands in a line that cannot be
-    read.
+    something else about an image than a line before it, when neither counts. So is a caption whose licence stands in
+    such a line.
 
     Raises:
         InputError: a file cannot be read, or one beside the captions is about none of their images.
@@ -101,9 +101,11 @@ class _Line:
 
 
 class _Unread(BadRow):
-    """A line that cannot be read, and the identifier that it is about; "" if that cannot be read either."""
+    """A line that says nothing for sure, and the identifier that it is about; "" if that cannot be read either."""
 
-    name = ""
+    def __init__(self, where: object, name: str = "", **told: str) -> None:
+        self.name = name
+        super().__init__(where, **told)
 
 
 def _without_licence(line: _Line, unread: BadRow) -> BadRow:
@@ -113,7 +115,7 @@ def _without_licence(line: _Line, unread: BadRow) -> BadRow:
         line.where,
         reason="its licence cannot be read",
         found=f"{unread.where}: {unread.found}",
-        expected="a line that can be read for each licence",
+        expected="one line that can be read for each licence",
         do="Mend that line, or download the file again",
     )
 
@@ -137,9 +139,8 @@ def _roco_row(one: RocoFolder, line: _Line, cuis: _Line | BadRow | None, licence
 
 
 def _beside(one: RocoFolder, file: str, names: Sequence[str], bad: list[BadRow]) -> dict[str, _Line | BadRow]:
-    """The first line of each identifier in a file beside the captions, or its line that cannot be read; under "", a
-    line of which not even the identifier can be read. These, and lines that contradict the first, are `bad`. Empty
-    without the file.
+    """The line of each identifier in a file beside the captions, or one that cannot be read or contradicts another;
+    under "", a line of which not even the identifier can be read. The latter are `bad`. Empty without the file.
 
     Raises: InputError for a file about none of the captions' `names`. Where it is the licences', all captions would
     otherwise be taken for ones that state none, and get the licence of whoever builds.
@@ -152,7 +153,7 @@ def _beside(one: RocoFolder, file: str, names: Sequence[str], bad: list[BadRow])
     for line in _readable(one, file, own):
         if (first := found.setdefault(line.name, line)).cells != line.cells:
             again = f"{line.name} again, after {first.where}"
-            own.append(BadRow(line.where, reason="an identifier twice", found=again, expected="each once"))
+            own.append(_Unread(line.where, line.name, reason="an identifier twice", found=again, expected="each once"))
     if names and found.keys().isdisjoint(names):
         said = f"its lines are about {first_of(list(found), 2)}" if found else next(map(str, own), "it has no lines")
         raise InputError(
@@ -200,8 +201,9 @@ def _lines(path: Path, place: str) -> Iterator[_Line | BadRow]:
         if name.strip() and len(cells) == 1 + commas:
             yield _Line(where, name.strip(), tuple(cell.strip() for cell in cells))
             continue
-        unread = _Unread(
+        yield _Unread(
             where,
+            name.strip(),
             reason="no identifier and text",
             found=how_many(len(cells) + 1, "cell"),
             expected="3, with commas between them: ROCO_ID, PMC_ID, CC"
@@ -209,5 +211,3 @@ def _lines(path: Path, place: str) -> Iterator[_Line | BadRow]:
             else "an identifier, a tab, then text",
             do="If this is the last line, the file was truncated: download it again",
         )
-        unread.name = name.strip()
-        yield unread
