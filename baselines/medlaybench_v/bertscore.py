@@ -28,16 +28,16 @@ _NO_LIMIT = 10**9  # a tokenizer without a maximum length reports 10**30
 class BertScore:
     """A loaded encoder; `model` says which, for the record of a run.
 
-    `device` is a torch device ("cpu", "cuda:0"); without one, a GPU if there is one. Raises MissingExtra without
-    torch and transformers, ModelError when the weights are not on this machine or are not a BERT or DeBERTa encoder
-    of at least `layers` layers.
+    `device` is a torch device ("cpu", "cuda:0"); without one, a GPU if there is one. Raises ModelError when the
+    weights are not on this machine or are not a BERT or DeBERTa encoder of at least `layers` layers, MissingExtra
+    without torch and transformers.
     """
 
     def __init__(self, model: str = MODEL, *, layers: int = LAYERS, device: str | None = None) -> None:
+        folder = local_weights(model)  # first: a run without them would import torch, for seconds, to say so
         with MissingExtra.needed("models", purpose="BERTScore"):
             import torch
             from transformers import AutoModel, AutoTokenizer
-        folder = local_weights(model)
         try:
             self._tokenizer: Any = AutoTokenizer.from_pretrained(folder)
             encoder: Any = AutoModel.from_pretrained(folder, dtype=torch.float32)
