@@ -140,7 +140,8 @@ def _roco_row(one: RocoFolder, line: _Line, cuis: _Line | BadRow | None, licence
 
 def _beside(one: RocoFolder, file: str, names: Sequence[str], bad: list[BadRow]) -> dict[str, _Line | BadRow]:
     """The line of each identifier in a file beside the captions, or one that cannot be read or contradicts another;
-    under "", a line of which not even the identifier can be read. The latter are `bad`. Empty without the file.
+    under "", a line of which not even the identifier can be read. Lines of these two kinds are `bad`. Empty without the
+    file.
 
     Raises: InputError for a file about none of the captions' `names`. Where it is the licences', all captions would
     otherwise be taken for ones that state none, and get the licence of whoever builds.
@@ -183,6 +184,8 @@ def _lines(path: Path, place: str) -> Iterator[_Line | BadRow]:
         data = data.replace(b"\r", b"\n")
     for number, raw in lines_of(data):
         where = f"{place}:{number}"
+        if not raw.strip(b", \t\r"):  # what a spreadsheet leaves of an empty row is about no image
+            continue
         try:
             text = line_text(raw, where)
             name, *cells = (

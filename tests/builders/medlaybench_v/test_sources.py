@@ -497,6 +497,15 @@ def test_roco_as_other_programs_write_it(tmp_path: Path, end: str, mark: str) ->
     assert found == [row | {"where": place} for row, place in zip(before, where, strict=True)]
 
 
+@pytest.mark.parametrize("file", ["captions.txt", "cuis.txt", "licences.txt"])
+def test_separators_alone_are_no_line_of_roco(tmp_path: Path, file: str) -> None:
+    folder = roco_folder(tmp_path, "train", 1)
+    before = rows(tmp_path)
+    with (folder / file).open("a", encoding="utf-8") as more:
+        more.write(",,\n" if file == "licences.txt" else " \t\n")
+    assert rows(tmp_path) == before
+
+
 def test_a_header_again_is_no_caption_of_roco(tmp_path: Path) -> None:
     folder = roco_folder(tmp_path, "train", 1)
     write(folder / "captions.txt", (folder / "captions.txt").read_text(encoding="utf-8") + "id\tcaption\n")
