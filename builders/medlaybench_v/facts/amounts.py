@@ -9,7 +9,7 @@ from builders.medlaybench_v.facts.binding import Placed, exchanged, turned
 from builders.medlaybench_v.facts.leftover import told_anew
 from builders.medlaybench_v.facts.markers import markers
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
-from builders.medlaybench_v.facts.phrases import moved, named, phrase_of
+from builders.medlaybench_v.facts.phrases import named
 from builders.medlaybench_v.facts.quantities import ABOVE, BELOW, DECADE, Quantity, quantities
 from builders.medlaybench_v.facts.ranges import may_stand_for, ranges, told_by_range
 from builders.medlaybench_v.facts.scan import Reading
@@ -127,9 +127,6 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     for text in _left_over(expert, here, lay, there):
         outcome.add("changed", text, Basis.READ)
     if not outcome.decided:
-        for text in _intervals_moved(expert, here, lay, there):
-            outcome.add("swapped", text, Basis.READ)
-    if not outcome.decided:
         _amounts_moved(expert, here, lay, there, outcome)
     return outcome
 
@@ -143,26 +140,20 @@ def _kept(
     lost = [q for q in here if not q.loose and not any(same(q, o) for o in there if q.kind == o.kind or o not in taken)]
     lost = [q for q in lost if not _is_of_a_ratio(expert, q, there)]
     lost = [q for q in lost if not (_named_otherwise(q, lay) or _told_by_another(q, there, lay))]
-    lost = [q for q in lost if not (_is_reckoned(q, here, unmet, lay) or _is_all_but(q, here, there))]
+    lost = [q for q in lost if not _is_reckoned(q, here, unmet, lay)]
     new = [q for q in unmet if not q.loose and not _derived(q, here) and not _is_ratio(q, here)]
     if new:
         keys = {m.shape for m in expert.get(markers) if m.shape.startswith("letter")}
         new = [q for q in new if q.kind != "count" or f"letter {q.text}" not in keys]
         known_there = allowed.get(quantities)
-        new = [q for q in new if not any(same(k, q) for k in known_there) and not _within(q, expert, here)]
-        new = [q for q in new if not _is_difference(q, here, lay) and not _is_added(q, here, there)]
+        new = [q for q in new if not any(same(k, q) for k in known_there)]
+        new = [q for q in new if not _is_added(q, here, there)]
         stages = {q.value for q in here if q.kind == "stage"}  # "its lymph node stage is 1" of T3N1M0
         new = [q for q in new if not (q.kind in ("count", "grade") and q.raw in stages)]
         new = [q for q in new if not _is_of_a_scale(lay, q, there)]
     told, met = _told_as_part(lost, lay, there)
-    if not any(q.kind == "count" for q in lost):
-        new = [q for q in new if not _is_what_others_leave(q, here, there)]
-    new = [q for q in new if not _is_share(q, here)]
-    for quantity, bare in (*_with_unit_before(lost, there, new), *_with_sign_in_words(lost, lay, there)):
+    for quantity, bare in _with_sign_in_words(lost, lay, there):
         told, met = told | {quantity}, met | {bare}
-    for quantity in lost:
-        rest = [q for q in new if _is_what_remains(expert, quantity, lay, q)]
-        told, met = told | ({quantity} if rest else set()), met | set(rest)
     if expert.get(ranges) or lay.get(ranges):
         by_range, met_by_range, broken = told_by_range(expert, lost, lay, new)
         told, met = told | by_range, met | met_by_range
@@ -219,36 +210,6 @@ def _is_recounted(expert: Reading, one: Quantity, lay: Reading, other: Quantity)
     return one.kind == "count" and not one.loose and bool(ours & named(lay, other.last + 1, other.last + 4))
 
 
-def _is_what_remains(expert: Reading, one: Quantity, lay: Reading, other: Quantity) -> bool:
-    """ "Reduced by more than half" leaves "less than half as much"; "lost two thirds", "dwindled to a third"."""
-    if not one.kind == other.kind == "share" or {one.bound, other.bound} in ({">"}, {"<"}):
-        return False
-    if abs(one.value + other.value - 100.0) > 3.0:
-        return False
-    before = [frozenset(r.texts[max(0, q.first - 4) : q.first]) for r, q in ((expert, one), (lay, other))]
-    by, to, less = ([not words.isdisjoint(told) for told in before] for words in (_BY, _TO, _LESS_BY))
-    return by[0] != by[1] or (to[0] != to[1] and less[to[0]])
-
-
-_BY = frozenset(("by",))
-_TO = frozenset(("to",))
-_LESS_BY = frozenset("lost lose loses losing shed".split())
-
-
-def _with_unit_before(
-    lost: list[Quantity], there: list[Quantity], new: list[Quantity]
-) -> list[tuple[Quantity, Quantity]]:
-    """Bare numbers under the unit of the one before: "6.1 cm long and the other 5.8", "four inches by six"."""
-    found = []
-    for before, other in pairwise(there):
-        if other in new and other.kind == "count" and before.kind in _MEASURED and before.raw:
-            value = other.raw * before.value / before.raw
-            step = other.step * before.value / before.raw
-            whole = other._replace(kind=before.kind, value=value, step=step, bound=before.bound)
-            found += [(q, other) for q in lost if same(q, whole)][:1]
-    return found
-
-
 def _with_sign_in_words(lost: list[Quantity], lay: Reading, there: list[Quantity]) -> list[tuple[Quantity, Quantity]]:
     """Negative values whose sign is told: "2.8 standard deviations below", "the shortfall is 1.6"."""
     if _BELOW_ZERO.isdisjoint(lay.bag):
@@ -258,17 +219,6 @@ def _with_sign_in_words(lost: list[Quantity], lay: Reading, there: list[Quantity
 
 
 _BELOW_ZERO = frozenset("below under beneath less lower short shortfall deficit minus negative lacks".split())
-
-
-def _is_share(quantity: Quantity, here: list[Quantity]) -> bool:
-    """ "Between a fifth and a quarter" of 20 to 25 per cent; "less than a third" of what 70 per cent leave."""
-    shares = [q.value for q in here if q.kind == "share" and not q.bound]
-    if quantity.kind == "share" and quantity.bound in ("<", ">"):
-        gaps = [quantity.value - share for value in shares for share in (value, 100.0 - value)]
-        return any(0 <= (gap if quantity.bound == "<" else -gap) <= 0.25 * quantity.value for gap in gaps)
-    if quantity.kind != "ordinal" or quantity.value < 3:
-        return False
-    return any(abs(share * quantity.value - 100.0) <= 3.0 for share in shares)
 
 
 def _left_over(expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity]) -> list[str]:
@@ -415,31 +365,6 @@ def _parted(gap: str) -> bool:
 _AGO = frozenset("ago earlier previously before formerly".split())
 
 
-def _intervals_moved(expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity]) -> list[str]:
-    """Intervals that are counted from another event: "ruptured two weeks earlier", "two weeks after the coils"."""
-    found = []
-    for quantity in here:
-        if quantity.loose or not _counts(expert, quantity):
-            continue
-        others = [q for q in there if same(quantity, q)]
-        if len(others) != 1 or not _counts(lay, others[0]):
-            continue
-        ours = phrase_of(expert, quantity.first, quantity.last)
-        if moved(expert, ours, lay, phrase_of(lay, others[0].first, others[0].last)):
-            found.append(quantity.text)
-    return found
-
-
-def _counts(reading: Reading, quantity: Quantity) -> bool:
-    """Whether a time is an interval from an event."""
-    return quantity.kind == "time" and not _FROM_AN_EVENT.isdisjoint(
-        reading.texts[quantity.last + 1 : quantity.last + 3]
-    )
-
-
-_FROM_AN_EVENT = frozenset("after before earlier following post prior since ago previously".split())
-
-
 def _basis_of_change(expert: Reading, quantity: Quantity, lay: Reading, other: Quantity) -> Basis:
     """Only amounts of one kind, each with its unit, exactly told, and names of one scale contradict each other."""
     if _nearly_one_time(quantity, other) or _roughly(quantity, other):
@@ -550,25 +475,6 @@ def _is_a_step(quantity: Quantity, lay: Reading) -> bool:
 _GAINS = frozenset("by gained gains put lost added adding shed difference growth drop rise".split())
 
 
-def _is_all_but(quantity: Quantity, here: list[Quantity], there: list[Quantity]) -> bool:
-    """Whether a count is told by those that it leaves: "one of the four is spared" of three in four."""
-    counts = {q.value for q in there if q.kind == "count"}
-    wholes = [q.value for q in here if q.kind == "count" and q.value in counts and q.value > quantity.value]
-    return quantity.kind == "count" and any(whole - quantity.value in counts for whole in wholes)
-
-
-def _is_what_others_leave(quantity: Quantity, here: list[Quantity], there: list[Quantity]) -> bool:
-    """Whether a count is what two told ones leave: "three of the twelve, the other nine", "a quarter of the twelve"."""
-    counts = [q.value for q in here if q.kind == "count"]
-    told = {q.value for q in there if q.kind == "count"}
-    shares = [q.value / 100.0 for q in there if q.kind == "share"]
-    return quantity.kind == "count" and any(
-        whole - part == quantity.value and (part in told or any(abs(whole * s - part) < 0.01 * whole for s in shares))
-        for whole in told.intersection(counts)
-        for part in counts
-    )
-
-
 _FACTORS = {"half": 0.5, "halved": 0.5, "doubled": 2.0, "twice": 2.0, "tripled": 3.0}
 
 
@@ -600,30 +506,12 @@ _APART = frozenset(
 _FURTHER = frozenset("more further another additional fewer less later earlier extra".split())
 
 
-def _is_difference(quantity: Quantity, here: list[Quantity], lay: Reading) -> bool:
-    """ "Five more" where the expert caption has nine and fourteen."""
-    values = [q.value for q in here if q.kind == quantity.kind == "count"]
-    return bool(_FURTHER & set(lay.texts[quantity.last + 1 : quantity.last + 3])) and any(
-        abs(a - b) == quantity.value for i, a in enumerate(values) for b in values[:i]
-    )
-
-
 def _is_added(quantity: Quantity, here: list[Quantity], there: list[Quantity]) -> bool:
     """ "Three days past the 28-week mark" of 28 weeks and 3 days, "7 mm slimmer" than 38 mm."""
     if quantity.kind not in ("time", "length"):
         return False
     wanted = {round(q.value - quantity.value, 6) for q in here if q.kind == quantity.kind}
     return any(round(q.value, 6) in wanted for q in there if q is not quantity and q.kind == quantity.kind)
-
-
-def _within(quantity: Quantity, expert: Reading, here: list[Quantity]) -> bool:
-    """Whether a count lies within a range: "ribs 6-8" are six, seven and eight."""
-    return quantity.kind in ("count", "ordinal") and any(
-        a.value < quantity.value < b.value
-        and a.kind == b.kind
-        and expert.text[expert.words[a.last].end : expert.words[b.first].start].strip() in ("-", "–", "to")
-        for a, b in pairwise(here)
-    )
 
 
 def _is_digit(quantity: Quantity) -> bool:

@@ -13,13 +13,12 @@ from functools import lru_cache
 from itertools import chain, pairwise
 from operator import attrgetter
 
-from builders.medlaybench_v.facts.binding import Placed, Turn, anchors, exchanged, likeness
+from builders.medlaybench_v.facts.binding import STOP_WORDS, Placed, anchors, exchanged, likeness
 from builders.medlaybench_v.facts.binding import turned as turned_at
-from builders.medlaybench_v.facts.crossing import crossed, keeps_order
 from builders.medlaybench_v.facts.labels import exchanged_labels, other_label
 from builders.medlaybench_v.facts.leftover import told_anew
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
-from builders.medlaybench_v.facts.phrases import TISSUES, phrases
+from builders.medlaybench_v.facts.phrases import TISSUES, numbered, phrases
 from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
 from builders.medlaybench_v.facts.quantities import quantities
 from builders.medlaybench_v.facts.scan import Reading
@@ -77,7 +76,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     compared = [p for p in here.get("size", ()) if _is_compared(expert, p)]
     if compared and there.keys().isdisjoint(("size", "course", "severity", "number", "thickness")):
         told_by_numbers = sum(q.kind == "length" for q in lay.get(quantities)) > 1
-        told_by_numbers |= any(q.kind == "fold" for q in lay.get(quantities)) or _both_told(expert, lay)
+        told_by_numbers |= any(q.kind == "fold" for q in lay.get(quantities))
         if not told_by_numbers and not _COMPARATIVE.search(lay.lower):
             outcome.add("lost", f"“{expert.said(compared[0])}”", Basis.UNMET)
     if not _AGAINST.isdisjoint(expert.bag) and _THEN.isdisjoint(lay.bag):
@@ -97,7 +96,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             swap = exchanged(expert, one, lay, other) if several and not turned(expert, lay) else None
             if swap:
                 outcome.moved(" and ".join(sorted({expert.said(p) for p in one})), sure=swap.sure)
-    ordered = outcome.failed or keeps_order(expert, lay)  # so does nearly every draft: labels and partners are kept
+    ordered = outcome.failed or _keeps_order(expert, lay)  # so does nearly every draft: labels and partners are kept
     if not ordered and (labels := exchanged_labels(expert, lay)):
         outcome.add("swapped", labels, Basis.CONTRADICTED)
     if not ordered and not outcome.decided and (labels := other_label(expert, lay)):
@@ -105,17 +104,24 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if not outcome.decided:
         ours, theirs = (list(map(_SENSES, reading.get(senses))) for reading in (expert, lay))
         swapped = "" if ours == theirs else _exchanged(expert, lay, _told) or _exchanged(expert, lay, _located)
-        swapped = swapped or ("" if ordered else crossed(expert, lay))
         if swapped and not told_anew(expert, lay):
             outcome.moved(swapped, sure=False)
     return outcome
 
 
-def _both_told(expert: Reading, lay: Reading) -> bool:
-    """Whether two amounts of one kind are told, which show by themselves what grew: "55 mm instead of 62"."""
-    told = {q.raw for q in lay.get(quantities)}
-    kept = {(q.kind, q.raw) for q in expert.get(quantities) if not q.loose and q.raw in told and q.kind != "count"}
-    return len({kind for kind, _ in kept}) < len(kept)
+def _keeps_order(expert: Reading, lay: Reading) -> bool:
+    """Whether the phrases of the expert caption come in their order, as far as its own words tell, and they tell most:
+    so does nearly every draft, of which nothing more is to be asked."""
+    words = expert.bag - STOP_WORDS
+    first = dict(zip(reversed(expert.texts), range(len(expert.texts) - 1, -1, -1), strict=True))
+    told = [first[word] for word in dict.fromkeys(lay.texts) if word in words]
+    if 2 * len(told) < len(words):
+        return False
+    if told == sorted(told):
+        return True
+    at = numbered(expert.get(phrases))
+    told = [at[i] for i in told]
+    return told == sorted(told)
 
 
 def _degrees(reading: Reading, found: list[Pole]) -> list[Placed]:
@@ -317,10 +323,7 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
     if (values - beside, told - beside) in (({PLUS}, {MINUS}), ({MINUS}, {PLUS})):
         if dimension in ("size", "brightness") and _other_way(expert, ours, lay, theirs):
             return
-        if dimension == "size" and _is_of_then(expert, ours) != _is_of_then(lay, theirs):
-            return  # "shorter than at 18 weeks", "at 18 weeks it had been longer"
         sure = _is_plain(expert, ours, dimension) and _is_plain(lay, theirs, dimension) and not beside
-        sure = sure and not (_ends_with(expert, told) or _ends_with(lay, values))
         basis = Basis.CONTRADICTED if sure else Basis.READ
         outcome.add("changed", f"“{expert.said(ours[0])}” became “{lay.said(theirs[0])}”", basis)
     elif values == told and len(values) == 1 and dimension == "size" and _compares(expert, ours[0]):
@@ -365,24 +368,9 @@ def _turned_beside(
         ours = _placed(_said_of_things(expert, here[dimension]))
         theirs = _placed(_said_of_things(lay, there[dimension]))
         turn = turned_at(expert, ours, lay, theirs)
-        if dimension == "gender" and not turn:
-            turn = _other_sex(expert, here[dimension], lay, there[dimension])
         if turn:
             text = f"“{expert.said(turn.ours)}” became “{lay.said(turn.theirs)}”"
             outcome.add("changed", text, Basis.CONTRADICTED)
-
-
-def _other_sex(expert: Reading, here: list[Pole], lay: Reading, there: list[Pole]) -> Turn | None:
-    """A person named by a noun in each caption, of one sex in the one and of the other in the other."""
-    if len({p.value for p in here}) > 1 or {p.value for p in here} & {p.value for p in there}:
-        return None
-    ours, theirs = (
-        _placed([p for p in found if r.texts[p.first] in _SEX]) for r, found in ((expert, here), (lay, there))
-    )
-    return Turn(ours[0], theirs[0]) if ours and theirs else None
-
-
-_SEX = frozenset("man men male boy gentleman woman women female girl lady".split())
 
 
 def _said_of_things(reading: Reading, found: list[Pole]) -> list[Pole]:
@@ -400,24 +388,11 @@ def _said_of_things(reading: Reading, found: list[Pole]) -> list[Pole]:
 _TOLD_FROM_BOTH_ENDS = frozenset("size severity brightness thickness calibre".split())
 
 
-def _ends_with(reading: Reading, values: set[str]) -> bool:
-    """Whether a clause ends with "higher" or "lower" of one of these poles: "sitting higher" is raised, too."""
-    found = reading.get(_by_dimension).get("size", ())
-    gaps = [*reading.gaps, "."]
-    return any(p.value in values and _is_name(reading, p) and gaps[p.last + 1] != " " for p in found)
-
-
-def _is_of_then(reading: Reading, found: list[Pole]) -> bool:
-    """Whether a comparison is told of the earlier time: "had been longer", "before treatment it took up more"."""
-    spans = [(reading.texts[max(0, p.first - 10) : p.first]) for p in found]
-    return any("before" in span or "had" in span[-4:] for span in spans)
-
-
 def _is_plain(reading: Reading, found: list[Pole], dimension: str) -> bool:
     """Whether a pole can be read in one way only: told once, of now, in a dimension that has no places."""
     if dimension not in _PLAIN or (dimension == "size" and len(found) > 1):
         return False
-    if dimension == "size" and (_is_amount_of_less(reading, found) or reading.texts[found[0].first] in _ALSO_PLACES):
+    if dimension == "size" and reading.texts[found[0].first] in _ALSO_PLACES:
         return False
     return not any(_FORMERLY & set(reading.texts[max(0, p.first - 8) : p.last + 9]) for p in found)
 
@@ -427,16 +402,6 @@ _PLAIN = frozenset("size brightness breath beat position lying heading result st
 _PLAIN |= {"same side", "hand side"}
 _ALSO_PLACES = frozenset("above below marked falls fall drop drops better best faint light lighter gained up".split())
 _FORMERLY = frozenset("had before earlier formerly previously ago twice".split())
-
-
-def _is_amount_of_less(reading: Reading, found: list[Pole]) -> bool:
-    """ "More narrowing" is less width."""
-    shrinks = any(x.concept in _SHRINKING for s in reading.get(senses) for x in s.senses)
-    return shrinks and all(reading.texts[p.first] in _AMOUNTS for p in found)
-
-
-_SHRINKING = frozenset("narrowing atrophy compression collapse".split())
-_AMOUNTS = frozenset("more marked less most least greater progression progress progressed increased increase".split())
 
 
 def turned(expert: Reading, lay: Reading) -> bool:

@@ -98,12 +98,7 @@ def _is_well(texts: list[str]) -> bool:
     if WELL_OFF.isdisjoint(texts) and "sound" not in texts:
         return False
     sound = any(one in ("is", "are") and other == "sound" for one, other in pairwise(texts))
-    return sound or any(w in WELL_OFF and (w != "free" or _is_free(texts, i)) for i, w in enumerate(texts))
-
-
-def _is_free(texts: list[str], i: int) -> bool:
-    """ "Free of", "lies free", and not "free fluid"."""
-    return texts[i + 1 : i + 2] in (["of"], ["from"]) or i + 1 == len(texts)
+    return sound or any(w in WELL_OFF for w in texts)
 
 
 def exchanged_places(here: dict[str, set[int]], there: dict[str, set[int]]) -> str:

@@ -252,7 +252,7 @@ def _methods(
     """The methods of the expert caption that the lay one does not name, and those that it names anew."""
     ours, theirs = set(here.methods), set(there.methods)
     if CT in ours or MRI in ours:
-        ours -= {ANGIOGRAPHY, XRAY} if not _separate_xray(expert) else set()
+        ours -= {ANGIOGRAPHY, XRAY}
     if PET in ours:
         ours.discard(NUCLEAR)
     if XRAY in theirs and _NO_RAYS.search(lay.lower):
@@ -312,8 +312,6 @@ def _implied(here: Imaging, ours: set[str], theirs: set[str], expert: Reading) -
         implied.add(XRAY)
     if ({CT} & ours and CT in theirs) or "tomosynthesis" in expert.texts:
         implied.add(XRAY)
-    if _explained(expert, here):
-        implied |= {ANGIOGRAPHY, NUCLEAR}
     if not ours and here.sequences:
         implied.add(MRI)
     return implied
@@ -344,22 +342,6 @@ _FILMED = re.compile(
     r"(?:cholangio|cysto|urethro|pyelo|uro|salpingo|esophago|fistulo|sialo|dacryo|sino|defeco)\w*gra|follow\Z|enema|"
     r"magnification|craniocaudal|mediolateral|panoramic"
 ).match
-
-
-def _separate_xray(expert: Reading) -> bool:
-    return bool(
-        {"radiograph", "radiographs", "cxr", "fluoroscopy", "fluoroscopic", "dsa", "mammogram", "mammography", "xray"}
-        & set(expert.texts)
-    ) or "x ray" in expert.lower.replace("-", " ")
-
-
-def _explained(expert: Reading, here: Imaging) -> bool:
-    return (
-        bool({"uptake", "avid", "fdg", "tracer"} & set(expert.texts))
-        or bool({"CT angiography", "MR angiography"} & here.kinds)
-        or MRI in here.methods
-        or CT in here.methods
-    )
 
 
 def _views(here: Imaging, there: Imaging, expert: Reading, lay: Reading, outcome: Outcome) -> None:

@@ -162,7 +162,7 @@ def _judge(expert: Reading, lay: Reading, said: Said, concepts: Set[str], known:
             return  # "the heart was checked again"
         treated = {"treatment"} == {kind_of(c) for c in firm}
         if explained or not treated or not any(kind_of(c) == "treatment" for c in known):
-            of_the_patient = not (explained or treated or _compares(lay, said) or _describes(lay, said))
+            of_the_patient = not (explained or treated or _compares(lay, said))
             verdict = of_the_patient and not _VERDICTS.isdisjoint(map(kind_of, firm))
             outcome.add("new", text, Basis.MISSING if verdict else Basis.UNMET)
     elif all(kind_of(c) == "finding" for c in concepts) and (
@@ -244,7 +244,7 @@ def _place_replaced(
     """A body part that gave way to another one, in the whole caption or where the same is said of both."""
     new = {x.concept for said in unfamiliar for x in said.senses if x.concept in _PLACES and not _is_beside(lay, said)}
     new -= expert.get(concepts_of) | allowed.get(_allowed) if new else frozenset()
-    if not new or _organs_explained(lay, new):
+    if not new:
         return None
     here = expert.get(_named)
     lost = (here & _PLACES) - lay.get(concepts_of)
@@ -268,12 +268,6 @@ def _is_beside(lay: Reading, said: Said) -> bool:
 
 _TOWARDS = frozenset("toward towards nearest nearer facing".split())
 _AT_SIDE = ["side", "of", "the"]
-
-
-def _organs_explained(lay: Reading, organs: set[str]) -> bool:
-    """Whether a caption names some organ only where it explains a term, or likens one thing to another."""
-    named = (said for said in lay.get(senses) if any(x.concept in organs for x in said.senses))
-    return any(is_explained(lay, said.first) or _is_simile(lay, said) for said in named)
 
 
 def _placed(reading: Reading) -> list[Placed]:
@@ -454,11 +448,6 @@ def _levels(reading: Reading) -> frozenset[int]:
 
 _LEVELS = {"mild": 0, "mildly": 0, "moderate": 1, "moderately": 1, "severe": 2, "severely": 2}
 _LEVEL_NAMES = ("mild", "moderate", "severe")
-
-
-def _describes(lay: Reading, said: Said) -> bool:
-    """Whether a claim rests on one verb or adjective, which may describe anything: "strained", "faintly", "fallen"."""
-    return said.first == said.last and lay.texts[said.first].endswith(("ed", "en", "ly"))
 
 
 def _put_beside(expert: Reading, lay: Reading, said: Said, known: frozenset[str]) -> str:

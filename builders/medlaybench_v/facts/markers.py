@@ -66,7 +66,6 @@ def markers(reading: Reading) -> list[Marker]:
             found.append(Marker(name, frozenset(), i, i, _in_parentheses(text, start)))
     if not found:
         return found
-    found = sorted((*found, *_unnamed(reading, found)), key=lambda marker: marker.first)
     numbered = [m for m in found if m.shape[7:].isdigit()]
     if numbered:  # "number 1 is the trunk, 2 is its branch": once a key is one of numbers, a bare one belongs to it
         seen = {m.first for m in found}
@@ -90,22 +89,6 @@ def _may_mark(word: str) -> bool:
 _MAY_MARK = OfWords(_may_mark)
 
 
-def _unnamed(reading: Reading, found: list[Marker]) -> list[Marker]:
-    """The other of two marks: "the thick arrow marks the vein, the thin one the tube"."""
-    texts = reading.texts
-    if _THE_OTHER.isdisjoint(reading.bag):
-        return []
-    others = []
-    for i, word in enumerate(texts):
-        before = [m for m in found if m.last < i and m.looks]
-        if word in ("one", "ones") and before and texts[i - 1] in _TRAITS and texts[i - 2] in ("the", "and"):
-            look = _trait(texts[i - 1])
-            if look not in before[-1].looks:
-                others.append(Marker(before[-1].shape, frozenset((look,)), i, i, False))
-    return others
-
-
-_THE_OTHER = frozenset(("one", "ones"))
 _TELLS = frozenset("is are the marks shows".split())
 
 
@@ -363,8 +346,6 @@ def _kept(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]
         ):
             outcome.new.append(shape)
     mentioned = set(map(_trait, lay.bag)) | {look for word, look in _DRAWN_AS.items() if word in lay.bag}
-    for kind in _kinds_lost(here, there, mentioned):
-        outcome.add("lost", kind, Basis.UNMET)
     looks_here = {look for m in here for look in m.looks}
     looks_there = {look for m in there for look in m.looks}
     mentioned |= {"double"} if {"both", "each"} & mentioned and {"end", "ends"} & mentioned else set()
@@ -398,22 +379,6 @@ _OF_THE_BODY = frozenset("blood cell cells marrow fat ligament spot spots eye ey
 _COLOUR_OF = table("colours of things")
 # "In the colour of grass", "light-coloured".
 _LIKENED = frozenset("colour color colours colors coloured colored".split())
-
-
-def _kinds_lost(here: list[Marker], there: list[Marker], mentioned: set[str]) -> list[str]:
-    """Of two kinds of one mark, told apart by their looks, the one that the lay caption no longer tells."""
-    lost = []
-    for shape in sorted({m.shape for m in here} & {m.shape for m in there}):
-        kinds_here, kinds_there = ({m.looks for m in found if m.shape == shape} for found in (here, there))
-        untold = [looks for looks in kinds_here - kinds_there if not looks <= mentioned]
-        apart = len(kinds_here) == 2 and all(kinds_here) and len(kinds_there) == 1 and bool(untold)
-        apart = apart and kinds_there < kinds_here
-        if apart or (
-            len(kinds_here) == 2 and len(kinds_there) == 1 and len([m for m in there if m.shape == shape]) > 1
-        ):
-            gone = min(kinds_here - kinds_there, key=sorted, default=frozenset[str]())
-            lost.append(f"{' '.join((*sorted(gone), shape))}")
-    return lost
 
 
 def _letters_moved(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]) -> list[str]:
@@ -519,27 +484,11 @@ def _tells_ahead(reading: Reading, marker: Marker) -> bool:
     """Whether a mark is the subject of what follows: "the arrow shows", "A: before", "(A) before"."""
     if marker.inside:
         return _opens(reading, marker)
-    if _is_in_a_panel(reading, marker):  # "In A, the tumor …", but "an X-ray in A, an ultrasound in B"
-        first = next(m.first for m in reading.get(markers) if _is_in_a_panel(reading, m))
-        return first < 2 or not _STOPS.isdisjoint(reading.gaps[first - 1])
     behind = reading.text[reading.words[marker.last].end : reading.words[marker.last].end + 1]
-    if behind in (".", ";") or _by_means(reading, marker):
+    if behind in (".", ";"):
         return False
     following = reading.texts[marker.last + 1 : marker.last + 2]
     return behind in (":", "=", ",") or (bool(following) and following[0] in _POINTS)
-
-
-def _is_in_a_panel(reading: Reading, marker: Marker) -> bool:
-    """Whether "in" stands before the letter of a panel."""
-    return marker.shape.startswith("letter") and reading.texts[marker.first - 1 : marker.first] == ["in"]
-
-
-def _by_means(reading: Reading, marker: Marker) -> bool:
-    """Whether what is marked stands before: "is marked by the thick arrow"."""
-    i = marker.first - 1
-    while i >= 0 and (reading.texts[i] in _TRAITS or reading.texts[i] in ("the", "a", "an")):
-        i -= 1
-    return i >= 0 and reading.texts[i] == "by" and not marker.shape.startswith("letter")
 
 
 def _ahead(reading: Reading, marker: Marker, found: list[Marker]) -> bool:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from builders.medlaybench_v.facts.binding import Placed, bag_of, in_order, likeness, only
 from builders.medlaybench_v.facts.binding import turned as turned_at
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
-from builders.medlaybench_v.facts.phrases import phrases, sentence
+from builders.medlaybench_v.facts.phrases import sentence
 from builders.medlaybench_v.facts.scan import Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
 from builders.medlaybench_v.facts.wordings import TIMES
@@ -125,8 +125,6 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     own, other = ({m.value for m in found} for found in (days_here, days_there))
     if own == {AFTER} and other == {BEFORE}:
         outcome.add("changed", f"{_text(expert, days_here)} became {_text(lay, days_there)}", Basis.READ)
-    if own == {BEFORE} and other == {AFTER} and _deeds(expert, days_here) & _deeds(lay, days_there):
-        outcome.add("changed", f"{_text(expert, days_here)} became {_text(lay, days_there)}", Basis.READ)
     framed_here, framed_there = _framed(here), _framed(there)
     ours, theirs = _frames(expert, framed_here), _frames(lay, framed_there)
     if ours and theirs:
@@ -150,22 +148,6 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     return outcome
 
 
-def _deeds(reading: Reading, found: list[Moment]) -> frozenset[str]:
-    """What is told as done at these times, in phrases that tell of no picture: "ten years later she had surgery"."""
-    spans = [span for span in reading.get(phrases) if any(span[0] <= m.first < span[1] for m in found)]
-    spans = [(start, end) for start, end in spans if _PICTURES.isdisjoint(reading.texts[start:end])]
-    return frozenset(
-        sense.concept
-        for said in reading.get(senses)
-        if any(start <= said.first < end for start, end in spans)
-        for sense in said.senses
-        if kind_of(sense.concept) in _DEEDS
-    )
-
-
-_DEEDS = frozenset("treatment device cause symptom disease".split())
-
-
 def _of_one_event(expert: Reading, here: list[Moment], lay: Reading, there: list[Moment]) -> str:
     """The time before an event that became the time after it, or the reverse; both captions name the event behind."""
     ours, theirs = (
@@ -186,9 +168,7 @@ _TO_COME = frozenset(
 def _basis(expert: Reading, here: list[Moment], lay: Reading, there: list[Moment]) -> Basis:
     """Two times contradict each other only where each caption tells of one, and both of one event."""
     ours, theirs = _events(expert, here), _events(lay, there)
-    named = all(
-        m.event == _FOLLOWS or _is_operation(r, m) for r, found in ((expert, here), (lay, there)) for m in found
-    )
+    named = all(m.event == _FOLLOWS for m in (*here, *there))
     alone = len(here) == len(there) == 1 and not any(_of_the_picture(lay, m) or _denies(lay, m) for m in there)
     same = named or likeness(ours, theirs) > 0
     return Basis.CONTRADICTED if alone and same else Basis.READ if same else Basis.UNMET
@@ -205,18 +185,12 @@ def _events(reading: Reading, found: list[Moment]) -> dict[str, float]:
     for moment in found:
         if moment.event == _WITHIN:
             bag |= dict.fromkeys(bag_of(reading, moment.first, moment.last + 1), 1.0)
-            if _is_operation(reading, moment):
-                bag["surgery"] = 1.0
         elif moment.event == _DONE:
             start, end = sentence(reading, moment.first)
             bag |= bag_of(reading, start, min(end, moment.last + 4))
         else:
             bag |= _ends(reading, moment)[0]
     return bag
-
-
-def _is_operation(reading: Reading, moment: Moment) -> bool:
-    return any(part in reading.texts[moment.last] for part in ("operati", "surg"))
 
 
 def _framed(found: list[Moment]) -> list[Moment]:

@@ -158,7 +158,6 @@ UNFAITHFUL = [
     ),
     ("numbers", "MRI: two nodules of the ankle.", "MRI: three lumps of the ankle.", "changed: two became three"),
     ("numbers", "Its volume was reduced by one fourth.", "Its volume is reduced to a fourth.", "became to a fourth"),
-    ("time", "A woman who had surgery ten years earlier.", "Ten years later the woman had surgery.", "years later"),
     ("comparison", "A nonunion after plating.", "The break has healed after plating.", "became “break has healed”"),
     ("numbers", "CT in June 2019, 4 years after injury.", "CT in June 2016, 4 years after injury.", "2019 became 2016"),
     (
@@ -191,7 +190,6 @@ UNFAITHFUL = [
     ),
     ("negation", "A fracture of the hip.", "There is no fracture of the hip.", "changed: fracture became no fracture"),
     ("negation", "No fracture but a hematoma.", "A fracture but no hematoma.", "swapped: no fracture and no bleeding"),
-    ("negation", "CT of the chest of a boy.", "The CT of the chest of a boy shows no cyst.", "new: “no cyst”"),
     (
         "invention",
         "CT of a renal cyst.",
@@ -201,12 +199,6 @@ UNFAITHFUL = [
     ("invention", "CT of the chest: effusion.", "CT of the pelvis: effusion.", "changed: chest became pelvis"),
     ("numbers", "CT: at least four stones.", "CT: there are four stones at most.", "changed: four became four"),
     ("numbers", "CT: a wall of up to 7 mm.", "CT: a wall of 7 mm and more.", "changed: 7 mm became 7 mm"),
-    (
-        "markers",
-        "(a) CT of the hip before surgery, (b) ultrasound of a stone, (c) photograph of the tumor.",
-        "The hip by CT before surgery in a, the tumour in a photograph in b, and a stone by ultrasound in c.",
-        "swapped: letter B and letter C",
-    ),
     (
         "markers",
         "The asterisk lies on fat, the dotted line follows the wall.",

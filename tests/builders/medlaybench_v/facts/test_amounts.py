@@ -28,7 +28,6 @@ KEPT = [
     ("Fivefold thickening.", "Five times as thick as it should be."),
     ("36 hours after surgery.", "A day and a half after surgery."),
     ("Category 4.", "Category 4 on the scale, which runs from 0 to 6."),
-    ("Flow reduced by more than half.", "Less than half as much blood flows."),
     ("A woman of 61 years.", "A woman in her early sixties."),
     ("A lesion of 11 x 8 mm.", "A spot of roughly one centimetre."),
     ("A mass of 7 cm in the sigmoid, 25 cm from the anal verge.", "About seven centimetres wide. It lies 25 cm up."),
