@@ -155,13 +155,13 @@ class Build(Generic[Chosen]):
 class Plan:
     """What the options amount to.
 
-    `rows` of `schema` are the source's rows, and `identity` names them: equal for equal rows, never a path; the code
-    that reads them is counted separately. `sources` describes them, given the number of rows read. `settings` are all
-    other things that determine the content, again without paths. `card` gives the facts that the template needs beyond
-    those of the manifest. `review` writes what a person should review to the workspace, and returns what the user
-    is told: where that is, and what rows lack. `records` is the number of records in the files of a source whose rows
-    are made from several. `renamed` has the keys of rows by those that earlier versions gave them, which a list of
-    withdrawn keys may still name.
+    `rows` of `schema` are the source's rows, and `identity` names them: equal for equal rows, never a path, but with
+    the names of files that the rows or their places hold; the code that reads them is counted separately. `sources`
+    describes them, given the number of rows read. `settings` are all other things that determine the content, again
+    without paths. `card` gives the facts that the template needs beyond those of the manifest. `review` writes what a
+    person should review to the workspace, and returns what the user is told: where that is, and what rows lack.
+    `records` is the number of records in the files of a source whose rows are made from several. `renamed` has the keys
+    of rows by those that earlier versions gave them, which a list of withdrawn keys may still name.
     """
 
     rows: Iterable[Row | BadRow]

@@ -69,7 +69,7 @@ from loaders.files.disk import private_folder
 from loaders.files.paths import is_there, name_of
 from loaders.files.stores import Store
 from loaders.installed import installed_versions
-from loaders.manifest import KEPT, Config, Manifest, Source
+from loaders.manifest import KEPT, Config, Manifest, Source, canonical_json
 from loaders.medconceal import CHARTS, CORPUS, SPLIT
 from loaders.reached import code_digest
 
@@ -247,7 +247,7 @@ def _from_cases(source: Written) -> Plan:
         rows=source.rows,
         schema=pa.schema([*FINISHED, *PLACED, *([] if source.invented else [("refused", WHY)])]),
         # Which of somebody else's cases are refused is for those that know identifiers to say.
-        identity=source.digest if source.invented else f"{source.digest} {_scanners()}",
+        identity=f"{source.name} {source.digest} {'' if source.invented else _scanners()}",
         steps=[] if source.invented else [admit()],
         sources=lambda rows: [facts],
         settings={"source": source.name, "model": None, **({} if source.invented else {KEPT: WHY_KEPT})},
@@ -270,7 +270,10 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
     since, until = _seconds("--since", options.since), _seconds("--until", options.until, last=True)
     admission = Admission(options.community, since, until)
     digest = hashlib.sha256("\n".join((*source.digests, *_unusual(admission))).encode()).hexdigest()
-    spool = workspace / "threads" / f"{digest[:16]}-{code_digest(spool_threads)[:16]}.sqlite"
+    # A line that cannot be read is known by its place in its file.
+    names = [*map(name_of, (*source.submissions, *source.comments))]
+    read = hashlib.sha256(canonical_json([digest, names])).hexdigest()
+    spool = workspace / "threads" / f"{read[:16]}-{code_digest(spool_threads)[:16]}.sqlite"
     if not is_there(spool):
         _tell_needs([*source.submissions, *source.comments], build.tell)
     threads = spool_threads(source.submissions, source.comments, spool, admission=admission)
@@ -285,7 +288,7 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
         rows=thread_rows(threads, key),
         records=threads.records,
         schema=SOURCE,
-        identity=f"{digest} {fingerprint(key)}",
+        identity=f"{read} {fingerprint(key)}",
         steps=[*_thread_steps(options, chat, source.invented)],
         sources=lambda rows: [facts],
         settings={

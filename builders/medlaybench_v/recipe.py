@@ -179,7 +179,7 @@ def plan(build: Build[Options]) -> Plan:
     return Plan(
         rows=_rows(source, options),
         schema=SOURCE,
-        identity=json.dumps([source.identity, options.default_split, options.licence, options.limit]),
+        identity=json.dumps([source.name, source.identity, options.default_split, options.licence, options.limit]),
         steps=_steps(build, Lexicon(vocabulary.terms, options.substitute), recognizers, chat, judge),
         sources=lambda rows: _sources(source, rows, vocabulary),
         settings=_settings(options, vocabulary, recognizers, chat, judge),

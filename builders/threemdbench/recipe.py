@@ -199,15 +199,16 @@ def plan(build: Build[Options]) -> Plan:
     earlier = read_earlier(before, hiding, ids)
     decisions = read_decisions(options.decisions, renamed=ids)
     bad = [hiding.bad(source, row) for source, row in unread]
+    named = [(row.where, row.reason, row.detail) for row in bad]
     curator = FullCuration(workspace / "curation.sqlite", in_threads(build.engine), build.progress)
     applied = decisions.matching([*((row["image_id"], row["content"]) for row in rows), *class_keys(rows)])
     deciding = Decisions(applied)
-    identity = rows_digest(rows)
+    identity, placed = rows_digest(rows), [*hiding.rows(rows)]
     queue = Queue(workspace / "queues" / f"{identity[:16]}-{deciding.digest[:16]}.json")
     return Plan(
-        rows=[*bad, *_rows(hiding.rows(rows))],
+        rows=[*bad, *_rows(placed)],
         schema=SOURCE,
-        identity=json.dumps([identity, hiding.fingerprint, [(row.where, row.reason, row.detail) for row in bad]]),
+        identity=json.dumps([identity, hiding.fingerprint, [row["where"] for row in placed], named]),
         steps=_steps(build, targets, curator, deciding, queue, earlier, chat, hiding),
         sources=lambda count: _sources(sources, rows, hiding),
         settings=_settings(options, targets, curator, chat, licences)

@@ -136,6 +136,15 @@ def test_cases_are_read_again_with_other_versions_of_the_identifier_packages(
     assert recipe._from_cases(source).identity != before.identity
 
 
+def test_a_file_that_was_renamed_is_credited_by_its_new_name(tmp_path: Path) -> None:
+    rows = [{**foreign(profile, at), "attribution": None} for at, profile in enumerate(profiles()[:2])]
+    path = written(tmp_path, "jsonl", rows)
+    assert build(tmp_path, path) == 0
+    (tmp_path / "out").rename(tmp_path / "before")
+    assert build(tmp_path, path.rename(tmp_path / "ours.jsonl")) == 0
+    assert {row["attribution"] for row in load("medconceal", "test", source=tmp_path / "out")} == {"ours.jsonl"}
+
+
 def test_a_case_that_cannot_be_used_is_excluded_with_its_reason(tmp_path: Path) -> None:
     pytest.importorskip("phonenumbers")
     rows = [foreign(profile, n) for n, profile in enumerate(profiles()[:6])]

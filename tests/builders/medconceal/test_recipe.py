@@ -25,6 +25,7 @@ from builders.pseudonyms import KEY_FILE
 from builders.publish.run import publish
 from builders.release.diff import diff
 from builders.release.preview import write_preview
+from builders.release.shards import read_parquet
 from builders.release.verify import verify
 from builders.samples.medconceal import comments, submissions
 from builders.samples.medconceal import threads as bundled
@@ -294,6 +295,19 @@ def test_dumps_of_a_user_need_a_key_of_their_own(server: ChatServer, tmp_path: P
     card = (tmp_path / "one" / "README.md").read_text()
     assert "extra_gated_prompt" in card and "license_name: medconceal-data-use" in card
     assert key.read_bytes().hex() not in card + Manifest.read(tmp_path / "one").text()
+
+
+def test_a_dump_that_was_renamed_is_named_anew_in_exclusions(server: ChatServer, tmp_path: Path) -> None:
+    dumps, out = tmp_path / "dumps", tmp_path / "out"
+    dumps.mkdir()
+    (dumps / "RS_2021.jsonl").write_text("\n".join([*submissions(), "{"]))
+    (dumps / "comments.jsonl").write_text("\n".join(comments()))
+    options: dict[str, Any] = {"source": f"threads={dumps}", "model": MODEL, "base_url": server.base_url, "max_bad": 9}
+    for name in ("RS_2021.jsonl", "RS_all.jsonl"):
+        (dumps / "RS_2021.jsonl").rename(dumps / name)
+        build(out, **options)
+        (unread,) = (row for row in read_parquet(out, "exclusions.parquet") if row["stage"] == "read")
+        assert unread["key"].startswith(f"{name}:")
 
 
 def test_the_most_common_are_kept_and_garbage_is_counted(tmp_path: Path) -> None:

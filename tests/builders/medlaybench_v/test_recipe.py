@@ -211,6 +211,18 @@ def test_another_image_of_the_same_name_is_read_again(tmp_path: Path) -> None:
     assert len(digests) == 2
 
 
+def test_a_table_that_was_renamed_is_named_anew_in_rows_and_exclusions(tmp_path: Path) -> None:
+    table = captions_file(tmp_path)
+    build(tmp_path, table)
+    (tmp_path / "release.work").rename(tmp_path / "again.work")
+    build(tmp_path, table.rename(tmp_path / "renamed.csv"), out="again")
+    assert {row["licence_asserted_by"] for row in rows_of(tmp_path / "again").values()} == {
+        "column 'licence' of renamed.csv"
+    }
+    (copy,) = (row for row in read_parquet(tmp_path / "again", "exclusions.parquet") if row["stage"] == "unique")
+    assert copy["detail"] == "renamed.csv:11 repeats the id of renamed.csv:2"
+
+
 def test_a_limit_and_a_split(tmp_path: Path) -> None:
     manifest = build(tmp_path, captions_file(tmp_path), limit=2, default_split="test")
     assert {name: split.rows for name, split in manifest.splits.items()} == {"test": 2}

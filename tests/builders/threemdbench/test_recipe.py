@@ -606,6 +606,18 @@ def test_a_photo_that_a_table_lists_under_two_diagnoses_is_left_out(tmp_path: Pa
     }
 
 
+def test_a_table_whose_lines_moved_is_quoted_anew(tmp_path: Path) -> None:
+    rows = [{"file": "0.png", "label": "acne"}, {"file": "1.png", "label": "acne"}, {"file": "0.png", "label": "acne"}]
+    table = photo_table(tmp_path, rows, {f"{n}.png": photo("acne", n) for n in range(2)})
+    build(tmp_path, f"table:mine={table}")
+    header, *lines = table.read_text(encoding="utf-8").splitlines()
+    table.write_text("\n".join([header, "", *lines]), encoding="utf-8")
+    (tmp_path / "release.work").rename(tmp_path / "again.work")
+    build(tmp_path, f"table:mine={table}", out="again")
+    copies = [row for row in read_parquet(tmp_path / "again", "exclusions.parquet") if row["stage"] == "unique"]
+    assert [row["detail"] for row in copies] == ["mine:5 repeats the id of mine:3"]
+
+
 def test_a_release_that_follows_another_leaves_each_photo_in_its_split(tmp_path: Path) -> None:
     table = drawn(tmp_path / "photos", "acne", "warts", each=12)
     build(tmp_path, f"table={table}", out="v1")
