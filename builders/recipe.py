@@ -52,7 +52,7 @@ from loaders.files.image_formats import HEIF, readable
 from loaders.files.json_values import parse_json
 from loaders.files.paths import is_inside, resolved
 from loaders.files.stores import Folder, Store
-from loaders.files.texts import read_text
+from loaders.files.texts import MARK, read_text
 from loaders.manifest import Config, Manifest, Source, canonical_json, other_versions, versions_in_words
 from loaders.models.chat import open_model
 from loaders.models.prompts import Prompts
@@ -373,7 +373,8 @@ def withdrawn_keys(path: Path | None) -> frozenset[str]:
     """The keys that a file lists. Raises: InputError when it cannot be read or lists none."""
     if path is None:
         return frozenset()
-    keys = frozenset(filter(None, map(str.strip, read_text(path).splitlines())))
+    # The mark of a file's beginning stands within where lists were joined, and nobody sees it.
+    keys = frozenset(filter(None, map(str.strip, read_text(path).replace(MARK, "\n").splitlines())))
     if not keys:
         raise InputError(path, found="no key", expected="keys of rows, one per line")
     return keys

@@ -299,7 +299,7 @@ def _settings(
 
 
 def _pictures(source: CaptionSource) -> Source:
-    count, digest = source.pictured
+    count, digest, _ = source.pictured
     return Source(name=f"{IMAGES_OF}{source.name}", digest=digest, rows=count, licence=source.licence)
 
 

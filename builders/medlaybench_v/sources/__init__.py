@@ -41,7 +41,8 @@ class CaptionSource:
 
     `origin` says who is behind the captions: WRITTEN, ARTICLES or OWN.
     `digest` is the SHA-256 of the captions; `pictured` says how many rows have an image, and gives the SHA-256 of these
-    images under the identifiers of their rows; `identity` covers both, never paths. Images are read once for it.
+    images under the identifiers of their rows, and that of why others have none; `identity` covers all three, never
+    paths. Images are read once for it.
     `lay` is a column of lay captions, which no build reads.
     """
 
@@ -55,19 +56,20 @@ class CaptionSource:
     lay: str | None = None
 
     @cached_property
-    def pictured(self) -> tuple[int, str]:
-        digest, found = hashlib.sha256(), 0
+    def pictured(self) -> tuple[int, str, str]:
+        digest, lacking, found = hashlib.sha256(), hashlib.sha256(), 0
         for row in self.rows():
             if not isinstance(row, BadRow):
                 found += row["content"] is not None
                 digest.update(f"\n{row['image_id']} {row['content'] or 'missing'}".encode())
-        return found, digest.hexdigest()
+                lacking.update(f"\n{row['no_image']}".encode())
+        return found, digest.hexdigest(), lacking.hexdigest()
 
     @property
     def identity(self) -> str:
         if self.images is None:
             return self.digest
-        return hashlib.sha256(f"{self.digest} {self.pictured[1]}".encode()).hexdigest()
+        return hashlib.sha256(" ".join((self.digest, *self.pictured[1:])).encode()).hexdigest()
 
     def rows(self, limit: int | None = None) -> Iterator[Row | BadRow]:
         """The rows in the source's order, the first `limit` of them; a BadRow for one that cannot be read.

@@ -211,6 +211,19 @@ def test_another_image_of_the_same_name_is_read_again(tmp_path: Path) -> None:
     assert len(digests) == 2
 
 
+def test_why_an_image_is_lacking_is_looked_up_again(tmp_path: Path) -> None:
+    captions, pictures = captions_file(tmp_path, CAPTIONS[:2]), tmp_path / "images"
+    for number, place in enumerate(("a1.png", "one/a2.png", "two/a2.png")):
+        (pictures / place).parent.mkdir(parents=True, exist_ok=True)
+        Image.new("L", (64, 64), number).save(pictures / place)
+        if number == 0:
+            build(tmp_path, captions, images=pictures)
+    assert ("images", "image missing") in exclusions_of(tmp_path / "release").values()
+    (tmp_path / "release.work").rename(tmp_path / "again.work")
+    build(tmp_path, captions, images=pictures, out="again")
+    assert ("images", "image ambiguous") in exclusions_of(tmp_path / "again").values()
+
+
 def test_a_table_that_was_renamed_is_named_anew_in_rows_and_exclusions(tmp_path: Path) -> None:
     table = captions_file(tmp_path)
     build(tmp_path, table)
