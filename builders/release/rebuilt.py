@@ -8,7 +8,7 @@ reported.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -135,20 +135,41 @@ def _writer(path: Path) -> str:
 def told(found: Rebuilt) -> Iterator[str]:
     """The findings in sentences: the release itself, its sources, its content, its files."""
     yield from (f"the published release has problems: {problem}" for problem in found.problems)
-    yield from (f"different source: {change.where}: {change.a}, now {change.b}" for change in found.sources)
-    if any(change.where.startswith(f"sources.{IMAGES_OF}") and change.b is None for change in found.sources):
-        yield "The published release was built with images, this one without: add --images DIR"
-    digests = (found.difference.content_a, found.difference.content_b)
-    same = "the same content" if found.same_content else "DIFFERENT CONTENT (see bedside diff)"
-    yield f"{same}: digest {digests[0][:16]}…, rebuilt {digests[1][:16]}…"
+    yield from _of_sources(found.sources)
+    one, other = found.difference.content_a, found.difference.content_b
+    yield f"{_of_content(found)}: digest {one[:16]}…, rebuilt {other[:16]}…"
     yield f"files: {found.same_files} identical, {len(found.files)} different"
     versions = versions_in_words(found.versions)
     commits = [(one.a, one.b) for one in found.difference.facts if one.where == "code.commit" and one.a and one.b]
     causes = [f"another commit ({str(before)[:12]}, now {str(now)[:12]})" for before, now in commits]
     causes += [f"other library versions ({versions})"] if versions else []
+    left = [change for change in found.difference.facts if not change.where.startswith(("sources", "versions", "code"))]
+    causes += ["other sources"] * bool(found.sources)
+    causes += ["other settings"] * any(change.where.startswith("settings") for change in left)
     unexplained = f"NOT EXPLAINED: {' or '.join(causes) or 'find out what it depends on'}"
     yield from (f"  {file.name}: {file.why or unexplained}" for file in found.files)
     if versions:
         yield f"versions: {versions}"
-    left = [change for change in found.difference.facts if not change.where.startswith(("sources", "versions", "code"))]
     yield from (f"{change.where}: {change.a}, now {change.b}" for change in left)
+
+
+def _of_sources(changes: Sequence[Change]) -> Iterator[str]:
+    """A sentence for each source that differs; of one that only has another name, this name."""
+    gone = {change.a["digest"]: change.where for change in changes if change.b is None and isinstance(change.a, dict)}
+    come = {change.b["digest"]: change.where for change in changes if change.a is None and isinstance(change.b, dict)}
+    renamed = {where: come[digest] for digest, where in gone.items() if digest in come}
+    for change in changes:
+        if change.where in renamed:
+            yield f"renamed source: {change.where}, now {renamed[change.where]}, of the same digest: name it as it was"
+        elif change.where not in renamed.values():
+            yield f"different source: {change.where}: {change.a}, now {change.b}"
+    images = f"sources.{IMAGES_OF}"
+    if any(w.startswith(images) for w in gone.values()) and not any(w.startswith(images) for w in come.values()):
+        yield "The published release was built with images, this one without: add --images DIR"
+
+
+def _of_content(found: Rebuilt) -> str:
+    if found.same_content:
+        return "the same content"
+    only = found.difference.exclusions and found.difference.content_a == found.difference.content_b
+    return f"{'the same rows, DIFFERENT EXCLUSIONS' if only else 'DIFFERENT CONTENT'} (see bedside diff)"

@@ -8,7 +8,7 @@ import datasets
 import pyarrow.parquet as pq
 import pytest
 
-from builders.release.diff import Change
+from builders.release.diff import Change, Keys
 from builders.release.rebuilt import OtherFile, Rebuilt, compare, told
 from loaders.manifest import Manifest, Source, file_digest
 from tests.parts.small_release import FEATURES, row, rows, write_small
@@ -109,6 +109,34 @@ def test_a_release_built_again_without_its_images_is_reported(published: Path, t
     pictures = manifest.sources[0].model_copy(update={"name": f"images of {manifest.sources[0].name}"})
     manifest.model_copy(update={"sources": [*manifest.sources, pictures]}).write(published)
     assert any(line.endswith("add --images DIR") for line in told(again(published, tmp_path)))
+
+
+def test_a_source_of_another_name_is_said_to_be_the_same(published: Path, tmp_path: Path) -> None:
+    (old,) = Manifest.read(published).sources
+    pictures = old.model_copy(update={"name": f"images of {old.name}", "digest": "e" * 64})
+    manifest = Manifest.read(published)
+    manifest.model_copy(update={"sources": [old, pictures]}).write(published)
+    names = {"old": old.name, "new": "renamed.csv"}
+    found = again(
+        published,
+        tmp_path,
+        sources=[
+            old.model_copy(update={"name": names["new"]}),
+            pictures.model_copy(update={"name": f"images of {names['new']}"}),
+        ],
+    )
+    lines = list(told(found))
+    for kind in ("", "images of "):
+        renamed = f"renamed source: sources.{kind}{names['old']}, now sources.{kind}{names['new']}, of the same digest"
+        assert f"{renamed}: name it as it was" in lines
+    assert not found.proved and not any("different source" in line or "--images" in line for line in lines)
+    assert all(line.endswith("NOT EXPLAINED: other sources") for line in lines if "NOT EXPLAINED" in line)
+
+
+def test_other_exclusions_are_no_other_rows(published: Path, tmp_path: Path) -> None:
+    found = again(published, tmp_path)
+    changed = replace(found.difference, exclusions={"detail changed": Keys(1, ["a"])})
+    assert next(told(replace(found, difference=changed))).startswith("the same rows, DIFFERENT EXCLUSIONS")
 
 
 def test_another_source_is_reported_though_the_rows_are_the_same(published: Path, tmp_path: Path) -> None:
