@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from builders.publish.hub_state import HubRepo, Refs
 from builders.publish.local_release import LocalRelease
 from builders.publish.plan import TAG, message
-from loaders.manifest import other_versions, versions_in_words
+from loaders.manifest import NAME, other_versions, versions_in_words
 
 
 def other_release(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | None:
@@ -61,11 +61,27 @@ def versions_of(refs: Refs) -> list[tuple[str, str]]:
     return sorted(versions, key=lambda version: version_key(version[0]), reverse=True)
 
 
+def underway(hub: HubRepo, refs: Refs) -> Iterator[str]:
+    """Versions that main holds without a tag, since its newest commit with one: they are being published, or somebody
+    was interrupted."""
+    if refs.head and refs.head not in refs.tags.values() and NAME in hub.files(refs.head):
+        for commit, title in hub.commits():
+            if commit in refs.tags.values():
+                return
+            yield from _version_in(title)
+
+
+def _version_in(title: str) -> list[str]:
+    """The version that a commit with this title published, if it did."""
+    prefix = message("")
+    version = title.removeprefix(prefix)
+    return [version] if title.startswith(prefix) and TAG.fullmatch(version) else []
+
+
 def _releases(hub: HubRepo, refs: Refs) -> Iterator[str]:
     """Commits that may be releases: those of the versions, then those of main that never got a tag."""
     tagged = dict.fromkeys(commit for _, commit in versions_of(refs))
     yield from tagged
-    prefix = message("")
     for commit, title in hub.commits():
-        if commit not in tagged and title.startswith(prefix) and TAG.fullmatch(title.removeprefix(prefix)):
+        if commit not in tagged and _version_in(title):
             yield commit

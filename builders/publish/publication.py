@@ -14,7 +14,7 @@ from typing import NoReturn
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, DatasetInfo
 from huggingface_hub.errors import LocalTokenNotFoundError
 
-from builders.publish.belongings import foreign, made_otherwise, other_release, version_key, versions_of
+from builders.publish.belongings import foreign, made_otherwise, other_release, underway, version_key, versions_of
 from builders.publish.hub_state import (
     KEPT,
     LONGEST_WAIT,
@@ -75,6 +75,7 @@ class Publication:
             if refs is None:
                 refs = self._create()
                 self._check_repository(refs)
+                self._check_newest(refs)  # others may have been as fast
                 plan = replace(self._plan(refs), creates=True)
                 self._check_replaced(plan)
             self._set_gate()
@@ -176,6 +177,7 @@ class Publication:
         if stated == asked or self.hub.difference(commit, self._dated(stated)):
             return False
         if asked:
+            self.release = self._dated(stated)  # that is what main may hold
             on = f"on {stated}" if stated else "without a date"
             self._stop(
                 f"this release is published under the tag {on}, and the date asked for is {asked}",
@@ -186,12 +188,13 @@ class Publication:
 
     def _check_newest(self, refs: Refs) -> None:
         """main, which readers get if they name no version, never goes back: a version must come after all others."""
-        if versions := versions_of(refs):
-            newest = versions[0][0]
-            if version_key(newest) > version_key(self.tag):
+        published = [version for version, _ in versions_of(refs)]
+        for version in (*published[:1], *underway(self.hub, refs)):
+            if version_key(version) > version_key(self.tag):
+                state = "is published" if version in published else "is on main, and its tag is not set yet"
                 self._stop(
-                    f"{newest} is published; main would go back to {self.tag}",
-                    expected=f"a version after {newest}",
+                    f"{version} {state}; main would go back to {self.tag}",
+                    expected=f"a version after {version}",
                     do="Publish this release under the next version.",
                 )
 
@@ -374,7 +377,8 @@ class Publication:
         except HubFault as fault:
             if fault.status != 409:  # 409: there is a tag of that name; the check below finds out whose
                 raise
-        target = landed()
+        refs = self.hub.look()
+        target = None if refs is None else refs.tags.get(self.tag)
         if target != commit:
             self._stop(
                 f"the tag names {'nothing' if target is None else f'commit {target[:8]}'}",
@@ -384,6 +388,10 @@ class Publication:
                 else "Someone else set this tag meanwhile: publish this release under the next version.",
             )
         self.hub.watch.note(f"{self.tag} -> {commit[:8]}: {self._url}")
+        if refs is not None and refs.head != commit:
+            self.hub.watch.say(
+                f"someone else committed {refs.head[:8]} to main meanwhile: only {self.tag} is this release"
+            )
 
     # ------------------------------------------------------------ telling
 

@@ -56,6 +56,38 @@ def test_main_never_goes_back_to_a_lower_version(hub: FaultyHub, publisher: Publ
     publisher(make_release(tmp_path / "3", text="newer"), tag="v1.10.1")
 
 
+def test_main_never_goes_back_to_a_version_below_one_that_has_no_tag_yet(
+    hub: FaultyHub, publisher: Publisher, tmp_path: Path
+) -> None:
+    publisher(make_release(tmp_path / "1"))
+    hub.refuse("POST", "/tag/", 403)
+    publisher.fails(make_release(tmp_path / "2", text="new"), tag="v1.2.0")
+    head = publisher.head()
+    said = publisher.fails(make_release(tmp_path / "3", text="newer"), tag="v1.1.0")
+    assert "v1.2.0 is on main, and its tag is not set yet; main would go back to v1.1.0" in said
+    assert publisher.head() == head
+    publisher(make_release(tmp_path / "4", text="newest"), tag="v1.2.1")
+    publisher(make_release(tmp_path / "5", text="last"), tag="v1.2.2")
+
+
+def test_a_version_that_comes_while_the_repository_is_made_is_not_followed_by_a_lower_one(
+    hub: FaultyHub, publisher: Publisher, release: Path, tmp_path: Path
+) -> None:
+    theirs = make_release(tmp_path / "theirs", text="theirs")
+    hub.meanwhile("POST", "/repos/create", lambda: Publisher(hub)(theirs, tag="v2.0.0"))
+    assert "v2.0.0 is published; main would go back to v1.0.0" in publisher.fails(release)
+    assert list(publisher.tags()) == ["v2.0.0"]
+
+
+def test_what_came_to_main_before_the_tag_was_set_is_told(
+    hub: FaultyHub, publisher: Publisher, release: Path, tmp_path: Path
+) -> None:
+    hub.meanwhile("POST", "/tag/", lambda: hub.commit(REPO, {"notes.txt": b"theirs"}))
+    done = publisher(release)
+    assert publisher.tags() == {"v1.0.0": done.commit} and publisher.head() != done.commit
+    assert f"someone else committed {publisher.head()[:8]} to main meanwhile: only v1.0.0" in publisher.said[-1]
+
+
 def test_the_same_release_again_writes_nothing(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
     first = publisher(release, gated="auto")
     before = len(hub.writes())
@@ -74,6 +106,7 @@ def test_the_same_release_again_without_its_date_is_the_same(
     again = publisher(release)
     assert (again.unchanged, again.commit) == (True, first.commit) and "nothing to do" in publisher.said[-1]
     said = publisher.fails(release, date="2026-11-23")
+    assert f"main is at {first.commit[:8]} (the files of this release)" in said
     assert "under the tag on 2026-11-22, and the date asked for is 2026-11-23" in said and "Leave out --date" in said
     assert "other content" in publisher.fails(
         make_release(tmp_path / "2", text="other", croissant='{"name": "corpus"}')
