@@ -50,7 +50,7 @@ from loaders.files.bad_rows import MAX_BAD, BadRow
 from loaders.files.disk import beside
 from loaders.files.image_formats import HEIF, readable
 from loaders.files.json_values import parse_json
-from loaders.files.paths import is_inside, resolved
+from loaders.files.paths import is_inside, refuse_releases, resolved
 from loaders.files.stores import Folder, Store
 from loaders.files.texts import MARK, read_text
 from loaders.manifest import Config, Manifest, Source, canonical_json, other_versions, versions_in_words
@@ -344,6 +344,8 @@ def _refuse_place(out: Path, workspace: Path) -> None:
     """Refuse now what cannot be written in the end, not after all the work. Raises: InputError."""
     beside(out, "{}")
     release_at(resolved(out))
+    refuse_releases(out.parent, f"a folder that is in no release, for {out.name}")
+    refuse_releases(workspace, "a workspace outside")
     if is_inside(workspace, out):
         found, do = f"is in the release folder {out}, which holds nothing else", "Name a folder beside it"
         raise InputError(workspace, found=found, expected="a workspace outside the release", do=do)

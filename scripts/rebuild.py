@@ -16,7 +16,7 @@ from builders.release.environment import Environment
 from builders.release.rebuilt import compare, told
 from builders.release.resolve import resolve
 from loaders.errors import CHECK_PATH, InputError
-from loaders.files.paths import is_there
+from loaders.files.paths import is_there, refuse_releases
 from loaders.manifest import Code, Manifest, other_versions, versions_in_words
 from scripts.terminal.console import output
 
@@ -50,6 +50,7 @@ def command(
     for sentence in _of_the_code(manifest.code, checkout.code()):
         output.print(sentence, style="yellow")
     folder = out or Path("rebuilt") / release.replace("/", "--")
+    refuse_releases(folder, "a folder outside")
     for taken in ("--out", "--work", "--overwrite"):
         if any(word == taken or word.startswith(f"{taken}=") for word in options or ()):
             raise InputError(taken, found="an option of `bedside build`", expected="--out, which holds them all")
@@ -78,13 +79,18 @@ def command(
     return 0 if found.proved else 1
 
 
+_PATHS = ("--images", "--review", "--decisions", "--fields", "--withdrawn", "--statement", "--gate-text")
+
+
 def _missing(options: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The files and folders that the build options read as sources and that are not there: the option and the path."""
+    """The files and folders that the build options read and that are not there: the option and the path."""
     for option, value in _given(options):
-        if option == "--source":  # NAME=PATH, or NAME=PATH,PATH
+        if option in ("--source", "--labels"):  # NAME=PATH, or NAME=PATH,PATH
             path = value.partition("=")[2]
-        elif option in ("--captions", "--images"):  # a name such as `sample` has no ending
-            path = value if Path(value).suffix or option == "--images" else ""
+        elif option in ("--captions", "--vocabulary"):  # a name such as `sample` has no ending
+            path = value if Path(value).suffix else ""
+        elif option in _PATHS:
+            path = value
         else:
             continue
         if path and "://" not in path and not is_there(Path(path)):

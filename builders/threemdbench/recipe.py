@@ -52,6 +52,7 @@ from builders.threemdbench.steps import (
 )
 from loaders.engines.choice import in_threads
 from loaders.errors import InputError, MissingExtra
+from loaders.files.paths import refuse_releases
 from loaders.manifest import Manifest, Source, order_splits
 from loaders.threemdbench import CONFIGS, CORPUS, DOMAINS, NAMES
 
@@ -182,6 +183,8 @@ def plan(build: Build[Options]) -> Plan:
     """What the options amount to. Photos are fetched here, so that the build's rows name what was read."""
     MissingExtra.check("curation", purpose="curating photos")
     options, workspace = build.options, build.workspace
+    if options.downloads:
+        refuse_releases(options.downloads, "a folder outside")
     targets = _targets(options)
     origins = [(source_name(text), origin_of(text)) for text in options.sources]
     before = open_followed(options.follows)

@@ -88,6 +88,15 @@ def files_below(folder: Path) -> list[Path]:
     return sorted(path for path in paths if is_file(path))
 
 
+def refuse_releases(path: Path, expected: str) -> None:
+    """A release holds what its manifest lists, and nothing else. Raises: InputError for one, and for a place in one."""
+    place = resolved(path)
+    for folder in (place, *place.parents):
+        if is_there(folder / "manifest.json") and is_there(folder / "exclusions.parquet"):
+            found = "is a release" if folder == place else f"lies in the release {folder}"
+            raise InputError(path, found=found, expected=expected)
+
+
 def name_of(path: Path) -> str:
     """The name of a file as text; bytes that are not UTF-8 appear in it as \\xNN."""
     return os.fsencode(path.name).decode("utf-8", "backslashreplace")

@@ -11,7 +11,7 @@ import typer
 
 from loaders.errors import NAME_FILE, InputError
 from loaders.files.disk import check_folder
-from loaders.files.paths import is_folder, is_there, resolved
+from loaders.files.paths import is_folder, is_there, refuse_releases, resolved
 from loaders.files.texts import is_text
 
 EMBEDDINGS = Path("runs/embeddings")
@@ -35,7 +35,7 @@ def outside_releases(path: Path | None) -> Path | None:
     """
     if path is not None:
         check_folder(path)
-        _refuse_releases(path, "a folder of its own")
+        refuse_releases(path, "a folder of its own")
     return path
 
 
@@ -50,7 +50,7 @@ def file_outside_releases(path: Path | None) -> Path | None:
     if path is not None:
         if is_folder(path):
             raise InputError(path, found="is a folder", expected="the name of a file", do=NAME_FILE)
-        _refuse_releases(path, "a file outside")
+        refuse_releases(path, "a file outside")
     return path
 
 
@@ -60,15 +60,6 @@ def base_of_sheets(path: Path) -> Path:
     if path.suffix.casefold() not in ("", ".csv"):
         raise InputError(path, found=f"file type {path.suffix}", expected=".csv")
     return path if path.suffix else path.with_name(f"{path.name}.csv")
-
-
-def _refuse_releases(path: Path, expected: str) -> None:
-    """A release holds what its manifest lists, and nothing else."""
-    place = resolved(path)
-    for folder in (place, *place.parents):
-        if is_there(folder / "manifest.json") and is_there(folder / "exclusions.parquet"):
-            found = "is a release" if folder == place else f"lies in the release {folder}"
-            raise InputError(path, found=found, expected=expected)
 
 
 Out = Annotated[

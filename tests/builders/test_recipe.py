@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -218,6 +219,19 @@ def test_an_empty_list_of_withdrawn_rows(tmp_path: Path) -> None:
     options = Options(captions="sample", withdrawn=tmp_path / "withdrawn.txt")
     with pytest.raises(InputError, match="no key"):
         build(RECIPE, options, tmp_path / "out", workspace=tmp_path / "work")
+
+
+@pytest.mark.parametrize("option", ["--out", "--work"])
+def test_nothing_is_built_within_a_release(
+    captions: Path, tmp_path: Path, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(captions, tmp_path / "v1")
+    places = {"--out": tmp_path / "v2", option: tmp_path / "v1" / "data" / "new"}
+    words = [str(word) for place in places.items() for word in place]
+    assert execute(["build", "medlaybench-v", "--captions", "sample", *words]) == 2
+    assert "lies in the release" in " ".join(capsys.readouterr().err.split())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["v1"]
+    assert Manifest.read(tmp_path / "v1").check_files(tmp_path / "v1") == []
 
 
 def test_a_folder_of_something_else_is_refused_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,6 +99,9 @@ def test_other_libraries_are_reported_before_the_build(
         (("--source", "sample", "--source", "scin:a=downloads/scin"), "--source downloads/scin"),
         (("--source", "threads={here},gone.zst"), "--source gone.zst"),
         (("--source=cases=gone.yaml",), "--source gone.yaml"),
+        (("--captions", "sample", "--vocabulary", "gone.rrf"), "--vocabulary gone.rrf"),
+        (("--source", "sample", "--labels", "sample=gone.csv"), "--labels gone.csv"),
+        (("--captions", "sample", "--withdrawn", "gone.txt"), "--withdrawn gone.txt"),
     ],
 )
 def test_sources_are_looked_for_before_anything_is_installed(
@@ -115,6 +118,14 @@ def test_sources_are_looked_for_before_anything_is_installed(
     assert execute(["rebuild", str(release), *words, "--code", str(checkout), "--out", str(tmp_path / "again")]) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert f"Error {missing} " in said and "does not exist" in said
+
+
+def test_nothing_is_installed_within_a_release(
+    release: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Environment, "made", lambda *given: pytest.fail("an environment is made"))
+    assert execute(["rebuild", str(release), "--code", str(checkout), "--out", str(release / "again")]) == 2
+    assert "lies in the release" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize("word", ["sample", "rocov2", "eltorio/ROCOv2-radiology"])
