@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+PARQUET = b"PAR1"
 POINTER = b"version https://git-lfs.github.com/spec/"
 OF_POINTER = "is a pointer of Git LFS, not the file that it stands for (`git lfs pull` fetches that)"
 AS_UTF8 = 'Save it again as UTF-8 (in a spreadsheet: "CSV UTF-8")'
@@ -24,7 +25,7 @@ _OTHERS = (
     (b"\x28\xb5\x2f\xfd", "is compressed (Zstandard)", _UNPACK),
     (b"\xfd7zXZ\x00", "is compressed (xz)", _UNPACK),
     (b"%PDF-", "is a PDF", ""),
-    (b"PAR1", "is a Parquet file", "Give it a name that ends in .parquet"),
+    (PARQUET, "is a Parquet file", ""),
     (b"\xff\xfe\x00\x00", "is text in UTF-32, not UTF-8", AS_UTF8),
     (b"\xff\xfe", "is text in UTF-16, not UTF-8", AS_UTF8),
     (b"\xfe\xff", "is text in UTF-16, not UTF-8", AS_UTF8),

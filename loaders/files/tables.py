@@ -29,7 +29,7 @@ from loaders.files.bad_rows import BadRow
 from loaders.files.cells import LONGEST_ROW, separator_of
 from loaders.files.disk import NO_ROOM, refuse_disk
 from loaders.files.json_values import parse_json, unusual
-from loaders.files.kinds import mistaken
+from loaders.files.kinds import PARQUET, mistaken
 from loaders.files.opening import MOST_BYTES, blocks_of, digest_of, open_file, read_file
 from loaders.files.paths import name_of
 from loaders.files.texts import MARK, check_text, decode, is_text, line_text, stream_lines
@@ -157,9 +157,12 @@ def _table(
     file: BinaryIO, text: TextIO, path: Path
 ) -> tuple[tuple[str, ...], Iterator[tuple[int, dict[str, str]] | BadRow]]:
     """The columns that the header names, and the rows, read on demand. Raises: as `open_table`."""
-    if _JSON.match(file.read(_HEAD)):
+    head = file.read(_HEAD)
+    if (parquet := head.startswith(PARQUET)) or _JSON.match(head):
         expected = "a table: a header line, then one row per line with its cells separated"
-        raise InputError(path, found="is JSON", expected=expected, do="Save it as CSV")
+        raise InputError(
+            path, found="is a Parquet file" if parquet else "is JSON", expected=expected, do="Save it as CSV"
+        )
     file.seek(0)
     before, separator = separator_of(text, tabs=path.suffix.casefold() == ".tsv")
     rows = _rows(text, separator, path, before)
@@ -324,13 +327,13 @@ def _check_head(head: bytes, path: Path) -> None:
         raise InputError(path, found="is empty", expected="at least one row", do=CHECK_WHOLE)
     suffix = path.suffix.casefold()
     other = mistaken(head)
-    if other and not (suffix in _PARQUET_SUFFIXES and head.startswith(b"PAR1")):
+    if other and not (suffix in _PARQUET_SUFFIXES and head.startswith(PARQUET)):
         raise InputError(
             path,
             found=other[0],
             # A file that is what its name says, such as .zip, is no table all the same.
             expected=f"what is called {suffix}" if suffix and suffix not in _CONVERTED else "a table",
-            do=other[1],
+            do="Give it a name that ends in .parquet" if head.startswith(PARQUET) else other[1],
         )
     if suffix in _JSON_LINES and head.lstrip().startswith(b"["):
         raise InputError(

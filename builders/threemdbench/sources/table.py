@@ -74,6 +74,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
         for record in records:
             name, url, digest = record[file], record[address], record[md5].casefold()
             here = images.find(name) if images and name else None
+            name = _without_place(name, here)
             problem = ""
             if not name and not url:
                 problem = "neither a file nor an address"
@@ -82,7 +83,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
             yield Photo(
                 image_id=opaque_id(facts.name, name or url or record.where),
                 labels=((record[label], 1.0),) if record[label] else (),
-                file=_without_place(name, here) or url,
+                file=name or url,
                 image=here,
                 url=url,
                 md5=digest or None,
@@ -99,10 +100,10 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
 
 
 def _without_place(name: str, found: ImageFile | None) -> str:
-    """How a release names the file: one that is found by an absolute path, by its place below the table's folder, since
-    such a path tells of its owner's machine."""
+    """How a release names the file, and its identifier with it, however a table spells its place: with the slashes of
+    Windows, from `./` on, or, if it is found, by an absolute path, which tells of its owner's machine."""
     absolute = PureWindowsPath(name).anchor or name.startswith("~") or "://" in name
-    return found.name if found and found.usable and absolute else name
+    return found.name if found and found.usable and absolute else name.replace("\\", "/").removeprefix("./")
 
 
 def _traits(skin: str, by: str, age: str, sex: str) -> Traits:

@@ -606,6 +606,17 @@ def test_a_photo_that_a_table_lists_under_two_diagnoses_is_left_out(tmp_path: Pa
     }
 
 
+def test_a_photo_has_one_key_however_a_table_spells_its_place(tmp_path: Path) -> None:
+    key, keys = secret(tmp_path), set()
+    folder, picture = tmp_path / "photos", {"acne/1.png": photo("acne", 1)}
+    for number, place in enumerate(("acne/1.png", "./acne/1.png", "acne\\1.png", str(folder / "acne/1.png"))):
+        table = photo_table(folder, [{"file": place, "label": "acne"}], picture)
+        build(tmp_path, f"table:mine={table}", out=f"v{number}", key=key)
+        keys.update((row["image_id"], row["file"]) for row in owned(tmp_path / f"v{number}"))
+    ((_, file),) = keys
+    assert file == "acne/1.png"
+
+
 def test_a_table_whose_lines_moved_is_quoted_anew(tmp_path: Path) -> None:
     rows = [{"file": "0.png", "label": "acne"}, {"file": "1.png", "label": "acne"}, {"file": "0.png", "label": "acne"}]
     table = photo_table(tmp_path, rows, {f"{n}.png": photo("acne", n) for n in range(2)})

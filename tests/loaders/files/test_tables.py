@@ -255,6 +255,12 @@ def test_json_where_cells_are_expected_is_called_so(tmp_path: Path, data: str, n
         open_table(written(tmp_path / name, data))
 
 
+def test_parquet_where_cells_are_expected_is_not_told_to_be_renamed(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"id": ["1"]}), tmp_path / "photos.parquet")
+    with pytest.raises(InputError, match=r"is a Parquet file .*Save it as CSV"):
+        open_table(tmp_path / "photos.parquet")
+
+
 def test_files_below_a_folder_whose_name_is_no_utf_8(tmp_path: Path) -> None:
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
     folder.mkdir()
