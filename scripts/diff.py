@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import typer
@@ -18,6 +19,7 @@ from scripts.terminal.options import All
 from scripts.terminal.tables import Table, short_digests
 
 _FOLLOWS = ("stages", "statistics")  # facts that change with the rows
+_CONFIG = re.compile(r"\Aconfigs\.([^.]+)\Z")
 _MOST = 6  # schema, settings and the like that are shown without --all
 _LONGEST = 60  # letters of a value without --all
 
@@ -132,10 +134,14 @@ def _brief(value: JsonValue) -> str:
 
 def meaning(found: Diff) -> Iterator[str]:
     """What the differences mean to somebody who uses A, in sentences."""
+    absent = [f"split {split}" for split in found.lost_splits]
+    absent += [f"config {name}" for change in found.facts if change.b is None for name in _CONFIG.findall(change.where)]
     if gone := [change.where for change in found.schema if change.a is not None]:
         yield f"Code that reads A may fail on B: {', '.join(gone)} missing or of another type."
-    elif found.schema:
+    elif found.schema and not absent:
         yield "Code that reads A also reads B, which has more columns."
+    if absent:
+        yield f"Code that reads A may fail on B, which has no {_and(absent)}."
     if measured := [split for split in found.touched if split not in found.new_splits]:
         yield f"What was measured on {_and(measured)} of A does not hold for B: the rows differ."
     elif lost := [change.where for change in found.schema if change.b is None and "." not in change.where]:

@@ -64,7 +64,8 @@ class Diff:
     "now excluded" (was a row of A), "now included" (is a row of B), "excluded, new" and "no longer excluded" (a key
     that the other release does not know), "reason changed", "detail changed" (same reasons, other details),
     "same licence in other words". Rows of the last kind are counted in `respelled` by column, not in `changed`.
-    `touched` are the splits that lost, gained or changed a row; `new_splits` those of B that A does not have.
+    `touched` are the splits that lost, gained or changed a row; `new_splits` those of B that A does not have,
+    `lost_splits` those of A that B does not.
     """
 
     content_a: str
@@ -79,6 +80,7 @@ class Diff:
     moved: dict[str, Keys]
     touched: list[str]
     new_splits: list[str]
+    lost_splits: list[str]
     reordered: list[str]
     exclusions: dict[str, Keys]
     schema: list[Change]
@@ -120,6 +122,7 @@ def diff(a: Path, b: Path, *, examples: int = 5) -> Diff:
         moved=dict(sorted(rows.moved.items())),
         touched=order_splits(rows.touched),
         new_splits=order_splits(new.splits.keys() - old.splits.keys()),
+        lost_splits=order_splits(old.splits.keys() - new.splits.keys()),
         reordered=rows.reordered(),
         exclusions=_exclusions(a, b, rows, examples),
         schema=_changes("", _by_name(old.features), _by_name(new.features)),

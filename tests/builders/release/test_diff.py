@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.pipeline.rows import Row
-from builders.release.diff import Diff, diff
+from builders.release.diff import Change, Diff, diff
 from loaders.errors import ReleaseError
 from loaders.files.records import to_json
-from loaders.manifest import Code, Source
+from loaders.manifest import Code, Config, Source
 from scripts.cli import execute
 from scripts.diff import shown
 from scripts.terminal.tables import wrapped
@@ -282,10 +283,18 @@ def test_a_split_that_only_b_has_was_not_measured_on_a(old: Path, tmp_path: Path
     said = screen(found)
     assert "What was measured on A holds for B: the content of every row of A is the same." in " ".join(said.split())
     assert "A has no test; B does." in said
-    assert "measured on test of A" in screen(diff(old, tmp_path / "without"))
+    gone = " ".join(screen(diff(old, tmp_path / "without")).split())
+    assert "measured on test of A" in gone and "Code that reads A may fail on B, which has no split test." in gone
     kept[0]["caption"] = "another"
     write_small(tmp_path / "changed", kept)
     assert "What was measured on train of A does not hold for B" in screen(diff(tmp_path / "changed", old))
+
+
+def test_a_config_that_only_a_has_is_told(old: Path, tmp_path: Path) -> None:
+    pairs = [Config(name="pairs", splits=["train", "validation", "test"])]
+    found = against(old, tmp_path / "other", configs=pairs)
+    said = " ".join(screen(replace(found, facts=[Change(one.where, one.b, one.a) for one in found.facts])).split())
+    assert "may fail" not in screen(found) and "may fail on B, which has no config pairs." in said
 
 
 def test_untouched_parts_are_reported_as_such(old: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
