@@ -16,6 +16,7 @@ import typer
 from baselines.dialogue.decoding import Changes, with_decoding
 from baselines.dialogue.evaluation import MAX_INVALID
 from baselines.dialogue.game import Case, Game, Record, Script, ScriptedAgent
+from baselines.dialogue.played import DIALOGUES
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import Played, Prices, play_run
 from baselines.results.run import WRITTEN, DataUsed, ModelUsed, RunRecord, because
@@ -314,6 +315,8 @@ def play(
     return played
 
 
+_REASONS = 5
+"""How many reasons why cases cannot be scored are shown."""
 _SILENCED = {
     "model_length": "are empty, because the question does not fit into the model's context; serve it with a longer one",
     "content_filter": "were stopped by the provider's filter",
@@ -341,8 +344,11 @@ def _tell(played: Played[Any], out: Path) -> None:
     for (role, stop), count in sorted(played.silenced.items()):
         warn(f"{role}: {count:,} of {played.spent[role].requests:,} answers {_SILENCED[stop]}")
     cases = len(played.outcomes)
-    for reason, count in played.problems.most_common(5):
+    reasons = played.problems.most_common()
+    for reason, count in reasons[:_REASONS]:
         warn(f"{count:,} of {cases:,}: {reason}")
+    if others := sum(count for _, count in reasons[_REASONS:]):
+        warn(f"{others:,} of {cases:,}: {how_many(len(reasons) - _REASONS, 'other reason')}, in {DIALOGUES}")
     failure = played.failure or (None if played.records else "no case has a record")
     if failure is None:
         return

@@ -67,9 +67,7 @@ def scores(played: Consultation) -> dict[str, float]:
 
 
 def invalid(played: Consultation) -> str | None:
-    """Why a consultation cannot be scored: no answer of the assessor could be read."""
-    if played.extraction.failure is not None:
-        return f"the diagnosis could not be read out: {played.extraction.failure}"
-    if played.assessment is not None and played.assessment.failure is not None:
-        return f"the assessment failed: {played.assessment.failure}"
-    return None
+    """Why a consultation cannot be scored: no answer of the assessor to a question could be read."""
+    assessment = played.assessment.failure if played.assessment else None
+    asked = {"the diagnosis could not be read out": played.extraction.failure, "the assessment failed": assessment}
+    return "; ".join(f"{what}: {failure}" for what, failure in asked.items() if failure is not None) or None

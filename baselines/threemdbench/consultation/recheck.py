@@ -65,8 +65,9 @@ def recheck_game(
         return Rechecked(case.case_id, before.assessment, shuffled, longer, before.group)
 
     def invalid(record: Rechecked) -> str | None:
-        failure = record.shuffled.failure or record.padded.failure
-        return None if failure is None else f"the assessment failed: {failure}"
+        asked = {kind: getattr(record, kind).failure for kind in KINDS}
+        failed = [f"the assessment failed, {kind}: {failure}" for kind, failure in asked.items() if failure is not None]
+        return "; ".join(failed) or None
 
     return Game(
         name="recheck",

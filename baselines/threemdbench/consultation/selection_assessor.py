@@ -83,7 +83,9 @@ def assessment_game(prompts: Prompts) -> Game[Annotated, Assessed]:
             Message("user", transcript(annotated.dialogue.record.turns), (annotated.case.image,))
         ],
         scores=lambda verdict: {item: float(score) for item, score in (verdict.assessment.items or {}).items()},
-        invalid=lambda verdict: verdict.extraction.failure or verdict.assessment.failure,
+        invalid=lambda verdict: (
+            "; ".join(filter(None, (verdict.extraction.failure, verdict.assessment.failure))) or None
+        ),
         settings={"judge": BEDSIDE.judge, "prompts": prompts.digests},
         decoding={"assessor": BEDSIDE.decoding["assessor"]},
     )

@@ -40,7 +40,7 @@ from baselines.threemdbench.consultation.names import PAPER, doctor_name, settin
 from baselines.threemdbench.consultation.protocol import Unfinished
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Consultation
 from baselines.threemdbench.slices import Measure, Sides, sliced
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.threemdbench import DIAGNOSES, DOMAINS, NAMES, PERSONALITIES
 
 FIGURE_3, FIGURE_4 = "Figure 3 (text Sec 4.2)", "Figure 4 (text Sec 4.4)"
@@ -90,14 +90,17 @@ class _Run:
         answers = self._answers(self.consultations)
         scores = score(answers, resamples=self.resamples, seed=self.seed)
         note = "weighted, as the authors count: cases without a diagnosis left out, each name a sample"
+        unread = self._unread(self.consultations)
+        columns: tuple[tuple[str, Estimate, str, str], ...] = (
+            ("F1", scores.authors, f"{note}, each answer as it was written", ""),
+            ("F1 (cleaned)", scores.cleaned, f"{note}, answers as we read them", unread),
+            ("F1 (strict)", scores.strict, "weighted; no diagnosis is wrong, the first counts", unread),
+            ("F1 (strict, macro)", scores.macro, occurring([one.gold for one in answers], NAMES)[1], unread),
+            ("Accuracy (strict)", scores.accuracy, "", unread),
+        )
         return [
-            self._f1("Table 5", "F1", scores.authors, note=f"{note}, each answer as it was written"),
-            self._f1("Table 5", "F1 (cleaned)", scores.cleaned, note=f"{note}, answers as we read them"),
-            self._f1("Table 5", "F1 (strict)", scores.strict, note="weighted; no diagnosis is wrong, the first counts"),
-            self._f1(
-                "Table 5", "F1 (strict, macro)", scores.macro, note=occurring([one.gold for one in answers], NAMES)[1]
-            ),
-            self._f1("Table 5", "Accuracy (strict)", scores.accuracy),
+            self._f1("Table 5", column, estimate, note="; ".join(filter(None, notes)))
+            for column, estimate, *notes in columns
         ]
 
     def utterances(self) -> list[Result]:
@@ -123,7 +126,8 @@ class _Run:
             "Reasoning not parsed": [played.parse_failures > 0 for played in self.consultations],
             "Extraction failed": [played.extraction.failure is not None for played in self.consultations],
         }
-        rates = [self._rate(column, clusters, given) for column, given in marks.items()]
+        notes = {"No diagnosis": self._unread(self.consultations)}
+        rates = [self._rate(column, clusters, given, notes.get(column, "")) for column, given in marks.items()]
         if assessed:
             failed = [assessment.items is None for assessment in assessed.values()]
             rates.append(self._rate("Assessment failed", [clusters[at] for at in assessed], failed))
@@ -160,9 +164,11 @@ class _Run:
         """The numbers of a part of the cases; `figures` show its F1, overall quality, all items and utterances."""
         f1, overall, items, utterances = figures
         answers = self._answers(some)
+        readings = ("F1", authors_samples(answers), ""), ("F1 (strict)", strict_samples(answers), self._unread(some))
+        draws = {"resamples": self.resamples, "seed": self.seed}
         cells = [
-            self._f1(f1, column, weighted_f1(samples, names, resamples=self.resamples, seed=self.seed), group=group)
-            for column, samples in (("F1", authors_samples(answers)), ("F1 (strict)", strict_samples(answers)))
+            self._f1(f1, column, weighted_f1(samples, names, **draws), group=group, note=note)
+            for column, samples, note in readings
         ]
         if any(played.assessment for played in some):
             cells.append(self._item(overall, "4.1", some, group=group))
@@ -260,6 +266,11 @@ class _Run:
         groups = {name: [one for one in self.consultations if one.temperament == name] for name in PERSONALITIES}
         return {name: some for name, some in groups.items() if some}
 
+    def _unread(self, some: Sequence[Consultation]) -> str:
+        """A note for what takes an assessor's unreadable answer for "none": that is no word of the doctor."""
+        count = sum(played.extraction.failure is not None for played in some)
+        return f"{how_many(count, 'answer')} that could not be read taken for none" if count else ""
+
     def _correct(self, played: Consultation) -> float:
         return float(first_name(extracted(played, self.unfinished).text) == played.gold)
 
@@ -278,7 +289,9 @@ class _Run:
         unit = "mean of 0/1" if HIGHEST[item] == 1 else "mean of 0/1/2"
         values = [(played.cluster, graded(played, item, self.unfinished)) for played in some]
         given = [(cluster, score) for cluster, score in values if score is not None]
-        return self._mean(table, f"Criterion {item}", given, unit, "up", group, within=(0, HIGHEST[item]))
+        left = len(values) - len(given)
+        note = f"{how_many(left, 'consultation')} without an assessment that counts left out" if left else ""
+        return self._mean(table, f"Criterion {item}", given, unit, "up", group, within=(0, HIGHEST[item]), note=note)
 
     def _utterances(self, table: str, some: Sequence[Consultation], *, group: str | None = None) -> Result:
         given = [(played.cluster, float(played.utterances)) for played in some]
@@ -293,6 +306,7 @@ class _Run:
         direction: Direction,
         group: str | None,
         within: Interval | None = None,
+        note: str = "",
     ) -> Result:
         """The mean of (cluster, value); `within` are the bounds of their scale."""
         if not given:
@@ -300,15 +314,15 @@ class _Run:
         clusters, values = zip(*given, strict=True)
         draws: dict[str, Any] = {"resamples": self.resamples, "seed": self.seed, "clusters": clusters}
         mean, ci95 = bootstrap_means(values, within=within, **draws).estimate()
-        return self._cell(table, column, mean, unit, direction, group=group, n=len(given), ci95=ci95)
+        return self._cell(table, column, mean, unit, direction, group=group, n=len(given), ci95=ci95, note=note)
 
-    def _rate(self, column: str, clusters: Sequence[str], marks: Sequence[bool]) -> Result:
+    def _rate(self, column: str, clusters: Sequence[str], marks: Sequence[bool], note: str = "") -> Result:
         """A share of the consultations, with Wilson's interval, or the bootstrap if a cluster has several."""
         if len(set(clusters)) == len(marks):
-            return self._share(column, sum(marks), len(marks), wilson_interval(sum(marks), len(marks)))
+            return self._share(column, sum(marks), len(marks), wilson_interval(sum(marks), len(marks)), note)
         draws: dict[str, Any] = {"resamples": self.resamples, "seed": self.seed, "clusters": clusters}
         spread = bootstrap_means(np.array(marks, float), within=(0, 1), **draws)
-        return self._share(column, sum(marks), len(marks), spread.estimate()[1])
+        return self._share(column, sum(marks), len(marks), spread.estimate()[1], note)
 
     def _share(self, column: str, count: int, n: int, ci95: Interval, note: str = "") -> Result:
         return self._cell(

@@ -273,7 +273,11 @@ def test_scores_and_what_cannot_be_scored() -> None:
     )
     assert prose.extraction == Extraction((), "I think that it went very well, really.", 4, prose.extraction.failure)
     assert isinstance(prose.assessment, Assessment) and prose.assessment.items is None
-    assert "read out" in (game.invalid(prose) or "")
+    reasons = (game.invalid(prose) or "").split("; ")
+    assert [reason.partition(": ")[0] for reason in reasons] == [
+        "the diagnosis could not be read out",
+        "the assessment failed",
+    ], "a count of failed assessments is that of the tables"
     assert set(game.scores(prose)) == {"correct", "finished", "utterances"}
     assert len(table.of("assessor")) == 8
 

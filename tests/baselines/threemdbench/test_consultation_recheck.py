@@ -90,7 +90,9 @@ def test_a_failed_assessment_is_left_out_and_counted() -> None:
     with pytest.raises(InputError, match="assessed both times"):
         results([bad], RECORD, row="x", setting="dialogue")
     game = recheck_game(PROMPTS, {})
-    assert game.invalid(bad) is not None and game.invalid(good) is None
+    assert game.invalid(bad) == "the assessment failed, shuffled: no JSON" and game.invalid(good) is None
+    worse = replace(bad, padded=Assessment(None, "?", 4, "no number"))
+    assert game.invalid(worse) == f"{game.invalid(bad)}; the assessment failed, padded: no number"
 
 
 @pytest.mark.parametrize("split", ["test", "validation"])

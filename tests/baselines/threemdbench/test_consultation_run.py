@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,23 @@ def test_an_assessor_in_prose_is_counted_and_leaves_no_results(
     _, results = read_run(tmp_path)
     (failed,) = [one for one in results if one.table == "Table 5" and one.column == "Assessment failed"]
     assert failed.value == 100.0
+
+
+def test_reasons_beyond_those_shown_are_counted(
+    release: Path, server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    number = count()
+
+    def reply(body: dict[str, Any]) -> str:
+        if "4.1" in json.dumps(body["messages"]):
+            return as_items(dict.fromkeys(ITEMS, 1))
+        return f"Case {next(number)} has gone as well as it could."
+
+    server.reply = reply
+    assert run(release, tmp_path, "--bare", "--max-invalid", 1, *SCRIPTED[:-1], "openai-api/local/assessor") == 0
+    said = told(capsys)
+    assert said.count("1 of 6: the diagnosis could not be read out: ") == 5
+    assert "1 of 6: 1 other reason, in dialogues.jsonl" in said
 
 
 # --- Refusals: one error, nothing paid --------------------------------------------------------------------------------

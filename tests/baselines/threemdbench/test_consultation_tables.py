@@ -57,7 +57,13 @@ def test_table_5_by_hand() -> None:
     # In the raw answers, "Hordeolum" with its capital is none of the notebook's names.
     assert value("F1") == pytest.approx(100 * 2 * 3 / (6 + 3))
     assert value("F1 (strict, macro)") == pytest.approx(value("F1 (strict)"))  # of one diagnosis, not of 34
-    assert found["Table 5", "F1 (strict, macro)", group].note == "over the 1 of 34 classes that occur here"
+    unread = "1 answer that could not be read taken for none"
+    macro = found["Table 5", "F1 (strict, macro)", group].note
+    assert macro == f"over the 1 of 34 classes that occur here; {unread}"
+    # The notebook's F1 takes the answer as it was written.
+    columns = ("F1", "F1 (cleaned)", "F1 (strict)", "Accuracy (strict)", "No diagnosis", "Several diagnoses")
+    noted = [unread in found["Table 5", column, group].note for column in columns]
+    assert noted == [False, True, True, True, True, False]
     assert value("Number of utterances (mean)") == pytest.approx((6 * 4 + 8 + 28) / 8)
     assert value("Number of utterances (SD)") == pytest.approx(np.std([4] * 6 + [8, 28], ddof=1))
     rates = {
@@ -98,6 +104,7 @@ def test_failed_assessments_are_left_out_of_the_means_and_reported() -> None:
     found = cells(results(made, record(), resamples=20))
     criterion = found["Table 6", "Criterion 4.1", "test (2 cases)"]
     assert (criterion.value, criterion.n, criterion.unit) == (1, 1, "mean of 0/1/2")
+    assert criterion.note == "1 consultation without an assessment that counts left out"
     assert found["Table 5", "Assessment failed", "test (2 cases)"].value == 50
     nothing = cells(results([made[1]], record(), resamples=20))["Table 6", "Criterion 4.1", "test (1 case)"]
     assert nothing.value is None and nothing.note
