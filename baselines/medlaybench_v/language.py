@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import or_
 from pathlib import Path
@@ -183,8 +183,11 @@ def evaluate(
         table = np.column_stack([values[part] for _, values in columns])
         bootstrap = bootstrap_means(table, resamples=resamples, seed=seed, clusters=clusters)
         means, intervals = bootstrap.estimates.tolist(), bootstrap.interval().tolist()
+        remarks = _remarks(pairs, part)
         for (column, _), mean, (low, high) in zip(columns, means, intervals, strict=True):
-            results.append(column(value=mean, ci95=(low, high), **facts))
+            cell = column(value=mean, ci95=(low, high), **facts)
+            remark = remarks.get(cell.column) or remarks.get(cell.setting, "")
+            results.append(replace(cell, note="; ".join(filter(None, (cell.note, remark)))))
         results += [column(value=None, **facts) for column in missing]
     failures = gates(pairs.rows()) if gates else None
     return Scored(results, {CAPTIONS: to_json(_by_caption(pairs, columns, failures))})
@@ -238,15 +241,27 @@ def read_caption(row: Mapping[str, Any], column: str, name: str) -> str:
 def _readability(pairs: _Pairs) -> Iterator[tuple[_Column, Floats]]:
     for register, captions in pairs.captions.items():
         measured = readability.measure(captions)
-        wordless = sum(not readability.has_word(caption) for caption in captions)
+        for name, (label, unit, direction, note) in _FORMULAS.items():
+            column = partial(_in_table_1, setting=register, column=label, unit=unit, direction=direction, note=note)
+            yield column, measured[name]
+
+
+def _remarks(pairs: _Pairs, part: slice) -> dict[str, str]:
+    """By register or column: how many captions of a split have values there that mean little."""
+    found: dict[str, str] = {}
+    for register, captions in pairs.captions.items():
+        wordless = sum(not readability.has_word(caption) for caption in captions[part])
         hold = "caption holds no word and scores", "captions hold no word and score"
         warning = f"{how_many(wordless, *hold)} what textstat gives for that" if wordless else ""
-        others = sum(map(readability.foreign, captions))
+        others = sum(map(readability.foreign, captions[part]))
         language = f"{how_many(others, 'caption is', 'captions are')} {readability.FOREIGN}" if others else ""
-        for name, (label, unit, direction, note) in _FORMULAS.items():
-            notes = "; ".join(filter(None, (note, warning, language)))
-            column = partial(_in_table_1, setting=register, column=label, unit=unit, direction=direction, note=notes)
-            yield column, measured[name]
+        found[register] = "; ".join(filter(None, (warning, language)))
+    unread = sum(
+        any(map(readability.foreign, pair)) for pair in zip(*(side[part] for side in pairs.against), strict=True)
+    )
+    if unread:
+        found["ROUGE-L"] = f"{how_many(unread, 'pair')} mostly in other letters than a to z, which it does not read"
+    return found
 
 
 def _overlap(pairs: _Pairs, bleu: relevance.Bleu, wordnet: WordNet | None) -> Iterator[tuple[_Column, Floats]]:

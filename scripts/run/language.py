@@ -51,8 +51,9 @@ def command(
 
 
 def _warn(results: Sequence[Result]) -> None:
-    """Says how many captions of a register are in another script than that of the formulas."""
-    notes = {f"{one.setting}: {part}": None for one in results for part in one.note.split("; ") if FOREIGN in part}
+    """Says how many captions of a register, of all splits, are in another script than that of the formulas."""
+    every = [one for one in results if one.split_or_group == results[-1].split_or_group]
+    notes = {f"{one.setting}: {part}": None for one in every for part in one.note.split("; ") if FOREIGN in part}
     for note in notes:
         warn(note)
 

@@ -196,6 +196,19 @@ def test_data_and_stand_in_reach_the_record_and_the_files(tmp_path: Path) -> Non
     assert read_run(tmp_path) == (record, results)
 
 
+def test_remarks_are_of_the_split_and_rouge_says_what_it_cannot_read() -> None:
+    chinese = {"expert_caption": "胸部X线显示肺部清晰", "layman_caption": "胸部X光片显示肺部没有问题"}
+    rows = [ROWS[0], ROWS[5], {**ROWS[4], **chinese}, {**ROWS[5], "layman_caption": "..."}]
+    cells = _cells(evaluate(rows, learned={}, resamples=10).results)
+    for register, wordless in (("Expert", 0), ("Layman", 1)):
+        notes = {split: cells[register, "FKGL", split].note for split in ("Train", "Test", "Overall")}
+        assert notes["Train"] == "" and notes["Test"] == notes["Overall"]
+        assert notes["Test"].count("1 caption is mostly in other letters") == 1
+        assert notes["Test"].count("1 caption holds no word") == wordless
+    rouge = {split: cells[language.PAIR, "ROUGE-L", split] for split in ("Train", "Test")}
+    assert "letters" not in rouge["Train"].note and "1 pair mostly in other letters" in rouge["Test"].note
+
+
 def test_a_caption_without_a_word_is_counted_and_reported() -> None:
     results = evaluate(
         [*ROWS[:3], ROWS[3] | {"split": "train", "layman_caption": "(…)"}], learned={}, resamples=10
