@@ -104,11 +104,12 @@ def _result(measure: Measure, task: Task, setting: str, row: str, cases: int, re
         talk = measure.name in _CONVERSATION or measure.name in STYLES[task]
         table, group = (_TALK if talk else _MAIN)[task], f"{GROUPS[task]}, {cases} case{'s' * (cases != 1)}"
     value, numerator, denominator = measure.value, sum(measure.over), sum(measure.under)
+    missing = "no case has a part in it" if value is None else ""
     counted = measure.unit == "proportion" and denominator > 0
     return Result(
         paper=PAPER, table=table, row=row, setting=setting, column=measure.name, split_or_group=group, value=value,
         unit=measure.unit, direction=measure.direction, n=measure.n, ci95=measure.interval(seed=seed), record=record,
-        note=measure.note or ("" if value is not None else "no case has a part in it"),
+        note="; ".join(filter(None, (missing, measure.note))),
         numerator=numerator if counted else None, denominator=denominator if counted else None,
     )  # fmt: skip
 

@@ -60,7 +60,7 @@ def printed(view: TableView, *, paper: bool) -> Printed:
     if below:
         made.notes.append(f"own numbers: {below}" if paper else below)
     made.notes.extend(f"{mark} {text}" for text, mark in marks.items())
-    made.notes.extend(view.missing)
+    made.notes.extend(view.remarks)
     names = {part: named(part) for head in view.heads for part in head}
     if numbered := [name for part, name in names.items() if name != part]:
         made.notes.append("; ".join(numbered))

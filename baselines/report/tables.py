@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from baselines.medlaybench_v.retrieval import METHODS, figure_a4
 from baselines.results.comparison import Compared, FinishedRun
+from baselines.results.conformance import apart
 from baselines.results.published import Heading, Published, counterpart, headings, published, short
 from baselines.results.run import Result
 
@@ -102,7 +103,8 @@ class TableView:
     """A table of the paper with the own numbers in it.
 
     `heads` are the labels of the columns, one tuple a column; `others` the own numbers that the paper has no place for,
-    by split or group; `doubts` the reasons that footnotes give; `missing` why own numbers were not computed.
+    by split or group; `doubts` the reasons that footnotes give; `remarks` what the own numbers in it say of themselves,
+    and why others were not computed.
     """
 
     paper: str
@@ -113,7 +115,7 @@ class TableView:
     rows: list[Row]
     others: dict[str, _Numbers]
     doubts: list[str]
-    missing: list[str]
+    remarks: list[str]
 
     @property
     def name(self) -> str:
@@ -183,7 +185,7 @@ def _view(paper: str, table: str, own: _Numbers) -> TableView:
     # If columns may be the run's own, they are in its order: strict scores next to the paper's.
     heads = list(used if "column" in layout.free else dict.fromkeys(head for head in (*theirs, *used) if head in used))
     heading = headings().get((paper, table), Heading())
-    reasons = dict.fromkeys(pair.own.note for _, pair in own if pair.own.value is None)
+    unplaced = [(run, pair) for run, pair in rest if pair.own.value is None]
     return TableView(
         paper=paper,
         table=table,
@@ -193,8 +195,26 @@ def _view(paper: str, table: str, own: _Numbers) -> TableView:
         rows=_rows(cells, heads, [_labels(number, layout.rows) for number in printed]),
         others=_by_group(rest),
         doubts=list(doubts),
-        missing=[f"not computed: {reason.removeprefix('not computed: ')}" for reason in reasons],
+        remarks=_remarks([*placed, *unplaced]),
     )
+
+
+def _remarks(own: _Numbers) -> list[str]:
+    """What numbers say of themselves, or why they have no value, each once, with the runs, rows, settings, columns and
+    groups that say so if not all do."""
+    told: dict[str, _Numbers] = {}
+    for run, pair in own:
+        note = pair.own.note
+        if pair.own.value is None:
+            note = f"not computed: {note.removeprefix('not computed: ')}"
+        told.setdefault(note, []).append((run, pair))
+    made, every = [], [pair.own.key for _, pair in own]
+    for note, some in told.items():
+        runs = sorted({run for run, _ in some})
+        by = f"run {', '.join(map(str, runs))}" if len(runs) < len({run for run, _ in own}) else ""
+        of = "; ".join(filter(None, (by, apart([pair.own.key for _, pair in some], every))))
+        made += [f"{of}: {note}" if of else note] if note else []
+    return made
 
 
 def _placed(layout: Layout, own: _Numbers, printed: list[Published]) -> tuple[_Numbers, _Numbers, bool]:

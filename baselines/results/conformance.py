@@ -125,14 +125,14 @@ def tables(keys: Iterable[Key], facts: Mapping[str, Any]) -> list[dict[str, Any]
     made = []
     for (paper, table), entries in by_table.items():
         rows = [
-            {**asdict(entry), "of": _of(of, every[paper, table])}
+            {**asdict(entry), "of": apart(of, every[paper, table])}
             for entry, of in sorted(entries.items(), key=lambda item: CONDITIONS.index(item[0].condition))
         ]
         made.append({"paper": paper, "table": table, "conditions": rows})
     return made
 
 
-def _of(keys: Sequence[Key], every: Sequence[Key]) -> str:
+def apart(keys: Sequence[Key], every: Sequence[Key]) -> str:
     """The rows, settings, columns and groups of some numbers, if they are not those of every number of the table."""
     named = []
     for at in (2, 3, 4, 5):

@@ -95,6 +95,24 @@ def changed(folder: Path, name: str, change: Callable[[Result], Result]) -> Path
     return made
 
 
+def test_what_numbers_say_of_themselves_stands_below_with_where_it_holds(tmp_path: Path) -> None:
+    def left_out(result: Result) -> Result:
+        note = "2 answers left out" if result.column.startswith("T2I") else ""
+        made = replace(result, note=note)
+        return replace(made, value=None, ci95=None) if result.column == "T2I Recall@5" else made
+
+    plain = run(tmp_path / "plain", stand_in=None)
+    noted = changed(plain, "noted", left_out)
+    for folders, which in (([noted], ""), ([plain, noted], "run 2; ")):
+        (view,) = (one for one in tables(read_runs(folders)) if one.name == "Table 3")
+        assert view.remarks == [
+            f"{which}T2I Recall@1 | T2I Recall@10: 2 answers left out",
+            f"{which}T2I Recall@5: not computed: 2 answers left out",
+        ]
+        made = [printed(view, paper=True)]
+        assert "T2I Recall@10: 2 answers left out" in markdown(made) and "left out" in latex(made)
+
+
 def test_n_is_given_below_or_where_it_differs(tmp_path: Path) -> None:
     def shown(*folders: Path, table: str, paper: bool = False) -> str:
         views = [view for view in tables(read_runs(list(folders))) if view.name == table]

@@ -408,7 +408,9 @@ def test_findings_that_no_judge_could_read_are_no_low_score() -> None:
         assert both[name].note.endswith("1 of 2 dialogues without a judgement are left out")
         assert (none[name].n, none[name].interval()) == (0, None)
     assert both["Coarse F1"].n == 2 and not both["Coarse F1"].note
-    assert {one.column for one in results([unread], RECORD, row="x") if one.value is None} >= made_of_matches
+    missing = {one.column: one.note for one in results([unread], RECORD, row="x") if one.value is None}
+    assert missing.keys() >= made_of_matches
+    assert all(note.startswith("no case has a part in it") for note in missing.values()), "why, and then what else"
 
 
 def test_findings_that_were_not_judged_in_one_run_are_compared_in_none() -> None:
