@@ -24,6 +24,7 @@ from baselines.results.confounds import also_differing
 from baselines.results.differences import ALPHA, Difference
 from baselines.results.published import named
 from baselines.results.run import ModelUsed, RunRecord, because
+from baselines.threemdbench.consultation.diagnosis import taken_for_none
 from baselines.threemdbench.consultation.differences import differences, system_of, told_apart
 from loaders.errors import InputError, how_many
 from loaders.files.paths import resolved
@@ -144,6 +145,9 @@ def _consultations(read: Sequence[FinishedRun], seed: int, as_json: bool, everyt
     if as_json:
         _print_json(found)
         return
+    for number, system in enumerate(systems, start=1):
+        if unread := taken_for_none(system.consultations):
+            warn(f"run {number}: of {how_many(len(system.consultations), 'consultation')}, {unread}")
     cases = [frozenset(played.case_id for played in system.consultations) for system in systems]
     if len(set(cases)) > 1:
         counts = ", ".join(f"{len(one):,}" for one in cases)

@@ -14,7 +14,7 @@ apart.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from baselines.statistics import classification
@@ -22,6 +22,7 @@ from baselines.statistics.classification import Answers, bootstrap_classificatio
 from baselines.statistics.resampling import Interval
 from baselines.threemdbench.consultation.protocol import Unfinished
 from baselines.threemdbench.consultation.record import Consultation
+from loaders.errors import how_many
 from loaders.models.asking import without_thoughts
 from loaders.threemdbench import NAMES, named_in
 
@@ -114,6 +115,13 @@ def extracted(consultation: Consultation, unfinished: Unfinished = "paper") -> E
     text = ", ".join(extraction.names).lower() if extraction.failure is None else ""
     raw, _ = without_thoughts(extraction.raw)
     return Extracted(consultation.cluster, consultation.gold, text or NONE, raw)
+
+
+def taken_for_none(consultations: Iterable[Consultation]) -> str:
+    """A note on the answers that count as "none" because nobody could read them: that is no word of the doctor. Empty
+    if there are none."""
+    count = sum(one.extraction.failure is not None for one in consultations)
+    return f"{how_many(count, 'answer')} that could not be read taken for none" if count else ""
 
 
 def parts(text: str) -> list[str]:

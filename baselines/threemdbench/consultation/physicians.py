@@ -21,7 +21,7 @@ from baselines.results.run import Result, RunRecord, because
 from baselines.results.sheets import UNFILLED, check_complete, rater_sheets, read_sheet, write_new
 from baselines.statistics.significance import mcnemar_exact, unpaired_t, wilson_interval
 from baselines.threemdbench.consultation.cases import picture_path
-from baselines.threemdbench.consultation.diagnosis import extracted, first_name
+from baselines.threemdbench.consultation.diagnosis import extracted, first_name, taken_for_none
 from baselines.threemdbench.consultation.names import PAPER, doctor_name
 from baselines.threemdbench.consultation.record import Case, Consultation
 from loaders.errors import InputError, how_many
@@ -164,16 +164,16 @@ def results(physicians: Physicians, consultations: Sequence[Consultation], recor
         Result, paper=PAPER, table=TABLE, setting=SETTINGS[physicians.setting], split_or_group=GROUP, n=n, record=record
     )
 
-    def accuracy(row: str, outcomes: Sequence[float]) -> Result:
+    def accuracy(row: str, outcomes: Sequence[float], unread: str = "") -> Result:
         low, high = wilson_interval(int(sum(outcomes)), n)
         return cell(
             row=row, column="F1", value=100 * sum(outcomes) / n, unit="percent", direction="up",
             numerator=sum(outcomes), denominator=float(n), ci95=(100 * low, 100 * high),
-            note="accuracy, which the published values are",
+            note="; ".join(filter(None, ("accuracy, which the published values are", unread))),
         )  # fmt: skip
 
     model = right(answers)
-    cells = [accuracy(doctor_name(record), model)]
+    cells = [accuracy(doctor_name(record), model, taken_for_none(played.values()))]
     for rater, named in physicians.named.items():
         row, outcomes = f"Labeler {rater}", right(named)
         paired = mcnemar_exact(outcomes, model)

@@ -34,6 +34,7 @@ from baselines.threemdbench.consultation.diagnosis import (
     parts,
     score,
     strict_samples,
+    taken_for_none,
     weighted_f1,
 )
 from baselines.threemdbench.consultation.names import PAPER, doctor_name, setting_name
@@ -90,7 +91,7 @@ class _Run:
         answers = self._answers(self.consultations)
         scores = score(answers, resamples=self.resamples, seed=self.seed)
         note = "weighted, as the authors count: cases without a diagnosis left out, each name a sample"
-        unread = self._unread(self.consultations)
+        unread = taken_for_none(self.consultations)
         columns: tuple[tuple[str, Estimate, str, str], ...] = (
             ("F1", scores.authors, f"{note}, each answer as it was written", ""),
             ("F1 (cleaned)", scores.cleaned, f"{note}, answers as we read them", unread),
@@ -126,7 +127,7 @@ class _Run:
             "Reasoning not parsed": [played.parse_failures > 0 for played in self.consultations],
             "Extraction failed": [played.extraction.failure is not None for played in self.consultations],
         }
-        notes = {"No diagnosis": self._unread(self.consultations)}
+        notes = {"No diagnosis": taken_for_none(self.consultations)}
         rates = [self._rate(column, clusters, given, notes.get(column, "")) for column, given in marks.items()]
         if assessed:
             failed = [assessment.items is None for assessment in assessed.values()]
@@ -164,7 +165,7 @@ class _Run:
         """The numbers of a part of the cases; `figures` show its F1, overall quality, all items and utterances."""
         f1, overall, items, utterances = figures
         answers = self._answers(some)
-        readings = ("F1", authors_samples(answers), ""), ("F1 (strict)", strict_samples(answers), self._unread(some))
+        readings = ("F1", authors_samples(answers), ""), ("F1 (strict)", strict_samples(answers), taken_for_none(some))
         draws = {"resamples": self.resamples, "seed": self.seed}
         cells = [
             self._f1(f1, column, weighted_f1(samples, names, **draws), group=group, note=note)
@@ -265,11 +266,6 @@ class _Run:
     def _temperaments(self) -> dict[str, list[Consultation]]:
         groups = {name: [one for one in self.consultations if one.temperament == name] for name in PERSONALITIES}
         return {name: some for name, some in groups.items() if some}
-
-    def _unread(self, some: Sequence[Consultation]) -> str:
-        """A note for what takes an assessor's unreadable answer for "none": that is no word of the doctor."""
-        count = sum(played.extraction.failure is not None for played in some)
-        return f"{how_many(count, 'answer')} that could not be read taken for none" if count else ""
 
     def _correct(self, played: Consultation) -> float:
         return float(first_name(extracted(played, self.unfinished).text) == played.gold)

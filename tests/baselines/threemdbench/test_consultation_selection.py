@@ -591,6 +591,15 @@ def test_table_7_follows_the_unpaired_test_that_the_paper_used_and_adds_the_pair
     assert cell.value == pytest.approx(paired) and cell.note.endswith("0 cases better, 5 worse")
     columns = {one.column for one in published("3MDBench", "Table 7")}
     assert columns <= {column for _, column in found}
+    assert found["GPT-4o-mini", "F1"].note == found["Labeler R1", "F1"].note
+    some = {physicians.cases[0], next(one.case_id for one in played if one.case_id not in physicians.cases)}
+    failed = said(failure="an empty answer")
+    unread = [replace(one, extraction=failed) if one.case_id in some else one for one in played]
+    notes = {
+        one.row: one.note for one in pilot_results(physicians, unread, run_record("openai/gpt-4o-mini")) if one.ci95
+    }
+    assert notes["GPT-4o-mini"].endswith("; 1 answer that could not be read taken for none")
+    assert "read" not in notes["Labeler R1"]
     kept = read_sheet(paths[1])[:-2]
     with pytest.raises(InputError, match="rater R2: no diagnosis of 2 of 34 cases, .*all 34 cases.*all raters"):
         read_pilot([paths[0], write_sheet(paths[1], kept)])

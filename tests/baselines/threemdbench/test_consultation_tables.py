@@ -364,10 +364,13 @@ def test_the_command_compares_finished_runs(tmp_path: Path, capsys: pytest.Captu
     shown = capsys.readouterr().out
     assert "scripted/0, dialogue + image" in shown and "stand-in" in shown
     (tmp_path / "fewer").mkdir()
+    made[0] = replace(made[0], extraction=said(failure="an empty answer"))
     write_run(tmp_path / "fewer", facts, results(made[:9], facts, resamples=5))
     write_dialogues(tmp_path / "fewer", made[:9])
     assert execute(["contrast", folders[0], str(tmp_path / "fewer")]) == 0
-    assert "The runs played different cases (40, 9)" in capsys.readouterr().err
+    told = " ".join(capsys.readouterr().err.split())
+    assert "The runs played different cases (40, 9)" in told
+    assert "run 2: of 9 consultations, 1 answer that could not be read taken for none" in told and "run 1" not in told
     (Path(folders[0]) / "dialogues.jsonl").unlink()
     assert execute(["contrast", *folders]) == 2
     assert "one with consultations" in " ".join(capsys.readouterr().err.split())
