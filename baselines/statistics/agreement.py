@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from baselines.statistics.arrays import Clusters, Floats, as_columns, coded, places
+from baselines.statistics.arrays import Clusters, Floats, Ints, as_columns, coded, places
 from baselines.statistics.resampling import Bootstrap, Interval, percentile_interval, resampled_sums
 from loaders.errors import InputError
 
@@ -66,6 +66,13 @@ def cohen_kappa(
         return Agreement(None, None, observed, len(one))
     replicates = kappas(resampled_sums(marks, resamples=resamples, seed=seed, clusters=clusters))
     return Agreement(kappa, percentile_interval(replicates[~np.isnan(replicates)]), observed, len(one))
+
+
+def undefined(first: Ints, second: Ints) -> NDArray[np.bool_]:
+    """In which columns of two raters' ratings (n, m) both gave one and the same throughout, so that chance alone
+    explains their kappa: `bootstrap_kappas` takes it for 0."""
+    constant: NDArray[np.bool_] = ((first == first[0]) & (second == first[0])).all(axis=0)
+    return constant
 
 
 def bootstrap_kappas(

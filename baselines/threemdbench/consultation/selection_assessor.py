@@ -10,7 +10,7 @@ can be compared. Its extraction is scored against the diagnoses that the annotat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from baselines.dialogue.game import Ask, Game
 from baselines.results.run import Direction, Result, RunRecord
-from baselines.statistics.agreement import Agreement, bootstrap_kappas, cohen_kappa
+from baselines.statistics.agreement import Agreement, bootstrap_kappas, cohen_kappa, undefined
 from baselines.statistics.arrays import Floats, Ints
 from baselines.statistics.classification import Answers
 from baselines.statistics.resampling import Interval, percentile_interval
@@ -29,7 +29,14 @@ from baselines.threemdbench.consultation.names import PAPER, check_candidates, m
 from baselines.threemdbench.consultation.protocol import BEDSIDE
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Extraction
 from baselines.threemdbench.consultation.rubric import assess, transcript
-from baselines.threemdbench.consultation.selection_raters import LEVELS, Annotations, Dialogue, Graph, Key
+from baselines.threemdbench.consultation.selection_raters import (
+    LEVELS,
+    Annotations,
+    Dialogue,
+    Graph,
+    Key,
+    taken_for_zero,
+)
 from loaders.errors import InputError
 from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
@@ -132,11 +139,15 @@ def _of(
         own: Ints = np.array([[items[item] for item in ITEMS] for items in graded.values()], dtype=np.int64)
         theirs = annotations.items[:, list(graded)]
         estimates, replicates = _kappas(own, theirs, resamples, seed)
-        note = f"mean over {len(annotations.raters)} annotators and the 8 criteria"
+        zeros = np.stack([undefined(own, rated) for rated in theirs])  # (raters, 8)
+        mean = f"mean over {len(annotations.raters)} annotators and the 8 criteria"
+        note = "; ".join(filter(None, (mean, taken_for_zero(int(zeros.sum()), zeros.size))))
         ci95 = percentile_interval(replicates.mean(axis=1))
         cells.append(cell("Cohen's Kappa", float(estimates.mean()), ci95=ci95, note=note))
         for at, item in enumerate(ITEMS):
-            cells.append(cell(f"Kappa of {item}", float(estimates[at]), ci95=percentile_interval(replicates[:, at])))
+            note = taken_for_zero(int(zeros[:, at].sum()), len(zeros))
+            ci95 = percentile_interval(replicates[:, at])
+            cells.append(cell(f"Kappa of {item}", float(estimates[at]), ci95=ci95, note=note))
         weighted = _weighted(own[:, -1], theirs[:, :, -1], resamples, seed)
         note = "" if weighted.kappa is not None else "undefined: one rating throughout"
         cells.append(cell("Kappa of 4.1 (quadratic weights)", weighted.kappa, ci95=weighted.ci95, note=note))
@@ -204,17 +215,23 @@ def graph_results(graph: Graph, annotations: Annotations, record: RunRecord) -> 
             unit="kappa", direction="up", n=len(annotations.dialogues), ci95=ci95, note=note, record=record,
         )  # fmt: skip
 
+    def noted(raters: Container[str], first: str = "") -> str:
+        counts = [count for pair, count in graph.undefined.items() if pair[0] in raters and pair[1] in raters]
+        return "; ".join(filter(None, (first, taken_for_zero(sum(counts), len(counts) * len(ITEMS)))))
+
     note = "careless: agrees clearly less than the others do"
     cells = [
         cell(f"Participant {rater}", "Average pairwise kappa", mean, note if rater in graph.careless else "")
         for rater, mean in graph.by_rater.items()
     ]
-    cells += [cell(f"{first} and {second}", "Pairwise kappa", kappa) for (first, second), kappa in graph.edges.items()]
+    cells += [cell(" and ".join(pair), "Pairwise kappa", kappa, noted(pair)) for pair, kappa in graph.edges.items()]
     everyone = f"All {_number(len(graph.by_rater))} participants"
-    cells.append(cell(everyone, "Mean kappa before exclusion", graph.mean))
+    cells.append(cell(everyone, "Mean kappa before exclusion", graph.mean, noted(graph.by_rater)))
     if graph.careless:
-        kept = f"{_number(len(graph.by_rater) - len(graph.careless)).capitalize()} participants"
-        cells.append(cell(kept, "Mean kappa after exclusion", graph.kept, f"without {', '.join(graph.careless)}"))
+        kept = [rater for rater in graph.by_rater if rater not in graph.careless]
+        note = noted(kept, f"without {', '.join(graph.careless)}")
+        row = f"{_number(len(kept)).capitalize()} participants"
+        cells.append(cell(row, "Mean kappa after exclusion", graph.kept, note))
     return cells
 
 

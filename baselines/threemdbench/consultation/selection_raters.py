@@ -24,7 +24,7 @@ from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.comparison import FinishedRun
 from baselines.results.run import because
 from baselines.results.sheets import UNFILLED, check_complete, rater_sheets, read_sheet, whole_number, write_new
-from baselines.statistics.agreement import bootstrap_kappas
+from baselines.statistics.agreement import bootstrap_kappas, undefined
 from baselines.statistics.arrays import Floats, Ints
 from baselines.statistics.resampling import Interval, percentile_interval
 from baselines.threemdbench.consultation.cases import picture_path
@@ -222,7 +222,7 @@ class Graph:
     `by_rater` is each one's mean with the others, `mean` that of all.
 
     `careless` are those that agree with the others clearly less than these do among themselves, the worst first, and
-    `kept` the mean over the pairs of the others.
+    `kept` the mean over the pairs of the others. `undefined` is in how many items two gave one score throughout.
     """
 
     edges: dict[tuple[str, str], tuple[float, Interval]]
@@ -230,6 +230,7 @@ class Graph:
     mean: tuple[float, Interval]
     careless: tuple[str, ...]
     kept: tuple[float, Interval]
+    undefined: dict[tuple[str, str], int]
 
 
 CARELESS = 0.1
@@ -264,8 +265,13 @@ def agreement(annotations: Annotations, *, resamples: int = 1000, seed: int = 0)
         careless.append(worst)
     return Graph(
         {pair: kappas.of([pair]) for pair in everyone}, by_rater, kappas.of(everyone), tuple(careless),
-        kappas.of(list(combinations(kept, 2))),
+        kappas.of(list(combinations(kept, 2))), kappas.undefined,
     )  # fmt: skip
+
+
+def taken_for_zero(count: int, of: int) -> str:
+    """A note on kappas that are undefined; empty if there are none."""
+    return f"{count} of {how_many(of, 'kappa')} taken for 0, as both gave one score throughout" if count else ""
 
 
 class _Kappas:
@@ -279,6 +285,7 @@ class _Kappas:
         right = np.hstack([items[place[second]] for _, second in self._pairs])
         spread = bootstrap_kappas(left, right, LEVELS, resamples=resamples, seed=seed)
         shape = (len(self._pairs), len(ITEMS))
+        self.undefined = dict(zip(self._pairs, undefined(left, right).reshape(shape).sum(axis=1).tolist(), strict=True))
         self._estimates: Floats = spread.estimates.reshape(shape).mean(axis=1)
         self._replicates: Floats = spread.replicates.reshape(-1, *shape).mean(axis=2)
 

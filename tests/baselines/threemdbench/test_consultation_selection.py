@@ -508,6 +508,21 @@ def test_a_candidate_that_rates_as_the_annotators_do_agrees_as_they_do(tmp_path:
     assert keys <= {one.key for one in made}
 
 
+def test_a_kappa_of_one_score_throughout_counts_as_0_and_says_so(tmp_path: Path) -> None:
+    found = annotated(tmp_path, [0.9, 0.8, 0.8])
+    found.items[:, :, 3] = 1
+    found.items[2, 0, 3] = 0
+    constant = AssessorCandidate("a", [verdict(key, [1] * 8) for key in found.dialogues])
+    cells = {one.column: one for one in assessor_results([constant], found, record(), resamples=20)}
+    one_score = "taken for 0, as both gave one score throughout"
+    assert cells["Kappa of 2.1"].value == 0 and cells["Kappa of 2.1"].note == f"2 of 3 kappas {one_score}"
+    assert cells["Cohen's Kappa"].note.endswith(f"the 8 criteria; 2 of 24 kappas {one_score}")
+    assert cells["Kappa of 1.1"].note == ""
+    graph = {one.row: one.note for one in graph_results(agreement(found, resamples=20), found, record())}
+    assert graph["R1 and R2"] == f"1 of 8 kappas {one_score}" and graph["R1 and R3"] == ""
+    assert graph["All three participants"] == f"1 of 24 kappas {one_score}"
+
+
 def test_dialogues_that_a_candidate_failed_to_assess_are_reported_and_cost_extraction(tmp_path: Path) -> None:
     found = annotated(tmp_path, [0.9, 0.8])
     own = [
