@@ -62,11 +62,9 @@ def command(options: Recheck) -> None:
     before = _consultations(options.run)
     refuse_itself(options.out, [options.run])
     stored = read_played(options.run, PlayedCase[Consultation])
-    assessed = {
-        one.case_id: one.record
-        for one in stored
-        if one.record is not None and one.record.assessment is not None and one.epoch == 1
-    }
+    first = [one.record for one in stored if one.record is not None and one.record.assessment and one.epoch == 1]
+    # Of the others there is no score to compare with.
+    assessed = {one.case_id: one for one in first if one.assessment and one.assessment.items is not None}
     if not assessed:
         expected = "at least one, in a setting with dialogue"
         raise InputError(options.run, found="no assessed consultation", expected=expected)
@@ -90,6 +88,11 @@ def command(options: Recheck) -> None:
         errors.print(
             f"Of each case, the first consultation is assessed again; "
             f"{how_many(repeated, 'repetition is', 'repetitions are')} not"
+        )
+    if failed := len(first) - len(assessed):
+        errors.print(
+            f"{how_many(failed, 'consultation')} whose assessment failed in the run "
+            f"{'is' if failed == 1 else 'are'} not assessed again"
         )
     played = play(game, cases, roles, options, title=f"{options.assessor}, again")
     record = record_of(

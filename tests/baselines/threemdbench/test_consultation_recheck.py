@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from baselines.threemdbench.consultation.recheck import Rechecked, recheck_game,
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Consultation
 from baselines.threemdbench.consultation.rubric import as_items, transcript
 from loaders.errors import InputError
+from loaders.files.opening import digest_of
 from loaders.files.records import from_json, to_json
 from loaders.models.messages import Message
 from scripts.cli import execute
@@ -109,6 +111,28 @@ def test_the_command_rechecks_a_finished_run(split: str, tmp_path: Path, capsys:
     assert "bedside compare" not in capsys.readouterr().out  # the paper rechecks nothing
     assert execute(["run", "recheck", str(release), "--run", str(tmp_path / "again"), *again]) == 2
     assert "one of consultation" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_consultation_without_scores_is_not_assessed_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    release, run = write_cases(tmp_path / "release", 4), tmp_path / "run"
+    people = ("--patient", "scripted/patient", "--assessor", "scripted/assessor", "--bare")
+    asked = ("--doctor", "scripted/keyword", "--setting", "dialogue")
+    assert execute(["run", "consultation", str(release), *asked, *people, "-o", str(run)]) == 0
+    first, *rest = (run / "dialogues.jsonl").read_text("utf-8").splitlines()
+    played = json.loads(first)
+    played["record"]["assessment"] |= {"items": None, "failure": "no JSON"}
+    (run / "dialogues.jsonl").write_text("\n".join([json.dumps(played), *rest]) + "\n", "utf-8")
+    facts = json.loads((run / "run.json").read_text("utf-8"))
+    facts["files"]["dialogues.jsonl"] = digest_of(run / "dialogues.jsonl")
+    (run / "run.json").write_text(json.dumps(facts), "utf-8")
+    again = ("--assessor", "scripted/assessor", "--bare", "-o", str(tmp_path / "again"))
+    assert execute(["run", "recheck", str(release), "--run", str(run), *again]) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert "1 consultation whose assessment failed in the run is not assessed again" in told
+    record, numbers = read_run(tmp_path / "again")
+    assert record.options["cases"] == 3 and {one.n for one in numbers} == {3}
 
 
 def test_only_the_assessor_of_the_run_as_it_was_asked_is_rechecked(
