@@ -3,8 +3,9 @@
     taken = estimate(game, cases, agents, epochs=1)
 
 No model is asked. A role is played by its scripted agent if it has one; otherwise its answers are the minimum that
-their JSON schema allows. Requests are counted exactly; tokens are estimated from the characters, and a model that
-thinks, or writes more than the script, takes more.
+their JSON schema allows. Requests are counted exactly, without those that send such an answer back because it does not
+fit the case; tokens are estimated from the characters, and a model that thinks, or writes more than the script, takes
+more.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, Unpack
 
 from baselines.dialogue.game import Asking, Case, Game, Script, ScriptedAgent
 from baselines.dialogue.played import Spent
+from loaders.models.asking import mended
 from loaders.models.messages import Answer, Message
 
 FEW = 3
@@ -24,6 +26,7 @@ CHARACTERS = 4  # of English text per token; JSON has more tokens
 FRAME = 4  # tokens added around a message
 IMAGE = 800  # tokens of a picture
 _PIECE = re.compile(r"_?[^\W\d_]+|\d{1,3}|[^\w\s]+")
+_SENT_BACK = mended("").partition(":")[0]
 _SENTENCE = "This is what the patient said about it, and what I would say of it myself."
 
 
@@ -78,7 +81,9 @@ async def _play(
             text = _SENTENCE if schema is None else json.dumps(_filled(schema))
         else:
             text = scripts.setdefault(role, agent(case))(messages)
-        taken[role].add(Spent(1, asked(messages), tokens(text)))
+        made_up = agent is None and any(message.text.startswith(_SENT_BACK) for message in messages[-1:])
+        if not made_up:
+            taken[role].add(Spent(1, asked(messages), tokens(text)))
         return Answer(text, None, None, "stop")
 
     await game.play(case, ask)

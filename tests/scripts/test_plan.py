@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from baselines.dialogue.run import play_run
 from baselines.results.power import smallest_difference
 from loaders.errors import InputError
 from loaders.models.answers import store_of
+from loaders.models.asking import Unfit, ask_until, read_object
 from loaders.models.messages import Answer, ChatModel, Message
 from scripts.cli import execute
 from scripts.terminal.planning import showing
@@ -131,6 +133,25 @@ def test_a_role_that_nobody_plays_answers_what_its_schema_allows() -> None:
     judged: Game[str, str] = Game("judged", ("judge",), str, play, lambda case, record: (), lambda record: {})
     estimate(judged, ["a"], {"judge": None})
     assert json.loads(answers[0]) == {"act": "ask", "marks": [1]}
+
+
+def test_an_answer_that_a_schema_cannot_make_fit_is_not_counted_again() -> None:
+    """A list of as many labels as there are turns: a model can count them, and its schema does not say how many."""
+
+    def labels(answer: Answer) -> list[str]:
+        found: list[str] = read_object(answer.text)["labels"]
+        if len(found) != 8:
+            raise Unfit("it is no list of 8 labels")
+        return found
+
+    async def play(case: str, ask: Ask) -> str:
+        schema = {"type": "object", "properties": {"labels": {"type": "array", "items": {"type": "string"}}}}
+        once = partial(ask, "judge", temperature=0, max_tokens=9, json_schema=schema)
+        assert (await ask_until(once, [Message("user", "Label them.")], labels, attempts=3)).attempts == 3
+        return case
+
+    judged: Game[str, str] = Game("judged", ("judge",), str, play, lambda case, record: (), lambda record: {})
+    assert estimate(judged, ["a", "b"], {"judge": None})["judge"].requests == 2
 
 
 def test_models_are_not_asked_and_every_price_is_counted(
