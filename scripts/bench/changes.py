@@ -16,11 +16,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from builders.medlaybench_v.facts import read
-from builders.medlaybench_v.gates import STYLE, Context, check
+from builders.medlaybench_v.gates import check
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.refine import by_rules
 from builders.medlaybench_v.vocabulary import read_vocabulary
 from scripts.bench.lay import captions_of, cases_of
+from scripts.bench.pairs import WORST_FIRST, outcome
 from scripts.terminal.console import output, table
 
 ORGANS = (
@@ -43,7 +44,6 @@ OPPOSITES = [
     ).split(",")
 ]
 OTHER = {word: other for one, two in OPPOSITES for word, other in ((two, one), (one, two))}
-OUTCOMES = ("failed", "doubtful", "passed")
 
 Change = tuple[str, str]  # its kind, the changed caption
 
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("captions", type=Path, metavar="CAPTIONS.csv")
     parser.add_argument("--captions", dest="most", type=int, default=1500, help="how many of them, at random")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--show", choices=OUTCOMES, help="print ten changes of each kind with this outcome")
+    parser.add_argument("--show", choices=WORST_FIRST, help="print ten changes of each kind with this outcome")
     options = parser.parse_args(arguments)
     captions = captions_of(options.captions)
     rng = random.Random(options.seed)
@@ -63,25 +63,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for case in cases_of(rng.sample(captions, min(options.most, len(captions))), lexicon):
         written = by_rules(case, lexicon.drafter).layman_caption
         for kind, changed in changes(written, rng):
-            found = outcome(case.expert.text, changed, case.context)
+            found = outcome(check(case.expert, read(changed), case.context))
             counts[kind][found] += 1
             if found == options.show:
                 examples[kind].append(f"{kind}\n  E {case.expert.text}\n  L {changed}")
-    shown = table("One fact changed in captions by rules", "change", "n", *OUTCOMES, right=("n", *OUTCOMES))
+    shown = table("One fact changed in captions by rules", "change", "n", *WORST_FIRST, right=("n", *WORST_FIRST))
     for kind, tally in counts.items():
-        shown.add_row(kind, f"{tally.total():,}", *(f"{tally[each] / tally.total():.0%}" for each in OUTCOMES))
+        shown.add_row(kind, f"{tally.total():,}", *(f"{tally[each] / tally.total():.0%}" for each in WORST_FIRST))
     output.print(shown)
     for lines in examples.values():
         for line in rng.sample(lines, min(10, len(lines))):
             output.print(line)
-
-
-def outcome(expert: str, lay: str, context: Context) -> str:
-    """What the gates of facts make of a pair."""
-    verdicts = [verdict for verdict in check(read(expert), read(lay), context) if verdict.gate not in STYLE]
-    if not all(verdict.passed for verdict in verdicts):
-        return "failed"
-    return "doubtful" if any(verdict.doubtful for verdict in verdicts) else "passed"
 
 
 def changes(caption: str, rng: random.Random) -> Iterator[Change]:

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from builders.medlaybench_v.audit import Audited, audit, judge_pairs
-from builders.medlaybench_v.gates import GATES, STYLE
+from builders.medlaybench_v.gates import OUTCOMES, STYLE, Verdict
 from builders.medlaybench_v.judge import BROKEN, JUDGED, KEPT, Opinion, judge_of
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
@@ -27,52 +26,9 @@ from scripts.terminal.console import output, table
 from scripts.terminal.progress import Bars
 
 DEVELOPMENT = Path(__file__).parents[2] / "tests" / "pairs"
-# A pair is about facts: style is judged elsewhere.
-_FACTS = GATES.keys() - STYLE
-
-
-@dataclass(slots=True)
-class Score:
-    """Pairs of a class: broken ones caught, left doubtful and (the rest) passed; faithful ones failed and doubtful."""
-
-    broken: int = 0
-    caught: int = 0
-    broken_doubtful: int = 0
-    faithful: int = 0
-    alarms: int = 0
-    faithful_doubtful: int = 0
-
-    def add(self, broken: bool, failed: bool, doubtful: bool) -> None:
-        self.broken += broken
-        self.caught += broken and failed
-        self.broken_doubtful += broken and doubtful and not failed
-        self.faithful += not broken
-        self.alarms += failed and not broken
-        self.faithful_doubtful += not broken and doubtful and not failed
-
-    @property
-    def detection(self) -> float:
-        return self.caught / self.broken if self.broken else 1.0
-
-    @property
-    def unseen(self) -> float:
-        """The share of broken pairs that pass without a word."""
-        return (self.broken - self.caught - self.broken_doubtful) / self.broken if self.broken else 0.0
-
-    @property
-    def false_alarms(self) -> float:
-        return self.alarms / self.faithful if self.faithful else 0.0
-
-    @property
-    def doubts(self) -> float:
-        """The share of faithful pairs that a reader is asked about."""
-        return self.faithful_doubtful / self.faithful if self.faithful else 0.0
-
-    def shown(self) -> tuple[str, ...]:
-        """The cells of a row: broken, of these failed, doubtful, passed; faithful, of these failed, doubtful."""
-        doubtful = self.broken_doubtful / self.broken if self.broken else 0.0
-        shares = [f"{share:.1%}" for share in (self.detection, doubtful, self.unseen, self.false_alarms, self.doubts)]
-        return (str(self.broken), *shares[:3], str(self.faithful), *shares[3:])
+WORST_FIRST = OUTCOMES[::-1]
+Score = Counter[tuple[bool, str]]
+"""How many pairs of a class have an outcome, by whether they are broken."""
 
 
 def main() -> None:
@@ -89,17 +45,18 @@ def main() -> None:
     columns = ("broken", "failed", "doubtful", "passed", "faithful", "false alarms", "in doubt")
     shown = table("", "class", *columns, right=columns)
     for name, score in scores(pairs, judged).items():
-        shown.add_row(name, *score.shown())
+        shown.add_row(name, *_cells(score))
     output.print(shown)
     for pair, audited in zip(pairs, judged, strict=True):
-        failed, doubtful = outcome(audited)
+        found = outcome(audited.verdicts)
         wanted = {
-            "missed": pair["broken"] and not failed,
-            "false": failed and not pair["broken"],
-            "doubtful": doubtful and not failed,
+            "missed": pair["broken"] and found != "failed",
+            "false": not pair["broken"] and found == "failed",
+            "doubtful": found == "doubtful",
         }
         if options.show and wanted[options.show]:
-            reasons = "; ".join(f"{v.gate}: {v.reason}" for v in audited.verdicts if v.gate in _FACTS and v.reason)
+            facts = [v for v in audited.verdicts if v.gate not in STYLE and v.outcome != "passed"]
+            reasons = "; ".join(f"{verdict.gate}: {verdict.reason}" for verdict in facts)
             text = f"{audited.image_id}\n  {pair['expert']}\n  {pair['lay']}\n  [{pair.get('why', '')}]  {reasons}"
             output.print(text)
     if options.judge:
@@ -116,16 +73,14 @@ def _show_opinions(name: str, pairs: list[dict[str, Any]], judged: list[Audited]
     counts: Counter[tuple[str, str, str]] = Counter()
     shown = table(f"What {name} says", "pairs", "gates", *JUDGED, right=JUDGED)
     for pair, audited, opinion in zip(pairs, judged, opinions, strict=True):
-        failed, doubtful = outcome(audited)
         kind = "broken" if pair["broken"] else "faithful"
-        gates = "failed" if failed else "doubtful" if doubtful else "passed"
-        for group in (gates, "all"):
+        for group in (outcome(audited.verdicts), "all"):
             counts[kind, group, opinion.verdict] += 1
         if (opinion.verdict, kind) not in ((BROKEN, "broken"), (KEPT, "faithful")):
             text = f"{pair['id']}: {kind}\n  {pair['expert']}\n  {pair['lay']}"
             output.print(f"{text}\n  {opinion.verdict}: {opinion.why}")
     for kind in ("broken", "faithful"):
-        for gates in ("failed", "doubtful", "passed", "all"):
+        for gates in (*WORST_FIRST, "all"):
             shown.add_row(kind, gates, *(counts[kind, gates, verdict] for verdict in JUDGED))
     output.print(shown)
 
@@ -145,19 +100,27 @@ def judge(pairs: list[dict[str, Any]]) -> Iterable[Audited]:
     return audit(rows, lexicon)
 
 
-def outcome(audited: Audited) -> tuple[bool, bool]:
-    """Whether a gate of facts failed the pair, and whether one left it doubtful."""
-    facts = [verdict for verdict in audited.verdicts if verdict.gate in _FACTS]
-    return any(not v.passed for v in facts), any(v.doubtful for v in facts)
+def outcome(verdicts: Iterable[Verdict]) -> str:
+    """What the gates of facts make of a pair; its style is judged elsewhere."""
+    found = {verdict.outcome for verdict in verdicts if verdict.gate not in STYLE}
+    return next(each for each in WORST_FIRST if each in found)
 
 
 def scores(pairs: list[dict[str, Any]], judged: Iterable[Audited]) -> dict[str, Score]:
     """The score of each class, and of all."""
-    found: dict[str, Score] = {}
+    found: defaultdict[str, Score] = defaultdict(Counter)
     for pair, audited in zip(pairs, judged, strict=True):
         for name in (pair["class"], "all"):
-            found.setdefault(name, Score()).add(pair["broken"], *outcome(audited))
+            found[name][pair["broken"], outcome(audited.verdicts)] += 1
     return {name: found[name] for name in sorted(found, key=lambda name: (name == "all", name))}
+
+
+def _cells(score: Score) -> Iterator[str]:
+    """How many pairs are broken, and their outcomes; how many are faithful, and how many of these do not pass."""
+    for broken, outcomes in ((True, WORST_FIRST), (False, WORST_FIRST[:2])):
+        count = sum(score[broken, each] for each in OUTCOMES)
+        yield str(count)
+        yield from (f"{score[broken, each] / count:.1%}" if count else "" for each in outcomes)
 
 
 if __name__ == "__main__":
