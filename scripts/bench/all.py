@@ -192,10 +192,9 @@ def commands(captions: Path | None, others: str | None) -> dict[str, list[str]]:
     """The arguments of each benchmark that can run with what there is."""
     needs = {"text": captions, "language": captions}
     given = {"text": [str(captions)], "language": [str(captions)], "threads": ["--gigabytes", "1"]}
-    given |= {"retrieval": ["--rounds", "2", "--large", "0"]}
+    given |= {"retrieval": ["--rounds", "2"]}
     given |= {"duplicates": ["--speed", "--rounds", "2", *(["--others", others] if others else [])]}
-    rounds = ["--methods", "minimal", "adapter", "bare", "--rounds", "2"]
-    given |= {"consultation": rounds, "concealment": [*rounds, "--cases", "100"]}
+    given |= {"consultation": ["--rounds", "2"], "concealment": ["--rounds", "2", "--cases", "100"]}
     return {name: given.get(name, []) for name in ROWS if name not in needs or needs[name] is not None}
 
 

@@ -1,27 +1,22 @@
-"""Shared by benchmarks that work in separate processes: starts one and reports what it took, and looks at any."""
+"""Shared by benchmarks that work in separate processes: calls a function in one, and looks at any."""
 
 from __future__ import annotations
 
-import json
 import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from loaders.errors import InputError
-
+Result = TypeVar("Result")
 ROOT = Path(__file__).parents[2]
 
 
-def apart(module: str, *arguments: object) -> Any:
-    """What `python -m module arguments` says in JSON, in its last line. Raises: InputError with its last word, else."""
-    command = [sys.executable, "-m", module, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["it says nothing of it"])[-1]
-        raise InputError(" ".join(command[2:]), found=last, expected="a run")
-    return json.loads(done.stdout.splitlines()[-1])
+def apart(work: Callable[..., Result], *arguments: Any) -> Result:
+    """What a function gives in a fresh process, which has no memory, caches and threads of this one."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as fresh:
+        return fresh.submit(work, *arguments).result()
 
 
 def commit() -> str:

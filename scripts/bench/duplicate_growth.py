@@ -20,10 +20,8 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
 import os
 import random
-import resource
 import shutil
 import sys
 import tempfile
@@ -49,6 +47,7 @@ from loaders.engines.threads import Threads
 from loaders.errors import BedsideError, InputError
 from loaders.files.disk import make_folder
 from scripts.bench.apart import apart
+from scripts.bench.rival_finders import peak_megabytes
 from scripts.terminal.console import errors, output, table
 
 PLANTED = 200
@@ -173,7 +172,7 @@ def tried(photos: Path, size: int, cache: Path) -> dict[str, Any]:
         "pairs": len(found.pairs),
         "searching": searching,
         "seconds": seconds,
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak": peak_megabytes() * 2**20,
     }
 
 
@@ -188,19 +187,14 @@ def main() -> int:
     parser.add_argument("folder", nargs="?", type=Path, default=Path(shared, "data", "photos") if shared else None)
     parser.add_argument("--sizes", type=int, nargs="+", default=[5000, 20000])
     parser.add_argument("--cache", type=Path)
-    parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.folder is None:
         parser.error("no FOLDER, and BEDSIDE_SHARED is not set")
-    if asked.child is not None:
-        print(json.dumps(tried(asked.folder, asked.child, asked.cache)))
-        return 0
     with tempfile.TemporaryDirectory() as folder:
         cache = asked.cache or Path(folder)
         make_folder(cache)
         looked_at([*planted(asked.folder), *distractors(max(asked.sizes), cache)], cache / "index.sqlite")
-        child = partial(apart, "scripts.bench.duplicate_growth", asked.folder, "--cache", cache, "--child")
-        return _shown([child(size) for size in asked.sizes])
+        return _shown([apart(tried, asked.folder, size, cache) for size in asked.sizes])
 
 
 def _shown(results: Sequence[dict[str, Any]]) -> int:

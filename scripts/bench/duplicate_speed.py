@@ -1,20 +1,13 @@
-"""What hashing a picture and joining many hashes cost, beside `imagehash.phash` and faiss; see duplicates.py.
-
-    python -m scripts.bench.duplicate_speed HASHES.npy DISTANCE FOUND.npy
-
-is one join in a process of its own, so that its memory can be told.
-"""
+"""What hashing a picture and joining many hashes cost, beside `imagehash.phash` and faiss; see duplicates.py."""
 
 from __future__ import annotations
 
 import io
 import json
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from builders.curation.erased_text import erased
-from builders.curation.hashes import keypoints, whole
+from builders.curation.hashes import whole
 from builders.curation.neighbours import Hashes, distances, pairs_within
 from builders.curation.opencv import single_threaded_opencv
-from builders.curation.overlaid_text import text_over
 from builders.curation.pictures import read_picture
-from builders.curation.quality import measure
 from loaders.errors import MissingExtra
 from loaders.files.images import open_image
 from scripts.bench.apart import apart
@@ -50,11 +40,8 @@ def jpegs(paths: Sequence[Path], count: int) -> list[bytes]:
     return made
 
 
-def hashing(files: Sequence[bytes], rounds: int, *, alone: bool = False) -> dict[str, float]:
-    """CPU milliseconds a picture, decoding included, the fastest round of each; the methods take turns.
-
-    `alone`: hashing without what else curation looks at.
-    """
+def hashing(files: Sequence[bytes], rounds: int) -> dict[str, float]:
+    """CPU milliseconds a picture, decoding included, the fastest round of each; the methods take turns."""
 
     def plain(data: bytes) -> object:
         return imagehash.phash(Image.open(io.BytesIO(data)))
@@ -62,19 +49,7 @@ def hashing(files: Sequence[bytes], rounds: int, *, alone: bool = False) -> dict
     def hashes(data: bytes) -> object:
         return whole(read_picture(data))
 
-    def candidates(data: bytes) -> object:
-        picture = read_picture(data)
-        return whole(picture), keypoints(picture)
-
-    def first_look(data: bytes) -> object:
-        picture = read_picture(data)
-        text = text_over(picture.grey)
-        bare = replace(picture, grey=erased(picture.grey, text.rows)[0])
-        return whole(bare), keypoints(bare), measure(picture, text.characters)
-
     methods: dict[str, Callable[[bytes], object]] = {"whole, 8 orientations x 2 variants": hashes}
-    if not alone:
-        methods |= {"and keypoints": candidates, "and keypoints and quality": first_look}
     try:
         import imagehash
 
@@ -132,29 +107,27 @@ def ask_rival(python: str, tool: str, request: dict[str, Any]) -> dict[str, Any]
     return answer
 
 
-def join(hashes: Hashes, distance: int, rounds: int, python: str | None) -> dict[str, Any]:
+def join(hashes: Hashes, distance: int, rounds: int, python: str) -> dict[str, Any]:
     """`ours` and `faiss`: CPU seconds (the fastest round) and megabytes; `pairs`; whether all agree with the truth.
 
-    The truth is a plain comparison of 1,000 hashes, drawn at random, with all others. Without `python`, no faiss.
+    The truth is a plain comparison of 1,000 hashes, drawn at random, with all others.
     """
     with tempfile.TemporaryDirectory() as folder:
         given, mine, other = (Path(folder, name) for name in ("hashes.npy", "ours.npy", "faiss.npy"))
         np.save(given, hashes)
         answers: dict[str, list[dict[str, Any]]] = {"ours": [], "faiss": []}
         for _ in range(rounds):
-            answers["ours"].append(apart("scripts.bench.duplicate_speed", given, distance, mine))
-            if python:
-                request = {"hashes": str(given), "distance": distance, "found": str(other)}
-                answers["faiss"].append(ask_rival(python, "faiss", request))
+            answers["ours"].append(apart(_joined, given, distance, mine))
+            request = {"hashes": str(given), "distance": distance, "found": str(other)}
+            answers["faiss"].append(ask_rival(python, "faiss", request))
         found = np.load(mine)
         result: dict[str, Any] = {"pairs": found.shape[1], "exact": _is_exact(hashes, distance, found)}
         for name, several in answers.items():
-            if several and "missing" in several[-1]:
+            if "missing" in several[-1]:
                 result[name] = several[-1]
-            elif several:
-                seconds, peak = (min(a["seconds"] for a in several), max(a["peak"] for a in several))
-                result[name] = {"seconds": seconds, "peak": peak, "version": several[-1].get("version", "")}
-        if "seconds" in result.get("faiss", {}):
+            else:
+                result[name] = {"seconds": min(a["seconds"] for a in several), "peak": max(a["peak"] for a in several)}
+        if "seconds" in result["faiss"]:
             result["exact"] &= bool(np.array_equal(found, np.load(other)))
     return result
 
@@ -170,13 +143,10 @@ def _is_exact(hashes: Hashes, distance: int, found: NDArray[np.int64]) -> bool:
     return True
 
 
-def main(given: str, distance: str, found: str) -> None:
+def _joined(given: Path, distance: int, found: Path) -> dict[str, float]:
     hashes = np.load(given)
     before, started = held_megabytes(), cpu_seconds()
-    pairs = np.stack(pairs_within(hashes, int(distance)))
-    print(json.dumps({"seconds": cpu_seconds() - started, "peak": peak_megabytes() - before}))
+    pairs = np.stack(pairs_within(hashes, distance))
+    used = {"seconds": cpu_seconds() - started, "peak": peak_megabytes() - before}
     np.save(found, pairs)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+    return used

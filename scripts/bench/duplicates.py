@@ -142,7 +142,7 @@ def show_mistakes(photos: Photos, pairs: set[Pair]) -> None:
 def show_speed(files: Sequence[Path], options: argparse.Namespace, goals: Goals) -> None:
     """Hashing and the join."""
     jpegs = duplicate_speed.jpegs(files, options.jpegs)
-    times = duplicate_speed.hashing(jpegs, options.rounds, alone=options.speed)
+    times = duplicate_speed.hashing(jpegs, options.rounds)
     plain = times.get("imagehash.phash, plain", float("nan"))
     shown = table(
         f"\nHashing {len(jpegs):,} JPEGs of 1,024 pixels, decoding included", "what", "ratio", right=("ratio",)
@@ -171,10 +171,6 @@ def show_speed(files: Sequence[Path], options: argparse.Namespace, goals: Goals)
         goals.add(f"join, {name}: memory", "<= 150 MB", f"{mine['peak']:.0f} MB", mine["peak"] <= 150)
         goals.add(f"join, {name}: exact", "yes", "yes" if done["exact"] else "no", done["exact"])
     output.print(shown)
-    if options.large and not options.speed:
-        done = duplicate_speed.join(duplicate_speed.even_hashes(options.large), DISTANCE, 1, None)
-        cost = f"{done['ours']['seconds']:.0f} s of CPU, {done['ours']['peak']:.0f} MB above what the process held"
-        output.print(f"{options.large:,} evenly random hashes: {cost}; exact: {done['exact']}")
 
 
 def show_quality(photos: Photos, curation: Curation, goals: Goals) -> None:
@@ -223,7 +219,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--others", default=sys.executable, metavar="PYTHON", help="a Python that has the other tools")
     parser.add_argument("--jpegs", type=int, default=1000, help="pictures to hash; 0: no timing at all")
     parser.add_argument("--hashes", type=int, default=100_000, help="hashes to join")
-    parser.add_argument("--large", type=int, default=1_000_000, help="hashes of the large join, 0 for none")
     parser.add_argument("--fresh", type=int, default=15, help="photos of each source to make fresh copies of; 0: none")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--speed", action="store_true", help="hashing and the join, no more")

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -191,24 +191,17 @@ def _adapter(bench: Benchmark, folder: Path, played: Sequence[Any]) -> Times:
     return _play(bench, folder, played, {role: of_inspect(one) for role, one in instant(bench).items()}, bare=False)
 
 
-def _replay(bench: Benchmark, folder: Path, played: Sequence[Any]) -> Times:
-    _adapter(bench, folder, played)
-    return _adapter(bench, folder, played)
-
-
 METHODS: dict[str, Callable[[Benchmark, Path, Sequence[Any]], Times]] = {
     "minimal": minimal,
     "adapter": _adapter,
-    "scripted": lambda bench, folder, played: _play(bench, folder, played, scripted(bench), bare=False),
-    "replay": _replay,
     "bare": lambda bench, folder, played: _play(bench, folder, played, scripted(bench), bare=True),
 }
-"""`adapter` is `bedside run`; `scripted` the same with agents that bypass models; `replay` on answers that are all
-stored; `bare` is `--bare`."""
+"""`adapter` is `bedside run`; `bare` is `--bare`, with agents that bypass models."""
 
 
-def _child(bench: Benchmark, method: str, number: int) -> dict[str, float]:
+def _measured(module: str, method: str, number: int) -> dict[str, float]:
     """Seconds, megabytes, and megabytes left on the disk."""
+    bench: Benchmark = import_module(module).BENCHMARK
     played = bench.cases(number)
     with tempfile.TemporaryDirectory() as folder:
         times = METHODS[method](bench, Path(folder), played)
@@ -221,16 +214,11 @@ def main(bench: Benchmark, about: str, arguments: Sequence[str] | None = None) -
     parser = argparse.ArgumentParser(prog=f"python -m {bench.module}", description=about.split("\n")[0])
     parser.add_argument("--cases", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
-    parser.add_argument("--child", choices=METHODS, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    if options.child:
-        print(json.dumps(_child(bench, options.child, options.cases)))
-        return 0
     best: dict[str, dict[str, float]] = {}
     for _ in range(options.rounds):
-        for method in options.methods:
-            found = apart(bench.module, "--child", method, "--cases", options.cases)
+        for method in METHODS:
+            found = apart(_measured, bench.module, method, options.cases)
             if method in best:
                 found["peak"] = max(found["peak"], best[method]["peak"])
                 for name in ("seconds", "processor"):
@@ -241,7 +229,6 @@ def main(bench: Benchmark, about: str, arguments: Sequence[str] | None = None) -
         ratios = "   ".join(
             f"{found[name] / best['minimal'][name]:6.3f} x minimal ({what})"
             for name, what in (("seconds", "wall"), ("processor", "processor"))
-            if "minimal" in best
         )
         print(
             f"  {method:<9} {found['seconds']:7.2f} s   processor {found['processor']:7.2f} s   {ratios}   "

@@ -6,16 +6,14 @@ Times are wall seconds, the best of `--rounds` rounds. Every round runs each met
 own that has warmed up on the same input, so that a busy machine slows them equally. Memory is the peak of that process
 above what it held with the inputs in place. Inputs are random pairs of a shared signal (R@1 about one third). The mask
 method is that of CLIP_benchmark: all scores at once, a boolean matrix of the right pairs, and for each k the top k
-of a batch turned into one-hot rows that the mask multiplies (needs torch). `--large` N adds one run at N x 512.
+of a batch turned into one-hot rows that the mask multiplies (needs torch).
 The exit code is 1 if recalls differ by more than float32 explains, or a bootstrap replicate differs in a single bit.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
@@ -26,13 +24,12 @@ from numpy.typing import NDArray
 
 from baselines.medlaybench_v.ranking import recall_at_k
 from baselines.statistics.resampling import paired_bootstrap
-from loaders.errors import BedsideError, MissingExtra
+from loaders.errors import MissingExtra
 from scripts.bench.apart import apart
 from scripts.bench.rival_finders import held_megabytes, peak_megabytes
 
 Matrix = NDArray[np.float32]
 KS = (1, 5, 10)
-MODULE = "scripts.bench.retrieval"
 
 
 def pairs(size: int, width: int) -> tuple[Matrix, Matrix]:
@@ -52,16 +49,6 @@ def pairs(size: int, width: int) -> tuple[Matrix, Matrix]:
 def product(images: Matrix, texts: Matrix) -> list[float]:
     """One matrix product, its result kept whole."""
     return [float((images @ texts.T)[0, 0])]
-
-
-def blocked_product(images: Matrix, texts: Matrix) -> list[float]:
-    """One matrix product in tiles that are overwritten: the least that any exact method has to do."""
-    tile = np.empty((4096, 1024), dtype=np.float32)
-    for row in range(0, len(images), 4096):
-        for column in range(0, len(texts), 1024):
-            left, right = images[row : row + 4096], texts[column : column + 1024]
-            np.matmul(left, right.T, out=tile[: len(left), : len(right)])
-    return [float(tile[0, 0])]
 
 
 def counting(images: Matrix, texts: Matrix) -> list[float]:
@@ -92,7 +79,6 @@ def mask(images: Matrix, texts: Matrix) -> list[float]:
 
 METHODS: dict[str, Callable[[Matrix, Matrix], list[float]]] = {
     "product": product,
-    "blocked product": blocked_product,
     "counting": counting,
     "mask": mask,
 }
@@ -121,16 +107,14 @@ def compare(size: int, width: int, rounds: int, methods: Sequence[str]) -> bool:
         for method in methods:
             if method == "mask" and method in best:
                 continue  # minutes on a small machine: once is enough for a factor of ten
-            found = apart(MODULE, "--child", method, size, width, 1 if method == "mask" else 3)
+            found = apart(child, method, size, width, 1 if method == "mask" else 3)
             if method not in best or found["seconds"] < best[method]["seconds"]:
                 found["peak"] = max(found["peak"], best.get(method, found)["peak"])
                 best[method] = found
     print(f"\n{size:,} x {width}, both directions, R@1/5/10")
     for method, found in best.items():
-        ratios = "   ".join(
-            f"{found['seconds'] / best[base]['seconds']:6.2f} x {base}" for base in ("product", "blocked product")
-        )
-        print(f"  {method:<16} {found['seconds']:8.3f} s   {ratios}   {found['peak']:7.0f} MB above inputs")
+        ratio = f"{found['seconds'] / best['product']['seconds']:6.2f} x product"
+        print(f"  {method:<16} {found['seconds']:8.3f} s   {ratio}   {found['peak']:7.0f} MB above inputs")
     ours = best["counting"]
     print(f"  counting R@1/5/10: {', '.join(f'{value:.4f}' for value in ours['values'])}")
     if "mask" not in best:
@@ -175,30 +159,17 @@ def bootstrap(rounds: int) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog=f"python -m {MODULE}", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--rows", type=int, default=9_927, help="rows of the pool (the paper's test split)")
     parser.add_argument("--width", type=int, nargs="+", default=[512, 1024], help="lengths of the embeddings")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--large", type=int, default=80_000, help="rows of the large run, 0 for none")
-    parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    if options.child:
-        method, size, width, runs = options.child
-        print(json.dumps(child(method, int(size), int(width), int(runs))))
-        return 0
     methods = list(METHODS)
     if find_spec("torch") is None:
         print(MissingExtra.named("torch", extra="models", purpose="the mask method, which is left out"))
         methods.remove("mask")
-    try:
-        equal = [compare(options.rows, width, options.rounds, methods) for width in options.width]
-        equal.append(bootstrap(options.rounds))
-        if options.large:
-            found = apart(MODULE, "--child", "counting", options.large, 512, 1)
-            print(f"\n{options.large:,} x 512: {found['seconds']:.0f} s, {found['peak']:.0f} MB above inputs")
-    except BedsideError as error:
-        print(error, file=sys.stderr)
-        return 1
+    equal = [compare(options.rows, width, options.rounds, methods) for width in options.width]
+    equal.append(bootstrap(options.rounds))
     return 0 if all(equal) else 1
 
 

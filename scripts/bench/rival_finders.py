@@ -3,8 +3,8 @@
     PYTHON -I scripts/bench/rival_finders.py TOOL < request.json
 
 PYTHON may be of any environment that has the tool: this file imports nothing from Bedside. The answer is one line of
-JSON: `pairs`, CPU `seconds` (child processes included, imports not), `peak` (megabytes above what the process held
-before the work) and `version`; or `missing`, the reason why the tool cannot be run.
+JSON: `pairs`, CPU `seconds` (child processes included, imports not) and `peak` (megabytes above what the process held
+before the work); or `missing`, the reason why the tool cannot be run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 Pairs = list[tuple[int, int]]
 
 
-def with_imagehash(request: dict[str, Any]) -> tuple[Callable[[], Pairs], str]:
+def with_imagehash(request: dict[str, Any]) -> Callable[[], Pairs]:
     """pHash of each file, and all pairs within the distance."""
     import imagehash  # type: ignore[import-not-found, unused-ignore]
     import numpy as np
@@ -39,13 +39,11 @@ def with_imagehash(request: dict[str, Any]) -> tuple[Callable[[], Pairs], str]:
             pairs += [(place, place + 1 + int(other)) for other in near]
         return pairs
 
-    return work, f"imagehash {imagehash.__version__}"
+    return work
 
 
-def with_imagededup(request: dict[str, Any]) -> tuple[Callable[[], Pairs], str]:
+def with_imagededup(request: dict[str, Any]) -> Callable[[], Pairs]:
     """PHash with the tool's own default distance."""
-    from importlib.metadata import version
-
     from imagededup.methods import PHash  # type: ignore[import-not-found, unused-ignore]
 
     def work() -> Pairs:
@@ -60,10 +58,10 @@ def with_imagededup(request: dict[str, Any]) -> tuple[Callable[[], Pairs], str]:
         }
         return sorted(pairs)
 
-    return work, f"imagededup {version('imagededup')}"
+    return work
 
 
-def with_faiss(request: dict[str, Any]) -> tuple[Callable[[], Pairs], str]:
+def with_faiss(request: dict[str, Any]) -> Callable[[], Pairs]:
     """All pairs of 64-bit hashes within the distance, by an exhaustive index, on one thread."""
     import faiss  # type: ignore[import-not-found, unused-ignore]
     import numpy as np
@@ -81,7 +79,7 @@ def with_faiss(request: dict[str, Any]) -> tuple[Callable[[], Pairs], str]:
         np.save(request["found"], np.stack([left[once][order], others[once][order]]))
         return []
 
-    return work, f"faiss {faiss.__version__}"
+    return work
 
 
 TOOLS = {"imagehash": with_imagehash, "imagededup": with_imagededup, "faiss": with_faiss}
@@ -113,7 +111,7 @@ def peak_megabytes() -> float:
 
 def main() -> None:
     try:
-        work, version = TOOLS[sys.argv[1]](json.load(sys.stdin))
+        work = TOOLS[sys.argv[1]](json.load(sys.stdin))
     except ImportError as error:
         print(json.dumps({"missing": f"{sys.argv[1]} cannot be imported there: {error}"}))
         return
@@ -123,7 +121,7 @@ def main() -> None:
         pairs = work()
         sys.stdout = answer
     seconds, peak = cpu_seconds() - started, peak_megabytes() - before
-    print(json.dumps({"pairs": pairs, "seconds": seconds, "peak": peak, "version": version}))
+    print(json.dumps({"pairs": pairs, "seconds": seconds, "peak": peak}))
 
 
 if __name__ == "__main__":

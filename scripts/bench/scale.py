@@ -20,12 +20,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import csv
-import json
 import os
 import resource
 import statistics
 import tempfile
 import time
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from builders.recipe import recipe_of
 from builders.samples.medlaybench_v import CAPTIONS
 from loaders.engines.choice import EngineName, opened
 from scripts.bench.apart import apart
+from scripts.bench.rival_finders import peak_megabytes
 from scripts.bench.scale_server import Server, plain, serving
 from scripts.terminal.console import output, table
 
@@ -53,11 +54,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=4500, help="rows of the refine step; 0: leave it out")
     parser.add_argument("--concurrency", type=int, default=256)
     parser.add_argument("--latency", type=float, nargs="+", default=[0.2], help="seconds, for a run each")
-    parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.child:
-        print(json.dumps(_built(**json.loads(options.child))))
-        return
     if options.rows:
         output.print(_engines(options))
     if options.requests:
@@ -103,7 +100,7 @@ def _flying(server: Server, concurrency: int) -> str:
 
 def _in_a_process(**given: Any) -> Any:
     with tempfile.TemporaryDirectory(prefix="bedside-scale-") as folder:
-        return apart("scripts.bench.scale", "--child", json.dumps(given | {"folder": folder}))
+        return apart(partial(_built, folder=folder, **given))
 
 
 def _built(
@@ -137,7 +134,7 @@ def _built(
         "seconds": seconds,
         "driver": _processor(after) - _processor(before),
         "workers": _processor(ended) - _processor(children) if engine == EngineName.LOCAL else 0,
-        "peak": after.ru_maxrss * 1024,
+        "peak": peak_megabytes() * 2**20,
     }
 
 

@@ -1,13 +1,12 @@
 """Reading a dump of comments: throughput beside plain `zstandard` and `json`, and the memory it takes.
 
-    python -m scripts.bench.threads [--gigabytes 2] [--rounds 2] [--window-log 31] [--broken 0.5]
+    python -m scripts.bench.threads [--gigabytes 2] [--rounds 2]
 
 A synthetic dump is written to temporary space: comments of the usual length and fields, of which one in a hundred
 belongs to a post that is kept, as few have the flair. `plain` decompresses with zstandard, splits lines and parses each
 with json, as the scripts that come with such dumps do. `bedside` spools what may matter into SQLite, with every guard
 on. Each runs in a process of its own, in turn, best of the rounds; MB are of the unpacked dump, memory is the peak of
-the process, imports included. With --window-log the comments are compressed like `zstd --long` does, and unpacking
-needs memory for that window too; --broken cuts that many of a hundred lines short: `plain` does not get past the first.
+the process, imports included.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from typing import Any
 
 import zstandard
 
-from builders.medconceal.dumps import window_of
 from builders.medconceal.threads import FLAIR, spool_threads
 from scripts.bench.apart import apart
 from scripts.bench.rival_finders import peak_megabytes
@@ -35,7 +33,7 @@ _TEXTS = 40_000  # different texts of comments, more than a packer's window hold
 _BLOCK = 4_000  # comments written at once
 
 
-def write_dump(folder: Path, size: int, window: int = 0, broken: float = 0.0) -> tuple[Path, Path, int]:
+def write_dump(folder: Path, size: int) -> tuple[Path, Path, int]:
     """Files of submissions and comments, and the bytes that they unpack to, `size` or a little more."""
     draw = random.Random(0)
     words = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=draw.randint(2, 11))) for _ in range(30_000)]
@@ -49,16 +47,12 @@ def write_dump(folder: Path, size: int, window: int = 0, broken: float = 0.0) ->
             post = {"id": f"p{number:06d}", "author": f"user{number}", "title": "A question", "selftext": "It hurts."}
             written += packed.write(_line({**post, "link_flair_text": flair, "created_utc": number, "edited": False}))
     number = 0
-    if window:
-        long = zstandard.ZstdCompressionParameters.from_level(3, window_log=window, enable_ldm=True)
-        packer = zstandard.ZstdCompressor(compression_params=long)
     with comments.open("wb") as file, packer.stream_writer(file) as packed:
         while written < size:
             lines = []
             for _ in range(_BLOCK):
                 number += 1
-                line = _line(_comment(number, draw.choice(texts), draw))
-                lines.append(line[: len(line) // 2] + b"\n" if draw.random() * 100 < broken else line)
+                lines.append(_line(_comment(number, draw.choice(texts), draw)))
             block = b"".join(lines)
             packed.write(block)
             written += len(block)
@@ -112,11 +106,11 @@ def bedside(submissions: Path, comments: Path) -> int:
 METHODS: dict[str, Callable[[Path, Path], int]] = {"plain": plain, "bedside": bedside}
 
 
-def _once(method: str, submissions: str, comments: str) -> None:
+def _once(method: str, submissions: Path, comments: Path) -> dict[str, float]:
     started = time.perf_counter()
-    count = METHODS[method](Path(submissions), Path(comments))
+    count = METHODS[method](submissions, comments)
     seconds = time.perf_counter() - started
-    print(json.dumps({"seconds": seconds, "megabytes": peak_megabytes(), "comments": count}))
+    return {"seconds": seconds, "megabytes": peak_megabytes(), "comments": count}
 
 
 def main() -> None:
@@ -124,23 +118,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gigabytes", type=float, default=2.0, help="size of the unpacked dump")
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--window-log", type=int, default=0, help="of the window of the comments, 31 at most")
-    parser.add_argument("--broken", type=float, default=0.0, help="percent of the comments that are cut short")
-    parser.add_argument("--once", nargs=3, metavar=("METHOD", "SUBMISSIONS", "COMMENTS"), help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.once:
-        _once(*options.once)
-        return
     with tempfile.TemporaryDirectory() as folder:
         size = int(options.gigabytes * 1e9)
-        submissions, comments, size = write_dump(Path(folder), size, options.window_log, options.broken)
+        submissions, comments, size = write_dump(Path(folder), size)
         print(f"{size / 1e9:.2f} GB of records in {comments.stat().st_size / 1e9:.2f} GB of .zst")
-        print(f"window: {window_of(comments) / 2**20:,.0f} MiB")
-        methods = ["bedside"] if options.broken else list(METHODS)
         best: dict[str, dict[str, float]] = {}
         for _ in range(options.rounds):
-            for method in methods:
-                told = apart("scripts.bench.threads", "--once", method, submissions, comments)
+            for method in METHODS:
+                told = apart(_once, method, submissions, comments)
                 if method not in best or told["seconds"] < best[method]["seconds"]:
                     best[method] = told
     print(f"{'method':<10}{'MB/s':>8}{'ratio':>8}{'peak MB':>9}{'comments':>11}")

@@ -23,12 +23,12 @@ bedside run --help   0.41   1.09       40    1.09
 """,
     "retrieval": """
 9,927 x 512, both directions, R@1/5/10
-  product             0.530 s     1.00 x product     1.49 x blocked product         0 MB above inputs
-  counting            0.604 s     1.14 x product     0.06 x blocked product        31 MB above inputs
+  product             0.530 s     1.00 x product         0 MB above inputs
+  counting            0.604 s     1.14 x product        31 MB above inputs
   mask / counting: 33.8
 
 9,927 x 1024, both directions, R@1/5/10
-  counting            0.604 s     1.15 x product     0.06 x blocked product        32 MB above inputs
+  counting            0.604 s     1.15 x product        32 MB above inputs
   mask / counting: 16.9
 
 bootstrap of 48 deltas x 1,000 resamples of 9,927 rows
@@ -49,7 +49,6 @@ rouge-score: ROUGE-L            9.01 s    0.51 s   first  17.0x   again   1.4x  
 nltk: METEOR                    3.00 s    1.00 s   first   3.9x   again   1.3x   DIFFERENT METEOR 29.8905
 """,
     "threads": """1.00 GB of records in 0.13 GB of .zst
-window: 0 MiB
 method        MB/s   ratio  peak MB   comments
 plain          100   1.00x       40     70,000
 bedside        146   1.46x      110     70,000

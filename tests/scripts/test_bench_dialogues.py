@@ -15,9 +15,7 @@ def test_every_method_plays_a_case_and_the_table_reads_what_is_printed(
     bench: Benchmark, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # In this process; requests are counted.
-    monkeypatch.setattr(
-        minimal_task, "apart", lambda _, __, method, ___, cases: minimal_task._child(bench, method, cases)
-    )
+    monkeypatch.setattr(minimal_task, "apart", lambda work, *given: work(*given))
     assert minimal_task.main(bench, "About.", ["--cases", "1", "--rounds", "1"]) == 0
     (row,) = ROWS[bench.module.rpartition(".")[2]]
     told = row.read(capsys.readouterr().out)
