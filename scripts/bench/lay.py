@@ -1,6 +1,6 @@
 """Lay captions of several writers in one table: how they read, how far they are from the experts', what they lose.
 
-    python -m scripts.bench.lay CAPTIONS.csv [--beside NAME=PAIRS …] [--write PAIRS.json] [--show 20]
+    python -m scripts.bench.lay CAPTIONS.csv [--beside NAME=PAIRS …] [--write PAIRS.json]
 
 The rows: the paper's expert and lay captions (its numbers, test split); the captions of CAPTIONS.csv that a build takes
 (of other languages it takes none) as experts wrote them and as our rules rewrite them; expert and lay captions of other
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -49,7 +48,6 @@ def main() -> None:
     parser.add_argument("captions", type=Path)
     parser.add_argument("--beside", action="append", default=[], metavar="NAME=PAIRS")
     parser.add_argument("--write", type=Path, metavar="PAIRS.json", help="keep the pairs that our rules write")
-    parser.add_argument("--show", type=int, default=0, metavar="N", help="print N of them, drawn with seed 1")
     options = parser.parse_args()
     against = ("BLEU-4", "ROUGE-L", "copied", "unexplained", "gates fail")
     shown = table("", "captions of", "n", *FORMULAS, "vocabulary", *against)
@@ -59,12 +57,10 @@ def main() -> None:
     for pairs in every:
         shown.add_row(*_measured(pairs))
     output.print(shown)
-    by_rules = list(zip(every[-1].expert, every[-1].said, strict=True))
     if options.write:
+        by_rules = zip(every[-1].expert, every[-1].said, strict=True)
         told = [{"expert_caption": expert, "layman_caption": said} for expert, said in by_rules]
         options.write.write_text(json.dumps(told, ensure_ascii=False, indent=0), encoding="utf-8")
-    for expert, said in random.Random(1).sample(by_rules, min(options.show, len(by_rules))):
-        output.print(f"E {expert}\nL {said}\n")
 
 
 def captions_of(table: Path) -> list[str]:

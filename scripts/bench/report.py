@@ -1,11 +1,9 @@
 """How soon a report of many dialogues can be used: first paint, a search and a facet in headless Chromium.
 
-    python -m scripts.bench.report                       # 10,000 made-up dialogues of 28 utterances, without photos
-    python -m scripts.bench.report --page report.html    # an existing page
+    python -m scripts.bench.report    # 10,000 made-up dialogues of 28 utterances, without photos
 
 Each number is the median of five fresh browsers, beside an empty page of the same size. It needs the package
-`playwright` in the Python that runs it, and a Chromium (`--chromium`); Bedside installs neither.
-`--make FILE` only writes the page, so that another Python may open it.
+`playwright` and a Chromium (Debian: apt install chromium).
 """
 
 from __future__ import annotations
@@ -17,6 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
+
+from scripts.bench.study_pages import CHROMIUM
 
 REPEATS, LIMIT_MS, LIMIT_BYTES = 5, 300, 30 << 20
 _UTTERANCES = 28
@@ -86,7 +86,7 @@ def empty(page: Path, size: int) -> None:
     page.write_bytes(start + b"A" * (size - len(start) - len(end)) + end)
 
 
-def measured(page: Path, blank: Path, chromium: str) -> dict[str, float]:
+def measured(page: Path, blank: Path) -> dict[str, float]:
     """Medians in milliseconds: of the first paint of both pages, until all rows are read, of a search, of a facet."""
     from playwright.sync_api import sync_playwright
 
@@ -94,7 +94,7 @@ def measured(page: Path, blank: Path, chromium: str) -> dict[str, float]:
     with sync_playwright() as playwright:
         for _ in range(REPEATS):
             for path, name in ((blank, "first paint, empty page"), (page, "first paint")):
-                browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+                browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
                 tab = browser.new_page(viewport={"width": 1400, "height": 1000})
                 tab.goto(path.resolve().as_uri(), wait_until="commit")
                 while not (paint := tab.evaluate(_PAINT)):  # the page's policy lets nothing wait in it
@@ -119,22 +119,16 @@ def _used(tab: Any, numbers: dict[str, list[float]]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=10_000)
-    parser.add_argument("--page", type=Path)
-    parser.add_argument("--make", type=Path)
-    parser.add_argument("--chromium", default="/usr/bin/chromium")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        page = asked.page or asked.make or Path(folder) / "report.html"
-        if asked.page is None:
-            print(f"written in {made(asked.cases, page):.1f} s")
+        page, blank = Path(folder) / "report.html", Path(folder) / "empty.html"
+        print(f"written in {made(asked.cases, page):.1f} s")
         size = page.stat().st_size
         print(f"{size / (1 << 20):.1f} MiB (at most {LIMIT_BYTES >> 20})")
-        if asked.make is None:
-            blank = Path(folder) / "empty.html"
-            empty(blank, size)
-            for name, value in measured(page, blank, asked.chromium).items():
-                print(f"{name:26}{value:9.0f} ms")
-            print(f"limit of first paint, search and facet: {LIMIT_MS} ms")
+        empty(blank, size)
+        for name, value in measured(page, blank).items():
+            print(f"{name:26}{value:9.0f} ms")
+        print(f"limit of first paint, search and facet: {LIMIT_MS} ms")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
 """Speed of the text builder, side by side with the alternatives, in one run.
 
-    python -m scripts.bench.text CAPTIONS.csv [--vocabulary FILE] [--loop-captions 200]
+    python -m scripts.bench.text CAPTIONS.csv [--loop-captions 200]
 
 Prints
   draft       captions/s of the one-pass substitution against a plain replace loop over the same terms (the authors'
               method, reimplemented), and how many captions the loop changes differently
-  gates       pairs/s of the fact gates
   pipeline    rows/s of the whole build without a model (read, admit, concepts, draft, refine, gates, shards, card), one
               process, against the time that textstat takes for five readability formulas on the same captions; both
               without opening their dictionaries, which is printed separately
@@ -28,16 +27,13 @@ from pathlib import Path
 
 from builders.medlaybench_v import recipe
 from builders.medlaybench_v.facts import read
-from builders.medlaybench_v.gates import check
-from builders.medlaybench_v.lexicon import Lexicon, compiled
-from builders.medlaybench_v.refine import Caption, by_rules
+from builders.medlaybench_v.lexicon import compiled
 from builders.medlaybench_v.sources import open_source
-from builders.medlaybench_v.vocabulary import combine, read_vocabulary
+from builders.medlaybench_v.vocabulary import read_vocabulary
 from builders.medlaybench_v.writing.draft import Drafter
 from builders.recipe import build
 from loaders.files.bad_rows import BadRow
 from scripts.bench.language import cmudict_for_textstat, textstat_values
-from scripts.bench.lay import cases_of
 from scripts.terminal.console import output, table
 from scripts.terminal.tables import Table
 
@@ -45,16 +41,14 @@ from scripts.terminal.tables import Table
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("captions", type=Path)
-    parser.add_argument("--vocabulary", action="append", default=[], help="beside the bundled one")
     parser.add_argument("--loop-captions", type=int, default=200, help="captions for the replace loop, which is slow")
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args(arguments)
 
     rows = open_source(options.captions).rows()
     captions = [row["expert_caption"] for row in rows if not isinstance(row, BadRow)]
-    names = ["bundled", *options.vocabulary]
     started = time.process_time()
-    vocabulary = combine([read_vocabulary(name) for name in names])
+    vocabulary = read_vocabulary("bundled")
     drafter = Drafter(vocabulary.terms)
     opening = time.process_time() - started
     output.print(
@@ -65,9 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     shown = table("", "what", "per second", "against", "per second", "ratio", right=("per second", "ratio"))
     few = captions[:: max(1, len(captions) // options.loop_captions)][: options.loop_captions]
     differ = _time_draft(shown, captions, few, drafter, options.repeats)
-    cases = [(case, by_rules(case, drafter).layman_caption) for case in cases_of(captions, Lexicon(vocabulary.terms))]
-    _time_gates(shown, captions, cases, options.repeats)
-    build, opening = _time_pipeline(shown, captions, options.captions, names, options.repeats)
+    build, opening = _time_pipeline(shown, captions, options.captions, options.repeats)
     output.print(shown)
     output.print(
         f"The replace loop writes {differ} of {len(few)} captions ({differ / len(few):.0%}) differently.\n"
@@ -92,22 +84,12 @@ def _time_draft(shown: Table, captions: Sequence[str], few: Sequence[str], draft
     return sum(drafter.draft(r, drafter.match(r)).text != _replace_loop(r.text, pairs) for r in map(read, few))
 
 
-def _time_gates(shown: Table, captions: Sequence[str], cases: Sequence[tuple[Caption, str]], repeats: int) -> None:
-    """Adds the reading of facts and the gates, which compare two readings."""
-    facts = len(captions) / _best(lambda: [read(caption).facts for caption in captions], repeats)
-    shown.add_row("facts", f"{facts:,.0f}", "", "", "")
-    gates = len(cases) / _best(lambda: [check(read(c.expert.text), read(lay), c.context) for c, lay in cases], repeats)
-    shown.add_row("gates", f"{gates:,.0f}", "", "", "")
-
-
-def _time_pipeline(
-    shown: Table, captions: Sequence[str], path: Path, names: Sequence[str], repeats: int
-) -> tuple[float, float]:
+def _time_pipeline(shown: Table, captions: Sequence[str], path: Path, repeats: int) -> tuple[float, float]:
     """Adds the whole build against textstat; returns the seconds of the build and those to open the vocabulary."""
     formulas = _textstat(captions)
     turns = {
-        "build": lambda: _build(path, names),
-        "opening": lambda: Drafter(combine([read_vocabulary(name) for name in names]).terms),
+        "build": lambda: _build(path),
+        "opening": lambda: Drafter(read_vocabulary("bundled").terms),
         **({"formulas": formulas} if formulas else {}),
     }
     best = _best_by_turns(turns, repeats)
@@ -130,13 +112,11 @@ def _replace_loop(caption: str, pairs: Sequence[tuple[str, str]]) -> str:
     return caption
 
 
-def _build(captions: Path, names: Sequence[str]) -> None:
+def _build(captions: Path) -> None:
     """A whole build in a fresh workspace, as the first one of a process."""
     compiled.cache_clear()
     with tempfile.TemporaryDirectory() as folder:
-        options = recipe.Options(
-            captions=str(captions), vocabularies=tuple(names), allowed_licences=frozenset({"unknown"})
-        )
+        options = recipe.Options(captions=str(captions), allowed_licences=frozenset({"unknown"}))
         build(recipe.RECIPE, options, Path(folder, "release"), workspace=Path(folder, "work"))
 
 
@@ -153,13 +133,8 @@ def _textstat(captions: Sequence[str]) -> Callable[[], object] | None:
     return lambda: textstat_values(captions)
 
 
-def _best(work: Callable[[], object], repeats: int) -> float:
-    """Seconds of the fastest of some runs: what else the machine did slows the others."""
-    return _best_by_turns({"": work}, repeats)[""]
-
-
 def _best_by_turns(works: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """The same of several, by turns, so that no one of them has the better hour."""
+    """Seconds of the fastest run of each, by turns: what else the machine did slows the others."""
     times: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(repeats):
         for name, work in works.items():

@@ -2,7 +2,6 @@
 
     python -m scripts.bench.validity                 # the 40 written cases
     python -m scripts.bench.validity --composed 300  # and 300 composed ones
-    python -m scripts.bench.validity --turns FILE.jsonl --out curve.json
     python -m scripts.bench.validity --turns FILE.jsonl --clinicians FILE.json --alone   # the rows of these files alone
 
 Clinicians are simulated (`baselines.medconceal.simulation`), scripted, or rated turns of others; the evaluator is the
@@ -13,7 +12,6 @@ list of `name`, `rank` (1 is best) and `turns`, in which {said} is the patient's
 from it; a sentence whose slot cannot be filled is left out. Beside each are its author's rank and what it achieves:
 Reveal Rate and Nearness, in an intervention preceded by Success. The rules were tuned on the files in `tests/turns`:
 only files of writers whom nobody has read tell how good they are.
-`--out` writes the curves of three kinds of patient and two tasks, which `bedside run patients` puts into a report.
 """
 
 from __future__ import annotations
@@ -39,10 +37,9 @@ from baselines.medconceal.policy import BEDSIDE, PAPER, PolicyConfig
 from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import ADDRESSED, HIDDEN
 from baselines.medconceal.rules import turn_quality
-from baselines.medconceal.simulation import Simulated, reveal_rate, shapes, success_rate
+from baselines.medconceal.simulation import Simulated, reveal_rate, success_rate
 from builders.medconceal.compose import composed
 from builders.samples.medconceal.cases import profiles
-from loaders.files.records import to_json
 from loaders.medconceal import TASKS, PatientProfile, Task
 from loaders.models.messages import Message
 
@@ -226,12 +223,11 @@ def read_turns(path: Path | None) -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    """Prints the table, and writes the curves where a file is named."""
+    """Prints the table."""
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--composed", type=int, default=0, metavar="N", help="so many composed cases as well")
     options.add_argument("--turns", type=Path, metavar="FILE", help="rated turns, JSON lines")
     options.add_argument("--clinicians", type=Path, metavar="FILE", help="ranked scripts, JSON")
-    options.add_argument("--out", type=Path, metavar="FILE", help="the curves, as JSON")
     options.add_argument("--alone", action="store_true", help="the rows of the files of --turns and --clinicians alone")
     given = options.parse_args()
     sets = {"written": profiles()} | (
@@ -244,9 +240,6 @@ def main() -> int:
         by_author = ranked(given.clinicians, cases) if given.clinicians else []
         for tried, paper, ours in [*(rows(cases, turns) if found is None else found), *by_author]:
             print(f"| {tried} | {paper} | {ours} |", flush=True)
-    if given.out is not None:
-        curves = {name: [to_json(shape) for shape in shapes(BEDSIDE, cases)] for name, cases in sets.items()}
-        given.out.write_text(json.dumps(curves, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
