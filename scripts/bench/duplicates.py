@@ -44,27 +44,15 @@ from scripts.bench import duplicate_speed
 from scripts.bench.duplicate_sets import Pair, Photos, fresh_copies, listed_pairs, shared_set, used_by
 from scripts.bench.rival_finders import cpu_seconds
 from scripts.terminal.console import errors, output, table
+from scripts.terminal.tables import Table
 
+_MET = "met"
 DISTANCE = 8  # bits of pHash that users of such tools allow
 Found = dict[str, tuple[set[Pair], float]]  # by tool: pairs, CPU seconds
 
 
-class Goals:
-    """What was asked for and what was measured."""
-
-    def __init__(self) -> None:
-        self._rows: list[tuple[str, str, str, bool]] = []
-
-    def add(self, what: str, asked: str, value: str, met: bool) -> None:
-        self._rows.append((what, asked, value, met))
-
-    def print(self) -> bool:
-        """Print them; True when all are met."""
-        shown = table("\nGoals", "what", "goal", "measured", "", right=("goal", "measured"))
-        for what, asked, value, met in self._rows:
-            shown.add_row(what, asked, value, "met" if met else "MISSED")
-        output.print(shown)
-        return all(met for *_, met in self._rows)
+def add_goal(goals: Table, what: str, asked: str, value: str, met: bool) -> None:
+    goals.add_row(what, asked, value, _MET if met else "MISSED")
 
 
 def ours(photos: Photos) -> tuple[set[Pair], float, Curation]:
@@ -139,7 +127,7 @@ def show_mistakes(photos: Photos, pairs: set[Pair]) -> None:
         output.print(f"Bedside's {len(wrong)} pairs against the truth, most of them with {most}")
 
 
-def show_speed(files: Sequence[Path], options: argparse.Namespace, goals: Goals) -> None:
+def show_speed(files: Sequence[Path], options: argparse.Namespace, goals: Table) -> None:
     """Hashing and the join."""
     jpegs = duplicate_speed.jpegs(files, options.jpegs)
     times = duplicate_speed.hashing(jpegs, options.rounds)
@@ -151,7 +139,7 @@ def show_speed(files: Sequence[Path], options: argparse.Namespace, goals: Goals)
         shown.add_row(name, f"{milliseconds / plain:.2f}x" if plain == plain else f"{milliseconds:.2f} ms")
     output.print(shown)
     ratio = times["whole, 8 orientations x 2 variants"] / plain
-    goals.add("hashing against imagehash.phash", "<= 0.50x", f"{ratio:.2f}x", ratio <= 0.5)
+    add_goal(goals, "hashing against imagehash.phash", "<= 0.50x", f"{ratio:.2f}x", ratio <= 0.5)
 
     sets = {"evenly random": duplicate_speed.even_hashes(options.hashes)}
     sets["uneven as those photos'"] = duplicate_speed.uneven_hashes(duplicate_speed.hashes_of(jpegs), options.hashes)
@@ -167,13 +155,13 @@ def show_speed(files: Sequence[Path], options: argparse.Namespace, goals: Goals)
         shown.add_row(
             name, f"{done['pairs']:,}", f"{faster:.1f}x", f"{mine['peak']:.0f} MB", theirs, str(done["exact"])
         )
-        goals.add(f"join, {name}", ">= 5x faiss", f"{faster:.1f}x", faster >= 5)
-        goals.add(f"join, {name}: memory", "<= 150 MB", f"{mine['peak']:.0f} MB", mine["peak"] <= 150)
-        goals.add(f"join, {name}: exact", "yes", "yes" if done["exact"] else "no", done["exact"])
+        add_goal(goals, f"join, {name}", ">= 5x faiss", f"{faster:.1f}x", faster >= 5)
+        add_goal(goals, f"join, {name}: memory", "<= 150 MB", f"{mine['peak']:.0f} MB", mine["peak"] <= 150)
+        add_goal(goals, f"join, {name}: exact", "yes", "yes" if done["exact"] else "no", done["exact"])
     output.print(shown)
 
 
-def show_quality(photos: Photos, curation: Curation, goals: Goals) -> None:
+def show_quality(photos: Photos, curation: Curation, goals: Table) -> None:
     """Blurred files against the rest, and text marks against the rest."""
     blurred = np.array([how == "gaussian_blur_r3" for how in photos.how])
     marked = np.array([how == "watermark_text" for how in photos.how])
@@ -188,9 +176,9 @@ def show_quality(photos: Photos, curation: Curation, goals: Goals) -> None:
     before = _area(-np.array(sharpness), blurred)
     after = _area(np.array(least) / np.maximum(sharpness, 1e-9), blurred)
     found, wrong = float(np.mean(np.array(blur)[blurred])), float(np.mean(np.array(blur)[~blurred]))
-    goals.add("blur: AUC", ">= .99", f"{before:.4f}", before >= 0.99)
-    goals.add("blur flag: recall", ">= .95", f"{found:.3f}", found >= 0.95)
-    goals.add("blur flag: false positives", "<= .05", f"{wrong:.3f}", wrong <= 0.05)
+    add_goal(goals, "blur: AUC", ">= .99", f"{before:.4f}", before >= 0.99)
+    add_goal(goals, "blur flag: recall", ">= .95", f"{found:.3f}", found >= 0.95)
+    add_goal(goals, "blur flag: false positives", "<= .05", f"{wrong:.3f}", wrong <= 0.05)
     output.print(
         f"\nBlur: AUC {before:.4f} by sharpness, {after:.4f} by sharpness over its source's limit; "
         f"the flag finds {found:.1%} of the blurred and {wrong:.1%} of the rest"
@@ -231,7 +219,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _all(options: argparse.Namespace) -> bool:
-    goals, data = Goals(), options.folder.parent
+    goals = table("\nGoals", "what", "goal", "measured", "", right=("goal", "measured"))
+    data = options.folder.parent
     photos = shared_set(options.folder)
     if not options.speed:
         _show_found(photos, options, goals)
@@ -240,18 +229,19 @@ def _all(options: argparse.Namespace) -> bool:
         for more in ("photos", "radiology"):
             files += sorted((data / more).rglob("*.jpg"))
         show_speed(files, options, goals)
-    return goals.print()
+    output.print(goals)
+    return all(row.texts[-1] == _MET for row in goals.rows)
 
 
-def _show_found(photos: Photos, options: argparse.Namespace, goals: Goals) -> None:
+def _show_found(photos: Photos, options: argparse.Namespace, goals: Table) -> None:
     """What is found in each set, and how the quality is judged."""
     data = options.folder.parent
     pairs, seconds, curation = ours(photos)
     show_pairs(photos, {"bedside": (pairs, seconds), **rivals(photos, options.others)})
     show_mistakes(photos, pairs)
     right = len(pairs & photos.pairs)
-    goals.add("precision of pairs", ">= .98", f"{right / len(pairs):.3f}", right / len(pairs) >= 0.98)
-    goals.add("recall of pairs", ">= .93", f"{right / len(photos.pairs):.3f}", right / len(photos.pairs) >= 0.93)
+    add_goal(goals, "precision of pairs", ">= .98", f"{right / len(pairs):.3f}", right / len(pairs) >= 0.98)
+    add_goal(goals, "recall of pairs", ">= .93", f"{right / len(photos.pairs):.3f}", right / len(photos.pairs) >= 0.93)
 
     for name, what in (("ham10000_known_duplicates", "HAM10000"), ("throat_near_duplicates", "throats")):
         listed = data / "tables" / f"{name}.csv"

@@ -42,6 +42,7 @@ from baselines.study.slots import said_in, slot_of
 from baselines.study.store import answers, slots
 from baselines.study.tasks.task import Source
 from loaders.models.chat import open_model
+from scripts.bench.apart import stat_of
 from scripts.bench.postgres import free_port, postgres
 from scripts.bench.study_players import ROLES, Acting, PaidServer
 
@@ -293,9 +294,9 @@ async def _everybody(people: Sequence[Person], turns: int) -> None:
     await asyncio.gather(*(one(person) for person in people))
 
 
-def _cpu(process: int | None) -> float:
-    """Seconds that a process has computed."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+def _cpu(server: Server) -> float:
+    """Seconds that it has computed."""
+    fields = stat_of(server.pid or 0)
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
@@ -314,10 +315,10 @@ def load(people: int = 100, turns: int = 10, seconds: float = 3.0, typing: float
                 async with httpx.AsyncClient(timeout=60, limits=limits, follow_redirects=False) as client:
                     began = time.monotonic()
                     await _up(port)
-                    cpu = _cpu(server.pid)
+                    cpu = _cpu(server)
                     talked = [Person(client, f"http://localhost:{port}", token, typing) for token in tokens]
                     await _everybody(talked, turns)
-                    cpu = _cpu(server.pid) - cpu
+                    cpu = _cpu(server) - cpu
                 status = Path(f"/proc/{server.pid}/status").read_text()
                 (peak,) = (int(found) / 1024 for found in re.findall(r"VmHWM:\s+(\d+)", status))
             finally:

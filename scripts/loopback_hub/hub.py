@@ -1,12 +1,4 @@
-"""A small Hugging Face Hub on the loopback interface (standard library only).
-
-    with LoopbackHub() as hub:
-        api = HfApi(endpoint=hub.url, token=hub.token)
-
-The unmodified `huggingface_hub` and `datasets` talk to it through `HF_ENDPOINT` (see `LoopbackHub.environment`), with
-`HF_HUB_DISABLE_XET=1`. It keeps what the real one keeps: repositories with content-addressed commits, branches, tags
-and a store of large objects, in memory or in a folder; and it refuses what the real one refuses.
-"""
+"""The server of the loopback Hub, and the variables with which a process talks to it."""
 
 from __future__ import annotations
 
