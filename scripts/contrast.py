@@ -338,42 +338,23 @@ def _judged(run: FinishedRun) -> list[JudgedEpisode]:
 
 def print_cases(reference: str, other: str, found: Sequence[Comparison], *, everything: bool) -> None:
     """The comparison on every metric: with its test and p, or only with the adjusted p."""
+    tests = ("p", "Holm") if everything else ("Holm p",)
+    right = ("reference", "other", "difference", "95 % interval", *tests)
+    title = f"{reference}\nagainst {other}, {how_many(found[0].n, 'case')}"
+    shown = table(title, "mean over cases", *right, *(["test"] if everything else []), right=right)
+    for one in found:
+        best = f" ({one.other_name})" if everything and one.other_name else ""
+        numbers = (f"{one.reference:.3f}", f"{one.other:.3f}{best}", f"{one.difference:+.3f}", _interval(one, 3))
+        test = (f"{one.p:.3g}", f"{one.holm:.3g}", one.test) if everything else (f"{one.holm:.2g}",)
+        shown.add_row(one.name, *numbers, *test)
+    output.print(shown)
+    text = _without(found, "cases")
     if not everything:
-        _print_briefly(reference, other, found)
-        return
-    right = ("reference", "other", "difference", "95 % interval", "p", "Holm")
-    shown = table(
-        f"{reference}\nagainst {other}, {how_many(found[0].n, 'case')}", "mean over cases", *right, "test", right=right
-    )
-    for one in found:
-        shown.add_row(
-            one.name,
-            f"{one.reference:.3f}",
-            f"{one.other:.3f}" + (f" ({one.other_name})" if one.other_name else ""),
-            f"{one.difference:+.3f}",
-            _interval(one, 3),
-            f"{one.p:.3g}",
-            f"{one.holm:.3g}",
-            one.test,
-        )
-    output.print(shown)
-    output.print(_without(found, "cases").strip(), style="dim")
-
-
-def _print_briefly(reference: str, other: str, found: Sequence[Comparison]) -> None:
-    right = ("reference", "other", "difference", "95 % interval", "Holm p")
-    shown = table(
-        f"{reference}\nagainst {other}, {how_many(found[0].n, 'case')}", "mean over cases", *right, right=right
-    )
-    for one in found:
-        numbers = (f"{one.reference:.3f}", f"{one.other:.3f}", f"{one.difference:+.3f}", _interval(one, 3))
-        shown.add_row(one.name, *numbers, f"{one.holm:.2g}")
-    output.print(shown)
-    best = _mostly((one.other_name, one.name) for one in found)
-    said = f"The best of the others: {best}. " if best else ""
-    tests = _mostly((one.test, one.name) for one in found)
-    text = f"{said}p by {tests}; before Holm: --all, --json.{_without(found, 'cases')}"
-    output.print(text, style="dim")
+        best = _mostly((one.other_name, one.name) for one in found)
+        said = f"The best of the others: {best}. " if best else ""
+        tests_of = _mostly((one.test, one.name) for one in found)
+        text = f"{said}p by {tests_of}; before Holm: --all, --json.{text}"
+    output.print(text.strip(), style="dim")
 
 
 def _mostly(pairs: Iterable[tuple[str, str]]) -> str:

@@ -21,7 +21,7 @@ from scripts.run.classifier.device import accelerator_of
 from scripts.run.classifier.ending import Answered
 from scripts.run.classifier.options import Classifying
 from scripts.run.classifier.seen import trained_photos, unseen
-from scripts.run.classifier.targets import Target, target_of
+from scripts.run.classifier.targets import target_of
 from scripts.terminal.console import warn
 from scripts.terminal.options import refuse_itself
 from scripts.terminal.photos import cores, pictures_of
@@ -46,7 +46,8 @@ def predict(options: Classifying) -> tuple[Labelled, Answered]:
         raise InputError(options.data, found=found, expected="labels to score, or diagnoses for cues")
     train_labels = classes.moved(read_stored(options.weights).train_labels) if scored else []
     if scored and not options.allow_untrained:
-        _check(target, train_labels)
+        known = [train_labels.count(at) for at in range(len(target.labelled.classes))]
+        target.labelled.check_trained("test", known)
     trained = trained_photos(record, options)
     looked = unseen(trained, target.labelled, options)
     labelled = looked.labelled
@@ -91,11 +92,6 @@ def _read(run: Path) -> tuple[RunRecord, About, Network]:
         found = "weights that do not match its record"
         raise InputError(run, found=found, expected="the unchanged folder of the run", do="Train it again")
     return record, about, network
-
-
-def _check(target: Target, train_labels: list[int]) -> None:
-    counts = [train_labels.count(at) for at in range(len(target.labelled.classes))]
-    target.labelled.check_trained("test", counts)
 
 
 def _ask(
