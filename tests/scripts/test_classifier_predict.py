@@ -72,14 +72,14 @@ class Made:
     def __init__(self, folder: Path) -> None:
         self.folder, self.a, self.run, self.b = folder, folder / "a", folder / "run", folder / "b"
         release(self.a, photos("train", 0, 8) + photos("validation", 20, 4) + photos("test", 30, 4))
-        small = ("--model", "random:tiny", "--size", "16", "--test-size", "16", "--epochs", "1", "--batch-size", "8")
-        assert execute(["run", "classifier", str(self.a), *small, *SHORT, "-o", str(self.run)]) == 0
+        assert execute(["run", "classifier", str(self.a), *TRAINED, *SHORT, "-o", str(self.run)]) == 0
         others = [row("test", f"b-{at}", at, jpeg(photo(50 + at))) for at in range(5)]
         broken = row("test", "b-5", 5, jpeg(photo(55))[:300])
         planted = [row("test", "b-6", 6, disguised(1)), row("test", "b-7", 7, jpeg(photo(22)))]
         release(self.b, [*others, broken, *planted])
 
 
+TRAINED = ("--model", "random:tiny", "--size", "16", "--test-size", "16", "--epochs", "1", "--batch-size", "8")
 SHORT = ("--device", "cpu", "--resamples", "20")
 WITHOUT = ("b-5", "b-6", "b-7")
 
@@ -176,9 +176,8 @@ def test_the_authors_set_and_a_run_of_the_hub(
     own_caches(tmp_path, monkeypatch)
     at_hub(hub, monkeypatch)
     put(hub, "org/photos", made.a)
-    small = ("--model", "random:tiny", "--size", "16", "--test-size", "16", "--epochs", "1", "--batch-size", "8")
     run = tmp_path / "hub-run"
-    assert execute(["run", "classifier", "org/photos", *small, *SHORT, "-o", str(run)]) == 0
+    assert execute(["run", "classifier", "org/photos", *TRAINED, *SHORT, "-o", str(run)]) == 0
     pictures = [jpeg(photo(70)), disguised(3), jpeg(photo(71))]
     table = pa.table(
         {
@@ -291,8 +290,7 @@ def test_another_photo_of_a_patient_it_was_trained_on_is_named_and_left_out(
 ) -> None:
     known = [one | {"group_id": f"clinic:{at}"} for at, one in enumerate(photos("train", 0, 8))]
     a = release(tmp_path / "a", [*known, *photos("validation", 20, 4), *photos("test", 30, 4)])
-    small = ("--model", "random:tiny", "--size", "16", "--test-size", "16", "--epochs", "1", "--batch-size", "8")
-    assert execute(["run", "classifier", str(a), *small, *SHORT, "-o", str(tmp_path / "run")]) == 0
+    assert execute(["run", "classifier", str(a), *TRAINED, *SHORT, "-o", str(tmp_path / "run")]) == 0
     groups = {"b-1": "clinic:3", "b-2": "clinic:99", "b-3": "other:3"}
     names = [f"b-{at}" for at in range(5)]
     others = [row("test", one, at, jpeg(photo(50 + at)), group_id=groups.get(one)) for at, one in enumerate(names)]
@@ -309,8 +307,7 @@ def test_a_training_looks_for_its_own_photos_among_the_cases_before_it_writes_cu
 ) -> None:
     tests = [*photos("test", 30, 4), row("test", "copy", 1, disguised(1))]
     leaky = release(tmp_path / "leaky", photos("train", 0, 8) + photos("validation", 20, 4) + tests)
-    small = ("--model", "random:tiny", "--size", "16", "--test-size", "16", "--epochs", "1", "--batch-size", "8")
-    given = ["run", "classifier", str(leaky), *small, *SHORT, "-o", str(tmp_path / "run")]
+    given = ["run", "classifier", str(leaky), *TRAINED, *SHORT, "-o", str(tmp_path / "run")]
     assert execute(given) == 2
     said = told(capsys)
     assert (
