@@ -184,14 +184,8 @@ def show_quality(photos: Photos, curation: Curation, goals: Table) -> None:
         f"the flag finds {found:.1%} of the blurred and {wrong:.1%} of the rest"
     )
     flags = np.array(text)
-    shown = table(
-        "Text laid over", "source", "marked, found", "rest, flagged", right=("marked, found", "rest, flagged")
-    )
-    for source in ("all", *sorted(set(photos.sources))):
-        here = np.array([source in ("all", one) for one in photos.sources])
-        counts = [f"{int(flags[here & of].sum())} of {int((here & of).sum())}" for of in (marked, ~marked)]
-        shown.add_row(source, *counts)
-    output.print(shown)
+    counts = [f"{flags[of].sum()} of {of.sum()}" for of in (marked, ~marked)]
+    output.print(f"Text laid over: {counts[0]} marked photos found, {counts[1]} others flagged")
 
 
 def _area(scores: np.ndarray, positive: np.ndarray) -> float:

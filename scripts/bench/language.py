@@ -11,7 +11,6 @@ reading the dictionaries is not counted. The exit code is 1 if a single value di
 from __future__ import annotations
 
 import argparse
-import csv
 import gc
 import random
 import sys
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 from baselines.medlaybench_v import readability, relevance
 from baselines.medlaybench_v.wordnet import find_wordnet
 from loaders.errors import BedsideError, InputError, MissingExtra
+from loaders.files.tables import read_table
 
 Values = dict[str, NDArray[np.float64]]
 
@@ -186,18 +186,15 @@ def run(captions: Sequence[str], seed: int, wordnet_folder: Path | None) -> Iter
 
 
 def captions_of(path: Path, column: str) -> list[str]:
-    """One column of a CSV file; raises InputError when the file, the column or a caption is missing."""
-    try:
-        with path.open(encoding="utf-8", newline="") as lines:
-            rows = list(csv.DictReader(lines))
-    except (OSError, UnicodeDecodeError, csv.Error) as problem:
-        raise InputError(path, found=f"cannot be read: {problem}", expected="a CSV file in UTF-8") from problem
-    if not rows or column not in rows[0]:
-        raise InputError(path, found=f"no column {column!r} with rows", do="Name the column with --column")
-    captions = [row[column] or "" for row in rows]
-    if empty := [place for place, caption in enumerate(captions) if not caption.strip()]:
-        raise InputError(f"{path}, row {empty[0] + 1}", found="no caption", expected=f"a text in {column!r}")
-    return captions
+    """One column of a CSV file. Raises: InputError for a file that cannot be read, or lacks the column or a caption."""
+    table = read_table(path)
+    own = table.column(column)
+    if own is None:
+        raise InputError(path, found=f"no column {column!r}", do="Name the column with --column")
+    for number, cells in table.rows:
+        if not cells[own].strip():
+            raise InputError(f"{path}, line {number}", found="no caption", expected=f"a text in {column!r}")
+    return [cells[own] for _, cells in table.rows]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -257,7 +257,7 @@ def test_a_missing_package_of_the_text_metrics_is_an_error(monkeypatch: pytest.M
 def _captions_file(folder: Path, captions: Sequence[str]) -> Path:
     path = folder / "captions.csv"
     with path.open("w", encoding="utf-8", newline="") as lines:
-        csv.writer(lines).writerows([["text"], *([caption] for caption in captions)])
+        csv.writer(lines).writerows([["id", "text"], *enumerate(captions, start=1)])
     return path
 
 
@@ -290,9 +290,9 @@ def test_the_benchmark_names_a_missing_package(
 
 def test_the_benchmark_refuses_a_file_that_it_cannot_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert bench.main([str(tmp_path / "nothing.csv")]) == 2
-    assert "cannot be read" in capsys.readouterr().err
+    assert "does not exist" in capsys.readouterr().err
     path = _captions_file(tmp_path, ["One caption.", " "])
     assert bench.main([str(path)]) == 2
     assert "no column 'caption'" in capsys.readouterr().err
     assert bench.main([str(path), "--column", "text"]) == 2
-    assert "row 2: no caption" in capsys.readouterr().err
+    assert "line 3: no caption" in capsys.readouterr().err
