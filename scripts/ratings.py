@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import typer
 
 from baselines.medlaybench_v.ratings import CRITERIA, PAPER, TABLE, evaluate, possible, read_sheets
-from baselines.results.published import counterpart, published
+from baselines.results.published import Published, counterpart, published
 from baselines.results.run import Result
 from baselines.results.sheets import read_sheet
 from baselines.threemdbench.relevance_sheets import MARK, evaluate_relevance, read_relevance_sheets
@@ -17,6 +18,9 @@ from scripts.terminal.console import output, table
 from scripts.terminal.finish import finish
 from scripts.terminal.options import Seed, outside_releases
 from scripts.terminal.tables import Table
+
+_AGREEMENT = ("kappa", "alpha")
+PAIRS = 100  # that each rater of the paper rated
 
 
 def command(
@@ -47,18 +51,13 @@ def command(
     shown = table(
         f"{TABLE}: {how_many(count, 'pair')}, ratings 1 to 5", "rater", *CRITERIA.values(), "mean and SD possible"
     )
-    for rater in read.raters:
-        shown.add_row(
-            rater, *(_mean_sd(cells, rater, name) for name in CRITERIA.values()), _checked(cells, rater, count)
-        )
-    for row in dict.fromkeys(result.row for result in results if result.row.startswith("Average")):
-        shown.add_row(row, *(f"{cells[row, f'{name} (mean)'].value:.2f}" for name in CRITERIA.values()), "")
-    _add_published(shown)
+    _add_raters(shown, [result for result in results if result.unit not in _AGREEMENT], count)
+    _add_raters(shown, published(PAPER, TABLE), PAIRS, before="paper: ", style="dim")
     output.print(shown)
     criteria = tuple(CRITERIA.values())
     title = "\nInter-rater agreement: quadratic weighted kappa, Krippendorff's alpha (interval)"
     agreement = table(title, "raters", *criteria, right=criteria)
-    for row in dict.fromkeys(result.row for result in results if result.unit in ("kappa", "alpha")):
+    for row in dict.fromkeys(result.row for result in results if result.unit in _AGREEMENT):
         kind = "Krippendorff alpha" if row == "All raters" else "weighted kappa"
         found = (cells[row, f"{name} ({kind})"] for name in CRITERIA.values())
         agreement.add_row(row, *(_agreement(result) for result in found))
@@ -101,31 +100,19 @@ def _print_relevance(results: list[Result]) -> None:
         output.print(agreement)
 
 
-def _mean_sd(cells: dict[tuple[str, str], Result], rater: str, name: str) -> str:
-    return f"{cells[rater, f'{name} (mean)'].value:.2f} ± {cells[rater, f'{name} (SD)'].value:.2f}"
-
-
-def _checked(cells: dict[tuple[str, str], Result], rater: str, count: int) -> str:
-    wrong = []
-    for name in CRITERIA.values():
-        mean, deviation = cells[rater, f"{name} (mean)"].value, cells[rater, f"{name} (SD)"].value
-        assert mean is not None and deviation is not None
-        if not possible(mean, deviation, count):
-            wrong.append(name)
-    return f"no: {', '.join(wrong)}" if wrong else "yes"
-
-
-def _add_published(shown: Table) -> None:
-    numbers = {(number.row, number.column): number.value for number in published(PAPER, TABLE)}
-    for rater in dict.fromkeys(row for row, _ in numbers):
-        texts, wrong = [], []
-        for name in CRITERIA.values():
-            mean, deviation = numbers[rater, f"{name} (mean)"], numbers.get((rater, f"{name} (SD)"))
-            texts.append(f"{mean:.2f}" if deviation is None else f"{mean:.2f} ± {deviation:.2f}")
-            if deviation is not None and not possible(mean, deviation, 100):
-                wrong.append(name)
-        checked = f"no: {', '.join(wrong)}" if wrong else ("yes" if (rater, "Fluency (SD)") in numbers else "")
-        shown.add_row(f"paper: {rater}", *texts, checked, style="dim")
+def _add_raters(
+    shown: Table, numbers: Iterable[Result | Published], count: int, before: str = "", style: str | None = None
+) -> None:
+    """A row for each rater: mean ± SD of each criterion, and whether ratings of so many pairs can have these."""
+    known = {(number.row, number.column): number.value for number in numbers if number.value is not None}
+    for rater in dict.fromkeys(row for row, _ in known):
+        means = {name: known[rater, f"{name} (mean)"] for name in CRITERIA.values()}
+        deviations = {name: known[rater, f"{name} (SD)"] for name in means if (rater, f"{name} (SD)") in known}
+        wrong = [name for name, deviation in deviations.items() if not possible(means[name], deviation, count)]
+        spread = {name: f" ± {deviation:.2f}" for name, deviation in deviations.items()}
+        texts = [f"{mean:.2f}{spread.get(name, '')}" for name, mean in means.items()]
+        checked = f"no: {', '.join(wrong)}" if wrong else "yes" if deviations else ""
+        shown.add_row(f"{before}{rater}", *texts, checked, style=style)
 
 
 def _agreement(result: Result) -> str:

@@ -31,9 +31,7 @@ Photos = Annotated[
     ),
 ]
 _SPLIT_RATIOS = {"train": 0.6, "validation": 0.15, "test": 0.25}
-
-
-_SPLITS = ("train", "validation", "test")
+_SPLITS = tuple(_SPLIT_RATIOS)
 
 
 def labelled_photos(data: str, clusters: Path | None, seed: int, splits: Sequence[str] = _SPLITS) -> Labelled:
