@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
+
+from builders.release.checkout import Checkout
 
 Result = TypeVar("Result")
 ROOT = Path(__file__).parents[2]
@@ -20,12 +21,9 @@ def apart(work: Callable[..., Result], *arguments: Any) -> Result:
 
 
 def commit() -> str:
-    """The commit that is measured, with a plus where files of it were changed since."""
-
-    def git(*words: str) -> str:
-        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
-
-    return git("rev-parse", "--short=7", "HEAD") + "+" * bool(git("status", "--porcelain", "--untracked-files=no"))
+    """The commit that is measured, with a plus where its code was changed since."""
+    code = Checkout.opened(ROOT).code()
+    return f"{code.commit[:7]}{'+' * code.changed}" if code else ""
 
 
 def processes() -> Iterator[int]:

@@ -36,7 +36,7 @@ from builders.samples.medlaybench_v import CAPTIONS
 from loaders.engines.choice import EngineName, opened
 from scripts.bench.apart import apart
 from scripts.bench.rival_finders import peak_megabytes
-from scripts.bench.scale_server import Server, plain, serving
+from scripts.bench.scale_server import Counts, plain, serving
 from scripts.terminal.console import output, table
 
 MODEL = "openai-api/local/stand-in"
@@ -92,10 +92,10 @@ def _engines(options: argparse.Namespace) -> Any:
     return shown
 
 
-def _flying(server: Server, concurrency: int) -> str:
+def _flying(told: Counts, concurrency: int) -> str:
     almost = concurrency * 98 // 100
-    share = server.full(almost)
-    return f"in flight at most {server.most} of {concurrency}, {almost} or more for {share:.0%} of the time"
+    share = told.full(almost)
+    return f"in flight at most {told.most} of {concurrency}, {almost} or more for {share:.0%} of the time"
 
 
 def _in_a_process(**given: Any) -> Any:
@@ -163,16 +163,17 @@ async def _asked(rows: int, concurrency: int, latency: float, workers: int) -> s
         plainly = await plain(server.port, requests=rows, concurrency=concurrency)
         said = [
             f"\n{concurrency} requests at a time, answers after {latency:g} s, {workers} processes, load {load:.1f}",
-            f"plain client   {plainly:8.0f} requests/s   {_flying(server, concurrency)}",
+            f"plain client   {plainly:8.0f} requests/s   {_flying(server.told(), concurrency)}",
         ]
         server.forget()
         given = {"model": MODEL, "base_url": f"http://127.0.0.1:{server.port}/v1", "concurrency": concurrency}
         os.environ.setdefault("LOCAL_API_KEY", "none")
         found = await asyncio.to_thread(_in_a_process, engine="local", rows=rows, workers=workers, **given)
-        took = 1000 * (found["driver"] + found["workers"]) / server.requests
+        told = server.told()
+        took = 1000 * (found["driver"] + found["workers"]) / told.requests
         said += [
-            f"refine step    {server.rate:8.0f} requests/s   {_flying(server, concurrency)}",
-            f"{server.rate / plainly:.2f} x the plain client; {server.requests:,} requests, {took:.1f} ms of CPU each",
+            f"refine step    {told.rate:8.0f} requests/s   {_flying(told, concurrency)}",
+            f"{told.rate / plainly:.2f} x the plain client; {told.requests:,} requests, {took:.1f} ms of CPU each",
         ]
     return "\n".join(said)
 

@@ -85,18 +85,18 @@ async def _disturbed(folder: Path, options: argparse.Namespace) -> tuple[str, bo
         server.forget()
         kept, wrong = handed_on(folder / "killed.work" / STORE, folder / "calm.work" / STORE)
         await ended(Driver(given | {"out": "calm", "engine": "local"}))
-        lacking = server.requests
+        lacking = server.told().requests
     ours, calm = files_of(folder / "killed"), files_of(folder / "calm")
     other = sorted(name for name in ours.keys() | calm.keys() if ours.get(name) != calm.get(name))
-    held = not other and not (told["lost"] or wrong or lacking) and len(done) == options.kills
+    held = not other and not (told.lost or wrong or lacking) and len(done) == options.kills
     said = (
         f"{options.rows:,} captions, {options.concurrency} requests at a time, answers after {options.latency:g} s; "
         f"load before {load:.1f}",
         f"killed {len(done)} times: {', '.join(done)}",
         f"bytes as undisturbed: {'NO, not those of ' + ', '.join(other) if other else 'yes'}",
-        f"answers kept {kept:,}, wrong {wrong:,}, lacking {lacking:,}; requests {told['requests']:,}",
-        f"asked again: {told['repeated']:,}, of {told['struck']:,} in flight at a kill or read less than "
-        f"{BEFORE:g} s before; {told['lost']:,} others",
+        f"answers kept {kept:,}, wrong {wrong:,}, lacking {lacking:,}; requests {told.requests:,}",
+        f"asked again: {told.repeated:,}, of {told.struck:,} in flight at a kill or read less than "
+        f"{BEFORE:g} s before; {told.lost:,} others",
         f"seconds: {calm_from - started:.0f}, and {time.monotonic() - calm_from:.0f} with the answers",
     )
     return "\n".join(said), held
@@ -140,7 +140,7 @@ async def struck(
             while driver.process.poll() is None:
                 if kill(what):
                     done.append(what)
-                    print(f"{what} killed after {server.requests:,} requests", file=sys.stderr)
+                    print(f"{what} killed after {server.told().requests:,} requests", file=sys.stderr)
                     break
                 await asyncio.sleep(0.2)  # nobody is at work
         await ended(driver)
@@ -152,7 +152,7 @@ async def struck(
 async def _reached(server: Server, driver: Driver, requests: int) -> None:
     """Wait until so many were answered, or the build ends. Raises: TimeoutError when none comes for long."""
     last, since = -1, time.monotonic()
-    while (now := server.requests) < requests and driver.process.poll() is None:
+    while (now := server.told().requests) < requests and driver.process.poll() is None:
         if now != last:
             last, since = now, time.monotonic()
         if time.monotonic() - since > _PATIENCE:

@@ -15,9 +15,8 @@ import re
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
-from typing import Any
 
 _SAID = json.dumps({"layman_caption": "The scan shows what the report says."})
 _DRAFT = re.compile("<draft>(.*?)</draft>", re.DOTALL)
@@ -28,7 +27,7 @@ it yet."""
 
 @dataclass
 class Server:
-    """A server that runs; what it has counted since the last `forget`."""
+    """A server that runs; `told` is what it has counted since the last `forget`."""
 
     port: int
     _line: Connection
@@ -37,9 +36,8 @@ class Server:
         """Count anew."""
         self._asked("forget")
 
-    def told(self) -> dict[str, Any]:
-        """All counts: `repeated` are requests that had come before, `lost` those of them that were in flight while
-        nobody was killed, `struck` all requests that were in flight while somebody was."""
+    def told(self) -> Counts:
+        """All counts."""
         return self._asked("tell")
 
     @contextmanager
@@ -49,31 +47,10 @@ class Server:
         yield
         self._asked("killed")
 
-    def _asked(self, what: str) -> dict[str, Any]:
+    def _asked(self, what: str) -> Counts:
         self._line.send(what)
-        told: dict[str, Any] = self._line.recv()
+        told: Counts = self._line.recv()
         return told
-
-    @property
-    def requests(self) -> int:
-        return int(self.told()["requests"])
-
-    @property
-    def most(self) -> int:
-        """Requests in flight at most."""
-        return int(self.told()["most"])
-
-    def full(self, number: int) -> float:
-        """Share of the time, from the first request to the last answer, in which so many were in flight or more."""
-        told = self.told()
-        held = sum(seconds for flying, seconds in told["held"].items() if flying >= number)
-        return float(held / (told["last"] - told["first"]))
-
-    @property
-    def rate(self) -> float:
-        """Requests a second, from the first that came to the last that was answered."""
-        told = self.told()
-        return float(told["requests"] / (told["last"] - told["first"]))
 
 
 @asynccontextmanager
@@ -120,7 +97,8 @@ def _serve(line: Connection, latency: float, echo: bool) -> None:
 
 @dataclass
 class Counts:
-    """What the server has seen, in its own process."""
+    """What the server has seen: `most` requests in flight at once; `repeated` are requests that had come before, `lost`
+    those of them that were in flight while nobody was killed, `struck` all that were in flight while somebody was."""
 
     requests: int = 0
     flying: int = 0
@@ -169,9 +147,14 @@ class Counts:
         self.kills[-1] = start, end
         self.struck += sum(asked <= end and read >= start for asked, read in self.lives.values())
 
-    def told(self) -> dict[str, Any]:
-        names = ("requests", "most", "repeated", "lost", "struck", "first", "last", "held")
-        return {name: getattr(self, name) for name in names}
+    def full(self, number: int) -> float:
+        """Share of the time, from the first request to the last answer, in which so many were in flight or more."""
+        return sum(seconds for flying, seconds in self.held.items() if flying >= number) / (self.last - self.first)
+
+    @property
+    def rate(self) -> float:
+        """Requests a second, from the first that came to the last that was answered."""
+        return self.requests / (self.last - self.first)
 
 
 async def _serving(line: Connection, latency: float, echo: bool) -> None:
@@ -202,7 +185,7 @@ async def _serving(line: Connection, latency: float, echo: bool) -> None:
             counts = Counts()
         elif what in ("kill", "killed"):
             getattr(counts, what)()
-        line.send(counts.told())
+        line.send(replace(counts, lives={}, kills=[]))  # of these there are many
 
     server = await asyncio.start_server(answer, "127.0.0.1", 0, backlog=4096)
     asyncio.get_running_loop().add_reader(line.fileno(), told)

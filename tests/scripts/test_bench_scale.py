@@ -21,8 +21,9 @@ def test_the_plain_client_keeps_as_many_in_flight_as_asked() -> None:
     async def asked() -> tuple[float, int, int, float]:
         async with serving(0.05, echo=True) as server:
             rate = await plain(server.port, requests=60, concurrency=20)
-            told = rate, server.requests, server.most, server.rate
-            assert server.told()["repeated"] == 59 and server.told()["lost"] > 0  # the same again and again
+            counted = server.told()
+            told = rate, counted.requests, counted.most, counted.rate
+            assert counted.repeated == 59 and counted.lost > 0  # the same again and again
             server.forget()
             reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
             asked = json.dumps({"messages": [{"role": "user", "content": "<draft>Scan.\n</draft>"}]}).encode()
@@ -31,7 +32,7 @@ def test_the_plain_client_keeps_as_many_in_flight_as_asked() -> None:
             writer.close()
             with server.killing():
                 pass
-            assert server.told()["struck"] == server.requests == 1
+            assert server.told().struck == server.told().requests == 1
             return told
 
     rate, requests, most, served = asyncio.run(asked())
@@ -45,9 +46,8 @@ def test_the_time_is_known_for_which_so_many_were_in_flight(monkeypatch: pytest.
     for at, name, given in events:
         monkeypatch.setattr("time.perf_counter", lambda at=at: at)
         getattr(counts, name)(*given)
-    assert counts.told()["held"] == {0: 0, 1: 6, 2: 2}
-    server = Server(0, cast(Any, SimpleNamespace(send=lambda what: None, recv=counts.told)))
-    assert [server.full(number) for number in (1, 2, 3)] == [1, 0.25, 0]
+    assert counts.held == {0: 0, 1: 6, 2: 2}
+    assert [counts.full(number) for number in (1, 2, 3)] == [1, 0.25, 0]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_what_is_asked_again_was_in_flight_at_a_kill_or_is_lost(
 
 
 def test_kills_come_in_turn_after_so_many_requests_and_where_somebody_is_at_work() -> None:
-    state = SimpleNamespace(requests=0, ended=None, returncode=0, busy=False)
+    state = SimpleNamespace(told=lambda: state, requests=0, ended=None, returncode=0, busy=False)
     killed: list[tuple[str, int]] = []
 
     class Process:
