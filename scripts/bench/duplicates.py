@@ -5,16 +5,16 @@
 FOLDER (by default `data/duplicates` below BEDSIDE_SHARED) holds truth.csv (file, source_file, transform, group) and
 images/: two files with one source_file are a pair, all others are none. Where its parent folder holds them, two more
 sets are tried: tables/ham10000_known_duplicates.csv with the photos of it that are on disk (nothing in
-builders/curation was chosen on them), tables/throat_near_duplicates.csv likewise, and fresh copies, made here of
-photos that the shared set does not use, in disguises that it does not have.
+builders/curation was chosen on them), and fresh copies, made here of photos that the shared set does not use, in
+disguises that it does not have.
 
 PYTHON is an environment with imagededup and faiss-cpu (`python -m venv V; V/bin/pip install imagehash imagededup
 faiss-cpu`), by default the running one; a tool that is not there is left out, with the reason.
 
 Prints
-  pairs       precision and recall, per transform too, and the CPU time of each tool as a whole. Bedside and the row
-              `clusters` count every two files of a cluster, the other rows the pairs that the tool names. Outside the
-              shared set, a pair of one lesion or patient is no mistake, and unlisted natural copies count as mistakes.
+  pairs       precision and recall, per transform too, and the CPU time of each tool as a whole. Of Bedside every two
+              files of a cluster count, of the other tools the pairs that they name. Outside the shared set, a pair of
+              one lesion or patient is no mistake, and unlisted natural copies count as mistakes.
   hashing     CPU of 1,000 JPEGs of 1,024 pixels, decoding included
   join        all pairs within 8 bits of 100,000 hashes against faiss IndexBinaryFlat on one thread; the memory above
               what the process held; exact against faiss and against a plain comparison of 1,000 of them with all
@@ -35,7 +35,6 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from scipy.cluster.hierarchy import DisjointSet
 
 from builders.curation.curate import Curation, curate
 from builders.curation.folders import File
@@ -83,17 +82,7 @@ def rivals(photos: Photos, python: str) -> Found:
                 break
         else:
             output.print(f"{name} is left out: {answer['missing']}")
-        if name in found and tool == "imagehash":
-            found[f"{name}, clusters"] = _joined(found[name][0]), found[name][1]
     return found
-
-
-def _joined(pairs: set[Pair]) -> set[Pair]:
-    """Every two files that a chain of pairs connects."""
-    sets = DisjointSet({place for pair in pairs for place in pair})
-    for pair in pairs:
-        sets.merge(*pair)
-    return {pair for members in sets.subsets() for pair in combinations(sorted(members), 2)}
 
 
 def show_pairs(photos: Photos, found: Found) -> None:
@@ -237,16 +226,12 @@ def _show_found(photos: Photos, options: argparse.Namespace, goals: Table) -> No
     add_goal(goals, "precision of pairs", ">= .98", f"{right / len(pairs):.3f}", right / len(pairs) >= 0.98)
     add_goal(goals, "recall of pairs", ">= .93", f"{right / len(photos.pairs):.3f}", right / len(photos.pairs) >= 0.93)
 
-    for name, what in (("ham10000_known_duplicates", "HAM10000"), ("throat_near_duplicates", "throats")):
-        listed = data / "tables" / f"{name}.csv"
-        if not listed.exists():
-            output.print(f"\n{listed.name} is not there: no recall on natural near duplicates of it")
-            continue
-        known = listed_pairs(listed, data, f"natural near duplicates, {what}")
-        if known is None:
-            output.print(f"\n{listed.name}: no pair has both photos here")
-        else:
-            show_pairs(known, {"bedside": ours(known)[:2], **rivals(known, options.others)})
+    listed = data / "tables" / "ham10000_known_duplicates.csv"
+    known = listed_pairs(listed, data, "natural near duplicates, HAM10000") if listed.exists() else None
+    if known is None:
+        output.print(f"\nNo recall on natural near duplicates: no pair of {listed.name} has both photos here")
+    else:
+        show_pairs(known, {"bedside": ours(known)[:2], **rivals(known, options.others)})
     if options.fresh and (data / "photos_manifest.csv").exists():
         with tempfile.TemporaryDirectory() as folder:
             fresh = fresh_copies(data, used_by(options.folder), options.fresh, Path(folder))
