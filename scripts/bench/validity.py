@@ -62,11 +62,12 @@ GAME = (
 Row = tuple[str, str, str]
 
 
+def both(name: str, value: Callable[[PolicyConfig], str]) -> Row:
+    return name, value(PAPER), value(BEDSIDE)
+
+
 def rows(cases: Sequence[PatientProfile], turns: Sequence[dict[str, Any]]) -> list[Row]:
     """What was tried, and what comes out of it under the paper's policy and under ours."""
-
-    def both(name: str, value: Callable[[PolicyConfig], str]) -> Row:
-        return name, value(PAPER), value(BEDSIDE)
 
     def revealed(clinician: Simulated, turns: int = 8) -> Callable[[PolicyConfig], str]:
         return lambda policy: f"{reveal_rate(policy, cases, clinician, turns=turns):.2f}"
@@ -86,8 +87,7 @@ def rows(cases: Sequence[PatientProfile], turns: Sequence[dict[str, Any]]) -> li
             lambda policy: f"{success_rate(policy, cases, Simulated(0.9, follows=0.0)):.2f}",
         ),
     ]
-    found += [both(name, value) for name, value in _scripted(cases)]
-    found += [both(name, value) for name, value in of_turns(turns)]
+    found += [both(name, value) for name, value in (*_scripted(cases), *of_turns(turns))]
     blocked, missed = sum(map(label_probe, ORDINARY)), sum(not label_probe(turn) for turn in GAME)
     found.append(
         ("ordinary questions blocked, probes missed", "", f"{blocked} of {len(ORDINARY)}, {missed} of {len(GAME)}")
@@ -230,15 +230,15 @@ def main() -> int:
     options.add_argument("--clinicians", type=Path, metavar="FILE", help="ranked scripts, JSON")
     options.add_argument("--alone", action="store_true", help="the rows of the files of --turns and --clinicians alone")
     given = options.parse_args()
-    sets = {"written": profiles()} | (
-        {f"{given.composed} composed": composed(given.composed)} if given.composed else {}
-    )
+    sets = {"written": profiles()}
+    if given.composed:
+        sets[f"{given.composed} composed"] = composed(given.composed)
     turns = read_turns(given.turns)
     for name, cases in sets.items():
         print(f"\n| {name} cases, stand-ins | paper | bedside |\n|---|---|---|", flush=True)
-        found = [(name, value(PAPER), value(BEDSIDE)) for name, value in of_turns(turns)] if given.alone else None
-        by_author = ranked(given.clinicians, cases) if given.clinicians else []
-        for tried, paper, ours in [*(rows(cases, turns) if found is None else found), *by_author]:
+        found = [both(*one) for one in of_turns(turns)] if given.alone else rows(cases, turns)
+        found += ranked(given.clinicians, cases) if given.clinicians else []
+        for tried, paper, ours in found:
             print(f"| {tried} | {paper} | {ours} |", flush=True)
     return 0
 

@@ -127,13 +127,13 @@ def tables_of(results: Sequence[Result]) -> list[Table]:
         columns = list(dict.fromkeys(cell.column for cell in cells))
         rows = list(dict.fromkeys((cell.row, cell.setting) for cell in cells))
         values = {(cell.row, cell.setting, cell.column): cell for cell in cells}
+        title = f"{name}, {group}" if group else name
         if len(cells) < len(columns) * len(rows) / 2:  # mostly gaps, which no screen is wide enough for
-            title = f"{name}, {group}" if group else name
             named_cells = [(f"{cell.row}, {cell.setting}" if cell.setting else cell.row, cell) for cell in cells]
             made.append(headline_table(title, named_cells))
             continue
         heads = [named(column) for column in columns]
-        shown = table(f"{name}, {group}" if group else name, "of", "setting", *heads, right=heads)
+        shown = table(title, "of", "setting", *heads, right=heads)
         for row, setting in rows:
             found = (values.get((row, setting, column)) for column in columns)
             shown.add_row(

@@ -187,12 +187,9 @@ def test_inspect_eval_asks_for_the_same_captions(captions: Path, tmp_path: Path)
         ["language", "RELEASE", "--split", "middle"],
         ["retrieval", "RELEASE", "--model", "no such model"],
         ["retrieval", "RELEASE", "--model", "hf:no-such/weights"],
-        ["retrieval", "RELEASE", "--model", "random:tiny", "--k", "500"],
         ["retrieval", "RELEASE", "--model", "random:tiny", "--precision", "fp7"],
-        ["retrieval", "TEXT", "--model", "random:tiny"],
         ["embedding-space", "RELEASE", "--model", "nothing:here"],
         ["captioning", "RELEASE", "--model", "scripted/nobody"],
-        ["captioning", "TEXT", "--model", "scripted/prose"],
         ["captioning", "RELEASE", "--model", "scripted/prose", "--prompts", "no-such-folder"],
         ["ablation", "no-such-run"],
     ],
@@ -200,15 +197,13 @@ def test_inspect_eval_asks_for_the_same_captions(captions: Path, tmp_path: Path)
 def test_a_mistake_is_one_error(
     arguments: list[str],
     captions: Path,
-    text_only: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pytest.importorskip("open_clip")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    places = {"RELEASE": str(captions), "TEXT": str(text_only)}
-    given = [places.get(argument, argument) for argument in arguments]
+    given = [str(captions) if argument == "RELEASE" else argument for argument in arguments]
     if given[0] in ("retrieval", "embedding-space"):
         given += ["--cache", str(tmp_path / "cache")]
     assert run(*given, "-o", tmp_path / "run") == 2
