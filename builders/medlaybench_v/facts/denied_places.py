@@ -95,10 +95,9 @@ def _opposites(reading: Reading) -> list[int]:
 
 
 def _is_well(texts: list[str]) -> bool:
-    if WELL_OFF.isdisjoint(texts) and "sound" not in texts:
-        return False
-    sound = any(one in ("is", "are") and other == "sound" for one, other in pairwise(texts))
-    return sound or any(w in WELL_OFF for w in texts)
+    if not WELL_OFF.isdisjoint(texts):
+        return True
+    return "sound" in texts and any(one in ("is", "are") and other == "sound" for one, other in pairwise(texts))
 
 
 def exchanged_places(here: dict[str, set[int]], there: dict[str, set[int]]) -> str:

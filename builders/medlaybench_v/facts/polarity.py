@@ -48,16 +48,19 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             continue
         signs, told = here.signs[concept], there.signs[concept]
         if (signs == {-1} and told == {1}) or (signs == {1, -1} and told == {1} and theirs < ours):
-            sure = theirs < ours or not _denied_there(expert, lay, concept)
             if theirs < ours or (
-                concept not in _WEAK and (sure or _is_there(lay, concept) or _context(expert, lay, concept) > 0.5)
+                concept not in _WEAK
+                and (
+                    not _denied_there(expert, lay, concept)
+                    or _is_there(lay, concept)
+                    or _context(expert, lay, concept) > 0.5
+                )
             ):
                 sure = _said_of_one(expert, lay, concept)
                 _tell(outcome, concept, f"no {concept} became {concept}", expert, lay, sure=sure)
         elif signs == {1} and told == {-1}:
-            sure = theirs > ours or not _denied_there(lay, expert, concept)
             # a finding may be denied in one respect and told in another: "the stone no longer blocks"
-            if sure and theirs > ours and concept not in _WEAK:
+            if theirs > ours and concept not in _WEAK:
                 _tell(outcome, concept, f"{concept} became no {concept}", lay, expert)
             else:
                 outcome.add("changed", f"{concept} became no {concept}", Basis.UNMET)
