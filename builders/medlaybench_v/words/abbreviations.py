@@ -72,7 +72,6 @@ _NOT_SHORT = re.compile(
     r"online|courtesy|source|scale",
     re.IGNORECASE,
 )
-_PLACES = re.compile(r"\b(?:arrow(?:head)?s?|asterisks?|fig(?:ure)?s?|panels?|https?)\b", re.IGNORECASE)
 _SENTENCE = re.compile(
     r"\b(?:is|are|was|were|has|have|had|shows?|showed|showing|shown|reveal\w*|demonstrat\w+|depict\w*|illustrat\w+|"
     r"indicat\w+|represent\w*|denot\w+|suggest\w*|note|see|not|no)\b",
@@ -99,15 +98,10 @@ _BOUNDARY = re.compile(r"(?:^|[.,;:()\[\]]|\band)\s*$")
 _WORDS = re.compile(r"[a-z]{3}")
 _ENTRY_TEXT = re.compile(r"(?:[^;.()\[\]]|\.(?=\d)|[(\[][^()\[\]]*[)\]])*")
 _LONG_END = re.compile(r",| ?[(\[]")
-# "Blockage of the sinus CT: computed tomography": a key that lost its stop.
-METHOD_KEY = re.compile(
-    r"\b(?:CT|MRI?|PET|US)(?::| =) ?(?:computed tomo|magnetic reso|positron emi|ultraso)\w*", re.IGNORECASE
-)
 _HEADING = re.compile(
     r"\b(?:abbreviation|key|legend|label|note|(?:additional )?marking)s?(?: used)?\s*:?\s*$", re.IGNORECASE
 )
 _HEADING_SIZE = 40
-_PICTURE = re.compile(r"\b(?:views?|images?|scans?|planes?|sections?)\b", re.IGNORECASE)
 _AND = re.compile(r"[\s.,]*(?:and\s*)?")
 
 # Parts that join to a following part inside one word: "ultra|sound", "intra|venous"; every "-o-" does too.
@@ -115,16 +109,11 @@ _JOINT = re.compile(
     r"(?<=\w\wo)(?=\w)|\b(?:ultra|trans|multi|intra|extra|infra|supra|inter|endo|peri|para|sub|non|per|pre|post|super|"
     r"hyper|semi|micro|poly|oxy|shock|angi|mega|arteri)(?=\w)"
 )
-_DIGIT_WORDS = {"1": ("one", "first"), "2": ("two", "second"), "3": ("three", "third"), "4": ("four", "fourth")}
 
 
 @lru_cache(maxsize=65536)
 def _joints(word: str) -> frozenset[int]:
     return frozenset(m.end() for m in _JOINT.finditer(word))
-
-
-def _begins(word: str, letter: str) -> bool:
-    return word.startswith(letter) or word.startswith(_DIGIT_WORDS.get(letter, letter))
 
 
 @lru_cache(maxsize=8192)
@@ -143,7 +132,7 @@ def _aligned(short: str, words: Sequence[str], *, anywhere: bool, skip: bool) ->
     skipped, and with `skip` one other word between two letters.
     """
     (first, _), *others = _letters(short)
-    if not _begins(words[0], first):
+    if not words[0].startswith(first):
         return 0
     places = {0: 1}  # word -> the first place after the letters so far; an earlier place can only reach further
     for letter, goes_on in others:
@@ -158,7 +147,7 @@ def _aligned(short: str, words: Sequence[str], *, anywhere: bool, skip: bool) ->
                 reached[index] = min(at + 1, reached.get(index, at + 1))
             may_skip = skip
             for later in range(index + 1, len(words)):
-                if _begins(words[later], letter):
+                if words[later].startswith(letter):
                     reached[later] = 1
                 if words[later] not in _FUNCTION_WORDS:
                     if not may_skip:
@@ -176,17 +165,7 @@ def _capitals(text: str) -> int:
 
 def _is_short(text: str) -> bool:
     """Can `text`, found in brackets or before them, be a short form?"""
-    if not 2 <= len(text) <= 12 or _NOT_SHORT.fullmatch(text) or not text[0].isalnum():
-        return False
-    capitals = _capitals(text)
-    return (capitals >= 2 and not text.isdigit()) or (capitals == 1 and text[0].isupper() and len(text) <= 3)
-
-
-def _says_more(short: str, words: Sequence[str]) -> bool:
-    """A long form says more than its short form does, and is not a position in the figure."""
-    if words[0] in _FUNCTION_WORDS or any(map(_PLACES.fullmatch, words)):
-        return False
-    return len(words) > 1 or len(words[0]) >= 8 or (_capitals(short) == 1 and len(words[0]) > len(short) + 1)
+    return 2 <= len(text) <= 12 and _capitals(text) >= 2 and not text.isdigit() and not _NOT_SHORT.fullmatch(text)
 
 
 def _expands(short: str, words: Sequence[str]) -> int:
@@ -198,7 +177,7 @@ def _expands(short: str, words: Sequence[str]) -> int:
     if not used and letters > 3:  # "fluid attenuated inversion recovery (FLAIR)"
         used = _aligned(short, words, anywhere=True, skip=False)
         used = used if used >= letters - 1 else 0
-    return used if used and _says_more(short, words[:used]) else 0
+    return used if used > 1 or len(words[0]) >= 8 else 0
 
 
 def _chain(caption: str, start: int, stop: int) -> list[re.Match[str]]:
@@ -226,7 +205,7 @@ def _long_before(caption: str, stop: int, short: str) -> Span | None:
         used = _expands(short, text[begin:])
         if used:
             rest = text[begin + used :]
-            if len(rest) <= (2 if len(short) > 2 else 1) and _FUNCTION_WORDS.isdisjoint(rest):
+            if len(rest) <= 2 and _FUNCTION_WORDS.isdisjoint(rest):
                 return words[begin].start(), words[begin + used - 1].end()
     return None
 
@@ -244,7 +223,7 @@ def _bracketed(caption: str) -> Iterator[Abbreviation]:
             continue
         for short_start in (before.start(1), before.start(1) + before.group(1).rfind("-") + 1):
             short = caption[short_start : before.end(1)]
-            used = _expands(short, _lower(words)) if _is_short(short) and _capitals(short) >= 2 else 0
+            used = _expands(short, _lower(words)) if _is_short(short) else 0
             if used and len(words) - used <= 2:
                 yield Abbreviation(short, inner, (short_start, before.end(1)), (start, stop), SHORT_LONG)
                 break
@@ -277,7 +256,7 @@ def _entries(caption: str) -> list[_Entry]:
         text = _ENTRY_TEXT.match(caption, match.end(), limit)
         stop = text.end() if text else limit
         long = _LONG_END.split(caption[match.end() : stop], maxsplit=1)[0].rstrip(" .'’\"-–—").removesuffix(" and")
-        if not _WORDS.search(long) or ":" in long or len(long.split()) > 12 or _PLACES.search(long):
+        if not _WORDS.search(long) or ":" in long or len(long.split()) > 12:
             continue
         short_start, short = match.start("short"), match["short"]
         rest = _rest(short, long)
@@ -302,7 +281,7 @@ def _runs(caption: str, entries: list[_Entry]) -> Iterator[list[_Entry]]:
     run: list[_Entry] = []
     for entry in entries:
         between = caption[run[-1].stop : entry.short[0]] if run else ""
-        if len(between) > _HEADING_SIZE or _HEADING.sub("", between).strip(" .,;:()[]"):
+        if len(between) > _HEADING_SIZE:
             yield run
             run = []
         run.append(entry)
@@ -317,27 +296,17 @@ def _believed(caption: str, run: list[_Entry]) -> list[_Entry]:
         return [e for e in fitting if _stands_alone(caption, e)]
     if 2 * len(fitting) < len(run):
         return [e for e in fitting if e.short[1] - e.short[0] > 1]
-    kept = []
-    for entry in run:
-        long = caption[slice(*entry.long)]
-        if entry.fits or (entry.bounded and len(long.split()) <= 7 and not _SENTENCE.search(long)):
-            kept.append(entry)
-    return kept
+    return [e for e in run if e.fits or not _SENTENCE.search(caption[slice(*e.long)])]
 
 
 def _stands_alone(caption: str, entry: _Entry) -> bool:
     """Is an entry without neighbours a definition, not a panel letter, a title or half of a sentence?"""
     short, long = caption[slice(*entry.short)], caption[slice(*entry.long)]
-    if entry.rest is None or _SENTENCE.search(long) or long.split()[0].lower() in _FUNCTION_WORDS:
+    if entry.rest is None or _SENTENCE.search(long):
         return False
     if _HEADING.search(caption, max(0, entry.short[0] - _HEADING_SIZE), entry.short[0]):
         return True
-    last = not caption[entry.stop :].strip(" .;)]")
-    if len(short) == 1:
-        return entry.bounded and last and len(long.split()) <= 3 and not _PICTURE.search(long)
-    if entry.separator == "," and (not entry.bounded or (not last and _capitals(short) < 2)):
-        return False
-    return entry.rest <= 3
+    return entry.rest <= 3 and len(short) > 1
 
 
 @lru_cache(maxsize=64)  # a caption is asked both for its key and for what it defines
@@ -388,6 +357,6 @@ def without_key(caption: str) -> tuple[str, Span | None]:
         return caption, None
     if before.endswith(("(", "[")):
         before = before[:-1].rstrip()
-    elif not (before.endswith((".", ")", "]")) or METHOD_KEY.match(caption, start)):
+    elif not before.endswith((".", ")", "]")):
         return caption, None
     return (before, (len(before), len(caption))) if before else (caption, None)

@@ -147,7 +147,7 @@ def _is_name(word: str) -> bool:
     if not word[:1].isupper():
         return False
     plain = word.removesuffix("'s").removesuffix("’s")
-    return plain[:1].isupper() and plain.isalpha() and plain[1:].islower() and word.lower() not in FUNCTION_WORDS
+    return plain.isalpha() and plain[1:].islower() and word.lower() not in FUNCTION_WORDS
 
 
 def _starts(text: str, at: int) -> bool:
@@ -167,7 +167,6 @@ def said_behind(term: Term) -> str:
 
 # Words that modify the word before them: "well-defined wedge shaped", not "wedge with clear edges shaped".
 _JOINED = frozenset("shaped like sized based related induced guided directed".split())
-_JOINED_ENDS = ("-shaped", "-like", "-sized")
 
 
 # A name ends before these: verbs, and what follows a thing to describe it ("a lesion typical of cancer").
@@ -211,9 +210,6 @@ def is_no_noun(word: str) -> bool:
 
 
 _VERB_BEHIND = re.compile(r" (?:the|an?|its|his|her|their|off)\b")
-_MARKED_BY = re.compile(
-    r"[A-Za-z]+-(?:white|black|red|yellow|blue|green|large|small|long|short)? ?(?:arrow|star|asterisk)"
-)
 
 
 def noun_end(text: str, at: int, stop: int) -> int:
@@ -229,8 +225,7 @@ def noun_end(text: str, at: int, stop: int) -> int:
         if following[1] == "-":
             break
         word = following[2].lower()
-        joined = word in _JOINED and not text.startswith((" to ", " by ", " on "), following.end())
-        if joined or word.endswith(_JOINED_ENDS):
+        if word in _JOINED:
             return 0
         if (
             word in FUNCTION_WORDS
@@ -240,11 +235,9 @@ def noun_end(text: str, at: int, stop: int) -> int:
             if word in ("and", "or", "nor"):
                 return 0
             break
-        if _VERB_BEHIND.match(text, following.end()) and word[-1] == "s" and word[-2:] not in ("ss", "us", "is"):
+        if _VERB_BEHIND.match(text, following.end()) and word[-1] == "s":
             break  # "the cell breaks the chain", "branches off into"
-        if _MARKED_BY.match(text, following.start(2)):
-            return 0  # "posterior pituitary-white arrow"
-        if count == 5 or (end > at and following[2][:1].isupper() and word[1:] and following[2][1:].islower()):
+        if count == 5 or (end > at and following[2][:1].isupper() and following[2][1:].islower()):
             return 0  # too long, or a new sentence without a full stop in between
         end = following.end()
     if end == at or text[end : end + 1] in ("-", "/", "’", "'"):
@@ -267,4 +260,4 @@ def listed_end(text: str, at: int, stop: int) -> int:
     end = noun_end(text, at, stop)
     if end or (listed := _LISTED_NOUN.match(text, at, stop)) is None:
         return end
-    return 0 if listed["noun"] in _NO_NOUNS | FUNCTION_WORDS else listed.end()
+    return listed.end()

@@ -35,24 +35,11 @@ _BEHIND_WHOLE = re.compile(
 )
 _BEHIND_TIME = re.compile(rf"{_CLEAR}|\s+(?:in|at|on|that|which)\b)", re.IGNORECASE)
 _BEHIND_PART = re.compile(rf"{_CLEAR}|\s+(?:in|at|on|within|due|secondary)\b)", re.IGNORECASE)
-_LETTERS = re.compile(r" \([A-Z]{2,5}\)")
 _OF = re.compile(r"[ ]of(?=[ ])")
 _WORD = re.compile(r"[ ]([\w'’/-]+)")
-_WITH_DYE = re.compile(
-    r"[ ](?:with|without)[ ](?:(?:iv|intravenous|oral)[ ])?contrast(?:[ ](?:dye|medium|material|agent))?\b"
-)
 _MOST_WORDS = 7
-_GOES_ON = frozenset("the a an his her its their both this same and left right".split())
+_GOES_ON = frozenset("of the a an his her its their both this same and left right".split())
 _NOT_IN_NAME = re.compile(r"\w+(?:ing|ed|ly)\Z")
-_TWO_CAPTIONS = re.compile(r"[a-z\d][A-Z][a-z]")
-# "of the chest, abdomen and pelvis", "of chest and neck"
-_LISTED = re.compile(r",[ ](?:[\w-]+[ ]){0,2}?(?:and|or)\b|,[ ][\w-]+,")
-# What would take up the noun that a lay phrase ends in: "a mass behind the stomach arising from the liver".
-_CAPTURED = re.compile(
-    r"\s+(?:arising|originating|coming|containing|surrounding|supplied|filled|surrounded|lined|composed|consisting|"
-    r"feeding|fed|drained|draining|whose)\b",
-    re.IGNORECASE,
-)
 
 
 def complement_end(text: str, at: int, stop: int) -> int:
@@ -65,32 +52,22 @@ def complement_end(text: str, at: int, stop: int) -> int:
         if named and _BEHIND_WHOLE.match(text, end):
             break
         word = _WORD.match(text, end, stop)
-        if word is None or _TWO_CAPTIONS.search(word[1]) or (_NOT_IN_NAME.match(word[1]) and len(word[1]) > 4):
+        if word is None or _NOT_IN_NAME.match(word[1]):
             return 0
-        if word[1] == "of":
-            named = False
-        elif word[1].lower() not in _GOES_ON:
-            named = True
-            if word[1].lower() in ("case", "patient", "same"):
-                number = text[word.end() + 1 : word.end() + 2]  # "case 3", "patient A"
-                named = not (number.isdigit() or number.isupper())
-        else:
-            named = False
+        named = word[1].lower() not in _GOES_ON
+        if word[1].lower() in ("case", "patient"):
+            named = not text[word.end() + 1 : word.end() + 2].isdigit()  # "case 3"
         end = word.end()
     else:
         return 0
-    return 0 if end > stop or _LISTED.match(text, end) else end
+    return end
 
 
 def landing(behind: str, text: str, last: int, stop: int) -> int:
     """Where what is said `behind` a noun that ends at `last` finds its place: there, behind the noun's "of …", or
     nowhere (0)."""
-    if behind.startswith(_TIMES) and _LETTERS.match(text, last):
-        return 0  # "postoperative chest anteroposterior (AP)"
     if behind.startswith(_OF_THE_WHOLE):
         clear = _BEHIND_TIME if behind.startswith(_TIMES) else _BEHIND_WHOLE
-        if behind.startswith(_TIMES) and (dye := _WITH_DYE.match(text, last, stop)):
-            last = dye.end()
         if _OF.match(text, last):
             at = complement_end(text, last, stop)
             return at if at and _BEHIND_TIME.match(text, at) else 0
@@ -114,8 +91,3 @@ _NAMES_ANOTHER = re.compile(
 
 
 _FILLED_WITH = re.compile(r" of (?:pus|fluid|blood|gas|air|urine|bile)\b")  # these are no places: "a pocket of pus"
-
-
-def captured(text: str, end: int) -> bool:
-    """Whether what follows would be read of the place that a lay phrase ends in."""
-    return _CAPTURED.match(text, end) is not None

@@ -35,28 +35,6 @@ _LOOSE = FUNCTION_WORDS | frozenset(
     "well-defined ill-defined bulky sizeable considerable progressive interval one each every such more less".split()
 )
 _ENDS = ("ly", "ed", "ing")
-_NAMING = frozenset(("ascending", "descending", "communicating", "perforating"))
-# Letters of a department or a journal are a name, whatever they mean: "Department of Bronchoscopy".
-_OF_A_HOUSE = re.compile(
-    r"\b(?:Department|Division|Institute|Faculty|School|Society|Journal|College|University|Centre|Center|Association|"
-    r"Foundation|Academy|Board) (?:of|for)(?: [A-Z&][\w&]*,?| and| of| for)* \Z"
-)
-# "Scoliosis Research Society", "Chest Hospital": the house is named at the end.
-_HOUSE_BEHIND = re.compile(
-    r"(?: (?:[A-Z][\w-]*|and|of|&)){0,4} (?:Society|Association|Foundation|Institutes?|College|Academy|Hospital|"
-    r"University|Cent(?:er|re)|Department|Journal|Clinic|Consortium|Council|Federation|Register|Registry)\b"
-)
-_LONG_NAME = 80
-# "Foramen of Monro", "artery of Adamkiewicz": the name of a part ends with a person's.
-_OF_A_NAME = re.compile(
-    r" (?:of|d') ?(?!Abdom|Chest|Brain|Pelvis|Head|Neck|Thorax|Left|Right|The|Both|Upper|Lower|Spine|Patient|Case|"
-    r"Figure|Liver|Lung|Kidney|Heart|Bone)[A-Z][a-z]{2,}\b"
-)
-# One of these words is in every name of a house, and in few captions.
-_HOUSE = re.compile(
-    "Department|Division|Institute|Faculty|School|Society|Journal|College|University|Centre|Center|Association|"
-    "Foundation|Academy|Board|Hospital|Clinic|Consortium|Council|Federation|Register|Registry"
-)
 # Words of a place, which a word of place before them would contradict: "upper mandible", "bilateral hemisphere".
 _PLACES = frozenset("upper lower front rear inner outer middle half near far top side base".split())
 _PLACED = frozenset(
@@ -83,7 +61,7 @@ def binds(text: str, start: int) -> bool:
     word = _word_before(text, start).lower()
     if not word:
         return False
-    return word in _NAMING or not (word in _LOOSE or word.endswith(_ENDS))
+    return not (word in _LOOSE or word.endswith(_ENDS))
 
 
 def _word_before(text: str, start: int) -> str:
@@ -98,23 +76,10 @@ def _word_before(text: str, start: int) -> str:
     return word[0] if word else ""
 
 
-def in_a_house(text: str, start: int, end: int) -> bool:
-    """Whether what begins there is part of the name of a department, a society or a journal."""
-    if _OF_A_HOUSE.search(text, max(0, start - _LONG_NAME), start) is not None:
-        return True
-    return text[start : start + 1].isupper() and _HOUSE_BEHIND.match(text, end) is not None
-
-
 def alone(text: str, matches: Sequence[Match]) -> Iterator[Match]:
     """The matches, with those nouns explained, or left, that do not stand alone."""
     last: Match | None = None
-    houses = _HOUSE.search(text) is not None
     for match in matches:
-        if houses and in_a_house(text, match.start, match.end):
-            continue
-        if match.entry.term.kind == "anatomy" and match.entry.changes and _OF_A_NAME.match(text, match.end):
-            last = match
-            continue
         kept = _kept(text, match, last) if _may_be_joined(match.entry) else match
         if kept is not None:
             yield kept
@@ -128,12 +93,8 @@ def _may_be_joined(entry: Entry) -> bool:
         return False
     if entry.lay.lower().startswith(f"{entry.surface} ("):
         return False
-    return (
-        _is_phrase(entry)
-        or entry.qualified
-        or entry.surface in _KNOWN | _BARE
-        or entry.lay.partition(" ")[0] in _PLACES
-    )
+    bare = entry.surface in _KNOWN | _BARE
+    return bare or _is_phrase(entry) or entry.qualified or entry.lay.partition(" ")[0] in _PLACES
 
 
 def _is_phrase(entry: Entry) -> bool:
@@ -148,14 +109,14 @@ def _free(text: str, match: Match, last: Match | None) -> bool:
     entry, term = last.entry, last.entry.term
     if term.pos == "adjective":
         return bool(entry.behind) or term.kind not in _OF_A_PLACE
-    return term.pos == "phrase" or (term.kind == "finding" and match.entry.surface in _KNOWN)
+    return term.pos == "phrase"
 
 
 def _follows_noun(text: str, match: Match, last: Match | None) -> bool:
     """Whether a noun stands before a term, or an adjective of anatomy whose plain words are one: "bowel ischemia"."""
-    if last is not None and last.end == match.start - 1 and last.changes:
+    if last is not None and last.end == match.start - 1:
         term = last.entry.term
-        return term.pos == "noun" or (term.pos == "adjective" and term.kind == "anatomy" and not last.entry.stays)
+        return term.pos == "noun" or (term.pos == "adjective" and term.kind == "anatomy")
     word = _word_before(text, match.start)
     lower = word.lower()  # "Diverticulitis perforation"
     return word.isalpha() and word[1:].islower() and lower not in _LOOSE and not is_no_noun(lower)
@@ -175,7 +136,7 @@ def _kept(text: str, match: Match, last: Match | None) -> Match | None:
     words = {part for part in said.lower().split() if len(part) >= _LONG}
     new = {part for part in words if part not in entry.surface}
     says_again = new != words and len(new) < _LEAST
-    if entry.surface in _KNOWN or says_again or (contradicted and said.startswith("half")):
+    if entry.surface in _KNOWN or says_again:
         return None
     explained = _HEAD_AGAIN.sub(r"\g<head> (", f"{entry.surface} ({said})")
     return match._replace(entry=replace(entry, lay=explained, guarded=False, tail=""))

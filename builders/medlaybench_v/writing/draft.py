@@ -30,7 +30,7 @@ from builders.medlaybench_v.words.stacks import is_joined, listed_end, names_a_v
 from builders.medlaybench_v.words.terms import Term
 from builders.medlaybench_v.writing.attachment import landing, stays_apart
 from builders.medlaybench_v.writing.bare import BUNDLED, in_bare
-from builders.medlaybench_v.writing.company import alone, binds
+from builders.medlaybench_v.writing.company import alone
 from builders.medlaybench_v.writing.footnotes import unfold_key
 from builders.medlaybench_v.writing.glosses import (
     ALWAYS,
@@ -183,8 +183,6 @@ class Drafter:
                 continue
             if entry.takes_head and shares_head(text, start):
                 continue
-            if matches and matches[-1].end == start - 2 and _stand_for_it(matches[-1].entry, entry, text, start, end):
-                continue
             if prefixes and entry.changes and follows_prefix(lower, start):
                 continue
             if halves and entry.changes and shares_stem(lower, start):
@@ -216,8 +214,6 @@ class Drafter:
         before = text[max(0, start - _NEAR) : start].rstrip().rpartition(" ")[2].lower()
         if entry.behind.startswith("of ") and before in self._places_of:
             return False
-        if entry.term.kind == "anatomy" and binds(text, start):
-            return False  # "internal intercostal plane block" is one name
         return can_stand(entry.behind, text, start, end)
 
     def _places(self, caption: Reading, recognised: Sequence[tuple[int, int, Term]]) -> list[Place]:
@@ -259,9 +255,7 @@ class Drafter:
                 pieces += inside
                 continue
             said = "".join(piece.text for piece in inside).lower()
-            if not said.startswith(part.defines.lower().replace("-", "/")) and not (
-                pieces and pieces[-1].text.lower() == said
-            ):
+            if not said.startswith(part.defines.lower().replace("-", "/")):
                 pieces += [Piece(" ("), *inside, Piece(")")]
         return Draft(pieces)
 
@@ -320,7 +314,7 @@ def _name_end(text: str, match: Match, stop: int, later: Sequence[Match]) -> int
     last = listed_end(text, end, stop)
     if last and vessel:
         last = min(last, vessel)  # "mesenteric vein (of the bowel) thrombosis": what follows is not of the bowel
-    free = all(other.end <= last and not other.entry.behind for other in later if other.start < last)
+    free = all(other.end <= last for other in later if other.start < last)
     short = len(text[end:last].split()) <= MOST_NOUNS + 1
     again = entry.lay.endswith(f"{text[end:last]})")  # "epithelial (surface layer)" and "layer"
     return last if free and short and not again and not bracket_follows(text, last) else 0
@@ -332,7 +326,7 @@ def _is_wedged(text: str, end: int, later: Sequence[Match]) -> bool:
     if not later or later[0].start != end + 1 or text[end] != " ":
         return False
     noun = later[0].entry
-    return noun.changes and not noun.stays and noun.term.pos == "noun" and (" (" in noun.lay or noun.term.gloss)
+    return not noun.stays and noun.term.pos == "noun" and (" (" in noun.lay or noun.term.gloss)
 
 
 def _explained_behind(
@@ -353,10 +347,9 @@ def _explained_behind(
 
 def _in_place(pieces: list[Piece], text: str, match: Match, told: Told) -> int:
     """Add what is said in the place of a match, and where the text goes on."""
-    start, end, entry = match
+    _, end, entry = match
     if entry.tail and text.startswith(" of ", end) and entry.surface.endswith(_ENHANCEMENT):
-        dyed = "contrast" in text[max(0, start - _NEAR) : start]
-        match = match if dyed else match._replace(entry=replace(entry, lay=f"{entry.surface} ({entry.lay})"))
+        match = match._replace(entry=replace(entry, lay=f"{entry.surface} ({entry.lay})"))
     said = _inserted(text, match, told)
     own = _OWN_HEAD.match(text, end) if entry.stays else None
     if own is None or not said.endswith((f" {own[1]})", f" {own[1].removesuffix('s')})", f" {own[1]}s)")):
@@ -376,7 +369,7 @@ def _moved(
     goal = landing(match.entry.behind, text, last, stop)
     between = [other for other in later if last <= other.start < goal]
     apart = all(not other.entry.behind and stays_apart(match.entry.behind, other.entry.lay) for other in inside)
-    if not goal or not apart or any(other.end > goal for other in between):
+    if not goal or not apart:
         kept = _explained(match.entry)
         short = len(text[match.end : last].split()) <= MOST_NOUNS
         if kept.lay and short and not any(other.entry.behind for other in inside):
@@ -436,13 +429,10 @@ def _place_of_finding(text: str, match: Match, last: int, inside: Sequence[Match
     place = gloss.removesuffix(")")
     before = text[max(0, match.start - _NEAR) : match.start].rstrip().rpartition(" ")[2]
     sided = not _OTHER_PLACES.isdisjoint([before.lower(), *text[match.end : last].lower().split()])
-    if sided or not _IN_A_PLACE.match(place) or is_joined(text, match.start):
+    if sided or not _IN_A_PLACE.match(place):
         return ""
     for other in inside:
-        said, _, more = other.entry.lay.partition(" (")
-        if other.entry.behind or other.entry.term.kind == "anatomy" or _IN_A_PLACE.match(more):
-            return ""
-        if not stays_apart(place, said):
+        if other.entry.term.kind == "anatomy" or _IN_A_PLACE.match(other.entry.lay.partition(" (")[2]):
             return ""
     return place if landing(place, text, last, len(text)) == last else ""
 
@@ -472,17 +462,6 @@ def _date(surface: str, lay: str) -> Form:
 def _is_few_letters(entry: Entry) -> bool:
     """Whether an entry explains two or three letters that stand for words, one of them or several: "LV", "ROIs"."""
     return entry.stays and in_capitals(entry.term.expert) and len(entry.term.expert) <= _FEW
-
-
-def _stand_for_it(named: Entry, entry: Entry, text: str, start: int, end: int) -> bool:
-    """Whether an entry is letters in brackets behind what they stand for: "subtraction angiography (DSA)", and
-    those have a bracket of their own."""
-    return (
-        " (" in named.lay
-        and in_capitals(entry.term.expert)
-        and text[start - 2 : start] == " ("
-        and text[end : end + 1] == ")"
-    )
 
 
 def _explained(entry: Entry) -> Entry:
@@ -542,5 +521,5 @@ def _says_the_same_anywhere(entry: Entry) -> bool:
 
 def _starts_sentence(text: str, at: int) -> bool:
     before = text[max(0, at - 4) : at].rstrip(" (")
-    begins = (not before and at < 4) or before.endswith((".", "!", "?", ":"))
+    begins = not before or before.endswith((".", "!", "?", ":"))
     return begins or _PANEL.search(text, max(0, at - 4), at) is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from builders.medlaybench_v.words.abbreviations import KEY, METHOD_KEY, resolve, without_key
+from builders.medlaybench_v.words.abbreviations import KEY, resolve, without_key
 
 
 class Part(NamedTuple):
@@ -35,32 +35,24 @@ def unfold_key(text: str) -> list[Part]:
     """
     whole = [Part(0, len(text))]
     stretch = _last_stretch(text)
-    if not (stretch or METHOD_KEY.search(text)) or not _SEPARATOR.search(text, stretch):
+    if not stretch or not _SEPARATOR.search(text, stretch):
         return whole
     body, key = without_key(text)
     if key is None:
         return whole
-    definitions = [a for a in resolve(text) if a.form == KEY and key[0] <= a.short_span[0] and a.long_span[1] <= key[1]]
     places: list[tuple[int, Part]] = []
-    for definition in definitions:
+    for definition in (a for a in resolve(text) if a.form == KEY and key[0] <= a.short_span[0]):
         use = re.search(rf"(?<![\w-]){re.escape(definition.short)}(?![\w-])(?!\s*\()", body)
         # A single letter is found everywhere: "A large mass … A, aorta".
         if use is None or len(definition.short) < 2:
             return whole
         places.append((use.end(), Part(*definition.long_span, definition.short)))
-    if not places or key[1] < len(text.rstrip(" .;,")):
-        return whole
     parts: list[Part] = []
     at = 0
     for place, definition_part in sorted(places):
-        if place > at:
-            parts.append(Part(at, place))
-        parts.append(definition_part)
+        parts += [Part(at, place), definition_part]
         at = place
-    end = len(body.rstrip())
-    if end > at:
-        parts.append(Part(at, end))
-    return parts
+    return [*parts, Part(at, len(body.rstrip()))]
 
 
 def _last_stretch(text: str) -> int:

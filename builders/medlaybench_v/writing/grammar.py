@@ -15,15 +15,9 @@ from builders.medlaybench_v.words.terms import english
 from builders.medlaybench_v.writing.draft import Draft, Piece
 from builders.medlaybench_v.writing.matches import Entry
 from builders.medlaybench_v.writing.seams import (
-    agreeing,
     behind_participle,
-    filled,
-    finite,
-    is_many,
-    of_the_picture,
     says_again,
     with_hole,
-    without_echo,
     without_gap,
     without_patient,
     without_place,
@@ -51,8 +45,6 @@ _PICTURES = frozenset(
 )
 _DETERMINERS = frozenset("the a an".split())
 _DETERMINED_BY = _DETERMINERS | {"this", "that", "its", "his", "her"}
-_HEAD_END = re.compile(r" (?:of|in|on|at|with|from|around|under|between|to|that)\b| \(")
-_PLACES = frozenset("left right upper lower bilateral".split())
 _CUTS = frozenset("view views slice slices section sections cut cuts".split())  # each is a cross-section
 _PLAIN_WORD = re.compile(r"[a-z]{4,}")
 _OFTEN = frozenset("with that from side left right upper lower looking".split())
@@ -74,7 +66,6 @@ _GLUED_SENTENCES = re.compile(
     r"easurement) | (?:cross|front|side|CT|MRI|chest)[ -])|"
     r"[A-Z](?<=\b(?:CT|MR|US)[A-Z])(?=(?:he|here|his|hese) )|[A-Z](?<=\bMRI[A-Z])(?=(?:he|here|his|hese) )"
 )
-_COUNTED_TIME = re.compile(r"\d+ \w+\Z")
 _GLUED_BRACKET = re.compile(r"\((?<=[a-z]{3}\()(?=[a-z]{3})")
 _BRACKET_TWICE = re.compile(r"(\([^()]+\)) \1")
 _JOINED_TWICE = re.compile(
@@ -84,7 +75,6 @@ _REPEATED = re.compile(r"\b(the|a|an|of|in|and|with|is|to|X-ray|bone|scan|[a-z]{
 _ANY_REPEATED = re.compile(r"\b(x-ray|[a-z]++) \1\b")  # in lower case
 _BRACKET = re.compile(r" \(([^()]{4,60})\)")
 _LETTERS_IN_BRACKETS = re.compile(r" \(([A-Z][A-Za-z\d]{1,5})\)")
-_ANOTHER_SCAN = re.compile(r" scan\b")
 # "FLAIR (a kind of MRI picture) MRI slice": the method is named beside the bracket.
 _METHOD_BESIDE = re.compile(
     r"\b(?P<method>MRI|X-ray|ultrasound) (?P<what>picture|machine)\)(?= (?:[\w-]+ ){0,2}(?P=method)\b)"
@@ -105,9 +95,6 @@ def polish(draft: Draft) -> str:
             continue
         if i > 1 and pieces[i - 2].match is not None and texts[i - 1] == " ":
             texts[i - 2] = _without_head_said_again(texts[i - 2], texts[i])
-            if texts[i - 2].endswith(f" {texts[i]})"):
-                texts[i - 1] = texts[i] = ""  # "microscopy (strongly magnified picture)" + "magnified picture"
-                continue
             if texts[i - 2].endswith("-looking") and texts[i].endswith("-looking"):
                 texts[i - 1] = " and "  # "an uneven-looking and brighter-looking mass"
         if texts[i].startswith(_VESSEL_PICTURE) and _VESSEL_BEFORE.search("".join(texts[max(0, i - 3) : i])):
@@ -135,18 +122,15 @@ def _mend_seams(pieces: list[Piece], texts: list[str]) -> None:
         if before.endswith(", ") and _lost_its_adjective(match.entry, said):
             before = without_gap(before)
         if match.entry.term.pos == "phrase":
-            before, said = finite(before, without_patient(before, said))
+            said = without_patient(before, said)
         if match.entry.term.pos != "noun":
             said, behind = behind_participle(before, said, behind) or (said, behind)
         if match.entry.term.pos != "adjective":
             if not match.entry.stays and says_again("".join(texts[max(0, i - 3) : i]), said):
                 said = f"{match.entry.surface.partition(' (')[0]} ({said.partition(' (')[0]})"
-            before, said = with_hole(before, said), of_the_picture("".join(texts[max(0, i - 3) : i]), said)
-            before, behind = agreeing(before, said, behind, is_many(match.entry.surface))
-            said = without_place(
-                filled("".join(texts[max(0, i - 3) : i]), said), behind + "".join(texts[i + 2 : i + 4])
-            )
-        texts[i], behind = without_echo(said, behind)
+            before = with_hole(before, said)
+            said = without_place(said, behind + "".join(texts[i + 2 : i + 4]))
+        texts[i] = said
         if i:
             texts[i - 1] = before
         if i + 1 < len(texts):
@@ -154,10 +138,8 @@ def _mend_seams(pieces: list[Piece], texts: list[str]) -> None:
 
 
 def _lost_its_adjective(entry: Entry, said: str) -> bool:
-    """Whether an adjective that stood there before its noun is said behind it, or in the noun's own plain word."""
-    if entry.behind:
-        return not said.lstrip().startswith(entry.behind)
-    return " " in entry.surface and entry.term.pos == "noun" and " " not in said.partition(" (")[0]
+    """Whether an adjective that stood there before its noun is said in the noun's own plain word."""
+    return not entry.behind and " " in entry.surface and entry.term.pos == "noun" and " " not in said.partition(" (")[0]
 
 
 def _take_back_repeats(pieces: list[Piece], texts: list[str]) -> None:
@@ -167,9 +149,7 @@ def _take_back_repeats(pieces: list[Piece], texts: list[str]) -> None:
         if texts[i + 1] != " " or texts[i].startswith(" "):
             continue  # what stands behind its noun already is not taken back
         first, second = pieces[i].match, pieces[i + 2].match
-        if not (first and second):
-            continue
-        if first.entry.term.pos == "adjective" and "(" not in texts[i]:
+        if first and second and first.entry.term.pos == "adjective" and "(" not in texts[i]:
             said = _said(texts[i])
             if said & _said(texts[i + 2].partition(" (")[0]):
                 surface = first.entry.surface
@@ -211,7 +191,7 @@ def tidy(text: str) -> str:
     text = text.replace("( ", "(").replace("[ ", "[")
     text = _NO_SPACE_AFTER.sub(_and_space, text)
     text = _GLUED.sub(_and_space, text)
-    text = _GLUED_SENTENCES.sub(_parted, text)
+    text = _GLUED_SENTENCES.sub(r". \g<0>", text)
     text = _GLUED_BRACKET.sub(" (", text) if "(" in text else text
     if _ANY_REPEATED.search(text.lower()):
         text = _REPEATED.sub(r"\1", text)
@@ -230,12 +210,6 @@ def tidy(text: str) -> str:
     return text
 
 
-def _parted(found: re.Match[str]) -> str:
-    """The first letter of what is glued to a sentence, or to the time that it counts: "10 MinutesAfter Infusion"."""
-    goes_on = found.string.startswith("After ", found.start()) and _COUNTED_TIME.search(found.string[: found.start()])
-    return f"{' ' if goes_on else '. '}{found[0]}"
-
-
 def _and_space(found: re.Match[str]) -> str:
     """What was found, and a space; a template would be parsed for each caption."""
     return f"{found[0]} "
@@ -250,8 +224,7 @@ def _without_said_twice(text: str) -> str:
         text = _SCAN_SAID_AGAIN.sub(lambda said: said[1] + (", " if said[0].endswith("-") else ""), text)
     for bracket in reversed(list(_BRACKET.finditer(text))) if " (" in text else ():
         if text[: bracket.start()].lower().endswith(bracket[1].lower()):
-            scan = _ANOTHER_SCAN.match(text, bracket.end()) if bracket[1].endswith(" scan") else None
-            text = text[: bracket.start()] + text[scan.end() if scan else bracket.end() :]
+            text = text[: bracket.start()] + text[bracket.end() :]
     return text
 
 
@@ -273,13 +246,8 @@ def _join_before(before: str, inserted: str) -> tuple[str, str]:
     before = _COMMA_BEFORE_NAME.sub(r"\1 ", before) if " " in inserted and before.endswith(", ") else before
     end = _last_stretch(before)
     article = _ARTICLE_AT_END.search(before, end)
-    if article and inserted.startswith("areas of "):  # "a metastases"
-        return before[: article.start()], inserted
     if _MASS.match(inserted) and (some := _ARTICLE_AND_ADJECTIVE.search(before)):
-        kept = before[some.end("article") :].lstrip()
-        if some["article"] == "A" and not kept:
-            inserted = inserted[:1].upper() + inserted[1:]
-        return before[: some.start()] + (kept[:1].upper() + kept[1:] if some["article"] == "A" else kept), inserted
+        return before[: some.start()] + before[some.end("article") :].lstrip(), inserted
     if article:
         right = indefinite(inserted)
         shown = right.capitalize() if article.group(1)[0].isupper() else right
@@ -291,10 +259,6 @@ def _join_before(before: str, inserted: str) -> tuple[str, str]:
     word, parted = last.groups()
     if parted and word.lower() == first.lower():
         return before, rest
-    if parted and len(word) > 3 and word.islower() and word in inserted.lower() and word not in _PLACES:
-        named = _HEAD_END.split(inserted, maxsplit=1)[0].lower().split()
-        if word in named[1:]:
-            return before[: last.start()], inserted  # "a dental" + "wide dental X-ray"
     if first in _DETERMINERS and word.lower() in _DETERMINED_BY:
         return before, rest
     return before, inserted
@@ -309,8 +273,6 @@ def _join_after(inserted: str, after: str, piece: Piece) -> tuple[str, str]:
     """Mend "CT scan" + "scan", "X-ray picture" + "images"."""
     head, _, last = inserted.rpartition(" ")
     first = _FIRST_WORD.match(after)
-    if inserted.endswith("-looking") and after.startswith(" to the "):
-        return inserted, f" than{after[3:]}"  # "hypodense to the liver"
     if first is None or not (head or inserted.endswith(("-view", "-section"))):
         return inserted, after
     following = first.group(1).lower()
@@ -318,8 +280,6 @@ def _join_after(inserted: str, after: str, piece: Piece) -> tuple[str, str]:
         return inserted, after[first.end() :]
     if last.lower() == "cross-section" and following in _CUTS:
         return inserted + ("s" if following.endswith("s") else ""), after[first.end() :]
-    if inserted.endswith("-view") and following in ("view", "views"):
-        return inserted.removesuffix("-view"), after
     if last.lower() in _PICTURES and following in _PICTURES:
         return head, after
     return inserted, after

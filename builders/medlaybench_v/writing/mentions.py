@@ -24,10 +24,9 @@ from builders.medlaybench_v.words.stacks import (
     part_of_name,
 )
 from builders.medlaybench_v.words.terms import Term
-from builders.medlaybench_v.writing.attachment import captured, landing
+from builders.medlaybench_v.writing.attachment import landing
 from builders.medlaybench_v.writing.glosses import unexplainable
 from builders.medlaybench_v.writing.matches import Entry
-from builders.medlaybench_v.writing.neighbours import slashed
 from builders.medlaybench_v.writing.senses import another_sense, composed_of, defined_otherwise, has_other_sense, no_dye
 from builders.medlaybench_v.writing.shared_names import counted_elsewhere, ends_in_part, shares_its_name
 
@@ -52,7 +51,6 @@ _HYPHEN_SUFFIXES = frozenset(
 )
 # A side would lose its place, and half of "extra and intracranial fluid" its head.
 _BEFORE_PLACED = ("left", "right", "bilateral", "sided", "unilateral", " and", " or", "/", "-")
-_HALF_NAMES = ("bowel ", "intestinal ")  # of "small bowel perforation" the first word would be left with the hole
 # Kinds of terms that are a part of a longer name where another noun follows or an eponym stands before them.
 _NAMED_KINDS = frozenset(("anatomy", "finding", "disease", "device", "procedure", "direction", "agent"))
 _HEADS = _NAMED_KINDS | {"modality"}
@@ -75,8 +73,6 @@ _NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
 _BEHIND_BRACKET = re.compile(r" \((?!arrow|star)[a-z]{2,5}\) ([^\W\d_]+)")  # "left anterior descending (LAD) artery"
 _JOINED_ADJECTIVE = re.compile(r" (?:and|or) ([^\W\d_]+) ([^\W\d_]+)")
 _HYPHENATED = re.compile(r"[-‐]([^\W\d_]+)")
-_SAID_TOGETHER = frozenset("lesion lesions area areas left right".split())  # "hazy" + "abnormal area" (`grammar`)
-_ARTICLE = re.compile(r"\b(?:the|an?) \Z", re.IGNORECASE)  # "tenotomy of the subscapular": a noun was meant
 
 
 def form_of(entry: Entry) -> Form:
@@ -171,9 +167,7 @@ def _part_of_name(term: Term) -> PartOfName | None:
 
 
 def _no_view_of_plane(text: str, start: int, end: int, heads: Set[int]) -> bool:
-    # "External oblique" is a muscle.
-    muscle = text[max(0, start - 9) : start].lower().endswith(("internal ", "external ", "superior ", "inferior "))
-    return muscle or not is_view(text, end)
+    return not is_view(text, end)
 
 
 def _no_view(text: str, start: int, end: int, heads: Set[int]) -> bool:
@@ -182,7 +176,7 @@ def _no_view(text: str, start: int, end: int, heads: Set[int]) -> bool:
 
 
 def _no_side(text: str, start: int, end: int, heads: Set[int]) -> bool:
-    return slashed(text, start, end) or not is_side(text, end) or _name_of_adjective(text, start, end, heads)
+    return not is_side(text, end)
 
 
 def _vessel_or_name(text: str, start: int, end: int, heads: Set[int]) -> bool:
@@ -212,7 +206,7 @@ def ends_word(lower: str, end: int) -> bool:
         return suffix is not None and suffix[1] in _HYPHEN_SUFFIXES
     if after in "'’" and lower.startswith("s", end + 1):
         return False  # "the catheter's tip": a bracket or a preposition would take the ending
-    return not (after.isalnum() or after == "_")
+    return not after.isalnum()
 
 
 def cuts_a_fact(facts: Sequence[Fact], start: int, end: int) -> bool:
@@ -230,8 +224,6 @@ def stands_free(term: Term, text: str, start: int, end: int) -> bool:
     before = text[max(0, start - 9) : start].lower()
     if text[end : end + 1] not in (" ", "") or names_a_vessel(text, end):
         return False
-    if term.kind == "time" and before.endswith("ly "):
-        return False  # "recently postoperative"
     return before[-1:] in (" ", "", "(") and not before.endswith(("not ", "non ", "contrast "))
 
 
@@ -242,7 +234,7 @@ def can_stand(behind: str, text: str, start: int, end: int) -> bool:
     last = noun_end(text, end, len(text))
     if last:
         return landing(behind, text, last, len(text)) > 0
-    return stands_alone(text, end) and not _ARTICLE.search(text, max(0, start - _NEAR), start)
+    return stands_alone(text, end)
 
 
 def stands_alone(text: str, end: int) -> bool:
@@ -252,29 +244,21 @@ def stands_alone(text: str, end: int) -> bool:
 
 def fits(entry: Entry, text: str, start: int, end: int, attributive: frozenset[str], places: frozenset[str]) -> bool:
     """Whether the lay phrase can stand between what comes before and what follows."""
-    if entry.surface.startswith(_HALF_NAMES) and text[max(0, start - _NEAR) : start].endswith(("small ", "large ")):
-        return False
     following = _NEXT_WORD.match(text, end) or _BEHIND_BRACKET.match(text, end)
     if entry.only_attributive:
         if following is None:
             return text[end : end + 1] in (",", "/")
         if joined := _JOINED_ADJECTIVE.match(text, end):  # "hepatic and renal cysts", both in plain words
-            return (
-                joined[1] in attributive
-                and joined[2] not in FUNCTION_WORDS
-                and not another_sense(joined[1], text, *joined.span(1))
-            )
+            return joined[1] in attributive
         return following[1] not in FUNCTION_WORDS
     if entry.placed:
         before = text[max(0, start - _NEAR) : start].rstrip()
         if before.endswith(_BEFORE_PLACED) or before.rpartition(" ")[2] in places:
             return False
-    if following is None or (entry.placed and captured(text, end)):
-        return following is None
+    if following is None:
+        return True
     if following[1] in FUNCTION_WORDS:
         return True
     if not entry.guarded:
-        return following[1] in _SAID_TOGETHER or is_no_noun(following[1])
-    if following[1] in NOUNS_IN_ING or (following[1] == "computed" and " (" not in entry.lay):
-        return False
-    return following[1].endswith(("ing", "ed", "ly"))
+        return is_no_noun(following[1])
+    return following[1] not in NOUNS_IN_ING and following[1].endswith(("ing", "ed", "ly"))

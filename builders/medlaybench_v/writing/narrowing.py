@@ -82,9 +82,7 @@ def narrowed(lay: str, text: str, start: int = 0) -> str:
     said where that is not one organ's. `start` is where the phrase stands in for the expert's word."""
     if lay in _WHERE and _MOVES.search(text, max(0, start - _NEARBY), start) is None:
         return _WHERE[lay]
-    if (whither := _WHITHER.search(lay)) and not (
-        _GOES.match(text, start + whither.start() - 1) or _GOES.match(f" {lay}")
-    ):
+    if (whither := _WHITHER.search(lay)) and not _GOES.match(text, start + whither.start() - 1):
         return lay[: whither.start()] + _as_place(whither["end"], whither["and"] or "")
     if " or " not in lay:
         return lay

@@ -104,11 +104,6 @@ def shares_stem(lower: str, start: int) -> bool:
     return _HALF_BEFORE.search(lower, max(0, start - _FAR), start) is not None
 
 
-def slashed(text: str, start: int, end: int) -> bool:
-    """Whether a word is one of two that a slash joins: "anterior/posterior"."""
-    return text[end : end + 1] == "/" or text[max(0, start - 1) : start] == "/"
-
-
 def without_contradiction(lay: str, before: str) -> str:
     """A lay phrase without the word that the modifiers before it contradict."""
     for said, told in deniable(lay):

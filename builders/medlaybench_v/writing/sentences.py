@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from builders.medlaybench_v.words.reads_well import plain_words
 from builders.medlaybench_v.words.stacks import FUNCTION_WORDS, NOUNS_IN_ING
 from builders.medlaybench_v.writing.glosses import inside_brackets
 from builders.medlaybench_v.writing.grammar import indefinite
@@ -44,7 +43,6 @@ _ON_A_PICTURE = re.compile(
     r"(?P<behind>(?:[ ]\([^()]*\))?"
     r"(?:[ ](?:of|at|in|from|after|before|taken|obtained|performed|with|without)[ ][^,:;.]*)?)\Z"
 )
-_MARKER = re.compile(r" \((?:[a-z]+ )?(?:arrow|asterisk|star|arrowhead)s?\)")
 # "A CT blood vessel scan", "MRI T2-weighted side-view image".
 _NAMED_MORE = (
     r"(?:[a-z]+-(?:view|section|weighted|dye)|T[12](?:-weighted|W)?|blood vessel|"
@@ -97,12 +95,7 @@ _DANGLING = re.compile(r"[ ](?:of|in|on|at|with|from|for)\Z")
 # "A scan and", "a scan. A view", "a scan with an arrow": what shows something is not the picture.
 _NO_SUBJECT = re.compile(r"[.;]| (?:and|or)\Z|\bwith (?:[\w-]+ ){0,2}arrow(?:head)?s?\Z")
 _ENDS_AS_PICTURE = re.compile(rf"\b(?:{_HEADS}|slide|section|phase|reconstruction)(?:[ ]\([^()]*\))?\Z")
-_SEVERAL = re.compile(r"\b(?:image|view|section|slice|cut|film|scan)s of\b", re.IGNORECASE)
 _ENDS_IN_PICTURES = re.compile(rf"\b(?:{_HEADS}|cut|recording|reconstruction)s\Z")
-# "A kidney X-ray: white arrowheads showing the stone".
-_SEVERAL_BEHIND_COLON = re.compile(r":.*s(?:[ ]\([^()]*\))?\Z")
-# "X-ray right upper arm bone showing a break".
-_SIDED = re.compile(r"[ ](?:right|left|both)[ ]\w")
 _SHOWS = {
     "showing": "show", "demonstrating": "show", "revealing": "show", "depicting": "show", "illustrating": "show",
     "displaying": "show", "identifying": "show", "visualizing": "show", "visualising": "show", "disclosing": "show",
@@ -133,10 +126,6 @@ _FINITE_BEFORE = re.compile(
     r"\b(?:is|are|was|were|shows?|showed|shown|confirms?|suggests?|reveals?|that|which|who|we|can|may|has|have|had)\b",
     re.IGNORECASE,
 )
-_MAIN_VERB_AFTER = re.compile(
-    r"\A[^,;.()]*\b(?:is|are|was|were) "
-    r"(?:shown|presented|given|provided|used|displayed|illustrated|depicted|demonstrated)\b"
-)
 # Any other verb, told by its object: "characterized a mass".
 _WITH_OBJECT = re.compile(
     r"\b(?!need)\w{3,}ed (?:an?|the|no|multiple|several|many) |"
@@ -145,7 +134,7 @@ _WITH_OBJECT = re.compile(
 )
 _BEFORE_OBJECT = ("ed ", "s the ", "s a")
 _END = re.compile(r"\.(?=\s|\Z)")
-_SHORT, _LONG, _LONG_SUBJECT = 3, 40, 20  # characters; words of what is made a sentence, and of what shows something
+_SHORT, _LONG = 3, 40  # characters; words of what is made a sentence
 _DASH = re.compile(r" [-–—] |–|—")
 # "CT scan of the chest: large mass".
 _COLON = re.compile(r"(?P<of>(?:[ ](?:of|in|at|after|before|on)[ ][^:;.,–—()]{3,60})?)(?::[ ]+|[ ][-–—][ ])")
@@ -160,7 +149,6 @@ _PATIENT = re.compile(
     r"(?:man|woman|male|female|boy|girl|patient|child)(?=,? (?:with|who|on|suffering|presenting|after|before)\b|\Z)",
     re.IGNORECASE,
 )
-_WELL = re.compile(r"\b(?:healthy|normal|volunteer|control|cadaver|participant|subject)", re.IGNORECASE)
 # A thing that a picture shows, with nothing behind it that could be its verb: "Left lung mass in", "Free air due to".
 _FINDINGS = (
     r"mass(?:es)?|tumou?rs?|cancers?|cysts?|lumps?|breaks?|fractures?|dislocations?|clots?|bleeding|swelling|narrowing|"
@@ -200,25 +188,9 @@ _MARKED = re.compile(
 )
 _LETTERS = re.compile(r"(?![A-Z][a-z]+[ -])")  # "CV2ip (the lowest point)", "Cal, calcium"
 _PLAIN = re.compile(r"(?!The |[A-Z]{2,},)[A-Z\d][^:=;]*\Z")  # no key, no label, no list
-# "No free fluid", where nothing else is said of it.
-_NONE = re.compile(
-    r"(?!.*(?:treat|therap|histor|surg|complain|symptom|medic|drug|famil))"
-    r"No (?:(?!(?:of|in|on|at|with|from|or|and|to|for)[ ])[\w-]+[ ]?){1,5}?"
-    r"(?=\Z|[ ](?:(?:of|in|on|at|with|from|or|and|around|near|within)[ ][^,()]*)\Z)"
-)
 _FROM_ELSEWHERE = re.compile(
     r"permission|courtesy|archive|licen[cs]e|publish|copyright|author|journal|found|seen|hospital,|university|[ ]doi|"
     r"\A(?:scale|image[ ]by|photo)",
-    re.IGNORECASE,
-)
-# A later sentence that may tell of something else than the picture.
-_NOT_SEEN = re.compile(
-    r"(?:history|concern|diagnos|surg|biops|treat|courtesy|source|scale|bar|inset|abbreviat|magnif|histolog|stain|patholog|"
-    r"laborat|symptom|complain|differential|panel|label|fig|video|slide|key|author|copyright|photo|permission|legend|yellow|"
-    r"red|green|blue|orange|solid|dashed|dotted|arrow|other|such|since|because|if|when|while|although|however|therefore|"
-    r"some|most|many|more|less|causes?|risk|complic|side effects|typical|patients?|cases?|people|women|men|children|"
-    r"measure|data|value|units?|numbers?|points?|times?|days?|weeks?|months?|years?|results?|conclu|outcomes?|images?|"
-    r"radiation|dose|therapy|drug|medic|follow|recover|discharg|death|aim|goal)",
     re.IGNORECASE,
 )
 # "Obtaining an image is"; "a third" would be a fraction.
@@ -251,7 +223,7 @@ _NOT_AN_OBJECT = re.compile(
     r"to|how|for|of|and|as|both|all)(?![\w-])|\A[^A-Za-z]|\A\w+[:(]",
     re.IGNORECASE,
 )
-# People, places and germs keep their capital; "Pneumocystis carinii" is told by its second word as well.
+# People, places and germs keep their capital.
 _NAMES = frozenset(
     "january february april june july august september october november december "
     "abrikossoff achilles alzheimer aspergillus baker barrett beckwith behcet bochdalek caroli castleman caucasian "
@@ -263,9 +235,6 @@ _NAMES = frozenset(
     "parkinson perthes peyronie pneumocystis pott rathke salmonella salter schatzki scheuermann schmorl "
     "scheimpflug staphylococcus streptococcus sturge taenia tarlov thornwaldt tornwaldt toxoplasma turner valsalva "
     "waldenstrom warthin weber wegener wernicke whipple wilms wilson zenker".split()
-)
-_GERM = re.compile(
-    r"[A-Z][a-z]+ (?:[a-z]+(?:ii|ae|ensis)|coli|repens|immitis|aureus|granulosus|fumigatus|solium|saginata)\b"
 )
 # What speaks of the picture itself, or hides a verb.
 _OF_A_PICTURE = re.compile(
@@ -281,7 +250,6 @@ _DETERMINED = re.compile(
     r"\A(?:the|an?|another|any|this|that|these|those|his|her|its|our|their|each|one|two|three|four|some)(?![\w-])", re.I
 )
 _ONE = re.compile(r"(?:an?|one|each)\b", re.IGNORECASE)  # "An example of the images"
-_SEVERAL_OF_ONE = re.compile(r"\A\w+s of\b")  # "Findings of the X-ray"
 _COUNTS = re.compile(r"[\d/]+ ")  # "8 months postoperative X-ray"
 _PLACED = re.compile(r"(?:in|on|at|from|by|after|before|during|with|for)(?![\w-])", re.IGNORECASE)
 _FOUND = re.compile(
@@ -337,8 +305,6 @@ def _later(sentence: str, before: str) -> str:
     ):
         told = _sentence(sentence)
         return told if told.startswith(("This is ", "These are ", "The patient is ")) else sentence
-    if sentence.startswith("No ") and (none := _NONE.match(sentence)) and not _has_verb(sentence):
-        return f"There {'are' if _MANY.search(none[0]) else 'is'} {_small(sentence)}"
     if "(" not in sentence and _LATER_THING.match(sentence) is None:
         return sentence  # as most are
     outside = _BRACKETS.sub("", sentence)
@@ -347,7 +313,6 @@ def _later(sentence: str, before: str) -> str:
         or sentence.startswith("The ")
         or _LETTERS.match(sentence)
         or _MARKED.search(outside)
-        or _NOT_SEEN.match(sentence)
         or not _is_finding(sentence)
     ):
         return sentence
@@ -356,13 +321,7 @@ def _later(sentence: str, before: str) -> str:
 
 def _it_shows(before: str) -> str:
     """What shows a finding, after the sentence that tells of the picture."""
-    if before.startswith("These are "):
-        return "They show"
-    if before.startswith("This is "):
-        return "It shows"
-    if before.startswith(("The image shows ", "The image also shows ")):
-        return "The image also shows"
-    return "It also shows" if before.startswith(("It shows ", "It also shows ")) else "The image shows"
+    return "It shows" if before.startswith("This is ") else "The image shows"
 
 
 def _sentence(first: str) -> str:
@@ -374,7 +333,7 @@ def _sentence(first: str) -> str:
     picture = _PICTURE.match(first)
     if shown := _shows_something(first, picture):
         return shown
-    if _PATIENT.match(first) and not _has_verb(first) and ":" not in first and not _WELL.search(first):
+    if _PATIENT.match(first) and not _has_verb(first) and ":" not in first:
         subject = "This" if " patient" in first else "The patient"
         return f"{subject} is {first if _DETERMINED.match(first) else f'{indefinite(first)} {_small(first)}'}".replace(
             " An ", " an ", 1
@@ -389,8 +348,7 @@ def _sentence(first: str) -> str:
         article = _article_of(picture)
         if article is not None and _is_finding(found.capitalize() if found[:1].islower() else found):
             name = f"{article}{_small(picture['name']) if article else picture['name']}"
-            many = picture["many"] or _SEVERAL.search(picture["name"])
-            return f"{name}{colon['of']} {'show' if many else 'shows'} {with_article(_small(found))}"
+            return f"{name}{colon['of']} {'show' if picture['many'] else 'shows'} {with_article(_small(found))}"
         return first
     if (
         ":" in first
@@ -403,12 +361,10 @@ def _sentence(first: str) -> str:
         or _PLACED.match(first)
         or first.startswith(("Patient", "Case"))  # "Patient's CT scan", "Case 3 X-ray"
         or _SHOWING.search(first)
-        or _SEVERAL_OF_ONE.search(picture["name"])
-        or " findings" in first
     ):
         return first
     determined = _DETERMINED.match(first)
-    many = not _ONE.match(first) and bool(picture["many"] or _SEVERAL.search(picture["name"]))
+    many = not _ONE.match(first) and picture["many"] is not None
     name = first if determined else _small(first)
     uncounted = picture["name"].endswith(("imaging", "graphy"))
     article = "" if determined or many or uncounted else f"{indefinite(name)} "
@@ -426,32 +382,19 @@ def _titled(first: str) -> str | None:
         return f"{'This is' if title['one'] else 'The image shows'} {name}"
     if not title["one"]:
         return f"The image shows the {name}"
-    return f"These are {name}" if _MANY.search(title[0].removesuffix(" of ")) else f"This is {indefinite(name)} {name}"
+    return f"This is {indefinite(name)} {name}"
 
 
 def _found_on(first: str) -> str | None:
     """A finding that is told before the picture which shows it, as a sentence about the picture; None for others."""
     told = _ON_A_PICTURE.match(first)
-    if (
-        told is None
-        or _is_more_than_a_name(first)
-        or not _is_finding(told["what"])
-        or _TITLE.match(first)
-        or told["what"].endswith("ed")
-    ):
+    if told is None or _is_more_than_a_name(first) or not _is_finding(told["what"]) or told["many"]:
         return None
     picture = told["picture"]
-    many = told["many"] or _SEVERAL.search(f"{picture} of")
     name = picture[:1].upper() + picture[1:]
-    if not (_DETERMINED.match(picture) or many or picture.endswith(("imaging", "graphy"))):
+    if not (_DETERMINED.match(picture) or picture.endswith(("imaging", "graphy"))):
         name = f"{indefinite(picture).capitalize()} {picture}"
-    behind, marker = told["behind"], ""
-    if marked := _MARKER.match(behind):
-        behind, marker = behind[marked.end() :], marked[0]  # "a stone in the urethra on CT (arrow)"
-    what = with_article(_small(told["what"]))
-    if marker and what.endswith(")"):
-        what, marker = what[:-1], f"; {marker[2:]}"
-    return f"{name}{behind} {'show' if many else 'shows'} {what}{marker}"
+    return f"{name}{told['behind']} shows {with_article(_small(told['what']))}"
 
 
 def _is_more_than_a_name(sentence: str) -> bool:
@@ -462,7 +405,6 @@ def _is_more_than_a_name(sentence: str) -> bool:
         or len(sentence.split()) > _LONG
         or _has_verb(sentence)
         or len(_TITLED.findall(sentence)) > 1
-        or _is_name(sentence)
     )
 
 
@@ -500,8 +442,9 @@ def _shows_something(sentence: str, picture: re.Match[str] | None) -> str | None
     """A picture, or another thing, that shows something, as a sentence; None for what is not."""
     which = _WHICH_SHOWS.search(sentence) if " which " in sentence or " that " in sentence else None
     before = sentence[: which.start()] if which else ""
+    # "Two of which show" names its own subject.
     if which and not (before.endswith(" of") or inside_brackets(sentence, which.start()) or _has_verb(before)):
-        sentence = f"{before} showing {sentence[which.end() :]}"  # "two of which show" names its own subject
+        sentence = f"{before} showing {sentence[which.end() :]}"
         picture = _PICTURE.match(sentence)
     shown = _shown(sentence, picture) if picture else None
     if shown is not None:
@@ -512,10 +455,8 @@ def _shows_something(sentence: str, picture: re.Match[str] | None) -> str | None
     before, behind = sentence[: showing.start()], sentence[showing.end() :]
     subject = _BRACKETS.sub("", before).rstrip(", ")
     if (
-        not subject
-        or re.search(r"[:–—]| - ", subject)
+        re.search(r"[:–—]| - ", subject)
         or _NO_SUBJECT.search(subject)
-        or len(subject.split()) > _LONG_SUBJECT
         or _PLACED.match(subject)
         or subject.endswith((" as", " by", " for", " of"))
         or _has_verb(subject)
@@ -525,16 +466,15 @@ def _shows_something(sentence: str, picture: re.Match[str] | None) -> str | None
     named = _SUBJECT_END.split(subject, maxsplit=1)[0]
     many = _MANY.search(named) is not None or " and " in named
     stem = _SHOWS[showing["verb"].lower()]
-    how = f"{showing['how']} " if showing["how"] else ""
-    return f"{before.rstrip(',')} {how}{stem if many else f'{stem}s'} {with_article(behind)}"
+    return f"{before.rstrip(',')} {stem if many else f'{stem}s'} {with_article(behind)}"
 
 
 def _article_of(picture: re.Match[str]) -> str | None:
     """The article that the name of a picture lacks, "" where it takes none; None where that is not clear."""
     name = picture["name"]
-    if picture["many"] or _SEVERAL.search(name) or _DETERMINED.match(name):
+    if picture["many"] or _DETERMINED.match(name):
         return ""
-    if _PLACED.match(name) or _COUNTS.match(name) or name[1:2] == " " or _NOT_ONE.match(name):
+    if _PLACED.match(name) or _COUNTS.match(name) or _NOT_ONE.match(name):
         return None
     return "" if "imaging" in name or name.endswith("graphy") else f"{indefinite(_small(name)).capitalize()} "
 
@@ -543,29 +483,21 @@ def _shown(first: str, picture: re.Match[str]) -> str | None:
     """A picture that shows something, as a sentence; an article where its name has none."""
     name = picture["name"]
     article = _article_of(picture) or ""
-    several = picture["many"] or _SEVERAL.search(name)
     behind = first[picture.end("name") :]
     showing = _SHOWING.search(behind)
     if showing is None or _FINITE_BEFORE.search(behind[: showing.start()]):
         return article + _small(first) if article and _SHOWN_BEHIND.match(behind) else None
     before = _DANGLING.sub("", behind[: showing.start()]).rstrip(",")  # "turned on, showing" has lost no word
-    if before.startswith(":") or _SEVERAL_BEHIND_COLON.search(before):
+    if before.startswith(":") or _NO_SUBJECT.search(before):
         return None
-    if _SIDED.match(before):
-        before = f" of the{before}" if not re.search(rf"\b(?:{_HEADS})\b", before) else before
-    elif before and not _GOES_ON.match(before) and (not _ENDS_AS_PICTURE.search(before) or "imaging" in before):
+    if before and not _GOES_ON.match(before) and not _ENDS_AS_PICTURE.search(before):
         article = ""  # "CT arterial phase shows": what the stack names is not clear
-    if _NO_SUBJECT.search(before) or _WITH_OBJECT.search(before):
-        return None
-    if _MAIN_VERB_AFTER.search(behind[showing.end() :]):
-        return None
     before = before.rstrip(":")
     stem = _SHOWS[showing["verb"].lower()]
     how = f"{showing['how']} " if showing["how"] else ""
-    many = several or (not _GOES_ON.match(before) and _ENDS_IN_PICTURES.search(before))
-    verb_said = stem if many else f"{stem}s"
+    many = picture["many"] or (not _GOES_ON.match(before) and _ENDS_IN_PICTURES.search(before))
     said = with_article(behind[showing.end() :])
-    return f"{article}{_small(name) if article else name}{before} {how}{verb_said} {said}"
+    return f"{article}{_small(name) if article else name}{before} {how}{stem if many else f'{stem}s'} {said}"
 
 
 def with_article(phrase: str, known: tuple[str, ...] = ()) -> str:
@@ -631,20 +563,14 @@ _SEEN_AS = re.compile(
 )
 
 
-_GRADED = re.compile(r" (?:grade|type|class|classification|sign|score|stage|index|criteria)\b")
-
-
 def _small(text: str) -> str:
     """Without the capital of a sentence's start; names such as "CT", "X-ray" and "Charcot" keep theirs."""
     word = text.split(" ", 1)[0]
     keeps = any(letter.isupper() or letter.isdigit() for letter in word[1:]) or word[1:2] == "-" or len(word) == 1
-    keeps = keeps or (
-        _GRADED.match(text, len(word)) is not None and word.lower() not in plain_words()
-    )  # "Dallas grade 0"
     keeps = (keeps and word != "A") or word.endswith(("'s", "’s", "s'", "s’")) or _is_name(text)
     return text if keeps else text[:1].lower() + text[1:]
 
 
 def _is_name(text: str) -> bool:
-    """Whether a sentence begins with a person's, a place's or a germ's name."""
-    return text.split(" ", 1)[0].lower() in _NAMES or _GERM.match(text) is not None
+    """Whether a sentence begins with a person's, a place's or a germ's name that is known."""
+    return text.split(" ", 1)[0].lower() in _NAMES

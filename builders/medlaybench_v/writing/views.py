@@ -60,21 +60,12 @@ _KEPT = (
 )
 
 
-# Where "MR" is no magnetic resonance: a valve that leaks, a muscle of the eye, what the caption says itself.
-_OTHER_MR = re.compile(
-    r"regurg|mitral|leaflet|valv|\becho\b|echocard|doppler|rectus|muscle insertion|\bMR\)?\s?[,:=–(-]\s?(?!magn|"
-    r"nucl)[a-z]",
-    re.IGNORECASE,
-)
 # Letters that stand for "ultrasound" beside a picture or a body part only.
 _US = re.compile(r"\bus\b", re.IGNORECASE)
 _US_PICTURE = re.compile(
     r"\bUS (?:image|view|scan|exam|stud|picture|slice|section)|"
     r"\b(?:[Aa]bdom|[Tt]ransv|[Ll]ong|[Rr]enal|[Bb]reast)\w* US\b"
 )
-_ADVERB = re.compile(r"ly[ ]\Z")
-_LONGEST_ADVERB = 4
-_AMONG_OTHERS = re.compile(r"(?:,? and|,? or|,|/) ?(?!CT|US|PET)[A-Z]{2,}\b")
 _OF_PICTURE = re.compile(r"\b(?:images?|views?|slices?|sections?|cuts?) (?:of|from) (?:the )?\Z", re.IGNORECASE)
 # A name that goes on, in which "scan" would part what belongs together: "MRI brain T2", "CT finding".
 _BARE_NOUN = re.compile(
@@ -84,9 +75,7 @@ _BARE_NOUN = re.compile(
     r"only|here|white|red|arrow\w*|the|an?|\w+ing|\w+ed|\w+ly|\w+ates?|\w+icts?|reveals?|confirms?|suggests?|"
     r"exhibits?|displays?|identif\w+|discloses?|presents?|depicts?)\b)[A-Za-z]\w"
 )
-_TIMED = ("pre", "post", "intra")
 _AFTER_TIME = re.compile(r"(?:hour|day|week|month|year)s?[ ]\Z")
-_MAGNETIC = re.compile(r"magnetic|\bMRI|weighted|\bT[12]|FLAIR|gadolin", re.IGNORECASE)
 
 
 def _any(words: object) -> str:
@@ -94,7 +83,6 @@ def _any(words: object) -> str:
 
 
 _WORDLIKE = re.compile(r"\w")
-_MOST_WORDS = 3
 _METHOD = "|".join(_METHODS)
 # Single words of what stands before a method, or begins its name; "" stands between two spaces.
 _STACK_WORDS = frozenset(" ".join([*_FROM, *_WHEN, *_WITH, *_BODY]).split()) | frozenset(
@@ -129,6 +117,13 @@ _PARTS_OF_METHODS = (
 )  # fmt: skip
 _USG, _CT = _PARTS_OF_METHODS.index("usg"), _PARTS_OF_METHODS.index("ct")
 _METHOD_WORDS = AhoCorasick(_PARTS_OF_METHODS)
+# Where "MR" is no magnetic resonance: a valve that leaks, a muscle of the eye, what the caption says itself.
+_OTHER_MR = re.compile(
+    r"regurg|mitral|leaflet|valv|\becho\b|echocard|doppler|rectus|muscle insertion|\bMR\)?\s?[,:=–(-]\s?(?!magn|"
+    r"nucl)[a-z]",
+    re.IGNORECASE,
+)
+_AMONG_OTHERS = re.compile(r"(?:,? and|,? or|,|/) ?(?!CT|US|PET)[A-Z]{2,}\b")
 # What follows makes another name of it: "CT angiography", "MRI scanner", "CT number", "ultrasound probe".
 _NO_METHOD = re.compile(
     r"angio|veno(?:gra)|arthro|uro(?:gra)|enter|cholangio|fluoro|guid|scanner|machine|unit|cent(?:er|re)|"
@@ -162,10 +157,8 @@ def pictures(text: str, lower: str = "") -> Iterator[Picture]:
             continue  # "two weeks post-treatment CT"
         if surface == "MR" and _AMONG_OTHERS.match(text, end):
             continue  # a muscle of the eye among others: "the MR and LR"
-        if surface == "MR" and _OTHER_MR.search(text) and not _MAGNETIC.search(text):
+        if surface == "MR" and _OTHER_MR.search(text):
             continue
-        if _ADVERB.search(text, max(0, start - _LONGEST_ADVERB), start) and surface.lower().startswith(_TIMED):
-            continue  # "recently postoperative X-ray"
         name = _with_hyphens(surface)
         lay, tail = _in_plain_words(name)
         if tail and landing(tail, text, end, len(text)) == 0:  # "X-ray after surgery with a plate"
@@ -255,12 +248,12 @@ def _in_plain_words(surface: str, in_front: bool = False) -> tuple[str, str]:
             return "", ""
         front[kind] = [f"{front[kind][0]} and {said}"] if joined else [*front[kind], said]
         joined, last_kind = False, kind
-    if joined or len(front["with"]) + len(front["when"]) > _MOST_WORDS:
+    if joined:
         return "", ""
     front["kept"] = [word.lower() if word.istitle() and word.isalpha() else word for word in front["kept"]]
     plural = method[0].lower().endswith(("graphs", "grams", "rays"))
     if picture in ("view", "views") and any(said.endswith("-view") for said in front["from"]):
-        picture, plural = "", plural or picture == "views"  # "MRI sagittal view"
+        picture = ""  # "MRI sagittal view"
     name = _name(alone, before, picture, plural)
     front = {kind: list(dict.fromkeys(said)) for kind, said in front.items()}
     body = front["body"]  # "dental" beside "wide dental" says nothing
@@ -277,7 +270,7 @@ def _in_plain_words(surface: str, in_front: bool = False) -> tuple[str, str]:
 def _method_of(words: str) -> tuple[re.Match[str] | None, str, str]:
     for pattern, alone, before in _METHOD_AT_END:
         method = pattern.search(words)
-        if method and (method.start() == 0 or words[method.start() - 1] == " "):
+        if method:
             return method, alone, before
     return None, "", ""
 

@@ -21,10 +21,8 @@ IN_BRACKETS = [
     ("The left anterior descending artery (LAD) is occluded.", "LAD", "left anterior descending"),
     ("Magnetic resonance imaging (MRI; arrow) of the knee.", "MRI", "Magnetic resonance imaging"),
     ("Two regions of interest (ROIs) are drawn.", "ROIs", "regions of interest"),
-    ("Three-dimensional (3D) reconstruction.", "3D", "Three-dimensional"),
     ("Axial fluid attenuated inversion recovery (FLAIR) image.", "FLAIR", "fluid attenuated inversion recovery"),
     ("The underlying common carotid artery [CCA] is patent.", "CCA", "common carotid artery"),
-    ("Enlarged aorta (Ao) in systole.", "Ao", "aorta"),
 ]
 
 

@@ -16,19 +16,16 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         ("Contrast-enhanced CT of the neck shows a stone.", "CT scan of the neck with contrast dye shows"),
         ("Bilateral scarring of the cortex.", "scarring of the cortex on both sides"),
         ("Enhancement of the nerve on the left.", "brightening of the nerve with contrast dye on"),
-        ("Posttreatment CT with contrast of the neck.", "CT scan with contrast dye of the neck after treatment"),
         ("CECT of same patient as in Figure 1.", "contrast dye of same patient as in Figure"),
         # Where "surgery" would take what follows, the time stands in front.
         ("Postoperative X-ray with a plate.", "post-surgery X-ray with a plate"),
         ("Preoperative X-ray of the leg with a plate.", "pre-surgery X-ray of the leg with a plate"),
-        ("Postoperative films of the chest, neck and leg.", "post-surgery films of the chest, neck and leg"),
         # What follows would be read of what the phrase ends in.
         ("Enhancing mass with a drain in place.", "dye-brightened mass with a drain"),
         ("Enhancing mass compressing the heart.", "dye-brightened mass compressing"),
         ("Enhancing mass in the neck.", "mass that brightens with contrast dye in the neck"),
         ("Calcified mass of the neck.", "calcified mass (with calcium build-up) of the neck"),
         ("Paraspinal mass containing fat.", "paraspinal mass (beside the spine) containing fat"),
-        ("Retroperitoneal abscess arising from the bowel.", "retroperitoneal"),
         # A layer is a part of what follows.
         ("Subcutaneous air of the neck.", "subcutaneous air (under the skin) of the neck"),
         ("Transthoracic image of a hole.", "transthoracic (through the chest) image of a hole"),
@@ -43,7 +40,6 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         ("An aortic right ventricular fistula is seen.", "aortic right ventricular abnormal passage (of"),
         ("Superior mesenteric artery occlusion is seen.", "artery (of the bowel) blockage"),
         # An adverb before it stays with the time.
-        ("Recently postoperative X-ray.", "recently postoperative X-ray"),
         ("Immediately postoperative X-ray.", "X-ray just after surgery"),
         ("Saggital view of the neck.", "side view of the neck"),
         ("CT abdomen image.", "belly CT image"),
@@ -58,8 +54,6 @@ def test_a_phrase_lands_where_nothing_takes_it(caption: str, said: str) -> None:
     [
         (" of the right arm shows", " of the right arm"),
         (" of the chest and neck.", " of the chest and neck"),
-        (" of chest, neck and arm", ""),
-        (" of the neckThe patient", ""),
         (" of a patient walking", ""),
         (" in the arm", ""),
     ],

@@ -20,7 +20,6 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         ("Infarction of the thalamus is seen.", "infarction (tissue death from lost blood supply) of the", "supply of"),
         # A place that the word before it contradicts.
         ("Cyst in the upper mandible.", "the upper mandible.", "lower jaw"),
-        ("Atrophy of the bilateral cerebral hemisphere.", "cerebral hemisphere", "half of"),
         ("A septic aorta.", "septic aorta (body's main artery)", "septic body"),
         # A direction is one side of a thing, or part of a name.
         ("The posterior wall of the bladder.", "rear wall", "posterior"),
@@ -42,20 +41,16 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         ("An axial image of CT shows a stone.", "image of CT shows", "of CT scan"),
         # A prefix written apart, a name of several words, a word that is no evidence for itself.
         ("Non calcified plaques are seen.", "calcified", "with calcium"),
-        ("Image of the internal intercostal plane block.", "internal intercostal plane block", "block between"),
         ("MRI of the brain shows an intraventricular lesion.", "brain", "heart"),
         # A side belongs to the place that is named, a verb to who does it, letters of a house to its name.
         ("A right femoral neck fracture is seen.", "right femoral neck fracture (of", "right fracture"),
         ("We administered a drug.", "We administered", "given"),
         ("X-ray on admission to the hospital.", "on admission to", "arrival"),
-        ("Courtesy of the Department of Bronchoscopy.", "Department of Bronchoscopy", "scope"),
         ("Tumor of the external oblique, internal oblique and psoas.", "internal oblique", "angled"),
         ("Multi lobulated cyst.", "lobulated", "lumpy"),
         ("MRI of the eye: areas of the MR and LR near the globe.", "MR and LR", "the MRI"),
-        ("Fluid from the foramen of Monro.", "foramen of Monro", "opening"),
         ("CT of the transverse and sigmoid sinus.", "transverse and sigmoid", "crosswise"),
         ("A valgus osteotomy is seen.", "valgus bone-cutting surgery", "bent"),
-        ("Defined by the Scoliosis Research Society.", "Scoliosis Research Society", "curve"),
         # Behind letters a bracket would be read as what they stand for.
         ("Advanced subglottic SCC is seen.", "subglottic SCC is", "(below"),
         # No bracket parts a word from a noun that has one of its own.

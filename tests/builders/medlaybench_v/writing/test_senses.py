@@ -197,7 +197,6 @@ def test_capitals_are_a_method_where_the_caption_tells_nothing_else_of_them() ->
         ("Thick cortical bone hypertrophy of the tibia.", "cortical bone hypertrophy", "enlarge"),
         ("A true umbilical knot.", "umbilical knot", "navel"),
         ("A ruptured biceps tendon.", "ruptured", "burst"),
-        ("Tenotomy of the subscapular.", "of the subscapular.", "under the shoulder"),
         ("A calcified cul-de-sac of the duct.", "cul-de-sac", "belly"),
         ("Echo of a subpulmonary defect beside the aorta.", "subpulmonary", "lung"),
         ("A polyp in the vestibule of the nose.", "vestibule", "ear"),
@@ -260,13 +259,10 @@ def test_the_usual_sense_is_said(caption: str, said: str) -> None:
     ("caption", "said"),
     [
         # What the sentence says of contrast it says once.
-        ("Post-contrast enhancement of the nerve.", "The image shows brightening of the nerve after contrast dye."),
         ("Contrast CT. There is enhancement.", "This is a contrast CT scan. There is brightening with contrast dye."),
-        ("A ground glass opacity lesion is seen.", "A hazy abnormal area is seen."),
         ("CT scanning was done.", "CT scanning was done."),
         ("CT showing a massive pneumopericardium.", "A CT scan shows massive air around the heart."),
         ("A pneumothorax is seen.", "An air pocket around the lung is seen."),
-        ("X-ray right humerus showing a cyst.", "An X-ray of the right upper arm bone shows a cyst."),
         ("CT arterial phase showing a cyst.", "A CT arterial phase (dye in the arteries) shows a cyst."),
         ("MR angiography showing a cyst.", "MRI blood vessel imaging shows a cyst."),
         ("MRI T2 cuts showing two masses.", "MRI T2 cuts show two masses."),
@@ -534,7 +530,6 @@ def test_every_entry_of_the_list_passes_its_own_gate() -> None:
         ("Resolution of previously occluded portal vein.", "resolution of previously blocked"),
         ("A chest X-ray with enlargement of cardia.", "enlargement of cardia."),
         ("Arterial and venous phases of a tangle.", "arterial and venous phases"),
-        ("MRI of case 2 showing slices is illustrated in Figure 3.", "showing slices is illustrated"),
         ("Patients with radiologically isolated syndrome.", "radiologically isolated"),
     ],
 )
@@ -554,7 +549,6 @@ def test_a_view_of_a_flat_picture_is_no_cross_section() -> None:
         ("MRA of the neck showed a narrow artery.", "MRA (MRI of blood vessels)"),
         ("A fracture of the anterior superior iliac spine.", "anterior superior iliac spine."),
         ("X-ray showing the root canal obturation.", "shows the root canal filling"),
-        ("Intravenous urography: white arrowheads showing the stones.", "arrowheads showing"),
         ("CT scan of the chest: sagittal scan showing a stone.", "scan shows"),
         ("Left ventriculography showed a hole.", "Left ventriculography (imaging of the heart chamber with dye)"),
         ("Radiological image of the shoulder.", "This is a medical image of the shoulder."),
@@ -627,8 +621,6 @@ def test_bands_and_tips_are_explained(caption: str, said: str) -> None:
             "with arrow showing",
             "arrow shows",
         ),
-        ("There were small bilateral pleural effusions.", "There was a small amount of fluid", "were"),
-        ("Large bilateral pleural effusions are seen.", "large amount of fluid around both lungs is seen", "are seen"),
         ("A small left pleural effusion.", "small fluid build-up", "amount"),
         (
             "The central venous catheter in the left jugular vein.",
