@@ -136,7 +136,7 @@ def _kept(text: str, match: Match, last: Match | None) -> Match | None:
     words = {part for part in said.lower().split() if len(part) >= _LONG}
     new = {part for part in words if part not in entry.surface}
     says_again = new != words and len(new) < _LEAST
-    if entry.surface in _KNOWN or says_again:
+    if entry.surface in _KNOWN or says_again or (contradicted and said.startswith("half")):
         return None
     explained = _HEAD_AGAIN.sub(r"\g<head> (", f"{entry.surface} ({said})")
     return match._replace(entry=replace(entry, lay=explained, guarded=False, tail=""))

@@ -51,6 +51,7 @@ _HYPHEN_SUFFIXES = frozenset(
 )
 # A side would lose its place, and half of "extra and intracranial fluid" its head.
 _BEFORE_PLACED = ("left", "right", "bilateral", "sided", "unilateral", " and", " or", "/", "-")
+_HALF_NAMES = ("bowel ", "intestinal ")  # of "small bowel perforation" the first word would be left with the hole
 # Kinds of terms that are a part of a longer name where another noun follows or an eponym stands before them.
 _NAMED_KINDS = frozenset(("anatomy", "finding", "disease", "device", "procedure", "direction", "agent"))
 _HEADS = _NAMED_KINDS | {"modality"}
@@ -244,6 +245,8 @@ def stands_alone(text: str, end: int) -> bool:
 
 def fits(entry: Entry, text: str, start: int, end: int, attributive: frozenset[str], places: frozenset[str]) -> bool:
     """Whether the lay phrase can stand between what comes before and what follows."""
+    if entry.surface.startswith(_HALF_NAMES) and text[max(0, start - _NEAR) : start].endswith(("small ", "large ")):
+        return False
     following = _NEXT_WORD.match(text, end) or _BEHIND_BRACKET.match(text, end)
     if entry.only_attributive:
         if following is None:

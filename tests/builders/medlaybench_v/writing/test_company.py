@@ -20,6 +20,7 @@ from tests.builders.medlaybench_v.writing.test_senses import lay
         ("Infarction of the thalamus is seen.", "infarction (tissue death from lost blood supply) of the", "supply of"),
         # A place that the word before it contradicts.
         ("Cyst in the upper mandible.", "the upper mandible.", "lower jaw"),
+        ("Atrophy of the bilateral cerebral hemisphere.", "cerebral hemisphere", "half of"),
         ("A septic aorta.", "septic aorta (body's main artery)", "septic body"),
         # A direction is one side of a thing, or part of a name.
         ("The posterior wall of the bladder.", "rear wall", "posterior"),
