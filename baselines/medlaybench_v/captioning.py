@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,12 +61,17 @@ CHECKPOINTS = {
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A row of a split: `image` is the bytes of a PNG or JPEG file, `references` its caption in each register."""
+    """A row of a split: `references` is its caption in each register; `row` reads the row again."""
 
     image_id: str
-    image: bytes
     references: Mapping[str, str]
     article: str | None
+    row: Callable[[], Mapping[str, Any]] = field(repr=False, compare=False)
+
+    @property
+    def image(self) -> bytes:
+        """The bytes of a PNG or JPEG file, made clean each time: all images of a split may not fit into memory."""
+        return clean_bytes(cell_bytes(self.row().get("image"), self.image_id), name=self.image_id)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +124,8 @@ def read_pairs(
     """The first `n` rows of one split by image_id, or `n` drawn by a seed; all of them if there are fewer.
 
     Rows have image_id, split, both captions and an image: the bytes or path of a file, or the mapping that `datasets`
-    gives without decoding (a Dataset is read that way here). Images are made clean (loaders.files.images), and all are
-    held in memory. `data` says what the rows are; without it the record holds a digest of the chosen ones.
+    gives without decoding (a Dataset is read that way here). Images are made clean (loaders.files.images), one by one.
+    `data` says what the rows are; without it the record holds a digest of the chosen ones.
 
     Raises InputError, which names the row, for a row without image, caption or id, an image that cannot be used, an id
     twice; and for rows of several splits or fewer than two.
@@ -128,20 +133,20 @@ def read_pairs(
     if n < 2:
         raise InputError("n", found=str(n), expected="at least 2: one pair has no interval")
     chosen = _choose(rows, n, sample_seed)
-    splits = sorted({str(row.get("split")) for row in chosen})
-    if len(splits) > 1:
-        raise InputError("rows", found=f"rows of {', '.join(splits)}", expected="one split")
     if len(chosen) < 2:
         raise InputError("rows", found="1 row" if chosen else "no row", expected="at least 2: one pair has no interval")
-    digest = ContentDigest()
-    pairs = []
-    for row in chosen:
+    digest, pairs, found = ContentDigest(), [], set()
+    for read in chosen:
+        row = read()
         name, article = str(row["image_id"]), row.get("article_id")
         references = {register: read_caption(row, column, name) for register, column in REGISTERS.items()}
-        image = clean_bytes(cell_bytes(row.get("image"), name), name=name)[0]
-        pairs.append(Pair(name, image, references, str(article) if article else None))
-        digest.update({"image_id": name, **references, "image": hashlib.sha256(image).hexdigest()})
-    return Pairs(tuple(pairs), data or DataUsed("medlaybench-v", splits[0], None, digest.hexdigest()), sample_seed)
+        pairs.append(Pair(name, references, str(article) if article else None, read))
+        digest.update({"image_id": name, **references, "image": hashlib.sha256(pairs[-1].image).hexdigest()})
+        found.add(str(row.get("split")))
+    split, *others = sorted(found)
+    if others:
+        raise InputError("rows", found=f"rows of {', '.join([split, *others])}", expected="one split")
+    return Pairs(tuple(pairs), data or DataUsed("medlaybench-v", split, None, digest.hexdigest()), sample_seed)
 
 
 def read_prompts(folder: Path | None = None) -> Prompts:
@@ -163,8 +168,10 @@ def captioning_game(prompts: Prompts, *, max_tokens: int = MAX_TOKENS) -> Game[P
     decoding: Decoding = {"temperature": 0, "max_tokens": max_tokens}
 
     async def play(pair: Pair, ask: Ask) -> Captions:
+        image = pair.image
+
         async def caption(register: str) -> Caption:
-            answer = await ask(ROLE, [Message("user", texts[register], (pair.image,))], **decoding)
+            answer = await ask(ROLE, [Message("user", texts[register], (image,))], **decoding)
             return Caption(register, answer.text.strip(), answer.stop)
 
         return Captions(pair.image_id, (await caption("Expert"), await caption("Layman")))
@@ -319,7 +326,8 @@ def _by_register(said: Sequence[Captions]) -> dict[str, list[Caption]]:
 
 def _choose(
     rows: datasets.Dataset | Iterable[Mapping[str, Any]], n: int, sample_seed: int | None
-) -> list[Mapping[str, Any]]:
+) -> list[Callable[[], Mapping[str, Any]]]:
+    """The chosen rows, each to be read on demand."""
     import datasets
 
     if isinstance(rows, datasets.Dataset):
@@ -338,7 +346,7 @@ def _choose(
     order = sorted(places)
     if sample_seed is not None:
         order = sorted(random.Random(sample_seed).sample(order, min(n, len(order))))
-    return [rows[places[image_id]] for image_id in order[:n]]
+    return [partial(rows.__getitem__, places[image_id]) for image_id in order[:n]]
 
 
 # --- Scores -----------------------------------------------------------------------------------------------------------

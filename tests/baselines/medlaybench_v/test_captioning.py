@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import io
+import tracemalloc
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -60,6 +62,12 @@ def rows(count: int, **changes: Any) -> list[dict[str, Any]]:
         for number in range(count)
     ]
     return made[::-1]
+
+
+def png_of(picture: PIL.Image.Image) -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG")
+    return buffer.getvalue()
 
 
 def captions(expert: Sequence[Caption | str], layman: Sequence[Caption | str]) -> list[Captions]:
@@ -137,6 +145,21 @@ def test_a_dataset_gives_the_bytes_of_its_images_and_the_same_record_as_rows() -
     )
     loaded = datasets.Dataset.from_list(rows(4), features=features)
     assert read_pairs(loaded, n=3) == read_pairs(rows(4), n=3)
+
+
+def test_images_are_read_one_by_one() -> None:
+    noise = np.random.default_rng(0).integers(0, 256, (20, 160, 160, 3), np.uint8)
+    features = datasets.Features({name: datasets.Value("string") for name in rows(1)[0]} | {"image": datasets.Image()})
+    pictures = [png_of(PIL.Image.fromarray(one)) for one in noise]
+    made = [row | {"image": {"bytes": data}} for row, data in zip(rows(20), pictures, strict=True)]
+    loaded = datasets.Dataset.from_list(made, features=features)
+    tracemalloc.start()
+    try:
+        pairs = read_pairs(loaded)
+        assert tracemalloc.get_traced_memory()[1] < sum(map(len, pictures)) / 2
+    finally:
+        tracemalloc.stop()
+    assert [pair.image for pair in pairs.rows] == pictures[::-1]
 
 
 def test_images_lose_their_metadata_and_become_what_chat_models_take(tmp_path: Path) -> None:
