@@ -302,9 +302,9 @@ def test_answers_of_format_1_are_found_wherever_the_server_is_now(tmp_path: Path
 def test_processes_bring_a_store_over_together(path: Path) -> None:
     path.parent.mkdir()
     shutil.copy(BEFORE / "answers.sqlite", path)
-    children = [child(path, who, 20) for who in "abc"]
+    children = [child(path, who, 20) for who in "ab"]
     told = [process.communicate(timeout=1200)[0].splitlines() for process in children]
-    assert [process.returncode for process in children] == [0, 0, 0]
+    assert [process.returncode for process in children] == [0, 0]
     assert all(sorted(lines) == sorted(told[0]) for lines in told)
     with AnswerStore(path) as store:
         assert put(store, Paid()) == "Hello at http://localhost:8000/v1"
@@ -375,12 +375,12 @@ def stored(path: Path) -> set[str]:
 
 def test_processes_share_a_store(path: Path) -> None:
     # They start together on a store that is not there yet; each must print what the first of them stored.
-    children = [child(path, who, 60, pause=0.001) for who in "abcd"]
+    children = [child(path, who, 40, pause=0.001) for who in "abc"]
     told = [process.communicate(timeout=1200)[0].splitlines() for process in children]
-    assert [process.returncode for process in children] == [0, 0, 0, 0]
+    assert [process.returncode for process in children] == [0, 0, 0]
     assert all(sorted(lines) == sorted(told[0]) for lines in told)
     assert stored(path) == set(told[0])
-    assert len(told[0]) == 60
+    assert len(told[0]) == 40
 
 
 def test_kill_minus_nine_loses_no_returned_answer(path: Path) -> None:
@@ -649,16 +649,17 @@ def test_order_limit_and_progress() -> None:
 def test_the_first_error_ends_it_and_keeps_what_was_stored(path: Path) -> None:
     started: list[int] = []
     cancelled: list[int] = []
-    model = Paid()
+    model, waits = Paid(), asyncio.Event()
     with AnswerStore(path) as store:
 
         async def work(number: int) -> None:
             started.append(number)
             if number == 3:
-                await asyncio.sleep(0.05)
+                await waits.wait()
                 raise ModelError("paid/one", found="is down")
             await store.ask(model, [Message("user", str(number))], temperature=0, max_tokens=50)
             if number == 5:
+                waits.set()
                 try:
                     await asyncio.sleep(60)
                 except asyncio.CancelledError:

@@ -63,6 +63,8 @@ def calm() -> Calm:
 @pytest.fixture
 def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
     pytest.importorskip("inspect_ai", reason="the dialogue extra is not installed")
+    # Beside each failed request inspect_ai keeps its traceback in colours, which takes most of the time of these tests.
+    monkeypatch.setattr("inspect_ai.model._model.format_traceback", lambda *_: ("", ""), raising=False)
     if getattr(request, "param", "directly") == "by inspect_ai":
         monkeypatch.setattr(chat, "PROVIDERS", ())
     with ChatServer("A pocket of pus.") as server:

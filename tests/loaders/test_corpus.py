@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
 import pickle
 import re
@@ -19,19 +18,20 @@ import pyarrow.parquet as pq
 import pytest
 from huggingface_hub import HfApi, constants
 from huggingface_hub.errors import RepositoryNotFoundError
-from PIL import Image
 
 from loaders import medlaybench_v
 from loaders.corpus import Corpus, corpus, is_path, load
 from loaders.errors import BedsideError, HubError, InputError, ReleaseError
 from loaders.hub import hub_error
-from loaders.manifest import ContentDigest, ExclusionFacts, FileFacts, Manifest, SplitFacts, content_digest, file_digest
+from loaders.manifest import FileFacts, Manifest, SplitFacts, content_digest, file_digest
 from loaders.medlaybench_v import CORPUS, from_official
 from loaders.registry import corpora
 from loaders.schema import Migration
+from tests.parts.caption_release import make_release, png, row
 from tests.parts.faulty_hub import FaultyHub
 from tests.parts.http_client import httpx
 from tests.parts.hub_here import at_hub, own_caches, put
+from tests.parts.processes import printed
 
 REPO = "org/medlaybench-v"
 OFFICIAL = "hanjang/MedLayBench-V"
@@ -47,70 +47,6 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Any:
     with FaultyHub() as loopback:
         at_hub(loopback, monkeypatch)
         yield loopback
-
-
-def png(shade: int) -> dict[str, Any]:
-    buffer = io.BytesIO()
-    Image.new("L", (4, 4), shade).save(buffer, "PNG")
-    return {"bytes": buffer.getvalue(), "path": None}
-
-
-def row(number: int, split: str, lay: str = "A CT scan of the chest.") -> dict[str, Any]:
-    official = {"cuis": ["C0040405"], "expert_caption": "Chest CT.", "layman_caption": lay, "image": png(number)}
-    made = from_official(official, split=split, position=number)
-    span = {"surface": "Chest", "start": 0, "end": 5, "cui": None, "lay": "chest", "source": "bedside-cc0"}
-    return {
-        **made,
-        "image": official["image"],
-        "concepts": [span],
-        "draft": lay,
-        "status": "accepted",
-        "refiner": "rules",
-    }
-
-
-def make_release(
-    folder: Path,
-    content: dict[str, list[dict[str, Any]]],
-    *,
-    features: datasets.Features = CORPUS.features,
-    stated: Any = None,
-    **changes: Any,
-) -> Path:
-    """A release folder as a build leaves it, without a build."""
-    facts: dict[str, SplitFacts] = {}
-    (folder / "data").mkdir(parents=True)
-    for split, rows in content.items():
-        made = datasets.Dataset.from_list(rows, features=features)
-        made.to_parquet(folder / "data" / f"{split}-00000-of-00001.parquet")
-        digest = ContentDigest()
-        for one in rows:
-            digest.update(one)
-        facts[split] = SplitFacts(rows=len(rows), num_bytes=made.data.nbytes, content_digest=digest.hexdigest())
-    (folder / "README.md").write_text("---\nlicense: other\n---\n")
-    files = {
-        path.relative_to(folder).as_posix(): FileFacts(sha256=file_digest(path), size=path.stat().st_size)
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-    none = ExclusionFacts(rows=0, content_digest=ContentDigest().hexdigest())
-    known = {
-        "corpus": "medlaybench-v",
-        "key": "image_id",
-        "features": stated or features._to_yaml_list(),
-        "sources": [],
-        "settings": {},
-        "prompts": {},
-        "versions": {},
-        "stages": [],
-        "splits": facts,
-        "content_digest": content_digest({split: fact.content_digest for split, fact in facts.items()}),
-        "statistics": None,
-        "exclusions": none,
-        "files": files,
-    }
-    Manifest(**(known | changes)).write(folder)
-    return folder
 
 
 @pytest.fixture
@@ -411,6 +347,16 @@ def test_workers_get_what_is_known_about_a_corpus(name: str) -> None:
     assert there == known and there.columns == known.columns and there.features == known.features
 
 
+def test_a_process_that_gets_the_rows_by_pickle_reads_them(tmp_path: Path) -> None:
+    """As workers of torch do that are spawned."""
+    made = make_release(tmp_path / "made", {"test": [row(number, "test") for number in range(4)]})
+    rows = load("medlaybench-v", "test", source=made)
+    (tmp_path / "rows").write_bytes(pickle.dumps(rows))
+    code = "import pathlib, pickle, sys; print(pickle.loads(pathlib.Path(sys.argv[1]).read_bytes())['image_id'][:])"
+    assert printed("-c", code, tmp_path / "rows") == f"{rows['image_id'][:]}\n"
+
+
+@pytest.mark.long
 def test_worker_processes_of_torch_read_the_rows(tmp_path: Path) -> None:
     """Spawned ones, as on macOS and Windows: they get everything by pickle."""
     data = pytest.importorskip("torch.utils.data", reason="needs torch")

@@ -39,7 +39,9 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def server() -> Iterator[ChatServer]:
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    # Beside each failed request inspect_ai keeps its traceback in colours, which takes most of the time of these tests.
+    monkeypatch.setattr("inspect_ai.model._model.format_traceback", lambda *_: ("", ""), raising=False)
     with ChatServer("A pocket of pus.") as server:
         yield server
 

@@ -222,8 +222,21 @@ def test_the_two_readings_of_pmc_clip(hub: Path) -> None:
     assert training.key != quick.key
 
 
+def test_files_are_found_by_the_environment_alone(hub: Path) -> None:
+    """HF_HUB_OFFLINE and HF_HUB_CACHE in a new process, without the seconds that it takes to import torch."""
+    code = (
+        "from loaders.models.encoders_hub import Repository\n"
+        f"there = Repository('PubMedCLIP', {PUBMED_CLIP!r}, None)\n"
+        "print(there.file('pytorch_model.bin'), there.folder(['config.json']), sep='\\n')\n"
+    )
+    folder = repository(hub, PUBMED_CLIP)
+    said = printed("-c", code, HF_HUB_OFFLINE="1", HF_HUB_CACHE=str(hub))
+    assert said.split() == [str(folder / "pytorch_model.bin"), str(folder)]
+
+
+@pytest.mark.long
 def test_the_environment_alone_is_enough(hub: Path) -> None:
-    """HF_HUB_OFFLINE and HF_HUB_CACHE in a new process: the same keys as here, where they were set from inside."""
+    """Whole encoders by it: the same keys as here, where it was set from inside."""
     code = (
         "from loaders.models.encoders import open_encoder\n"
         "for name in ('PubMedCLIP', 'BiomedCLIP', 'random:tiny'):\n"
@@ -468,7 +481,7 @@ def test_a_missing_package_names_the_extra(
     assert "[models]" in caught.value.do
 
 
-def test_random_weights_come_from_the_seed_alone(offline: None) -> None:
+def test_random_weights_come_from_the_seed_alone(hub: Path) -> None:
     import torch
 
     torch.manual_seed(11)
@@ -479,8 +492,8 @@ def test_random_weights_come_from_the_seed_alone(offline: None) -> None:
     assert first.key == again.key != other.key
     np.testing.assert_array_equal(first.encode_images(pictures(3)), again.encode_images(pictures(3)))
     assert np.abs(first.encode_images(pictures(3)) - other.encode_images(pictures(3))).max() > 0.01
-    larger = open_encoder("random:RN50@1")
-    assert (larger.dim, larger.stand_in) == (1024, True)
+    other = open_encoder("random:ViT-B-32@1")
+    assert (other.dim, other.stand_in) == (24, True)
 
 
 def test_grey_pictures_are_their_rgb_and_others_are_refused(hub: Path) -> None:

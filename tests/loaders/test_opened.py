@@ -13,15 +13,24 @@ from loaders.errors import BedsideError, InputError
 from loaders.manifest import Manifest, content_digest
 from loaders.medlaybench_v import CORPUS
 from loaders.opened import open_data
+from tests.parts.caption_release import make_release, row
 from tests.parts.faulty_hub import FaultyHub
 from tests.parts.hub_here import at_hub, own_caches, put
+
+
+@pytest.fixture(scope="module")
+def captions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small release of sample data; nobody changes it."""
+    content = {split: [row(n, split) for n in range(2)] for split in ("train", "test")}
+    folder = tmp_path_factory.mktemp("captions") / "release"
+    return make_release(folder, content, stand_in="sample data", settings={"refiner": "rules"})
 
 
 def test_a_folder_says_what_it_is(captions: Path) -> None:
     opened = open_data(str(captions))
     manifest = Manifest.read(captions)
     assert opened.content_digest == content_digest({n: s.content_digest for n, s in manifest.splits.items()})
-    assert (opened.corpus, opened.split, opened.revision) == ("medlaybench-v", "train+validation+test", None)
+    assert (opened.corpus, opened.split, opened.revision) == ("medlaybench-v", "train+test", None)
     assert opened.stand_in == manifest.stand_in and opened.stand_in
     assert sum(1 for _ in opened.rows("image_id")) == sum(s.rows for s in manifest.splits.values())
 

@@ -328,11 +328,11 @@ def test_a_file_that_is_no_parquet(tmp_path: Path, damage: str) -> None:
 def test_a_cell_repeated_in_every_row_takes_little_memory(tmp_path: Path) -> None:
     """A dictionary of one large text: read at once, these few bytes are 20 GB."""
     path = tmp_path / "a.parquet"
-    text = pa.DictionaryArray.from_arrays(pa.array([0] * 1_000, pa.int32()), pa.array(["x" * (20 << 20)]))
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * 10_000, pa.int32()), pa.array(["x" * (2 << 20)]))
     pq.write_table(pa.table({"id": text}), path)
     rows = parquet_rows(path)
     assert [len(row[1]["id"]) for row, _ in zip(rows, range(3), strict=False) if not isinstance(row, BadRow)] == [
-        20 << 20
+        2 << 20
     ] * 3
 
 
@@ -340,18 +340,18 @@ def test_a_cell_repeated_in_every_row_takes_little_memory(tmp_path: Path) -> Non
 def test_records_are_read_as_they_are_asked_for(tmp_path: Path, suffix: str) -> None:
     """What is held of a file does not grow with its rows."""
     path = tmp_path / f"a.{suffix}"
-    cell = "x" * 10_000
+    cell = "x" * 20_000
     if suffix == "parquet":
-        pq.write_table(pa.table({"id": [f"{n}{cell}" for n in range(2_000)]}), path, row_group_size=50)
+        pq.write_table(pa.table({"id": [f"{n}{cell}" for n in range(500)]}), path, row_group_size=25)
     elif suffix == "jsonl":
-        path.write_text("".join(f'{{"id": "{n}{cell}"}}\n' for n in range(2_000)))
+        path.write_text("".join(f'{{"id": "{n}{cell}"}}\n' for n in range(500)))
     else:
-        path.write_text("id\n" + "".join(f'"{n}{cell}"\n' for n in range(2_000)))
+        path.write_text("id\n" + "".join(f'"{n}{cell}"\n' for n in range(500)))
     tracemalloc.start()
     try:
         records = read_records(path)
-        assert sum(not isinstance(row, BadRow) for _ in range(2) for row in records.each(None)) == 4_000
-        assert tracemalloc.get_traced_memory()[1] < 6 << 20  # the file is of 20 MB
+        assert sum(not isinstance(row, BadRow) for _ in range(2) for row in records.each(None)) == 1_000
+        assert tracemalloc.get_traced_memory()[1] < 5 << 20  # the file is of 10 MB
     finally:
         tracemalloc.stop()
 
