@@ -226,12 +226,7 @@ def no_folder(name: str, *, or_table: bool = False) -> ReleaseError:
     if _may_be_repository(name) and _is_below_here(name):
         do += "; for a repository on the Hub, also name its tag or branch"
     missing = "no such file" if Path(name).suffix.casefold() in _TABLES else "no such folder"
-    return ReleaseError(
-        name,
-        found="is a file" if is_file(Path(name)) else missing,
-        expected=expected,
-        do=do,
-    )
+    return ReleaseError(name, found="is a file" if is_file(Path(name)) else missing, expected=expected, do=do)
 
 
 # --- Releases of ours -------------------------------------------------------------------------------------------------

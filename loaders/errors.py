@@ -98,11 +98,7 @@ def how_many(number: int, one: str, many: str = "") -> str:
 
 def unknown_fact(name: str) -> dict[str, str]:
     """What an error says about a fact in a file of ours that this version does not know: a newer one wrote it."""
-    return {
-        "found": f"says {name}, which this Bedside does not know",
-        "expected": "facts that it knows",
-        "do": NEWER,
-    }
+    return {"found": f"says {name}, which this Bedside does not know", "expected": "facts that it knows", "do": NEWER}
 
 
 class InputError(BedsideError):
@@ -118,12 +114,7 @@ class MissingExtra(BedsideError):
 
     @classmethod
     def named(cls, package: str, *, extra: str, purpose: str) -> MissingExtra:
-        return cls(
-            package,
-            found="is not installed",
-            expected=f"for {purpose}",
-            do=f"Install it with: {advice(extra)}",
-        )
+        return cls(package, found="is not installed", expected=f"for {purpose}", do=f"Install it with: {advice(extra)}")
 
     @classmethod
     @contextmanager
@@ -141,8 +132,7 @@ class MissingExtra(BedsideError):
 
     @classmethod
     def check(cls, extra: str, *, purpose: str) -> None:
-        """Raise MissingExtra unless an extra is installed: call it before long work that would otherwise fail at the
-        end."""
+        """Raise MissingExtra unless an extra is installed: call it before long work that would otherwise fail late."""
         if package := missing(extra):
             raise cls.named(package, extra=extra, purpose=purpose)
 

@@ -30,8 +30,7 @@ HUB_ERRORS = (OSError, HTTP_ERROR, HFValidationError, UnicodeEncodeError)
 
 
 def address_of(repo: str) -> str:
-    """The address of a dataset repository on the Hub in use; a mirror's address differs from that of the Hub it
-    mirrors."""
+    """The address of a dataset repository on the Hub in use: of a mirror it is another than of the Hub."""
     return f"{constants.ENDPOINT}/datasets/{repo}"
 
 
@@ -86,13 +85,12 @@ def hub_error(error: Exception, at: str, repo: str = "", *, typed: bool = True) 
         return HubError(at, found="is gated and this account has no access", expected="access", do=do)
     if isinstance(error, RevisionNotFoundError):
         return HubError(at, found="has no such revision", expected=f"a tag, branch or commit of it{_tags(repo)}")
-    if isinstance(error, RepositoryNotFoundError) and not typed:
-        do = "Its authors may have moved it or made it private; if you may read it, log in with `hf auth login`"
-        expected = "the authors' release where they published it"
-        return HubError(at, found="does not exist, or this account may not read it", expected=expected, do=do)
     if isinstance(error, RepositoryNotFoundError):
-        do = "Check the name; for a private repository, log in with `hf auth login`"
         expected = "a dataset repository, or an existing folder"
+        do = "Check the name; for a private repository, log in with `hf auth login`"
+        if not typed:
+            expected = "the authors' release where they published it"
+            do = "Its authors may have moved it or made it private; if you may read it, log in with `hf auth login`"
         return HubError(at, found="does not exist, or this account may not read it", expected=expected, do=do)
     if isinstance(error, HFValidationError):
         return HubError(at, found=str(error), expected="a repository name such as org/medlaybench-v")

@@ -12,14 +12,14 @@ picture of two methods, such as PET/CT, is combined.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick
+
+from loaders.files.bundled import bundled
 
 CT, XRAY, MRI, ULTRASOUND, ANGIOGRAPHY, PET = "DRCT", "DRXR", "DRMR", "DRUS", "DRAN", "DRPE"
 COMBINED = "DRCO"
@@ -46,28 +46,23 @@ _CONCEPTS = {
 _CODE_OF_CUI = {cui: code for code, cuis in _CONCEPTS.items() for cui in cuis.split()}
 _PET_CT = "C1699633"
 
-TABLE = Path(__file__).with_name("imaging.csv")
-"""Which words name which method (columns code, method, use, wordings).
-
-`use` is `names` (any case), `capitals` ("US", "TEE" and "PET" are English words or names in lower case), `implied` and
-`implied capitals` (what only this method shows or is given: "hypoechoic", "HU"; a caption in plain words need not keep
-them), or `plain` (what a lay caption may call it: "sound waves"). A wording is a word or a phrase; a hyphen counts
-as a space, and "radiogra*" matches any word that begins so.
-"""
+# imaging.csv says which words name which method (columns code, method, use, wordings). `use` is `names` (any case),
+# `capitals` ("US", "TEE" and "PET" are English words or names in lower case), `implied` and `implied capitals` (what
+# only this method shows or is given: "hypoechoic", "HU"; a caption in plain words need not keep them), or `plain` (what
+# a lay caption may call it: "sound waves"). A wording is a word or a phrase; a hyphen counts as a space, and
+# "radiogra*" matches any word that begins so.
 
 
 def wordings(*uses: str) -> Iterator[tuple[str, str, str]]:
     """(code, method, wording) of the table's rows with these uses."""
-    with TABLE.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            if row["use"] in uses:
-                for wording in row["wordings"].split("|"):
-                    yield row["code"], row["method"], wording
+    for row in bundled("loaders", "imaging.csv"):
+        if row["use"] in uses:
+            for wording in row["wordings"].split("|"):
+                yield row["code"], row["method"], wording
 
 
 class _Wordings(NamedTuple):
-    """What names the methods: for the first word of a wording, the patterns of
-    all wordings that begin so, with codes."""
+    """For the first word of a wording, the patterns of all wordings that begin so, with the codes of their methods."""
 
     first_words: AhoCorasick
     patterns: list[list[tuple[str, re.Pattern[str]]]]
@@ -152,8 +147,7 @@ def method_of(cuis: Sequence[str], text: str) -> Method:
 
 
 def methods_of_cuis(cuis: Iterable[str]) -> frozenset[str]:
-    """Codes of the methods that CUIs or their ancestors stand for; an angiogram made
-    by a scanner counts as the scanner's."""
+    """Codes of the methods that CUIs or their ancestors stand for; one of a scanner counts as the scanner's."""
     codes: set[str] = set()
     for cui in cuis:
         if cui == _PET_CT:

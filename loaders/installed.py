@@ -59,29 +59,22 @@ def command(extra: str, origin: dict[str, object] | None, *, tool: str = "pip") 
     url = str(origin.get("url", "")) if origin else ""
     if origin is None or not url:
         return f"{begin} {shlex.quote(wanted)}"
-    if "dir_info" in origin:
-        info = origin["dir_info"]
-        editable = "-e " if isinstance(info, dict) and info.get("editable") else ""
-        return f"{begin} {editable}{shlex.quote(f'{_place(url)}[{extra}]')}"
-    vcs = origin.get("vcs_info")
+    info, vcs = origin.get("dir_info"), origin.get("vcs_info")
     if isinstance(vcs, dict):
         commit = f"{vcs.get('vcs', 'git')}+{url}@{vcs.get('commit_id', 'main')}"
         return f"{begin} {shlex.quote(f'{wanted} @ {commit}')}"
-    if urlsplit(url).scheme == "file":
-        return f"{begin} {shlex.quote(f'{_place(url)}[{extra}]')}"
+    if "dir_info" in origin or urlsplit(url).scheme == "file":
+        editable = "-e " if isinstance(info, dict) and info.get("editable") else ""
+        return f"{begin} {editable}{shlex.quote(f'{unquote(urlsplit(url).path)}[{extra}]')}"
     return f"{begin} {shlex.quote(f'{wanted} @ {url}')}"
 
 
 def _origin(found: Distribution | None) -> dict[str, object] | None:
     """Where this copy came from: what pip recorded, or the checkout that it runs from; None for an index."""
-    beside = (_HOME / "setup.cfg").is_file()
-    told = found.read_text("direct_url.json") if found is not None else None
-    if beside:  # a checkout, whatever else is installed
+    if (_HOME / "setup.cfg").is_file():  # a checkout, whatever else is installed
         return {"url": _HOME.as_uri(), "dir_info": {"editable": True}}
-    if told is None:
-        return None
     try:
-        origin = json.loads(told)
+        origin = json.loads((found.read_text("direct_url.json") if found is not None else None) or "null")
     except ValueError:
         return None
     return origin if isinstance(origin, dict) else None
@@ -99,7 +92,3 @@ def _tool(found: Distribution | None) -> str:
         return "uv" if installer == "uv" else "pip"
     configuration = Path(sys.prefix, "pyvenv.cfg")
     return "uv" if configuration.is_file() and "\nuv = " in f"\n{configuration.read_text(errors='replace')}" else "pip"
-
-
-def _place(url: str) -> str:
-    return unquote(urlsplit(url).path)

@@ -740,8 +740,7 @@ _OFFICIAL = "Eclipse42/MedConceal"
 
 
 def from_official(row: Mapping[str, Any], split: str, position: int) -> dict[str, Any]:
-    """Convert a row of the authors' release to this schema. Its columns are undocumented: each field is read under its
-    own name."""
+    """Convert a row of the authors' release, whose columns are undocumented: each field is read under its own name."""
     return read_foreign(
         row,
         {},

@@ -37,14 +37,7 @@ SCHEMA: Schema = {
     "expert_caption": "string",
     "layman_caption": "string",
     "concepts": [
-        {
-            "surface": "string",
-            "start": "int32",
-            "end": "int32",
-            "cui": "string",
-            "lay": "string",
-            "source": "string",
-        }
+        {"surface": "string", "start": "int32", "end": "int32", "cui": "string", "lay": "string", "source": "string"}
     ],
     "phrase_licences": ["string"],
     "protected": [{"kind": "string", "text": "string", "start": "int32", "end": "int32"}],
@@ -191,8 +184,7 @@ PAIR_COLUMNS = (
     (("split", "subset"), f"{', '.join(SPLITS)}; without it, test"),
     (("article_id", "pmcid", "pmc_id", "pmc", "article"), "rows of one article are resampled together"),
 )
-"""What a table of pairs may hold: the accepted names of each column, of which the
-first present counts, and its meaning."""
+"""What a table of pairs may hold: the accepted names of each column, of which the first counts, and its meaning."""
 
 
 def pairs_of(path: Path) -> Iterator[dict[str, Any]]:

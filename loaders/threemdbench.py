@@ -9,16 +9,15 @@ which has five columns, diagnoses in any case and complaints as one text or a li
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
+from loaders.files.bundled import bundled
 from loaders.files.cells import parse_literal
 from loaders.manifest import Config
 from loaders.schema import Schema
@@ -37,20 +36,15 @@ class Diagnosis:
     synonyms: tuple[str, ...]
 
 
-def _read_diagnoses() -> tuple[Diagnosis, ...]:
-    text = Path(__file__).with_name("threemdbench_diagnoses.csv").read_text(encoding="utf-8")
-    return tuple(
-        Diagnosis(
-            row["name"],
-            row["domain"],
-            tuple(row["icd10"].split()),
-            tuple(name.strip() for name in row["synonyms"].split(";")),
-        )
-        for row in csv.DictReader(text.splitlines())
+DIAGNOSES = tuple(
+    Diagnosis(
+        row["name"],
+        row["domain"],
+        tuple(row["icd10"].split()),
+        tuple(name.strip() for name in row["synonyms"].split(";")),
     )
-
-
-DIAGNOSES = _read_diagnoses()
+    for row in bundled("loaders", "threemdbench_diagnoses.csv")
+)
 NAMES = tuple(diagnosis.name for diagnosis in DIAGNOSES)
 
 TRAITS = {

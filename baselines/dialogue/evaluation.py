@@ -35,7 +35,7 @@ from loaders.errors import BedsideError, InputError, MissingExtra
 from loaders.files.disk import check_folder, make_folder, writing
 from loaders.files.records import to_json
 from loaders.models.answers import AnswerStore
-from loaders.models.chat import of_inspect, open_model
+from loaders.models.chat import InspectModel, open_model
 from loaders.models.inspect_form import forget, inspect_message
 
 MAX_INVALID = 0.1
@@ -324,7 +324,7 @@ def _players_of_roles(game: Game[Any, Any], agents: Mapping[str, ScriptedAgent])
             ) from None
         name = str(model)
         if not name.startswith("scripted/"):
-            players[role] = of_inspect(model)
+            players[role] = InspectModel(model)
         elif name in agents:
             players[role] = Scripted(name, agents[name])
         else:

@@ -1,2 +1,1 @@
-"""Where work runs: in this process, in several processes, or on a cluster. The results are the same bytes
-everywhere."""
+"""Where work runs: in this process, in several, or on a cluster. The results are the same bytes everywhere."""

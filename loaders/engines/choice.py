@@ -27,11 +27,7 @@ MOST = 4
 
 @contextmanager
 def opened(
-    name: EngineName = EngineName.LOCAL,
-    workers: int | None = None,
-    *,
-    mixed_nodes: bool = False,
-    threads: bool = False,
+    name: EngineName = EngineName.LOCAL, workers: int | None = None, *, mixed_nodes: bool = False, threads: bool = False
 ) -> Iterator[Engine]:
     """The engine `local` with `workers` processes, or `ray` on the cluster of RAY_ADDRESS (without it, on this
     machine).

@@ -128,12 +128,11 @@ def _interrupts_held() -> Iterator[None]:
 
 
 def _start(lifeline: Connection) -> None:
-    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+    def end() -> None:
+        lifeline.poll(None)  # nothing is ever sent: it returns when the other end is closed
+        os._exit(1)
 
-
-def _end_with(lifeline: Connection) -> None:
-    lifeline.poll(None)  # nothing is ever sent: it returns when the other end is closed
-    os._exit(1)
+    threading.Thread(target=end, daemon=True).start()
 
 
 _opened: dict[Path, Task[Any]] = {}  # in a worker process only: the task that it works on

@@ -1,5 +1,4 @@
-"""A Ray cluster. The only module that imports Ray, and only Ray Core:
-https://docs.ray.io/en/latest/ray-core/tasks.html."""
+"""A Ray cluster. The only module that imports Ray: https://docs.ray.io/en/latest/ray-core/tasks.html."""
 
 from __future__ import annotations
 
@@ -202,8 +201,7 @@ _ALIKE = "Install the same versions on every node, so that results do not depend
 
 
 def _enter(cwd: str, anywhere: bool) -> None:
-    """Work in the driver's folder, to which its relative paths refer; if nothing
-    depends on it, only if it exists here."""
+    """Work in the driver's folder, to which its relative paths refer; if nothing depends on it, only if it is here."""
     if not anywhere or is_folder(Path(cwd)):
         check_seen(Path(cwd))
         os.chdir(cwd)

@@ -52,10 +52,7 @@ class Bucket:
         if parts is None:
             expected = "a folder, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX"
             if "@" in address or "?" in address:  # it may contain a key, so it is not repeated
-                found, do = (
-                    "holds more than a bucket and a prefix",
-                    "Put credentials in the environment or a profile",
-                )
+                found, do = ("holds more than a bucket and a prefix", "Put credentials in the environment or a profile")
                 raise InputError("--work", found=found, expected=expected, do=do)
             raise InputError(address, found="is not a bucket", expected=expected)
         self._scheme, self._root = parts["scheme"], f"{parts['bucket']}{parts['prefix']}"

@@ -39,20 +39,15 @@ def refuse_cache(error: BaseException) -> None:
 
 def _cache(error: OSError) -> Path | None:
     """The path in a cache where an error happened, if it names one; a full disk may name none."""
-    named = error.filename if isinstance(error.filename, str) else None
-    if error.errno in (*FORBIDDEN, errno.ENOTDIR, errno.EEXIST) and named:
-        place = Path(named).absolute()
-        return place if any(_on_the_way(place, cache) for cache in _caches()) else None
-    if error.errno == errno.ENOENT and named:  # below a cache, a file is missing; at it, the cache cannot be made
-        place = Path(named).absolute()
-        return place if any(cache.is_relative_to(place) for cache in _caches()) else None
+    named = Path(error.filename).absolute() if isinstance(error.filename, str) else None
+    if named and error.errno in (*FORBIDDEN, errno.ENOTDIR, errno.EEXIST, errno.ENOENT):
+        above = any(cache.is_relative_to(named) for cache in _caches())
+        # Below a cache, a file may be missing; at it, the cache cannot be made.
+        below = error.errno != errno.ENOENT and any(named.is_relative_to(cache) for cache in _caches())
+        return named if above or below else None
     if error.errno in NO_ROOM or error.errno == errno.EROFS:
-        return Path(named) if named else _caches()[0]
+        return named or _caches()[0]
     return None
-
-
-def _on_the_way(place: Path, cache: Path) -> bool:
-    return place.is_relative_to(cache) or cache.is_relative_to(place)
 
 
 def _caches() -> list[Path]:

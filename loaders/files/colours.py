@@ -50,8 +50,7 @@ def _differs(profile: bytes, mode: str) -> bool:
 
 
 def _converted(image: Image.Image, profile: bytes) -> Image.Image:
-    """Black to black and white to white, as browsers do; with a transform of
-    its own, since threads cannot share one."""
+    """Black to black and white to white, as in browsers; by a transform of its own, since threads cannot share one."""
     shown = ImageCms.profileToProfile(
         image,
         ImageCms.ImageCmsProfile(io.BytesIO(profile)),

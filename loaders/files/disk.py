@@ -64,12 +64,10 @@ def writing(path: Path) -> Iterator[None]:
             raise
         found = f"cannot be written ({error.strerror or error})"
         do = "Allow files of that size (ulimit -f), or name" if error.errno == errno.EFBIG else "Name"
-        do = f"{do} another place"
-        raise InputError(path, found=found, expected="a place you can write to", do=do) from error
+        raise InputError(path, found=found, expected="a place you can write to", do=f"{do} another place") from error
     except (RecursionError, UnicodeEncodeError) as error:
-        found = (
-            "too many nested folders" if isinstance(error, RecursionError) else ("is not a valid name in this locale")
-        )
+        deep = isinstance(error, RecursionError)
+        found = "too many nested folders" if deep else "is not a valid name in this locale"
         raise InputError(path, found=found, expected="another path") from error
 
 

@@ -61,8 +61,7 @@ def _heif() -> bool:
 
 
 def refused(data: bytes) -> Refused | None:
-    """What a file is that Pillow could not open, by its first bytes; None for
-    anything that does not look like a picture."""
+    """What a file is that Pillow could not open, by its first bytes; None if it does not look like a picture."""
     brand = data[8:12] if data[4:8] == b"ftyp" else b""
     if brand in (b"avif", b"avis"):
         return Refused("an AVIF picture", f"{_NEWER}, {_CONVERT} `avifdec PHOTO.avif PHOTO.png`")
@@ -101,8 +100,7 @@ def _by_place(data: bytes) -> Refused | None:
 
 
 def raw(data: bytes, tags: Mapping[int, object]) -> Refused | None:
-    """Recognises a camera's raw file, which is a TIFF, by its tags: its first
-    picture is a small preview, not a photo."""
+    """Recognises a camera's raw file, a TIFF, by its tags: its first picture is a small preview, not a photo."""
     dng, kind, others = 50706, 254, 330
     preview = tags.get(kind, 0)
     if data[8:10] == b"CR" or dng in tags or (isinstance(preview, int) and preview & 1 and others in tags):

@@ -38,10 +38,7 @@ _TURNS = {
 }
 _PNG = b"\x89PNG\r\n\x1a\n"
 # What Pillow and pillow-heif raise for a file that breaks off or contradicts itself, depending on where.
-_BROKEN = (
-    *(OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error, IndexError, KeyError, TypeError),
-    RuntimeError,
-)
+_BROKEN = (OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error, LookupError, TypeError, RuntimeError)
 
 
 class ImageError(InputError):
@@ -130,14 +127,11 @@ def cell_bytes(cell: object, where: str) -> bytes | Path:
     if isinstance(held, bytes | Path) and held:
         return held
     named = cell.get("path") if isinstance(cell, Mapping) else cell
-    found = "no image"
-    if named:
-        found = (
-            "the name of a file, not an image" if isinstance(named, str) else f"an image of type {type(named).__name__}"
-        )
-    raise InputError(
-        where, found=found, expected="the bytes of one", do="Build the release with its images, or load it"
-    )
+    found = f"an image of type {type(named).__name__}" if named else "no image"
+    if named and isinstance(named, str):
+        found = "the name of a file, not an image"
+    do = "Build the release with its images, or load it"
+    raise InputError(where, found=found, expected="the bytes of one", do=do)
 
 
 def _read(source: bytes | str | Path, name: str) -> tuple[bytes, str]:
@@ -161,9 +155,8 @@ def _decode(data: bytes, where: str, max_pixels: int) -> Image.Image:
     except UnidentifiedImageError:
         raise _no_image(data, where) from None
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise ImageError(
-            where, reason="too_large", found=str(error), expected=f"at most {max_pixels:,} pixels"
-        ) from None
+        expected = f"at most {max_pixels:,} pixels"
+        raise ImageError(where, reason="too_large", found=str(error), expected=expected) from None
     except _BROKEN as error:
         raise _broken(where, error) from None
     _check_size(image.size, where, max_pixels)
@@ -194,12 +187,8 @@ def _other_format(other: Refused, where: str) -> ImageError:
 def _check_size(size: tuple[int, int], where: str, max_pixels: int) -> None:
     width, height = size
     if width * height > max_pixels:
-        raise ImageError(
-            where,
-            reason="too_large",
-            found=f"its header says {width:,} x {height:,} pixels",
-            expected=f"at most {max_pixels:,} pixels",
-        )
+        found, expected = f"its header says {width:,} x {height:,} pixels", f"at most {max_pixels:,} pixels"
+        raise ImageError(where, reason="too_large", found=found, expected=expected)
 
 
 def _broken(where: str, error: BaseException) -> ImageError:
@@ -241,9 +230,8 @@ def _eight_bits(image: Image.Image, where: str) -> Image.Image:
     level that is transparent, if any, becomes white."""
     values = np.asarray(image).astype(np.float64)
     if not np.isfinite(values).all():
-        raise ImageError(
-            where, reason="corrupt", found="holds pixels that are no numbers", expected="finite grey values"
-        )
+        found = "holds pixels that are no numbers"
+        raise ImageError(where, reason="corrupt", found=found, expected="finite grey values")
     unseen = values == image.info.get("transparency", np.nan)
     shown = values[~unseen]
     low, high = (shown.min(), shown.max()) if shown.size else (0.0, 0.0)
@@ -252,8 +240,7 @@ def _eight_bits(image: Image.Image, where: str) -> Image.Image:
 
 
 def _strip_png(data: bytes) -> bytes:
-    """A PNG with only its critical chunks; b"" if it has several pictures, a
-    palette, or other than 8 bits per sample."""
+    """A PNG with only its critical chunks; b"" if it has several pictures, a palette, or other than 8 bits a sample."""
     if data[24] != 8:
         return b""
     kept = [_PNG]

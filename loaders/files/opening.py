@@ -114,7 +114,5 @@ def refuse_other(
         head = file.read(max(map(len, begins)) + 64).lstrip().lower()
         other = head and not (head.startswith(tuple(first.lower() for first in begins)) and is_one(file))
     if other:
-        do = "Choose another name, or delete that file yourself"
-        raise InputError(
-            path, found="exists and holds something else", expected=f"a new file, or an earlier {what}", do=do
-        )
+        found, do = "exists and holds something else", "Choose another name, or delete that file yourself"
+        raise InputError(path, found=found, expected=f"a new file, or an earlier {what}", do=do)

@@ -96,8 +96,7 @@ def _is_there(path: Path) -> bool:
 
 
 def command_line(words: Sequence[str], folder: Path, *, typed_here: bool = True) -> str:
-    """A command of Bedside as it would be typed in a folder. If it was not
-    `typed_here`, relative paths stay as they are."""
+    """A command of Bedside as typed in a folder. If it was not `typed_here`, relative paths stay as they are."""
     return _written("bedside " + shlex.join(_argument(word, folder, typed_here) for word in words))
 
 

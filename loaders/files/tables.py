@@ -136,16 +136,12 @@ def open_table(path: Path) -> Table:
     data = _filled(path)
     file = io.BytesIO(data)
     columns, rows = _table(file, _text(file), path)
-    kept: list[tuple[int, dict[str, str]]] = []
-    bad: list[BadRow] = []
-    for row in rows:
-        if isinstance(row, BadRow):
-            bad.append(row)
-        else:
-            kept.append(row)
-    if not kept and not bad:
+    read = list(rows)
+    if not read:
         raise _no_row(path)
-    return Table(path, columns, tuple(kept), tuple(bad), hashlib.sha256(data).hexdigest())
+    kept = tuple(row for row in read if not isinstance(row, BadRow))
+    bad = tuple(row for row in read if isinstance(row, BadRow))
+    return Table(path, columns, kept, bad, hashlib.sha256(data).hexdigest())
 
 
 def _text(file: BinaryIO) -> io.TextIOWrapper:
@@ -159,10 +155,8 @@ def _table(
     """The columns that the header names, and the rows, read on demand. Raises: as `open_table`."""
     head = file.read(_HEAD)
     if (parquet := head.startswith(PARQUET)) or _JSON.match(head):
-        expected = "a table: a header line, then one row per line with its cells separated"
-        raise InputError(
-            path, found="is a Parquet file" if parquet else "is JSON", expected=expected, do="Save it as CSV"
-        )
+        found, expected = "is a Parquet file" if parquet else "is JSON", "a table: a header line, then one row per line"
+        raise InputError(path, found=found, expected=f"{expected} with its cells separated", do="Save it as CSV")
     file.seek(0)
     before, separator = separator_of(text, tabs=path.suffix.casefold() == ".tsv")
     rows = _rows(text, separator, path, before)
@@ -411,8 +405,7 @@ def own_names(records: Records, used: Iterable[Sequence[str]]) -> dict[str, str]
 
 
 def _streamed(path: Path, columns: tuple[str, ...], each: Callable[[str | None], Iterator[Placed | BadRow]]) -> Records:
-    """Records that are read from disk on each iteration; an error at the end
-    unless what was read matches the digest."""
+    """Records that are read from disk each time; an error at the end unless what was read matches the digest."""
     digest = digest_of(path)
 
     def rows(only: str | None) -> Iterator[Placed | BadRow]:
@@ -587,15 +580,9 @@ def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[P
 def _batch_rows(file: pq.ParquetFile) -> int:
     """Few rows at a time: a row may hold an image, and a few encoded bytes may be repeated in every row."""
     facts = file.metadata
-    largest = max(
-        (
-            facts.row_group(group).column(column).total_uncompressed_size
-            for group in range(facts.num_row_groups)
-            for column in range(facts.num_columns)
-        ),
-        default=1,
-    )
-    return max(1, min(64, _BATCH_BYTES // max(1, largest)))
+    groups = map(facts.row_group, range(facts.num_row_groups))
+    sizes = (group.column(at).total_uncompressed_size for group in groups for at in range(facts.num_columns))
+    return max(1, min(64, _BATCH_BYTES // int(max([1, *sizes]))))
 
 
 def _batch(batch: pa.RecordBatch) -> Iterator[dict[str, Any] | None]:

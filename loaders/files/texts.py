@@ -52,8 +52,7 @@ def _not_text(data: bytes, offset: int, path: object) -> InputError:
 
 
 def read_text(path: Path, *, most: int = MOST_BYTES, expected: str = "a text") -> str:
-    """The text of a file, with every line ending turned into a line feed. Raises:
-    InputError as `read_file` and `decode`."""
+    """The text of a file, its line endings as line feeds. Raises: InputError as `read_file` and `decode`."""
     return decode(read_file(path, most=most, expected=expected), path).replace("\r\n", "\n").replace("\r", "\n")
 
 

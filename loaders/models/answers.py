@@ -393,8 +393,7 @@ def request_of(
 
 
 def _message_json(message: Message) -> str:
-    """A message in the form of `_plain`, in a tenth of its time: each request
-    repeats all that its dialogue said before."""
+    """A message in the form of `_plain`, in a tenth of its time: each request repeats all of its dialogue."""
     images = _plain([_image_digest(image) for image in message.images]) if message.images else "[]"
     return f'{{"images":{images},"role":"{message.role}","text":{encode_basestring_ascii(message.text)}}}'
 

@@ -25,17 +25,19 @@ import re
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Self, Unpack
 from urllib.parse import urlsplit
 
 from loaders.errors import MissingExtra, ModelError
 from loaders.models.direct import PROVIDERS, Direct, certificates
-from loaders.models.endpoint import PREFIX, open_endpoint
+from loaders.models.endpoint import PREFIX, Endpoint
 from loaders.models.failures import secrets_of, unusable
 from loaders.models.inspect_form import answer_of, response_schema, to_inspect
 from loaders.models.messages import Answer, ChatModel, Decoding, Message
-from loaders.models.scripted_chat import open_scripted
+from loaders.models.scripted_chat import script_named, scripted
 from loaders.models.servers import Servers
 from loaders.models.tries import REFUSED, Tries
 
@@ -73,10 +75,10 @@ def open_model(
     if base_url is not None and not _ADDRESS.match(base_url):
         raise ModelError(name, found="the base URL is not an address", expected="one such as http://localhost:8000/v1")
     if name.startswith(PREFIX):
-        return open_endpoint(name, timeout=timeout, max_retries=max_retries, sleep=sleep)
+        return Endpoint(Path(name.removeprefix(PREFIX)), timeout, max_retries, sleep)
     provider, rest = _parted(name)
     if provider == "scripted":
-        return open_scripted(rest)
+        return scripted(script_named(rest), name=rest)
     if provider in ("mockllm", "none"):
         # If they were not marked as stand-ins, their answers would pass for a model's.
         raise ModelError(name, found="is a provider for inspect_ai's own tests", do="Use scripted/... instead")
@@ -102,7 +104,7 @@ def open_model(
     key = getattr(model.api, "api_key", None) or ""
     if key != key.strip() or not key.isascii() or not key.isprintable():
         raise ModelError(name, found="its API key holds a space, line break or other character that no key contains")
-    found = of_inspect(model, name=name, timeout=timeout, max_retries=max_retries, base_url=base_url, sleep=sleep)
+    found = InspectModel(model, name=name, timeout=timeout, max_retries=max_retries, base_url=base_url, sleep=sleep)
     if provider in PROVIDERS:
         found = found.directly()
     return found.opened_by(partial(opening, base_url=base_url))
@@ -135,51 +137,35 @@ def _parted(name: str) -> tuple[str, str]:
     return provider, rest
 
 
-def of_inspect(
-    model: Any,
-    *,
-    name: str | None = None,
-    timeout: float = 120,
-    max_retries: int = 5,
-    base_url: str | None = None,
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-) -> _InspectModel:
+class InspectModel(ChatModel):
     """An `inspect_ai.model.Model`, such as that of a role in an evaluation, as a `ChatModel`.
 
     It is asked with our bounded retries and reports errors our way; in an evaluation its requests are in the log.
     """
-    import inspect_ai
-
-    client = f"inspect_ai {inspect_ai.__version__}"
-    return _InspectModel(name or str(model), model, timeout, max_retries, base_url, client, sleep)
-
-
-class _InspectModel(ChatModel):
-    """A model of inspect_ai, with our own retries around single tries."""
 
     stand_in = False
 
     def __init__(
         self,
-        name: str,
         model: Any,
-        timeout: float,
-        max_retries: int,
-        base_url: str | None,
-        client: str,
-        sleep: Callable[[float], Awaitable[None]],
+        *,
+        name: str | None = None,
+        timeout: float = 120,
+        max_retries: int = 5,
+        base_url: str | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self.name = name
+        self.name = name or str(model)
         self._model = model
-        provider = name.partition("/")[0]
+        provider = self.name.partition("/")[0]
         self._identity = {
-            "name": name,
+            "name": self.name,
             "provider": provider,
             "base_url": _address(model.api, provider, base_url),
-            "client": client,
+            "client": f"inspect_ai {version('inspect_ai')}",
         }
         secrets = secrets_of(getattr(model.api, "api_key", None), base_url)
-        self._tries = Tries(name, math.ceil(timeout), max_retries, secrets, partial(_retry_after, model), sleep)
+        self._tries = Tries(self.name, math.ceil(timeout), max_retries, secrets, partial(_retry_after, model), sleep)
         self._direct: Direct | None = None
         self._thinks: bool | None = None  # not known yet
         self._logged = False
@@ -219,11 +205,7 @@ class _InspectModel(ChatModel):
         return mine, mine._model
 
     async def ask(
-        self,
-        messages: Sequence[Message],
-        *,
-        json_schema: Mapping[str, Any] | None = None,
-        **decoding: Unpack[Decoding],
+        self, messages: Sequence[Message], *, json_schema: Mapping[str, Any] | None = None, **decoding: Unpack[Decoding]
     ) -> Answer:
         if not messages:
             raise ValueError("no messages")
@@ -248,11 +230,7 @@ class _InspectModel(ChatModel):
         return answer if self._thinks or cut is None else cut
 
     async def _asked(
-        self,
-        messages: Sequence[Message],
-        json_schema: Mapping[str, Any] | None,
-        decoding: Decoding,
-        room: int = 0,
+        self, messages: Sequence[Message], json_schema: Mapping[str, Any] | None, decoding: Decoding, room: int = 0
     ) -> Answer:
         """The answer to a request that may be `room` tokens longer than the decoding says."""
 
@@ -270,13 +248,7 @@ class _InspectModel(ChatModel):
         return await self._tries.until_answered(ask, messages, str(room))
 
     async def _generated(
-        self,
-        messages: Sequence[Message],
-        schema: Any,
-        decoding: Decoding,
-        room: int,
-        request: str,
-        model: Any,
+        self, messages: Sequence[Message], schema: Any, decoding: Decoding, room: int, request: str, model: Any
     ) -> Any:
         """The output of inspect_ai's `model`, asked once."""
         from inspect_ai.model import GenerateConfig

@@ -41,8 +41,7 @@ class Encoder(ABC):
 
     @abstractmethod
     def prepare(self, image: Image.Image) -> Any:
-        """The form of an RGB or L picture that `encode_prepared` takes. Safe to
-        call from many threads, while encoding."""
+        """The form of an RGB or L picture that `encode_prepared` takes. Safe from many threads, while encoding."""
 
     @abstractmethod
     def encode_prepared(self, prepared: Sequence[Any]) -> Vectors:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from huggingface_hub import constants, hf_hub_download, is_offline_mode, snapshot_download
@@ -20,72 +21,59 @@ TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", 
 _ABSENT = (EntryNotFoundError, HfHubHTTPError, OSError, ValueError)
 
 
-def hub_file(
-    model: str,
-    repo: str,
-    names: Sequence[str],
-    *,
-    cache_dir: Path | None,
-    repo_type: str = "model",
-    fetch: str = "",
-) -> Path:
-    """The first of `names` that the repository has; `fetch` is what to add to `hf download` to get it.
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository that `model` needs; `fetch` is what to add to `hf download` to get it, by default the file."""
 
-    Raises ModelError with the file, where it was looked for, and the command that fetches it.
-    """
-    problem: Exception | None = None
-    for name in names:
+    model: str
+    repo: str
+    cache_dir: Path | None
+    fetch: str = ""
+    kind: str = "model"
+
+    def file(self, *names: str) -> Path:
+        """The first of `names` that the repository has.
+
+        Raises ModelError with the file, where it was looked for, and the command that fetches it.
+        """
+        problem: Exception | None = None
+        for name in names:
+            try:
+                return Path(hf_hub_download(self.repo, name, repo_type=self.kind, cache_dir=self.cache_dir))
+            except _ABSENT as error:
+                problem = error
+                if isinstance(error, RepositoryNotFoundError):
+                    break
+        raise self.missing(names[0], problem)
+
+    def folder(self, *needs: Sequence[str]) -> Path:
+        """The snapshot with the repository's small files; of each group in `needs`, one must be there.
+
+        Raises ModelError as `file`.
+        """
         try:
-            return Path(hf_hub_download(repo, name, repo_type=repo_type, cache_dir=cache_dir))
+            folder = Path(snapshot_download(self.repo, allow_patterns=list(SMALL_FILES), cache_dir=self.cache_dir))
         except _ABSENT as error:
-            problem = error
-            if isinstance(error, RepositoryNotFoundError):
-                break
-    raise missing(model, repo, names[0], problem, cache_dir=cache_dir, repo_type=repo_type, fetch=fetch)
+            raise self.missing(needs[0][0], error) from error
+        for group in needs:
+            if not any(is_file(folder / name) for name in group):
+                raise self.missing(group[0], None)
+        return folder
 
+    def missing(self, file: str, problem: Exception | None) -> ModelError:
+        """The error for a file that is neither in the cache nor available.
 
-def hub_folder(
-    model: str, repo: str, needs: Sequence[Sequence[str]], *, cache_dir: Path | None, fetch: str = FETCH_SMALL
-) -> Path:
-    """The snapshot with the repository's small files; of each group in `needs`, one must be there.
-
-    Raises ModelError as `hub_file`.
-    """
-    try:
-        folder = Path(snapshot_download(repo, allow_patterns=list(SMALL_FILES), cache_dir=cache_dir))
-    except _ABSENT as error:
-        raise missing(model, repo, needs[0][0], error, cache_dir=cache_dir, fetch=fetch) from error
-    for group in needs:
-        if not any(is_file(folder / name) for name in group):
-            raise missing(model, repo, group[0], None, cache_dir=cache_dir, fetch=fetch)
-    return folder
-
-
-def missing(
-    model: str,
-    repo: str,
-    file: str,
-    problem: Exception | None,
-    *,
-    cache_dir: Path | None,
-    repo_type: str = "model",
-    fetch: str = "",
-) -> ModelError:
-    """The error for a file that is neither in the cache nor available.
-
-    Raises: as `refuse_cache`, if it was the cache that failed.
-    """
-    if problem is not None:
-        refuse_cache(problem)
-    if isinstance(problem, RepositoryNotFoundError):
-        found = f"the Hub has no repository {repo}, or you have no access to it"
-        return ModelError(model, found=found, do="Check its name; if it is gated: hf auth login")
-    where = Path(cache_dir or constants.HF_HUB_CACHE) / f"{repo_type}s--{repo.replace('/', '--')}"
-    command = f"hf download {repo} " + (fetch or f"'{file}'")
-    if repo_type != "model":
-        command += f" --repo-type {repo_type}"
-    if cache_dir is not None:
-        command += f" --cache-dir '{cache_dir}'"
-    how = "To get it, with HF_HUB_OFFLINE unset: " if is_offline_mode() else "To get it: "
-    found = f"{file} of {repo} is not on this machine"
-    return ModelError(model, found=found, expected=f"in {where}", do=how + command)
+        Raises: as `refuse_cache`, if it was the cache that failed.
+        """
+        if problem is not None:
+            refuse_cache(problem)
+        if isinstance(problem, RepositoryNotFoundError):
+            found = f"the Hub has no repository {self.repo}, or you have no access to it"
+            return ModelError(self.model, found=found, do="Check its name; if it is gated: hf auth login")
+        where = Path(self.cache_dir or constants.HF_HUB_CACHE) / f"{self.kind}s--{self.repo.replace('/', '--')}"
+        command = f"hf download {self.repo} " + (self.fetch or f"'{file}'")
+        command += f" --repo-type {self.kind}" * (self.kind != "model")
+        command += f" --cache-dir '{self.cache_dir}'" * (self.cache_dir is not None)
+        how = "To get it, with HF_HUB_OFFLINE unset: " if is_offline_mode() else "To get it: "
+        found = f"{file} of {self.repo} is not on this machine"
+        return ModelError(self.model, found=found, expected=f"in {where}", do=how + command)

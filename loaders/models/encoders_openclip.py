@@ -17,7 +17,7 @@ from open_clip.transform import PreprocessCfg, image_transform_v2
 from loaders.errors import InputError, ModelError
 from loaders.files.json_values import read_json, understood
 from loaders.files.paths import entries, is_file, is_folder
-from loaders.models.encoders_hub import TOKENIZER_FILES, hub_file, hub_folder, missing
+from loaders.models.encoders_hub import FETCH_SMALL, TOKENIZER_FILES, Repository
 from loaders.models.encoders_torch import (
     Setting,
     TorchEncoder,
@@ -200,7 +200,7 @@ def _weights(
     """The weights file, and what to pass to open_clip: a tag it knows, or that file."""
     if tag.startswith("hf-hub:"):
         repo, _, file = tag.removeprefix("hf-hub:").rpartition("/")
-        path = hub_file(name, repo, [file], cache_dir=cache_dir)
+        path = Repository(name, repo, cache_dir).file(file)
         return [path], str(path)
     if is_file(Path(tag)):
         return [Path(tag)], tag
@@ -217,7 +217,7 @@ def _weights(
             raise ModelError(
                 name, found=f"its weights cannot be downloaded from {known['url']}: {problem}"
             ) from problem
-        raise missing(name, repo, file or WEIGHTS, problem, cache_dir=cache_dir, fetch=FETCH) from problem
+        raise Repository(name, repo, cache_dir, FETCH).missing(file or WEIGHTS, problem) from problem
 
 
 def _check_activation(name: str, architecture: str, model_quick: bool, tag: str, weights_quick: bool) -> None:
@@ -235,11 +235,12 @@ def _check_activation(name: str, architecture: str, model_quick: bool, tag: str,
 
 def _repository(name: str, repo: str, cache_dir: Path | None) -> tuple[Path, list[Path]]:
     """Configuration and weights of a repository in open_clip's format."""
-    config = hub_file(name, repo, [CONFIG], cache_dir=cache_dir, fetch=FETCH)
+    there = Repository(name, repo, cache_dir, FETCH)
+    config = there.file(CONFIG)
     try:
         return config, [Path(download_pretrained_from_hf(repo, cache_dir=cache_dir))]
     except (OSError, ValueError) as problem:
-        raise missing(name, repo, WEIGHTS, problem, cache_dir=cache_dir, fetch=FETCH) from problem
+        raise there.missing(WEIGHTS, problem) from problem
 
 
 def _folder(name: str, folder: Path) -> tuple[Path, list[Path]]:
@@ -260,10 +261,10 @@ def _text_tower(
     """
     tower, tokenizer = text_cfg.get("hf_model_name"), text_cfg.get("hf_tokenizer_name")
     if tokenizer and local is None:
-        hub_folder(name, tokenizer, [TOKENIZER_FILES], cache_dir=cache_dir)
+        Repository(name, tokenizer, cache_dir, FETCH_SMALL).folder(TOKENIZER_FILES)
     if not tower:
         return text_cfg, ""
     folder = Path(tower)
     if not is_folder(folder):
-        folder = hub_folder(name, tower, [("config.json",)], cache_dir=cache_dir)
+        folder = Repository(name, tower, cache_dir, FETCH_SMALL).folder(("config.json",))
     return {**text_cfg, "hf_model_name": str(folder), "hf_model_pretrained": False}, file_digest(folder / "config.json")

@@ -17,15 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 import transformers
-from numpy.typing import NDArray
 from open_clip.modified_resnet import ModifiedResNet
 from open_clip.transform import PreprocessCfg, image_transform_v2
 
 from loaders.errors import ModelError
-from loaders.models.encoders_hub import TOKENIZER_FILES, hub_file, hub_folder
+from loaders.models.encoders_hub import FETCH_SMALL, TOKENIZER_FILES, Repository
 from loaders.models.encoders_torch import (
     Setting,
     TorchEncoder,
@@ -33,6 +31,7 @@ from loaders.models.encoders_torch import (
     file_digest,
     json_digest,
     loaded,
+    padded,
     ready,
     revision,
     tokenizer_digest,
@@ -65,9 +64,9 @@ def open_pmc_clip(name: str, reading: str, setting: Setting, cache_dir: Path | N
     if reading not in READINGS:
         raise ModelError(name, found=f"PMC-CLIP is not read as {reading!r}", expected=" or ".join(READINGS))
     way = READINGS[reading]
-    fetch = " ".join(f"'{file}'" for file in FILES)
-    files = [hub_file(name, REPO, [file], cache_dir=cache_dir, repo_type="dataset", fetch=fetch) for file in FILES]
-    folder = hub_folder(name, way.bert, [("config.json",), TOKENIZER_FILES], cache_dir=cache_dir)
+    there = Repository(name, REPO, cache_dir, " ".join(f"'{file}'" for file in FILES), "dataset")
+    files = [there.file(file) for file in FILES]
+    folder = Repository(name, way.bert, cache_dir, FETCH_SMALL).folder(("config.json",), TOKENIZER_FILES)
     do = f"If {files[0].parent} is damaged, delete it and download its files again"
     image_weights, text_weights, projection = loaded(
         name, lambda: [torch.load(file, map_location="cpu", weights_only=True) for file in files], do=do
@@ -78,18 +77,18 @@ def open_pmc_clip(name: str, reading: str, setting: Setting, cache_dir: Path | N
     tokenizer = loaded(name, lambda: transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True), do=do)
     preprocess = PreprocessCfg(size=image_tower.image_size)
 
-    def tokens(texts: list[str]) -> tuple[dict[str, Any], NDArray[np.bool_]]:
-        batch = tokenizer(texts, padding="max_length", truncation=True, max_length=CONTEXT_LENGTH, return_tensors="pt")
-        whole = tokenizer(texts, verbose=False)["input_ids"]
-        return {"input_ids": batch["input_ids"]}, np.array([len(ids) > CONTEXT_LENGTH for ids in whole])
-
     def texts(batch: dict[str, Any]) -> Any:
         output = text_tower(input_ids=batch["input_ids"])
         return (output.pooler_output if way.pooled else output.last_hidden_state[:, 0]) @ projection
 
     return TorchEncoder(
         name,
-        Towers(pixels=image_transform_v2(preprocess, is_train=False), images=image_tower, tokens=tokens, texts=texts),
+        Towers(
+            pixels=image_transform_v2(preprocess, is_train=False),
+            images=image_tower,
+            tokens=lambda texts: padded(tokenizer, texts, CONTEXT_LENGTH),
+            texts=texts,
+        ),
         setting,
         dim=int(projection.shape[1]),
         context_length=CONTEXT_LENGTH,

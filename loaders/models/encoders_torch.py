@@ -60,8 +60,8 @@ def _refused(device: str) -> str:
 
 def _devices() -> list[str]:
     """The devices of this machine that an encoder can use."""
-    apple = ["mps"] if torch.backends.mps.is_available() else []
-    return ["cpu", *(f"cuda:{at}" for at in range(torch.cuda.device_count())), *apple]
+    gpus = [f"cuda:{at}" for at in range(torch.cuda.device_count())]
+    return ["cpu", *gpus, *["mps"] * torch.backends.mps.is_available()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +154,7 @@ def versions(*packages: str) -> str:
 
 def file_digest(*paths: Path) -> str:
     """SHA-256 of a file, or over the digests of several in their order."""
-    digests = []
-    for path in paths:
-        digests.append(digest_of(path))
+    digests = [digest_of(path) for path in paths]
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
@@ -179,6 +177,13 @@ def tokenizer_digest(tokenizer: Any) -> str:
     backend = getattr(tokenizer, "backend_tokenizer", None)
     whole = backend.to_str() if backend is not None else tokenizer.get_vocab()
     return json_digest([whole, tokenizer.special_tokens_map])
+
+
+def padded(tokenizer: Any, texts: list[str], length: int) -> tuple[dict[str, Any], NDArray[np.bool_]]:
+    """The tokens of texts padded to the full length, and whether each was truncated at it."""
+    batch = tokenizer(texts, padding="max_length", truncation=True, max_length=length, return_tensors="pt")
+    whole = tokenizer(texts, verbose=False)["input_ids"]
+    return dict(batch), np.array([len(ids) > length for ids in whole])
 
 
 def revision(path: Path) -> str:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 import transformers
-from numpy.typing import NDArray
 
 from loaders.errors import InputError, ModelError, how_many
 from loaders.files.json_values import read_json, understood
 from loaders.files.paths import is_file
-from loaders.models.encoders_hub import FETCH_SMALL, TOKENIZER_FILES, hub_file, hub_folder
+from loaders.models.encoders_hub import FETCH_SMALL, TOKENIZER_FILES, Repository
 from loaders.models.encoders_torch import (
     Setting,
     TorchEncoder,
@@ -21,6 +19,7 @@ from loaders.models.encoders_torch import (
     file_digest,
     json_digest,
     loaded,
+    padded,
     ready,
     revision,
     tokenizer_digest,
@@ -85,26 +84,19 @@ def open_transformers(name: str, source: str | Path, setting: Setting, cache_dir
 
 
 def _towers(model: Any, tokenizer: Any, processor: Any, context_length: int) -> Towers:
-    def tokens(texts: list[str]) -> tuple[dict[str, Any], NDArray[np.bool_]]:
-        # Padded to the full length: SigLIP was trained that way, and for the others it changes nothing.
-        batch = tokenizer(texts, padding="max_length", truncation=True, max_length=context_length, return_tensors="pt")
-        whole = tokenizer(texts, verbose=False)["input_ids"]
-        return dict(batch), np.array([len(ids) > context_length for ids in whole])
-
     return Towers(
         pixels=lambda image: processor(images=image, return_tensors="pt")["pixel_values"][0],
         images=lambda batch: model.get_image_features(pixel_values=batch).pooler_output,
-        tokens=tokens,
+        # Padded to the full length: SigLIP was trained that way, and for the others it changes nothing.
+        tokens=lambda texts: padded(tokenizer, texts, context_length),
         texts=lambda batch: model.get_text_features(**batch).pooler_output,
     )
 
 
 def _repository(name: str, repo: str, cache_dir: Path | None) -> tuple[Path, list[Path]]:
-    needs = [(CONFIG,), PREPROCESSOR, TOKENIZER_FILES]
-    folder = hub_folder(name, repo, needs, cache_dir=cache_dir, fetch=FETCH)
-    weights = hub_file(name, repo, WEIGHTS, cache_dir=cache_dir, fetch=FETCH)
-    shards = [hub_file(name, repo, [shard], cache_dir=cache_dir, fetch=FETCH) for shard in _shards(weights)]
-    return folder, shards or [weights]
+    there = Repository(name, repo, cache_dir, FETCH)
+    folder, weights = there.folder((CONFIG,), PREPROCESSOR, TOKENIZER_FILES), there.file(*WEIGHTS)
+    return folder, [there.file(shard) for shard in _shards(weights)] or [weights]
 
 
 def _folder(name: str, folder: Path) -> tuple[Path, list[Path]]:

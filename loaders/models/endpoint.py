@@ -109,13 +109,6 @@ def _for_pictures(path: Path, reply: Reply) -> str:
     return given[2].name if given[2:] else ""
 
 
-def open_endpoint(
-    name: str, *, timeout: float = 120, max_retries: int = 5, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-) -> ChatModel:
-    """The model `endpoint:FILE.py`; the options are those of `open_model`. Raises what `read_product` raises."""
-    return Endpoint(read_product(Path(name.removeprefix(PREFIX))), timeout, max_retries, sleep)
-
-
 @dataclass
 class _Session:
     """A session of the product, and the digests of what it was sent in it."""
@@ -125,15 +118,13 @@ class _Session:
 
 
 class Endpoint(ChatModel):
-    """A product reached through a function."""
+    """The product that a file reaches through a function. Raises what `read_product` raises."""
 
     stand_in = False
 
-    def __init__(
-        self, product: Product, timeout: float, max_retries: int, sleep: Callable[[float], Awaitable[None]]
-    ) -> None:
-        self.name = f"{PREFIX}{product.name}"
-        self.product, self.timeout = product, timeout
+    def __init__(self, file: Path, timeout: float, max_retries: int, sleep: Callable[[float], Awaitable[None]]) -> None:
+        self.product, self.timeout = read_product(file), timeout
+        self.name = f"{PREFIX}{self.product.name}"
         self._tries = Tries(self.name, math.ceil(timeout), max_retries, (), _retry_after, sleep)
         self._sessions: dict[tuple[str, ...], _Session] = {}
 
@@ -147,11 +138,7 @@ class Endpoint(ChatModel):
         return f"{self.name} {self.product.digest}"
 
     async def ask(
-        self,
-        messages: Sequence[Message],
-        *,
-        json_schema: Mapping[str, Any] | None = None,
-        **decoding: Unpack[Decoding],
+        self, messages: Sequence[Message], *, json_schema: Mapping[str, Any] | None = None, **decoding: Unpack[Decoding]
     ) -> Answer:
         """The product's reply; decoding and schema are left to the product."""
         if not messages:

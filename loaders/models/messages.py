@@ -100,11 +100,7 @@ class ChatModel(ABC):
 
     @abstractmethod
     async def ask(
-        self,
-        messages: Sequence[Message],
-        *,
-        json_schema: Mapping[str, Any] | None = None,
-        **decoding: Unpack[Decoding],
+        self, messages: Sequence[Message], *, json_schema: Mapping[str, Any] | None = None, **decoding: Unpack[Decoding]
     ) -> Answer:
         """The model's next turn.
 

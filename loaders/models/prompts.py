@@ -36,8 +36,7 @@ class Prompts:
         return {name: words_digest(text) for name, text in sorted(self.texts.items())}
 
     def fill(self, name: str, values: Mapping[str, str] | None = None) -> str:
-        """The text of a prompt with its placeholders replaced in one pass: a
-        value is never searched for placeholders."""
+        """The text of a prompt with its placeholders replaced in one pass: in a value none are searched for."""
         return _PLACEHOLDER.sub(lambda match: (values or {})[match[1]], self.texts[name]).strip()
 
 

@@ -31,11 +31,6 @@ def script_named(name: str) -> Script:
     return _SCRIPTS[name]
 
 
-def open_scripted(name: str) -> ChatModel:
-    """The shipped model `scripted/<name>`. Raises ModelError for an unknown name."""
-    return scripted(script_named(name), name=name)
-
-
 class _ScriptedModel(ChatModel):
     stand_in = True
 
@@ -48,11 +43,7 @@ class _ScriptedModel(ChatModel):
         return {"name": self.name, "provider": "scripted", "base_url": "", "client": ""}
 
     async def ask(
-        self,
-        messages: Sequence[Message],
-        *,
-        json_schema: Mapping[str, Any] | None = None,
-        **decoding: Unpack[Decoding],
+        self, messages: Sequence[Message], *, json_schema: Mapping[str, Any] | None = None, **decoding: Unpack[Decoding]
     ) -> Answer:
         if not messages:
             raise ValueError("no messages")

@@ -38,11 +38,7 @@ class Servers(ChatModel):
         return Servers([model for model, _ in mine]), mine[0][1]
 
     async def ask(
-        self,
-        messages: Sequence[Message],
-        *,
-        json_schema: Mapping[str, Any] | None = None,
-        **decoding: Unpack[Decoding],
+        self, messages: Sequence[Message], *, json_schema: Mapping[str, Any] | None = None, **decoding: Unpack[Decoding]
     ) -> Answer:
         """The model's next turn. Raises ModelError if all servers fail, and what `ChatModel.ask` raises."""
         failure: ModelError | None = None

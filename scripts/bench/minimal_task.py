@@ -21,7 +21,7 @@ from baselines.dialogue.game import Game
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import play_run
 from loaders.errors import InputError
-from loaders.models.chat import of_inspect
+from loaders.models.chat import InspectModel
 from loaders.models.inspect_form import inspect_message
 from loaders.models.messages import Answer, Message
 from scripts.bench.apart import apart
@@ -188,7 +188,7 @@ def _play(bench: Benchmark, folder: Path, played: Sequence[Any], players: Mappin
 
 
 def _adapter(bench: Benchmark, folder: Path, played: Sequence[Any]) -> Times:
-    return _play(bench, folder, played, {role: of_inspect(one) for role, one in instant(bench).items()}, bare=False)
+    return _play(bench, folder, played, {role: InspectModel(one) for role, one in instant(bench).items()}, bare=False)
 
 
 METHODS: dict[str, Callable[[Benchmark, Path, Sequence[Any]], Times]] = {

@@ -17,7 +17,7 @@ import torch
 
 from loaders.errors import InputError, MissingExtra, ModelError, how_many
 from loaders.files.opening import open_by_number
-from loaders.models.encoders_hub import hub_file
+from loaders.models.encoders_hub import Repository
 from loaders.models.encoders_torch import file_digest, loaded, revision
 
 PAPER = {f"EfficientNetV2-{size}": f"tf_efficientnetv2_{size.lower()}.in21k_ft_in1k" for size in ("S", "M", "L", "XL")}
@@ -182,7 +182,7 @@ def _published(name: str, module: Any) -> Path:
             do="Pass --weights FILE.safetensors, or random:NAME for random weights",
         )
     try:
-        return hub_file(name, repo, ("model.safetensors",), cache_dir=None)
+        return Repository(name, repo, None).file("model.safetensors")
     except ModelError as error:
         error.do += ". Or pass --weights FILE.safetensors"
         raise
