@@ -108,7 +108,8 @@ def cluster(modules: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = f"{ROOT}:{modules}"
     os.environ.setdefault("LOCAL_API_KEY", "none")  # nodes know the keys of models by themselves
-    head = {"num_cpus": 1, "include_dashboard": False, "_system_config": quick}
+    spare = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
+    head = {"num_cpus": 1, "_system_config": quick, **spare}
     started = Cluster(initialize_head=True, head_node_args=head)
     try:
         started.add_node(num_cpus=1)
