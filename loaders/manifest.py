@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, Self
@@ -47,14 +47,7 @@ class Problem:
 
 def _inside(path: str) -> str:
     parts = PurePosixPath(path).parts
-    if (
-        not parts
-        or path.startswith("/")
-        or "\\" in path
-        or "\0" in path
-        or ".." in parts
-        or str(PurePosixPath(path)) != path
-    ):
+    if not parts or path[0] == "/" or {"\\", "\0"} & {*path} or ".." in parts or str(PurePosixPath(path)) != path:
         raise ValueError("leads out of the release folder")
     return path
 
@@ -226,14 +219,8 @@ class Manifest(_Part):
 
     def _left_out(self) -> set[str]:
         """Facts introduced later whose values add nothing to a manifest without them."""
-        empty = {
-            "configs": not self.configs,
-            "schema_version": self.schema_version == 1,
-            "rules": self.rules == 1,
-            "code": self.code is None,
-            "canary": self.canary is None,
-        }
-        return {name for name, left_out in empty.items() if left_out}
+        later = ("configs", "schema_version", "rules", "code", "canary")
+        return {name for name in later if getattr(self, name) == type(self).model_fields[name].default}
 
     def write(self, folder: Path) -> None:
         """Write manifest.json atomically into `folder`; call it when every other file is there.
@@ -244,12 +231,10 @@ class Manifest(_Part):
 
     def check_files(self, folder: Path) -> list[Problem]:
         """Files that are missing, not listed, or differ in size or SHA-256. Hidden files are ignored."""
-        problems = self._changed_files(folder)
-        for path in files_below(folder):
-            name = path.relative_to(folder).as_posix()
-            if not is_hidden(name) and name != NAME and name not in self.files:
-                problems.append(Problem(name, "a file that the manifest does not list", "only listed files"))
-        return problems
+        names = (path.relative_to(folder).as_posix() for path in files_below(folder))
+        other = [name for name in names if not is_hidden(name) and name != NAME and name not in self.files]
+        problems = [Problem(name, "a file that the manifest does not list", "only listed files") for name in other]
+        return self._changed_files(folder) + problems
 
     def require(self, folder: Path) -> None:
         """Check that what is listed is there as it was built, before anything is told about it.
@@ -276,66 +261,57 @@ class Manifest(_Part):
 
     def check_counts(self) -> list[Problem]:
         """Inconsistencies within the manifest: in = out + excluded, stage by stage, down to the released rows."""
-        problems = []
+        return [*self._check_stages(), *self._check_shards(), *self._check_configs()]
+
+    def _check_stages(self) -> Iterator[Problem]:
         for stage in self.stages:
             out = stage.rows_out + sum(stage.excluded.values())
             if stage.rows_in != out:
-                where = f"{NAME}: stage {stage.name}"
-                problems.append(
-                    Problem(where, f"{how_many(stage.rows_in, 'row')} in", f"{out:,}, the rows kept and excluded")
-                )
+                found, expected = f"{how_many(stage.rows_in, 'row')} in", f"{out:,}, the rows kept and excluded"
+                yield Problem(f"{NAME}: stage {stage.name}", found, expected)
         given = [(f"stage {stage.name}", stage.rows_out) for stage in self.stages]
         taken = [(f"stage {stage.name}", stage.rows_in) for stage in self.stages[1:]]
         taken.append(("splits", self.rows))
         for (giver, out), (taker, n) in zip(given, taken, strict=False):
             if out != n:
-                problems.append(
-                    Problem(f"{NAME}: {taker}", how_many(n, "row"), f"the {how_many(out, 'row')} that {giver} kept")
-                )
+                yield Problem(f"{NAME}: {taker}", how_many(n, "row"), f"the {how_many(out, 'row')} that {giver} kept")
         excluded = sum(sum(stage.excluded.values()) for stage in self.stages)
         if excluded != self.exclusions.rows:
-            where = f"{NAME}: exclusions"
-            problems.append(
-                Problem(where, how_many(self.exclusions.rows, "row"), f"the {excluded:,} that the stages excluded")
-            )
+            found, expected = how_many(self.exclusions.rows, "row"), f"the {excluded:,} that the stages excluded"
+            yield Problem(f"{NAME}: exclusions", found, expected)
         digest = content_digest({name: split.content_digest for name, split in self.splits.items()})
         if digest != self.content_digest:
-            problems.append(
-                Problem(f"{NAME}: content_digest", self.content_digest, f"{digest}, from those of the splits")
-            )
-        return problems + self._check_shards() + self._check_configs()
+            yield Problem(f"{NAME}: content_digest", self.content_digest, f"{digest}, from those of the splits")
 
     def named_configs(self) -> list[Config]:
         """The configs, or the one that holds everything."""
         return self.configs or [Config(name="default", splits=order_splits(self.splits))]
 
-    def _check_shards(self) -> list[Problem]:
+    def _check_shards(self) -> Iterator[Problem]:
         """Every data file is a shard of a split, and no shard of a split is left out."""
-        problems = []
         listed = {name for name in self.files if name.startswith("data/")}
         for split in order_splits(self.splits):
             shards = self.shards(split)
             expected = [f"data/{split}-{i:05d}-of-{len(shards):05d}.parquet" for i in range(len(shards))]
             if shards != expected or not shards:
                 found = f"shards of {split}: {', '.join(shards) or 'none'}"
-                problems.append(Problem(f"{NAME}: files", found, "numbered 0 to n - 1 of n"))
+                yield Problem(f"{NAME}: files", found, "numbered 0 to n - 1 of n")
             listed.difference_update(shards)
-        return problems + [Problem(name, "belongs to no split", "a shard of a split") for name in sorted(listed)]
+        for name in sorted(listed):
+            yield Problem(name, "belongs to no split", "a shard of a split")
 
-    def _check_configs(self) -> list[Problem]:
+    def _check_configs(self) -> Iterator[Problem]:
         where = f"{NAME}: configs"
         named = sorted({split for config in self.named_configs() for split in config.splits})
-        problems = []
         if named != sorted(self.splits):
-            problems.append(Problem(where, f"splits {named}", f"each of {sorted(self.splits)}"))
+            yield Problem(where, f"splits {named}", f"each of {sorted(self.splits)}")
         names = [config.name for config in self.configs]
         if len(set(names)) < len(names):
-            problems.append(Problem(where, f"names {names}", "each once"))
+            yield Problem(where, f"names {names}", "each once")
         columns = {str(feature.get("name")) for feature in self.features}
         for config in self.configs:
             if unknown := sorted(set(config.columns or ()) - columns):
-                problems.append(Problem(f"{where}: {config.name}", f"columns {unknown}", "columns of the release"))
-        return problems
+                yield Problem(f"{where}: {config.name}", f"columns {unknown}", "columns of the release")
 
     @property
     def method(self) -> str | None:

@@ -61,13 +61,11 @@ class Plugin:
             raise self.broken(TypeError(f"a {type(loaded).__name__} instead of a {kind.__name__}"))
         return loaded
 
-    def broken(self, error: BaseException) -> InputError:
+    def broken(self, error: BaseException, found: str = "") -> InputError:
         """The error shown to a user when the package's own code fails."""
-        return InputError(
-            f"{self.name} of {self.package}",
-            found=f"{self.place} cannot be used ({type(error).__name__}: {error})",
-            do=f"Repair that package, or remove it: pip uninstall {self.package.split()[0]}",
-        )
+        found = found or f"{self.place} cannot be used ({type(error).__name__}: {error})"
+        do = f"Repair that package, or remove it: pip uninstall {self.package.split()[0]}"
+        return InputError(f"{self.name} of {self.package}", found=found, do=do)
 
 
 def at_fault(error: BaseException) -> InputError | None:
@@ -81,11 +79,7 @@ def at_fault(error: BaseException) -> InputError | None:
     if raised is None or (plugin := plugins.get(raised[0].partition(".")[0])) is None:
         return None
     said = " ".join(str(error).split())[:_SAID]
-    return InputError(
-        f"{plugin.name} of {plugin.package}",
-        found=f"{type(error).__name__}{': ' * bool(said)}{said} ({raised[1]})",
-        do=f"Repair that package, or remove it: pip uninstall {plugin.package.split()[0]}",
-    )
+    return plugin.broken(error, f"{type(error).__name__}{': ' * bool(said)}{said} ({raised[1]})")
 
 
 def brought(group: str, bundled: Collection[str]) -> tuple[list[Plugin], list[str]]:

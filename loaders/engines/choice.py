@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 
 from loaders.engines.engine import Engine
@@ -39,11 +39,9 @@ def opened(
 
     Raises: MissingExtra without Ray; InputError for a cluster that cannot be reached, or only by Ray Client.
     """
-    if name == EngineName.LOCAL and threads:
-        yield Threads(workers or min(MOST_THREADS, os.cpu_count() or 1))
-        return
     if name == EngineName.LOCAL:
-        with Local(workers or min(MOST, os.cpu_count() or 1)) as engine:
+        workers = workers or min(MOST_THREADS if threads else MOST, os.cpu_count() or 1)
+        with nullcontext(Threads(workers)) if threads else Local(workers) as engine:
             yield engine
         return
     MissingExtra.check("ray", purpose="--engine ray")

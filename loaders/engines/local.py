@@ -25,8 +25,6 @@ from loaders.errors import BedsideError
 from loaders.files.disk import scratch, writing
 
 GRAIN = 64
-_AHEAD = 4
-"""Units sent ahead for each worker, before the first result is requested."""
 
 
 class Local:
@@ -77,17 +75,15 @@ class Local:
             for name, unit in units:
                 yield name, task(name, unit)
             return
-        under_way: dict[Future[Done], str] = {}
+
+        def submit(name: str, unit: Any) -> Future[Done]:
+            with _interrupts_held():  # a unit that finds no free worker starts one
+                return self._started().submit(_do, stage, name, unit)
+
         try:
             with scratch() as folder:
                 stage = _kept(task, folder, where)
-                for name, unit in units:
-                    if len(under_way) >= _AHEAD * self.slots:
-                        yield from finished(under_way)
-                    with _interrupts_held():  # a unit that finds no free worker starts one
-                        under_way[self._started().submit(_do, stage, name, unit)] = name
-                while under_way:
-                    yield from finished(under_way)
+                yield from finished(submit, units, self.slots)
         except BrokenProcessPool:
             self._end(now=True)
             raise BedsideError(

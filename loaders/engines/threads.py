@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
+from itertools import islice
 from typing import Any
 
 from loaders.engines.engine import Done, Task
 
 _AHEAD = 4
-"""Units submitted ahead for each thread, before the first result is requested."""
+"""Units submitted ahead for each slot, before the first result is requested."""
 
 
 class Threads:
@@ -35,20 +36,22 @@ class Threads:
                 yield name, task(name, unit)
             return
         pool = ThreadPoolExecutor(self.slots)
-        under_way: dict[Future[Done], str] = {}
         try:
-            for name, unit in units:
-                if len(under_way) >= _AHEAD * self.slots:
-                    yield from finished(under_way)
-                under_way[pool.submit(task, name, unit)] = name
-            while under_way:
-                yield from finished(under_way)
+            yield from finished(lambda name, unit: pool.submit(task, name, unit), units, self.slots)
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def finished(under_way: dict[Future[Done], str]) -> Iterator[tuple[str, Done]]:
-    """Waits for the first of the pending futures, and yields all that have finished, removing them."""
-    done, _ = wait(under_way, return_when=FIRST_COMPLETED)
-    for future in done:
-        yield under_way.pop(future), future.result()
+def finished(
+    submit: Callable[[str, Any], Future[Done]], units: Iterable[tuple[str, Any]], slots: int
+) -> Iterator[tuple[str, Done]]:
+    """Submits the units, a few more than there are slots, and yields the name and the result of each as it is done."""
+    under_way: dict[Future[Done], str] = {}
+    left = iter(units)
+    while True:
+        for name, unit in islice(left, _AHEAD * slots - len(under_way)):
+            under_way[submit(name, unit)] = name
+        if not under_way:
+            return
+        for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+            yield under_way.pop(future), future.result()

@@ -48,11 +48,8 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in FULL:
-            raise BedsideError(
-                path,
-                found="the disk is full",
-                do="Free some space there and run the same command again: finished work is kept",
-            ) from error
+            do = "Free some space there and run the same command again: finished work is kept"
+            raise BedsideError(path, found="the disk is full", do=do) from error
         if error.errno in FORBIDDEN:
             do = "Name another place, or change its permissions"
             raise InputError(path, found="may not be written", expected="a place you can write to", do=do) from error
@@ -161,54 +158,46 @@ def write_first(path: Path, data: bytes) -> bool:
     Raises: as `writing`.
     """
     make_folder(path.parent)
-    try:
-        with writing(path), replacing(path, first=True) as file:
-            file.write(data)
-    except _Late:
-        return False
-    return True
-
-
-class _Late(Exception):
-    """Somebody else was first."""
+    with writing(path), _new_file(path.parent) as (temporary, file):
+        file.write(data)
+        _sync(file)
+        try:  # a second name, if that is free, in one step
+            os.link(temporary, path)
+        except FileExistsError:
+            return False
+        except OSError as error:  # a file system without hard links (FAT, some mounted buckets)
+            if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
+                raise
+            if path.exists():
+                return False
+            temporary.replace(path)
+        return True
 
 
 @contextmanager
-def replacing(path: Path, *, private: bool = False, first: bool = False) -> Iterator[IO[bytes]]:
-    """A new file that replaces `path` once everything is written to it; an error leaves the old one as it is.
+def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
+    """A new file that replaces `path` once everything is written to it; an error leaves the old one as it is."""
+    with _new_file(path.parent, private) as (temporary, file):
+        yield file
+        _sync(file)
+        temporary.replace(path)
 
-    `first` requires that the place is free: raises _Late if it no longer is.
-    """
-    temporary, file = _held(path.parent, private)
+
+@contextmanager
+def _new_file(folder: Path, private: bool = False) -> Iterator[tuple[Path, IO[bytes]]]:
+    """A new file, whose temporary name is gone in the end, whether it got another or not."""
+    temporary, file = _held(folder, private)
     try:
         with file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-            if first and _linked(temporary, path):
-                temporary.unlink()
-            else:
-                os.replace(temporary, path)  # noqa: PTH105 - the atomic rename, named as the rule names it
-    except BaseException:
+            yield temporary, file
+    finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
-        raise
 
 
-def _linked(temporary: Path, path: Path) -> bool:
-    """Give a file a second name if that is free, in one step; False if the file system has no hard links (FAT, some
-    mounted buckets) and the name is free. Raises: _Late."""
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        raise _Late from None
-    except OSError as error:
-        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
-            raise
-        if path.exists():
-            raise _Late from None
-        return False
-    return True
+def _sync(file: IO[bytes]) -> None:
+    file.flush()
+    os.fsync(file.fileno())
 
 
 @contextmanager

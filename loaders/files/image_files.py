@@ -72,22 +72,14 @@ def image_files(folder: Path) -> list[ImageFile]:
     def refuse(error: OSError) -> None:
         raise InputError(error.filename, found=f"cannot be read ({error.strerror})", expected="a readable folder")
 
-    found = []
-    for here, _, names in os.walk(folder, onerror=refuse):
-        for name in names:
-            path = Path(here, name)
-            if path.suffix.casefold() in SUFFIXES:
-                found.append(_file(path, path.relative_to(folder).as_posix(), folder))
-    return sorted(found, key=lambda file: file.name)
+    paths = (Path(here, name) for here, _, names in os.walk(folder, onerror=refuse) for name in names)
+    return _named(folder, ((path, _of_file(path, folder)) for path in paths if path.suffix.casefold() in SUFFIXES))
 
 
-def _file(path: Path, relative: str, folder: Path) -> ImageFile:
-    if not is_text(relative):
-        name = os.fsencode(relative).decode("utf-8", "backslashreplace")
-        return ImageFile(name, path, "unreadable file name")
-    problem = _of_link(path, folder) if path.is_symlink() else ""
-    # One spelling of accented letters, whatever the file system uses.
-    return ImageFile(unicodedata.normalize("NFC", relative), path, problem)
+def _of_file(path: Path, folder: Path) -> str:
+    if not is_text(str(path.relative_to(folder))):
+        return "unreadable file name"
+    return _of_link(path, folder) if path.is_symlink() else ""
 
 
 def linked_folders(folder: Path) -> list[ImageFile]:
@@ -107,12 +99,15 @@ def unopened(folder: Path) -> list[ImageFile]:
 
 def _with_problem(folder: Path, paths: Iterable[tuple[Path, str]]) -> list[ImageFile]:
     """Those of the paths that have a problem, by name, hidden ones aside."""
+    return [file for file in _named(folder, paths) if file.problem and not file.hidden]
+
+
+def _named(folder: Path, paths: Iterable[tuple[Path, str]]) -> list[ImageFile]:
+    """The files with their problems, by name: one spelling of accented letters, whatever the file system uses."""
     found = []
     for path, problem in paths:
-        relative = path.relative_to(folder).as_posix()
-        if problem and not is_hidden(relative):
-            shown = os.fsencode(relative).decode("utf-8", "backslashreplace")
-            found.append(ImageFile(unicodedata.normalize("NFC", shown), path, problem))
+        shown = os.fsencode(path.relative_to(folder).as_posix()).decode("utf-8", "backslashreplace")
+        found.append(ImageFile(unicodedata.normalize("NFC", shown), path, problem))
     return sorted(found, key=lambda file: file.name)
 
 
