@@ -361,11 +361,9 @@ def _load_official(known: Corpus, split: str | None, revision: str | None) -> Lo
     for one in wanted:
         missing = [name for name in known.official_columns if name not in raw[one].column_names]
         if missing:
-            raise ReleaseError(
-                f"{at}: split {one}",
-                found=f"lacks {', '.join(missing)}; its columns are {', '.join(raw[one].column_names)}",
-                expected="the columns " + ", ".join(known.official_columns),
-            )
+            found = f"lacks {', '.join(missing)}; its columns are {', '.join(raw[one].column_names)}"
+            expected = "the columns " + ", ".join(known.official_columns)
+            raise ReleaseError(f"{at}: split {one}", found=found, expected=expected)
         if one in known.official_rows:
             _check_rows(f"{at}: split {one}", len(raw[one]), known.official_rows[one])
     code = code_digest(known.from_official)

@@ -40,12 +40,8 @@ def fetch_manifest(repo: str, revision: str | None) -> tuple[Path, str]:
     try:
         path = hf_hub_download(repo, NAME, repo_type="dataset", revision=revision)
     except RemoteEntryNotFoundError:
-        raise ReleaseError(
-            at,
-            found=f"holds no {NAME}",
-            expected="a release that `bedside publish` made",
-            do='The authors\' release is loaded with source="official"',
-        ) from None
+        expected, do = "a release that `bedside publish` made", 'The authors\' release is loaded with source="official"'
+        raise ReleaseError(at, found=f"holds no {NAME}", expected=expected, do=do) from None
     except HUB_ERRORS as error:
         said = hub_error(error, at, repo)
         if not isinstance(error, GatedRepoError | RevisionNotFoundError):  # otherwise there is such a repository

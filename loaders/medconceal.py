@@ -359,11 +359,8 @@ def chart(profile: PatientProfile, task: Task) -> Chart:
     if task not in TASKS:  # or an intervention misspelt would have a chart without its aims
         raise InputError("task", found=repr(task), expected=" or ".join(TASKS))
     if leaking := leaks(profile):
-        raise InputError(
-            f"case {profile.case_id}",
-            found=f"{', '.join(leaking)} repeats a hidden concern",
-            expected="a chart that gives no concern away",
-        )
+        found = f"{', '.join(leaking)} repeats a hidden concern"
+        raise InputError(f"case {profile.case_id}", found=found, expected="a chart that gives no concern away")
     intervention = task == "intervention"
     return Chart(
         case_id=profile.case_id,

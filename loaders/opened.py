@@ -82,11 +82,8 @@ def open_data(name: str, *, split: str | None = None, default: str = "medlaybenc
     """
     place, _, revision = name.partition("@")
     if not place:
-        raise InputError(
-            "data",
-            found=repr(name) if name else "no name",
-            expected="a corpus, a release folder, REPO[@TAG] or official",
-        )
+        expected = "a corpus, a release folder, REPO[@TAG] or official"
+        raise InputError("data", found=repr(name) if name else "no name", expected=expected)
     source: str | Path | None = place
     known = default
     if place in corpora():

@@ -45,16 +45,13 @@ class Upgrade:
         """
         today = 1 + len(migrations)
         if manifest.schema_version > today:
-            raise ReleaseError(
-                at,
-                found=f"version {manifest.schema_version} of the schema of {manifest.corpus}",
-                expected=f"at most version {today}, which this Bedside knows",
-                do=NEWER,
-            )
-        found, steps = features_of(manifest, at), tuple(migrations[manifest.schema_version - 1 :])
-        same = [name for name in features if name in found and found[name] == features[name]]
-        if not steps and same != list(found):
-            raise _other_features(found, features, at)
+            found = f"version {manifest.schema_version} of the schema of {manifest.corpus}"
+            expected = f"at most version {today}, which this Bedside knows"
+            raise ReleaseError(at, found=found, expected=expected, do=NEWER)
+        there, steps = features_of(manifest, at), tuple(migrations[manifest.schema_version - 1 :])
+        same = [name for name in features if name in there and there[name] == features[name]]
+        if not steps and same != list(there):
+            raise _other_features(there, features, at)
         return cls(steps, tuple(features), bool(steps) or len(same) < len(features))
 
     def __call__(self, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -101,22 +98,17 @@ def features_of(manifest: Manifest, at: str) -> datasets.Features:
     try:
         return datasets.Features._from_yaml_list(manifest.features)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ReleaseError(
-            f"{at}: {NAME}",
-            found=f"features that cannot be read ({error})",
-            expected="columns as in the YAML of a card",
-        ) from None
+        found, expected = f"features that cannot be read ({error})", "columns as in the YAML of a card"
+        raise ReleaseError(f"{at}: {NAME}", found=found, expected=expected) from None
 
 
 def _other_features(found: datasets.Features, expected: datasets.Features, at: str) -> ReleaseError:
-    missing = [name for name in expected if name not in found]
-    unknown = [name for name in found if name not in expected]
-    other = [name for name in expected if name in found and found[name] != expected[name]]
-    parts = [
-        f"{text} {', '.join(names)}"
-        for text, names in (("lacks", missing), ("adds", unknown), ("types otherwise", other))
-        if names
-    ]
+    differences = {
+        "lacks": [name for name in expected if name not in found],
+        "adds": [name for name in found if name not in expected],
+        "types otherwise": [name for name in expected if name in found and found[name] != expected[name]],
+    }
+    parts = [f"{text} {', '.join(names)}" for text, names in differences.items() if names]
     return ReleaseError(
         at,
         found="its schema " + ("; ".join(parts) or "has its columns in another order"),

@@ -267,6 +267,7 @@ def from_official(row: Mapping[str, Any], split: str, position: int) -> dict[str
     if not complaints:
         raise InputError(where, found="no complaints", expected="at least one")
     return {
+        **dict.fromkeys(SCHEMA),
         "image": row.get("image"),
         "image_id": row.get("image_id") or f"3mdbench_{split}_{position + 1:06d}",
         "split": split,
@@ -274,20 +275,11 @@ def from_official(row: Mapping[str, Any], split: str, position: int) -> dict[str
         "label": NAMES.index(diagnosis.name),
         "domain": diagnosis.domain,
         "general_complaint": named["general_complaint"],
-        "general_complaint_source": None,
         "complaints": complaints,
-        "complaints_source": None,
-        "complaints_status": None,
         "personality": personality,
-        "source": None,
         "source_label": named["diagnosis"],
-        "source_file": None,
-        "group_id": None,
-        "cluster_id": None,
         "licence": "unknown",
-        "licence_asserted_by": None,
         "attribution": f"{_OFFICIAL} (Sviridov et al. 2025)",
-        **dict.fromkeys(("skin_type", "skin_type_asserted_by", "age_group", "sex")),
     }
 
 

@@ -330,9 +330,8 @@ def _check_head(head: bytes, path: Path) -> None:
             do="Give it a name that ends in .parquet" if head.startswith(PARQUET) else other[1],
         )
     if suffix in _JSON_LINES and head.lstrip().startswith(b"["):
-        raise InputError(
-            path, found="is one JSON list", expected="one record per line", do="Give it a name that ends in .json"
-        )
+        do = "Give it a name that ends in .json"
+        raise InputError(path, found="is one JSON list", expected="one record per line", do=do)
 
 
 # --- Records of any kind ----------------------------------------------------------------------------------------------
@@ -379,12 +378,8 @@ def read_records(path: Path) -> Records:
         return _streamed(path, tuple(columns), lambda only: parquet_rows(path, [only] if only else None))
     with open_file(path):
         pass
-    raise InputError(
-        path,
-        found=f"file type {suffix or '(none)'}",
-        expected=".csv, .tsv, .parquet, .json, .jsonl or .yaml",
-        do=_CONVERTED.get(suffix, ""),
-    )
+    found, expected = f"file type {suffix or '(none)'}", ".csv, .tsv, .parquet, .json, .jsonl or .yaml"
+    raise InputError(path, found=found, expected=expected, do=_CONVERTED.get(suffix, ""))
 
 
 def own_names(records: Records, used: Iterable[Sequence[str]]) -> dict[str, str]:

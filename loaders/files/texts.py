@@ -43,12 +43,8 @@ def _not_text(data: bytes, offset: int, path: object) -> InputError:
     picture = picture_format(data)
     if other := (f"is a picture ({picture})", "Name another file") if picture else mistaken(data):
         return InputError(path, found=other[0], expected="a file encoded as UTF-8", do=other[1])
-    return InputError(
-        f"{path}:{line}",
-        found=f"byte 0x{data[offset]:02x} at offset {offset} is not UTF-8 text",
-        expected="a file encoded as UTF-8",
-        do=AS_UTF8,
-    )
+    found = f"byte 0x{data[offset]:02x} at offset {offset} is not UTF-8 text"
+    return InputError(f"{path}:{line}", found=found, expected="a file encoded as UTF-8", do=AS_UTF8)
 
 
 def read_text(path: Path, *, most: int = MOST_BYTES, expected: str = "a text") -> str:

@@ -60,7 +60,7 @@ class LogWriter:
 
 def rows_of(unit: Path) -> Iterator[Row]:
     """The answers in the logs of a unit, in order. Raises: InputError for an invalid line that is not the last."""
-    for path in sorted(entries(unit)) if is_folder(unit) else ():
+    for path in units_of(unit):
         with open_file(path) as file:
             torn: InputError | None = None
             for number, line in stream_lines(blocks_of(file), path, _MOST_LINE):
@@ -82,8 +82,8 @@ def row_of(line: bytes, where: str) -> Row:
 
 
 def units_of(folder: Path) -> list[Path]:
-    """The folders of units, in order."""
-    return sorted(entries(folder)) if is_folder(folder) else []
+    """What is in a folder, if it is there: those of units in the one of all, logs in that of a unit. In order."""
+    return entries(folder) if is_folder(folder) else []
 
 
 def ended(unit: Path) -> list[Path]:

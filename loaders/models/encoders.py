@@ -150,6 +150,7 @@ def _held(values: NDArray[Any]) -> str:
     return f"holds {values.dtype} values of shape {values.shape}"
 
 
+_FILES = "a .npy or .safetensors file"
 _ROWS = "Embed exactly the rows of the split, in their order"
 _SAVE = "Save the embeddings as float32, a row for each row of the split"
 _AGAIN = "Embed these rows again: each needs a nonzero, finite vector"
@@ -157,34 +158,22 @@ _AGAIN = "Embed these rows again: each needs a nonzero, finite vector"
 
 def _read_array(path: Path, tensor: str | None) -> NDArray[Any]:
     if not is_file(path):
-        raise InputError(
-            path,
-            found="is not a file" if is_there(path) else "does not exist",
-            expected="a .npy or .safetensors file",
-            do="Check the path, or write this file",
-        )
+        found, do = "is not a file" if is_there(path) else "does not exist", "Check the path, or write this file"
+        raise InputError(path, found=found, expected=_FILES, do=do)
     if path.suffix == ".npy":
         try:
-            return np.asarray(
-                np.load(path, mmap_mode="r", allow_pickle=False)
-            )  # nothing is read before its shape is known
+            # Nothing is read before its shape is known.
+            return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
         except Exception as problem:  # the header is evaluated as Python, and may be anything
             refuse_disk(problem, path)
             # Of any other bytes, numpy says that they are pickled and can be loaded unsafely.
             why = "it does not begin as one" if "allow_pickle" in str(problem) else problem
-            raise InputError(
-                path,
-                found=f"cannot be read as .npy ({why})",
-                expected="a complete array of floating-point numbers",
-                do="Save it again with numpy.save, as float32",
-            ) from None
+            found, do = f"cannot be read as .npy ({why})", "Save it again with numpy.save, as float32"
+            expected = "a complete array of floating-point numbers"
+            raise InputError(path, found=found, expected=expected, do=do) from None
     if path.suffix != ".safetensors":
-        raise InputError(
-            path,
-            found=f"is a {path.suffix or 'nameless'} file",
-            expected="a .npy or .safetensors file",
-            do="Save the array with numpy.save or safetensors",
-        )
+        found, do = f"is a {path.suffix or 'nameless'} file", "Save the array with numpy.save or safetensors"
+        raise InputError(path, found=found, expected=_FILES, do=do)
     with MissingExtra.needed("models", purpose=f"reading {path.name}"):
         from safetensors import SafetensorError, safe_open
     try:
@@ -197,12 +186,9 @@ def _read_array(path: Path, tensor: str | None) -> NDArray[Any]:
             return np.asarray(file.get_tensor(wanted))
     except (SafetensorError, TypeError, OSError) as problem:  # TypeError: a type that numpy lacks, such as bfloat16
         refuse_disk(problem, path)
-        raise InputError(
-            path,
-            found=f"cannot be read as .safetensors ({problem})",
-            expected="complete tensors of floating-point numbers",
-            do="Save it again with safetensors, as float32",
-        ) from None
+        found, do = f"cannot be read as .safetensors ({problem})", "Save it again with safetensors, as float32"
+        expected = "complete tensors of floating-point numbers"
+        raise InputError(path, found=found, expected=expected, do=do) from None
 
 
 def _unknown(name: str) -> ModelError:

@@ -30,12 +30,8 @@ def passing(error: Exception) -> bool:
     """Whether another try can help: inspect_ai wraps the errors that it knows to be transient in tenacity's."""
     if isinstance(error, Unanswered):
         return error.transient
-    return type(error).__name__ == "RetryError" or garbled(error) or late(error) or unreached(error)
-
-
-def unreached(error: BaseException) -> bool:
-    """Whether there was no connection. inspect_ai then takes a local vLLM for dead, although it may be starting."""
-    return type(error).__name__ == "APIConnectionError"
+    # Without a connection inspect_ai takes a local vLLM for dead, although it may be starting.
+    return type(error).__name__ in ("RetryError", "APIConnectionError") or garbled(error) or late(error)
 
 
 def late(error: BaseException) -> bool:
@@ -70,11 +66,8 @@ def unusable(name: str, error: Exception, secrets: Sequence[str]) -> BedsideErro
     text = cleaned(message.removeprefix("ERROR: "), secrets)
     install = re.search(r"pip install (?:--upgrade )?(.+)$", text)
     if install:
-        return MissingExtra(
-            name,
-            found="its provider's package is missing or too old",
-            do=f"Install it with: pip install --upgrade {install[1]}",
-        )
+        do = f"Install it with: pip install --upgrade {install[1]}"
+        return MissingExtra(name, found="its provider's package is missing or too old", do=do)
     if "defined in the environment" in text:
         do = "Set it there and run again; a local server that needs no key takes any word"
         if "BASE_URL" in text:

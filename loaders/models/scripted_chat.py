@@ -67,11 +67,8 @@ def _broken_json(messages: Sequence[Message]) -> str:
 
 
 def _down(messages: Sequence[Message]) -> str:
-    raise ModelError(
-        "scripted/down",
-        found="gave no answer in 1 try; the last error: the model is down by design",
-        do="Choose another model",
-    )
+    found = "gave no answer in 1 try; the last error: the model is down by design"
+    raise ModelError("scripted/down", found=found, do="Choose another model")
 
 
 _SCRIPTS: dict[str, Script] = {

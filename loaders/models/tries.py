@@ -105,11 +105,8 @@ class Tries:
         counted = how_many(tries, "try", "tries")
         if (asked := self.retry_after(cause)) > LONGEST_RETRY_AFTER:
             text += f"; it asks to wait {asked:g} s"
-        return ModelError(
-            self.name,
-            found=f"gave no answer in {counted}; the last error: {text}",
-            do="Check that the model can be reached, then run again",
-        )
+        do = "Check that the model can be reached, then run again"
+        return ModelError(self.name, found=f"gave no answer in {counted}; the last error: {text}", do=do)
 
     def _reason(self, cause: BaseException) -> str:
         """A few words about a transient failure, without anything that the provider said."""

@@ -414,13 +414,13 @@ def test_one_model_serves_many_event_loops(server: ChatServer, calm: Calm) -> No
     model = opened(server, calm, retries=0)
 
     async def crowd(model: ChatModel) -> list[Answer]:
-        questions = [[Message("user", f"question {number}")] for number in range(30)]
+        questions = [[Message("user", f"question {number}")] for number in range(12)]
         return await asyncio.gather(*(model.ask(each, temperature=0, max_tokens=5) for each in questions))
 
     for _ in range(3):
-        assert len(asyncio.run(crowd(model))) == 30
-    assert len(asyncio.run(crowd(opened(server, calm, retries=0)))) == 30
-    assert len(server.requests) == 120
+        assert len(asyncio.run(crowd(model))) == 12
+    assert len(asyncio.run(crowd(opened(server, calm, retries=0)))) == 12
+    assert len(server.requests) == 48
 
 
 def test_as_many_requests_are_in_flight_as_are_asked(server: ChatServer, calm: Calm) -> None:
