@@ -125,9 +125,7 @@ class MissingExtra(BedsideError):
         except ImportError as error:
             missing = cls.named(str(error.name or extra).partition(".")[0], extra=extra, purpose=purpose)
             if not isinstance(error, ModuleNotFoundError):
-                missing = cls(
-                    missing.where, found=f"cannot be imported ({error})", expected=missing.expected, do=missing.do
-                )
+                missing.found = printable(f"cannot be imported ({error})")
             raise missing from error
 
     @classmethod

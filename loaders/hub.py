@@ -45,9 +45,7 @@ def fetch_manifest(repo: str, revision: str | None) -> tuple[Path, str]:
     except HUB_ERRORS as error:
         said = hub_error(error, at, repo)
         if not isinstance(error, GatedRepoError | RevisionNotFoundError):  # otherwise there is such a repository
-            said = HubError(
-                at, found=f"no such folder is here, and the repository {said.found}", expected=said.expected, do=said.do
-            )
+            said.found = f"no such folder is here, and the repository {said.found}"
         raise said from error
     folder = Path(path).parent
     return folder, f"{at} (commit {folder.name[:12]})"

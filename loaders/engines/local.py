@@ -86,11 +86,9 @@ class Local:
                 yield from finished(submit, units, self.slots)
         except BrokenProcessPool:
             self._end(now=True)
-            raise BedsideError(
-                where,
-                found="a worker process ended before its batch was done (killed, or out of memory)",
-                do="Run the same command again, with fewer workers if it repeats: finished batches are kept",
-            ) from None
+            found = "a worker process ended before its batch was done (killed, or out of memory)"
+            do = "Run the same command again, with fewer workers if it repeats: finished batches are kept"
+            raise BedsideError(where, found=found, do=do) from None
         # Units still in flight when the caller stops iterating are cancelled by the pool as it shuts down. In Python
         # 3.11, a pool whose workers have died crashes on futures that somebody else cancelled.
 

@@ -188,9 +188,8 @@ def _do(
         try:
             task = pickle.loads(ray.get(stage[0]))
         except (ImportError, AttributeError) as error:
-            raise InputError(
-                node(), found=f"lacks a package ({error})", expected="the same packages as the driver", do=_ALIKE
-            ) from None
+            found, wanted = f"lacks a package ({error})", "the same packages as the driver"
+            raise InputError(node(), found=found, expected=wanted, do=_ALIKE) from None
         _check(fingerprint(task), expected, same_machine)
         _opened[key] = task
     return _opened[key](name, unit), machine()
@@ -211,9 +210,5 @@ def _check(here: Fingerprint, expected: Fingerprint, same_machine: bool) -> None
     differences = list(here.differences(expected, machine=same_machine))
     if differences:
         more = "; or allow such nodes with --mixed-nodes" * (here.machine != expected.machine and same_machine)
-        raise InputError(
-            node(),
-            found=", ".join(found for found, _ in differences),
-            expected=", ".join(other for _, other in differences) + ", as the driver has",
-            do=f"{_ALIKE}{more}",
-        )
+        found, wanted = (", ".join(texts) for texts in zip(*differences, strict=True))
+        raise InputError(node(), found=found, expected=f"{wanted}, as the driver has", do=f"{_ALIKE}{more}")

@@ -112,12 +112,9 @@ def check_columns(path: Path, columns: Columns, existing: Collection[str], table
         if column is not None and not any(end.endswith(f".{_plain(column)}") for end in ends)
     ]
     if wrong:
-        raise InputError(
-            path,
-            found=f"{', '.join(wrong)}; no row of {table} has such a column",
-            expected=f"one of {', '.join(sorted(existing))}",
-            do="Correct the name, or write `field: null` where there is no column",
-        )
+        found, expected = f"{', '.join(wrong)}; no row of {table} has such a column", ", ".join(sorted(existing))
+        do = "Correct the name, or write `field: null` where there is no column"
+        raise InputError(path, found=found, expected=f"one of {expected}", do=do)
 
 
 def text_of(value: object) -> Any:

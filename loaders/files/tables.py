@@ -406,12 +406,9 @@ def _streamed(path: Path, columns: tuple[str, ...], each: Callable[[str | None],
     def rows(only: str | None) -> Iterator[Placed | BadRow]:
         yield from each(only)
         if digest_of(path) != digest:
-            raise InputError(
-                path,
-                found="content that changed while it was read",
-                expected="a file that does not change while it is read",
-                do="Run the command again once nothing writes to it",
-            )
+            found, expected = "content that changed while it was read", "a file that does not change while it is read"
+            do = "Run the command again once nothing writes to it"
+            raise InputError(path, found=found, expected=expected, do=do)
 
     return Records(path, columns, rows, digest)
 

@@ -186,11 +186,8 @@ def _architecture(name: str, architecture: str) -> dict[str, Any]:
     config: dict[str, Any] | None = open_clip.get_model_config(architecture) if ":" not in architecture else None
     if config is None:
         close = difflib.get_close_matches(architecture, open_clip.list_models(), n=5, cutoff=0.4)
-        raise ModelError(
-            name,
-            found=f"open_clip {open_clip.__version__} has no architecture {architecture!r}",
-            expected=", ".join(close) or "one of open_clip.list_models()",
-        )
+        found = f"open_clip {open_clip.__version__} has no architecture {architecture!r}"
+        raise ModelError(name, found=found, expected=", ".join(close) or "one of open_clip.list_models()")
     return config
 
 
