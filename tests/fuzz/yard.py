@@ -12,6 +12,7 @@ from pathlib import Path
 
 from baselines.threemdbench.classifier.cues import write_cues
 from loaders.threemdbench import NAMES
+from scripts.terminal import streams
 from tests.fuzz import seeds
 from tests.parts.pictures import drawn, jpeg
 from tests.parts.places import ROOT
@@ -26,9 +27,9 @@ build medconceal --source cases=tables/cases.json --workers 1 --out patients
 run language captions --split train --resamples 10 -o runs/language
 run concepts captions -o runs/concepts
 run consultation photos --doctor scripted/keyword --patient scripted/patient --assessor scripted/assessor --bare \
- --limit 4 --resamples 100 -o runs/consultation
+ --limit 4 --resamples 10 -o runs/consultation
 run confirmation patients --clinician scripted/expert --patient template --evaluator rules --judge rules \
- --limit 2 -o runs/confirmation
+ --limit 2 --bare -o runs/confirmation
 sheet captions --pairs 2 --raters 2 --split train -o sheets/pairs.csv
 select sheet runs/consultation --count 2 --raters 2 -o sheets/consultations.csv
 select physicians-sheet photos --raters 1 -o sheets/physicians.csv
@@ -66,6 +67,7 @@ def make(yard: Path) -> None:
     from scripts.cli import execute
     from tests.fuzz import trying
 
+    streams.guard()  # what these print may be more than ASCII
     yard.mkdir(mode=0o755)
     with chdir(yard):
         for name in ("tables", "pictures", "sheets", "prompts"):
@@ -112,8 +114,10 @@ def _more_files() -> None:
 def _odd_places() -> None:
     odd = Path("odd")
     odd.mkdir()
-    for name in ("folder", "readonly", "unreadable", "unsearchable", "outside", "new\nline", "café", "e" * 250):
+    for name in ("folder", "readonly", "unreadable", "unsearchable", "outside", "new\nline", "e" * 250):
         (odd / name).mkdir()
+    for odder in ("café".encode(), b"no-utf8-\xff\xed"):  # names that are no text, the first where all is ASCII
+        os.mkdir(os.fsencode(odd) + b"/" + odder)  # noqa: PTH102
     (odd / "file").write_text("x\n", encoding="utf-8")
     (odd / "empty").write_bytes(b"")
     (odd / "unreadable.csv").write_text("a,b\n1,2\n", encoding="utf-8")
@@ -134,7 +138,6 @@ def _odd_places() -> None:
         ("to-unreadable", "unreadable"),
     ):
         (odd / name).symlink_to(target)
-    os.mkdir(os.fsencode(odd) + b"/no-utf8-\xff\xed")  # noqa: PTH102 - a name that is no text
     Path(os.fsdecode(os.fsencode(odd) + b"/no-utf8-\xff.csv")).write_text("a,b\n1,2\n", encoding="utf-8")
     for name in ("pictures", "new\nline", "folder"):
         folder = odd / name
