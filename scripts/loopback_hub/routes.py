@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from scripts.loopback_hub.store import Commit, Entry, RefusalError, Repo, Store, Tree, folders, git_id
+from scripts.loopback_hub.store import Entry, RefusalError, Repo, Store, Tree, folders, git_id
 
 # What the real Hub stores as large objects by suffix; anything above the size (in bytes) goes there too.
 LARGE_SUFFIXES = (".parquet", ".arrow", ".png", ".jpg", ".jpeg", ".zip", ".gz", ".bin", ".safetensors", ".npy")
@@ -53,6 +53,14 @@ class Call(NamedTuple):
 
 def as_json(value: object, status: int = 200, headers: Mapping[str, str] = {}) -> Reply:
     return Reply(json.dumps(value).encode(), status, {"Content-Type": "application/json", **headers})
+
+
+def _file_row(tree: Tree, path: str) -> dict[str, Any]:
+    entry = tree.get(path)
+    if entry is None:
+        return {"type": "directory", "path": path, "oid": folders(tree)[path], "size": 0}
+    row = {"type": "file", "path": path, "oid": entry.blob, "size": entry.size}
+    return row | ({"lfs": entry.lfs} if entry.lfs else {})
 
 
 class Routes:
@@ -120,14 +128,6 @@ class Routes:
         )
         return as_json({"url": address, "name": repo_id, "id": repo_id})
 
-    def delete_repo(self, call: Call) -> Reply:
-        asked = call.json()
-        name = f"{asked.get('organization') or 'tester'}/{asked['name']}"
-        self.open(call._replace(parts=[f"{asked.get('type') or 'model'}s", name]), write=True)
-        del self.store.repos[f"{asked.get('type') or 'model'}s/{name}"]
-        self.store.save()
-        return as_json({})
-
     def settings(self, call: Call) -> Reply:
         repo = self.open(call, write=True)
         asked = call.json()
@@ -180,24 +180,6 @@ class Routes:
         branches, tags = rows(repo.branches, "refs/heads"), rows(repo.tags, "refs/tags")
         return as_json({"branches": branches, "converts": [], "tags": tags, "pullRequests": []})
 
-    def create_branch(self, call: Call) -> Reply:
-        repo = self.open(call, write=True)
-        name = call.parts[2]
-        if name in repo.branches:
-            raise RefusalError(409, f"Reference already exists: refs/heads/{name}")
-        repo.branches[name] = repo.at(call.json().get("startingPoint") or "main").id
-        self.store.save()
-        return as_json({})
-
-    def delete_branch(self, call: Call) -> Reply:
-        repo = self.open(call, write=True)
-        if call.parts[2] == "main":
-            raise RefusalError(403, "Cannot delete the default branch")
-        if repo.branches.pop(call.parts[2], None) is None:
-            raise RefusalError(404, "Branch not found", "RevisionNotFound")
-        self.store.save()
-        return as_json({})
-
     def create_tag(self, call: Call) -> Reply:
         repo = self.open(call, write=True)
         name = call.json()["tag"]
@@ -205,13 +187,6 @@ class Routes:
         if name in repo.tags:
             raise RefusalError(409, f"Tag reference exists already: refs/tags/{name}")
         repo.tags[name] = target
-        self.store.save()
-        return as_json({})
-
-    def delete_tag(self, call: Call) -> Reply:
-        repo = self.open(call, write=True)
-        if repo.tags.pop(call.parts[2], None) is None:
-            raise RefusalError(404, "Tag not found", "RevisionNotFound")
         self.store.save()
         return as_json({})
 
@@ -234,23 +209,6 @@ class Routes:
 
     # --------------------------------------------------------------- routes: files
 
-    def _file_row(self, repo: Repo, commit: Commit, path: str, expand: bool) -> dict[str, Any]:
-        entry = commit.tree.get(path)
-        if entry is not None:
-            row = {"type": "file", "path": path, "oid": entry.blob, "size": entry.size}
-            row |= {"lfs": entry.lfs} if entry.lfs else {}
-        else:
-            row = {"type": "directory", "path": path, "oid": folders(commit.tree)[path], "size": 0}
-        if expand:
-            inside = [name for name in commit.tree if name == path or name.startswith(path + "/")]
-            last = commit
-            for older in repo.history(commit):
-                if any(older.tree.get(name) != commit.tree[name] for name in inside):
-                    break
-                last = older
-            row["lastCommit"] = {"id": last.id, "title": last.title, "date": last.date}
-        return row
-
     def tree(self, call: Call) -> Reply:
         repo = self.open(call)
         commit = repo.at(call.parts[2])
@@ -259,12 +217,11 @@ class Routes:
         if top not in known:
             raise RefusalError(404, f"{top} does not exist on {call.parts[2]}", "EntryNotFound")
         recursive = call.query.get("recursive", "").lower() in ("1", "true")
-        expand = call.query.get("expand", "").lower() in ("1", "true")
         prefix = top + "/" if top else ""
         names = sorted(name for name in [*commit.tree, *known] if name.startswith(prefix) and name != top)
         if not recursive:
             names = [name for name in names if "/" not in name[len(prefix) :]]
-        rows = [self._file_row(repo, commit, name, expand) for name in names]
+        rows = [_file_row(commit.tree, name) for name in names]
         path = f"/api/{call.parts[0]}/{repo.id}/tree/{quote(call.parts[2], safe='')}"
         return self._page(call, path + (f"/{quote(top)}" if top else ""), rows)
 
@@ -272,16 +229,11 @@ class Routes:
         repo = self.open(call)
         commit = repo.at(call.parts[2])
         if "json" in call.headers.get("content-type", ""):
-            asked = call.json()
-            paths, expand = asked["paths"], bool(asked.get("expand"))
+            paths = call.json()["paths"]
         else:
-            form = parse_qs(call.body.decode())
-            paths, expand = form.get("paths", []), form.get("expand", [""])[0].lower() == "true"
-        known = folders(commit.tree)
-        paths = [path.strip("/") for path in paths]
-        return as_json(
-            [self._file_row(repo, commit, p, expand) for p in paths if p in commit.tree or (p and p in known)]
-        )
+            paths = parse_qs(call.body.decode()).get("paths", [])
+        known = {*commit.tree, *folders(commit.tree)} - {""}
+        return as_json([_file_row(commit.tree, path) for path in (one.strip("/") for one in paths) if path in known])
 
     def resolve(self, call: Call) -> Reply:
         repo = self.open(call, files=True)
@@ -475,7 +427,6 @@ def _routes() -> list[Route]:
     table = [
         ("GET", "/api/whoami-v2", "whoami"),
         ("POST", "/api/repos/create", "create_repo"),
-        ("DELETE", "/api/repos/delete", "delete_repo"),
         ("POST", "/api/validate-yaml", "validate_yaml"),
         ("PUT", f"{api}/settings", "settings"),
         ("GET", api, "info"),
@@ -485,10 +436,7 @@ def _routes() -> list[Route]:
         ("GET", f"{api}/tree/{part}", "tree"),
         ("GET", f"{api}/tree/{part}/(.+)", "tree"),
         ("POST", f"{api}/paths-info/{part}", "paths_info"),
-        ("POST", f"{api}/branch/{part}", "create_branch"),
-        ("DELETE", f"{api}/branch/{part}", "delete_branch"),
         ("POST", f"{api}/tag/{part}", "create_tag"),
-        ("DELETE", f"{api}/tag/{part}", "delete_tag"),
         ("POST", f"{api}/preupload/{part}", "preupload"),
         ("POST", f"{api}/commit/{part}", "make_commit"),
         ("GET", f"{files}/resolve/{part}/(.+)", "resolve"),

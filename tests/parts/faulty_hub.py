@@ -23,8 +23,7 @@ from scripts.loopback_hub.store import Repo
 # The routes that can change what the Hub holds.
 CHANGES = frozenset(
     """
-    create_repo delete_repo settings create_branch delete_branch create_tag delete_tag make_commit put_large put_part
-    complete_large
+    create_repo settings create_tag make_commit put_large put_part complete_large
     """.split()
 )
 
