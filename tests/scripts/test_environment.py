@@ -1,4 +1,5 @@
-"""`scripts/environment`: programs of Debian for the tests, where they may be installed, and never a failure."""
+"""`scripts/environment`: programs of Debian for the tests, where they may be installed, and never a failure; and
+environments with uv and without it."""
 
 from __future__ import annotations
 
@@ -9,6 +10,25 @@ import pytest
 
 HOME = Path(__file__).parents[2]
 APT = 'printf "%s\\n" "$*" >> "$APT_LOG"\n'
+
+
+@pytest.mark.parametrize(("uv", "made"), [("exit 0", "uv venv"), ("exit 1", "-m venv")])
+def test_an_environment_is_made_by_uv_or_else_without_it(uv: str, made: str, tmp_path: Path) -> None:
+    for name, script in (("uv", f'echo "uv $*"; {uv}'), ("python3.99", 'echo "$*"')):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "before").touch()
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", f". scripts/environment; make_environment python3.99 {tmp_path}/there"],
+        cwd=HOME,
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1].startswith(made) and done.stdout.endswith(f" {tmp_path}/there\n")
+    assert not (tmp_path / "there").exists()  # nothing of one that was half made, or out of date
 
 
 @pytest.mark.parametrize(
