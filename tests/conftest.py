@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,10 +36,17 @@ if find_spec("hypothesis"):  # the environments of scispaCy and MedCAT have none
 gc.disable()
 
 
+SLOWEST = """
+test_engine_ray.py test_fuzz.py test_pages.py test_reached_builds.py test_chat.py test_classifier.py test_demo.py
+test_overlap.py test_embeddings.py test_store.py test_stopping.py test_new.py test_pipeline.py test_rebuild.py
+""".split()
+"""Files with a test that takes a processor for eight seconds, or waits as long: as measured, the longest first."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes minutes begins first: begun late it ends last, alone. Where workers share the tests these then stay
-    with one, so that a cluster is started once."""
-    items.sort(key=lambda item: item.path.name not in ("test_engine_ray.py", "test_fuzz.py"))
+    """What takes long begins first: begun late it ends last, alone. Where workers share the tests those of a file then
+    stay with one, so that a cluster is started once."""
+    items.sort(key=lambda item: SLOWEST.index(item.path.name) if item.path.name in SLOWEST else len(SLOWEST))
 
 
 def pytest_collection_finish() -> None:
@@ -49,43 +56,65 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(10_000, 20, 50)
 
 
+Once = Callable[[str, Callable[[Path], object]], Path]
+
+
 @pytest.fixture(scope="session")
-def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small release of 3MDBench with photos, made once; nobody changes it."""
+def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
+    """What makes a folder, by its name: the first of several workers, for all of them. Nobody changes what is in it."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def made(name: str, make: Callable[[Path], object]) -> Path:
+        from filelock import FileLock
+
+        folder, done = shared / name, shared / f"{name}.made"
+        folder.parent.mkdir(exist_ok=True)
+        with FileLock(f"{folder}.lock"):
+            if not done.exists():
+                make(folder)
+                done.touch()
+        return folder
+
+    return made
+
+
+def _by(*command: object) -> Callable[[Path], object]:
+    """A folder as a command writes it."""
+
+    def make(out: Path) -> None:
+        from scripts.cli import execute
+
+        assert execute([*map(str, command), "--quiet", "--out", str(out)]) == 0
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def photos(once: Once) -> Path:
+    """A small release of 3MDBench with photos."""
     from tests.parts.played_consultations import write_cases
 
-    return write_cases(tmp_path_factory.mktemp("photos") / "release", 6)
+    return once("photos/release", lambda folder: write_cases(folder, 6))
 
 
 @pytest.fixture(scope="session")
-def played(photos: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of consultations over them by scripted agents, played once; nobody changes it."""
-    from scripts.cli import execute
-
-    out = tmp_path_factory.mktemp("played") / "run"
+def played(photos: Path, once: Once) -> Path:
+    """A run of consultations over them by scripted agents."""
     agents = ("--doctor", "scripted/keyword", "--patient", "scripted/patient", "--assessor", "scripted/assessor")
-    assert execute(["run", "consultation", str(photos), "-o", str(out), "--bare", "--resamples", "20", *agents]) == 0
-    return out
+    return once("played/run", _by("run", "consultation", photos, "--bare", "--resamples", 20, *agents))
 
 
 @pytest.fixture(scope="session")
-def captions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A release of MedLayBench-V's bundled sample, made once; nobody changes it."""
-    return _built(tmp_path_factory, "medlaybench-v", "--captions", "sample")
+def captions(once: Once) -> Path:
+    """A release of MedLayBench-V's bundled sample."""
+    return once("captions/release", _by("build", "medlaybench-v", "--captions", "sample"))
 
 
 @pytest.fixture(scope="session")
-def patients(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A release of MedConceal's bundled sample, made once; nobody changes it."""
-    return _built(tmp_path_factory, "medconceal", "--source", "sample")
-
-
-def _built(tmp_path_factory: pytest.TempPathFactory, corpus: str, *source: str) -> Path:
-    from scripts.cli import execute
-
-    out = tmp_path_factory.mktemp(corpus) / "release"
-    assert execute(["build", corpus, *source, "--out", str(out), "--quiet"]) == 0
-    return out
+def patients(once: Once) -> Path:
+    """A release of MedConceal's bundled sample."""
+    return once("patients/release", _by("build", "medconceal", "--source", "sample"))
 
 
 @pytest.fixture

@@ -100,8 +100,9 @@ def test_the_benchmark_of_text_runs(
 
     def by_turns(works: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
         """Does the work; of two captions, a build and what is taken off it differ by less than the clock's chance."""
-        for work in works.values():
-            work()
+        for name, work in works.items():
+            if name != "opening":  # which the build does too
+                work()
         return {name: 3.0 if name == "build" else 1.0 for name in works}
 
     monkeypatch.setattr(text, "_best_by_turns", by_turns)

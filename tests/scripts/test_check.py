@@ -24,7 +24,7 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_all_that_is_missing_is_told_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    encoders = ["--encoder", "random:ViT-B-32", "--encoder", "no-such"]
+    encoders = ["--encoder", "random:tiny", "--encoder", "no-such"]
     assert execute(["check", "scripted/echo", "openai/gpt-4o-mini", "nobody/m", *encoders]) == 1
     shown = " ".join(capsys.readouterr().out.split())
     assert "OPENAI_API_KEY" in shown and "nobody/m" in shown and "no-such" in shown

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -33,18 +34,22 @@ def _made(kind: str, name: str, folder: Path) -> Path:
     _python("-m", "ruff", "format", "--isolated", "--line-length=120", "--check", ".", folder=package, path=[HERE])
     told = _python("-m", "pytest", "-q", "--basetemp", str(folder / "tests"), folder=package, path=[HERE])
     assert "2 passed" in told
-    install = ["-m", "pip", "install", "--no-deps", "--no-index", "--no-build-isolation", "--quiet"]
-    _python(*install, "--target", str(site), str(package), folder=folder, path=[])
+    built = f"from setuptools.build_meta import build_wheel\nbuild_wheel({str(folder)!r})"
+    _python("-c", built, folder=package, path=[])
+    (wheel,) = folder.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(site)  # which is what `pip install` does
     assert (site / f"bedside_{name.replace('-', '_')}-0.1.0.dist-info" / "entry_points.txt").is_file()
     return site
 
 
-def test_a_new_baseline_is_green_and_runs_when_it_is_installed(tmp_path: Path) -> None:
+def test_a_new_baseline_is_green_and_runs_when_it_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     site = _made("baseline", "reading-age", tmp_path)
     release = tmp_path / "tests" / "sample0" / "release"  # pytest keeps what the skeleton's own test has built
-    listed = _python("-m", "scripts", "run", "--help", folder=HERE, path=[site])
-    assert "Words of a caption in both registers." in listed
-    _python("-m", "scripts", "run", "reading-age", str(release), "-o", str(tmp_path / "r"), folder=HERE, path=[site])
+    monkeypatch.syspath_prepend(str(site))
+    assert execute(["run", "--help"]) == 0 and "Words of a caption in both registers." in capsys.readouterr().out
+    assert execute(["run", "reading-age", str(release), "-o", str(tmp_path / "r")]) == 0
     record, results = read_run(tmp_path / "r")
     assert record.baseline == "reading-age" and [result.setting for result in results] == ["Expert", "Lay"]
 
@@ -53,6 +58,7 @@ def test_a_new_baseline_is_green_and_runs_when_it_is_installed(tmp_path: Path) -
 LIFE = """
 import sys
 from scripts.cli import execute
+sys.stderr = sys.stdout
 out, page = sys.argv[1:]
 for command in (
     ["build", "wards", "--rows", "sample", "--workers", "1", "--out", out],
@@ -64,6 +70,7 @@ for command in (
     ["publish", out, "org/wards", "--tag", "v1.0.0"],
 ):
     assert execute(command) == 0, command
+assert execute(["new", "corpus", "wards"]) == 2
 import datasets
 from loaders.corpus import load
 assert load("wards", source="org/wards", revision="v1.0.0")["test"].to_list() == [
@@ -74,12 +81,13 @@ assert datasets.load_dataset("org/wards", revision="v1.0.0", split="train")["tex
 """
 
 
-def _lives(folder: Path, path: list[Path], tmp_path: Path) -> None:
+def _lives(folder: Path, path: list[Path], tmp_path: Path, before: str = "") -> None:
     with FaultyHub() as hub:
         out, page = tmp_path / "release", tmp_path / "page.html"
         environment = hub.environment(tmp_path / "cache")
-        told = _python("-c", LIFE, str(out), str(page), folder=folder, path=path, **environment)
-    assert "row_id" in told and "no text 1" in told and "A first row." in page.read_text(encoding="utf-8")
+        told = _python("-c", before + LIFE, str(out), str(page), folder=folder, path=path, **environment)
+    assert "row_id" in told and "no text 1" in told and "a corpus named wards already exists" in told
+    assert "A first row." in page.read_text(encoding="utf-8")
     card = (out / "README.md").read_text(encoding="utf-8")
     assert "| words | train | test |\n|---|---:|---:|\n| text | 3 | 2 |" in card
 
@@ -97,12 +105,14 @@ def test_a_new_corpus_is_green_and_lives_when_it_is_installed(tmp_path: Path) ->
 
 def test_a_new_corpus_in_a_checkout_is_four_files_and_a_line(tmp_path: Path) -> None:
     checkout = tmp_path / "checkout"
-    checkout.mkdir()
-    without = shutil.ignore_patterns("__pycache__", "images", "photos")
-    for room in ("loaders", "builders", "dataset_cards", "scripts", "baselines"):
-        shutil.copytree(HERE / room, checkout / room, ignore=without)
-    for file in ("bedside.py", "pyproject.toml"):
-        shutil.copy(HERE / file, checkout)
+    for room in ("loaders", "builders", "dataset_cards", "scripts", "baselines"):  # what is new lies beside links
+        (checkout / room).mkdir(parents=True)
+        for part in (HERE / room).iterdir():
+            if part.name != "__pycache__":
+                (checkout / room / part.name).symlink_to(part)
+    for file in ("bedside.py", "pyproject.toml", "loaders/registry.py"):
+        (checkout / file).unlink(missing_ok=True)
+        shutil.copy(HERE / file, checkout / file)
     before = _files(checkout)
     told = _python("-m", "scripts", "new", "corpus", "wards", folder=checkout, path=[checkout])
     line = '"wards": ("loaders.wards", "Build wards: rows of one text each."),'
@@ -112,11 +122,8 @@ def test_a_new_corpus_in_a_checkout_is_four_files_and_a_line(tmp_path: Path) -> 
     registry = checkout / "loaders" / "registry.py"
     text = registry.read_text(encoding="utf-8")
     registry.write_text(text.replace("BUNDLED = {\n", f"BUNDLED = {{\n    {line}\n"), encoding="utf-8")
-    test = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/builders/test_wards.py"]
-    assert _python(*test, folder=checkout, path=[checkout]).startswith(".. ")  # the project asks for less words
-    _lives(checkout, [checkout], tmp_path)
-    with pytest.raises(AssertionError, match="a corpus named wards already exists"):
-        _python("-m", "scripts", "new", "corpus", "wards", folder=checkout, path=[checkout])
+    test = "import pytest\nassert pytest.main(['-p', 'no:cacheprovider', 'tests/builders/test_wards.py']) == 0\n"
+    _lives(checkout, [checkout], tmp_path, before=test)
 
 
 @pytest.mark.parametrize("name", ["class", "files", "sentences", "unanswered"])

@@ -40,6 +40,8 @@ ACTORS = {
         "scripted/patient",
         "--assessor",
         "scripted/assessor",
+        "--resamples",
+        "10",
     ),
 }
 

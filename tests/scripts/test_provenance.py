@@ -16,6 +16,7 @@ from baselines.threemdbench.consultation.record import ITEMS
 from baselines.threemdbench.consultation.rubric import as_items
 from builders import recipe as recipes
 from builders.medlaybench_v import recipe
+from loaders.manifest import Manifest
 from loaders.opened import open_data
 from scripts.cli import execute
 from tests.parts.chat_server import ChatServer
@@ -54,11 +55,10 @@ SCRIPTED = ("--doctor", "scripted/keyword", "--patient", "scripted/patient", "--
 BY_RULES = ("--clinician", "scripted/expert", "--patient", "template", "--evaluator", "rules", "--judge", "rules")
 
 
-def _published(hub: FaultyHub, repo: str, folder: Path, *build: str) -> str:
-    """A release of a sample, built and published; the reason why it is a stand-in."""
-    assert execute(["build", *build, "--out", str(folder)]) == 0
-    assert execute(["publish", str(folder), repo, "--tag", "v1.0.0", "--endpoint", hub.url]) == 0
-    return str(open_data(str(folder), default=build[0]).stand_in)
+def _published(hub: FaultyHub, repo: str, sample: Path) -> str:
+    """A release of a sample, published; the reason why it is a stand-in."""
+    assert execute(["publish", str(sample), repo, "--tag", "v1.0.0", "--endpoint", hub.url]) == 0
+    return str(Manifest.read(sample).stand_in)
 
 
 def _is_one(folder: Path, reason: str, hub: FaultyHub, repo: str) -> None:
@@ -69,9 +69,9 @@ def _is_one(folder: Path, reason: str, hub: FaultyHub, repo: str) -> None:
 
 
 def test_stand_in_captions_remain_so_from_the_hub(
-    here: FaultyHub, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    captions: Path, here: FaultyHub, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reason = _published(here, "org/captions", tmp_path / "captions", "medlaybench-v", "--captions", "sample")
+    reason = _published(here, "org/captions", captions)
     data = "org/captions@v1.0.0"
     digest = open_data(data, split="test").content_digest
     given = ("--resamples", "20", "-o")
@@ -95,7 +95,7 @@ def test_stand_in_captions_remain_so_from_the_hub(
     assert "reproduced" not in said and "stand-ins and reproduce nothing" in " ".join(said.split())
 
 
-def test_stand_in_photos_and_patients_remain_so_from_the_hub(here: FaultyHub, tmp_path: Path) -> None:
+def test_stand_in_photos_and_patients_remain_so_from_the_hub(patients: Path, here: FaultyHub, tmp_path: Path) -> None:
     write_cases(tmp_path / "cases", CASES)
     put(here, "org/cases", tmp_path / "cases")
     run("consultation", "org/cases", *SCRIPTED, "--bare", "--resamples", 20, "-o", tmp_path / "consultation")
@@ -103,7 +103,7 @@ def test_stand_in_photos_and_patients_remain_so_from_the_hub(here: FaultyHub, tm
     run("recheck", "org/cases", *again, "-o", tmp_path / "recheck")
     for name in ("consultation", "recheck"):
         _is_one(tmp_path / name, "drawn for a test", here, "org/cases")
-    reason = _published(here, "org/patients", tmp_path / "patients", "medconceal", "--source", "sample")
+    reason = _published(here, "org/patients", patients)
     for task in ("confirmation", "intervention"):
         run(task, "org/patients@v1.0.0", *BY_RULES, "--limit", 3, "--bare", "-o", tmp_path / task)
         _is_one(tmp_path / task, reason, here, "org/patients")

@@ -29,10 +29,10 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """This code, with the lowest versions as its lock."""
-    folder = tmp_path / "checkout"
+    folder = tmp_path_factory.mktemp("code") / "checkout"
     shutil.copytree(ROOT / "scripts", folder / "scripts", ignore=shutil.ignore_patterns("locks", "__pycache__"))
     (folder / "scripts" / "locks").mkdir()
     for name in ("setup.cfg", "bedside.py", "loaders", "builders", "baselines", "dataset_cards"):

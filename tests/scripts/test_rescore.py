@@ -31,8 +31,8 @@ def run(*arguments: object) -> int:
     return execute(["run", *map(str, arguments)])
 
 
-def rescored(folder: Path, *more: object) -> Path:
-    out = folder.with_name(f"{folder.name}-again")
+def rescored(folder: Path, *more: object, out: Path | None = None) -> Path:
+    out = out or folder.with_name(f"{folder.name}-again")
     assert execute(["rescore", str(folder), "-o", str(out), *map(str, more)]) == 0
     return out
 
@@ -171,24 +171,35 @@ def test_reserved_patients(task: str, patients: Path, tmp_path: Path, no_model: 
     assert lost == ["Readability", "Word/Turn"]
 
 
-def test_captions_of_a_folder_need_it_named(captions: Path, tmp_path: Path, capsys: Capture) -> None:
-    out = tmp_path / "language"
-    assert run("language", captions, "--resamples", 20, "-o", out) == 0
+@pytest.fixture(scope="module")
+def scored(captions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of language without WordNet; nobody changes it."""
+    out = tmp_path_factory.mktemp("scored") / "language"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(language, "find_wordnet", lambda folder: None)
+        assert run("language", captions, "--resamples", 20, "-o", out) == 0
+    return out
+
+
+def test_captions_of_a_folder_need_it_named(
+    scored: Path, captions: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(language, "find_wordnet", lambda folder: None)
     capsys.readouterr()
-    assert execute(["rescore", str(out), "-o", str(tmp_path / "again")]) == 2
+    assert execute(["rescore", str(scored), "-o", str(tmp_path / "again")]) == 2
     assert "Name the folder or the repository: --data" in " ".join(capsys.readouterr().err.split())
-    assert numbers(rescored(out, "--data", captions)) == numbers(out)
-    assert execute(["rescore", str(out), "-o", str(out), "--data", str(captions)]) == 2
+    assert numbers(rescored(scored, "--data", captions, out=tmp_path / "again")) == numbers(scored)
+    assert execute(["rescore", str(scored), "-o", str(scored), "--data", str(captions)]) == 2
     other = tmp_path / "other"
-    recipes.build(recipe.RECIPE, recipe.Options(captions="sample", limit=99), other, workspace=tmp_path / "work")
+    recipes.build(recipe.RECIPE, recipe.Options(captions="sample", limit=20), other, workspace=tmp_path / "work")
     capsys.readouterr()
-    assert execute(["rescore", str(out), "-o", str(tmp_path / "again"), "--data", str(other)]) == 2
+    assert execute(["rescore", str(scored), "-o", str(tmp_path / "again"), "--data", str(other)]) == 2
     told = " ".join(capsys.readouterr().err.split())
     assert "those of the run" in told and "Pass the rows that the run read (--data)" in told
 
 
 def test_meteor_with_another_wordnet_is_not_recomputed(
-    captions: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    scored: Path, captions: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The record keeps naming the run's WordNet, which would be wrong of a number made with this machine's."""
 
@@ -198,14 +209,11 @@ def test_meteor_with_another_wordnet_is_not_recomputed(
         def synsets(self, word: str) -> tuple[Any, ...]:
             return ()
 
-    monkeypatch.setattr(language, "find_wordnet", lambda folder: None)
-    out = tmp_path / "language"
-    assert run("language", captions, "--resamples", 20, "-o", out) == 0
     monkeypatch.setattr(language, "find_wordnet", lambda folder: WordNet())
-    again = rescored(out, "--data", captions)
+    again = rescored(scored, "--data", captions, out=tmp_path / "again")
     told = " ".join(capsys.readouterr().out.split())
     assert "METEOR is not recomputed: the run had no WordNet, and this machine has WordNet 9.9" in told
-    before, after = (read_run(folder)[1] for folder in (out, again))
+    before, after = (read_run(folder)[1] for folder in (scored, again))
     for was, now in zip(before, after, strict=True):
         assert now.column != "METEOR" or (now.value, now.ci95) == (None, None)
         assert now.column == "METEOR" or now.as_row() == was.as_row()
@@ -223,14 +231,22 @@ def test_concepts(captions: Path, tmp_path: Path) -> None:
     assert (again / "figure-a2.json").read_bytes() == (tmp_path / "run" / "figure-a2.json").read_bytes()
 
 
-def test_embeddings_come_from_the_cache(
-    captions: Path, tmp_path: Path, capsys: Capture, request: pytest.FixtureRequest
-) -> None:
+@pytest.fixture(scope="module")
+def embedded(captions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs of both baselines that embed, and their cache; nobody changes them."""
     pytest.importorskip("open_clip")
+    folder = tmp_path_factory.mktemp("embedded")
+    given = ("--model", "random:tiny", "--cache", folder / "cache", "--resamples", 30, "-o")
+    assert run("retrieval", captions, *given, folder / "retrieval") == 0
+    assert run("embedding-space", captions, "--no-projection", *given, folder / "space") == 0
+    return folder
+
+
+def test_embeddings_come_from_the_cache(
+    embedded: Path, captions: Path, tmp_path: Path, capsys: Capture, request: pytest.FixtureRequest
+) -> None:
+    shutil.copytree(embedded, tmp_path, dirs_exist_ok=True)
     cache = tmp_path / "cache"
-    given = ("--model", "random:tiny", "--cache", cache, "--resamples", 30, "-o")
-    assert run("retrieval", captions, *given, tmp_path / "retrieval") == 0
-    assert run("embedding-space", captions, "--no-projection", *given, tmp_path / "space") == 0
     request.getfixturevalue("no_model")
     for name in ("retrieval", "space"):
         again = rescored(tmp_path / name, "--data", captions, "--cache", cache)
@@ -279,11 +295,8 @@ def test_captions_of_a_model_that_an_earlier_version_asked(
     assert any(name.endswith("/captions.json") for name in zipfile.ZipFile(tmp_path / "packed.zip").namelist())
 
 
-def test_what_stores_nothing_says_so(captions: Path, tmp_path: Path, capsys: Capture) -> None:
-    pytest.importorskip("open_clip")
-    given = ("--model", "random:tiny", "--cache", tmp_path / "cache", "--resamples", 30, "-o", tmp_path / "run")
-    assert run("retrieval", captions, *given) == 0
-    assert run("ablation", tmp_path / "run", "-o", tmp_path / "ablation") == 0
+def test_what_stores_nothing_says_so(embedded: Path, tmp_path: Path, capsys: Capture) -> None:
+    assert run("ablation", embedded / "retrieval", "-o", tmp_path / "ablation") == 0
     capsys.readouterr()
     assert execute(["rescore", str(tmp_path / "ablation"), "-o", str(tmp_path / "x")]) == 2
     assert "Rescore the runs it was made from" in " ".join(capsys.readouterr().err.split())

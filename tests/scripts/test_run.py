@@ -47,7 +47,7 @@ def run(*arguments: object) -> int:
 
 
 def test_language(captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("language", captions, "-o", tmp_path / "run") == 0
+    assert run("language", captions, "--resamples", 20, "-o", tmp_path / "run") == 0
     record, results = read_run(tmp_path / "run")
     assert record.stand_in and record.baseline == "language"
     cells = {(r.setting, r.column, r.split_or_group): r for r in results if r.table == "Table 1"}
@@ -87,7 +87,7 @@ def test_retrieval_encodes_once_and_joins_the_report(
     captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("open_clip")
-    command = ("retrieval", captions, "--model", "random:tiny", "--cache", tmp_path / "cache", "-o")
+    command = ("retrieval", captions, "--model", "random:tiny", "--cache", tmp_path / "cache", "--resamples", 20, "-o")
     assert run(*command, tmp_path / "one") == 0
     assert "random:tiny: 96 items newly encoded" in " ".join(capsys.readouterr().out.split())
     assert run(*command, tmp_path / "two") == 0
@@ -110,7 +110,8 @@ def test_retrieval_of_embeddings_made_elsewhere(
     """The vectors of an encoder give the numbers of the encoder; what does not belong to the rows is refused."""
     pytest.importorskip("open_clip")
     save_file = pytest.importorskip("safetensors.numpy").save_file
-    arguments = ("--model", "random:tiny", "--cache", tmp_path / "cache", "-o", tmp_path / "opened")
+    few = ("--resamples", 20, "-o")
+    arguments = ("--model", "random:tiny", "--cache", tmp_path / "cache", *few, tmp_path / "opened")
     assert run("retrieval", captions, *arguments) == 0
     opened = open_data(str(captions), split="test")
     rows = list(opened.rows("expert_caption", "layman_caption"))
@@ -125,16 +126,15 @@ def test_retrieval_of_embeddings_made_elsewhere(
     save_file({name: np.ascontiguousarray(values) for name, values in vectors.items()}, tmp_path / "all.safetensors")
     _, expected = read_run(tmp_path / "opened")
     for given in (place, tmp_path / "all.safetensors"):
-        assert run("retrieval", captions, "--embeddings", f"random:tiny={given}", "-o", tmp_path / "own") == 0
+        assert run("retrieval", captions, "--embeddings", f"random:tiny={given}", *few, tmp_path / "own") == 0
         record, results = read_run(tmp_path / "own")
         assert [result.value for result in results] == pytest.approx([result.value for result in expected], abs=1e-9)
         assert "random weights" not in (record.stand_in or "") and record.models[0].name == "random:tiny"
         assert record.options["truncated"] == {"random:tiny": None}
         assert run("ablation", tmp_path / "own", "-o", tmp_path / "ablation") == 0
     (place / "images.npy").unlink()  # only captions are compared here
-    assert (
-        run("embedding-space", captions, "--embeddings", f"mine={place}", "--no-projection", "-o", tmp_path / "s") == 0
-    )
+    space = ("--embeddings", f"mine={place}", "--no-projection", *few, tmp_path / "s")
+    assert run("embedding-space", captions, *space) == 0
     np.save(place / "images.npy", vectors["images"])
     capsys.readouterr()
     np.save(place / "expert.npy", vectors["expert"][:-1])
@@ -156,7 +156,7 @@ def test_retrieval_of_embeddings_made_elsewhere(
 def test_embedding_space(captions: Path, tmp_path: Path) -> None:
     pytest.importorskip("open_clip")
     pytest.importorskip("sklearn")
-    arguments = ("--model", "random:tiny", "--cache", tmp_path / "cache", "-o", tmp_path / "run")
+    arguments = ("--model", "random:tiny", "--cache", tmp_path / "cache", "--resamples", 20, "-o", tmp_path / "run")
     assert run("embedding-space", captions, *arguments) == 0
     drawn = json.loads((tmp_path / "run" / "figure-a3.json").read_text(encoding="utf-8"))
     assert len(drawn["random:tiny"]["projection"]["expert"]) == 32
@@ -172,7 +172,8 @@ def test_inspect_eval_asks_for_the_same_captions(captions: Path, tmp_path: Path)
     args = {"data": str(captions), "pairs": 6}
     (log,) = inspect_eval("bedside/captioning", task_args=args, model="scripted/prose", **more)
     assert log.status == "success" and log.eval.dataset.samples == 6, log.error
-    assert run("captioning", captions, "--model", "scripted/prose", "--pairs", 6, "-o", tmp_path / "run") == 0
+    asked = ("--model", "scripted/prose", "--pairs", 6, "--resamples", 20, "-o", tmp_path / "run")
+    assert run("captioning", captions, *asked) == 0
     wanted = {one.case_id: to_json(one.record) for one in read_played(tmp_path / "run", PlayedCase[Captions])}
     for sample in log.samples or []:
         assert sample.metadata["outcome"]["record"] == wanted[sample.id]

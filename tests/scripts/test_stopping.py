@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from multiprocessing import set_forkserver_preload
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import typer
 
 from loaders.errors import ModelError
 from scripts import cli
+from scripts.bench.chaos_jobs import Attempt
 from scripts.terminal import stopping
 from scripts.terminal.console import interruptible
 from tests.parts.chat_server import ChatServer
@@ -44,8 +46,16 @@ def server() -> Iterator[ChatServer]:
         yield running
 
 
+@pytest.fixture
+def begin(tmp_path: Path) -> Callable[..., Attempt]:
+    """Starts a command in a process of its own, forked off one that has imported what these commands import: how a cold
+    one ends is tried with a terminal that is closed."""
+    set_forkserver_preload(["scripts.run.captioning", "scripts.run.consultation", "inspect_ai.scorer", "openai"])
+    return lambda words, server: Attempt(words, tmp_path / "told", variables(server))
+
+
 def consultation(release: Path, out: Path, *more: str) -> tuple[object, ...]:
-    return ("-m", "scripts", "run", "consultation", release, "-o", out, "--limit", 4, *ROLES, *more)
+    return ("run", "consultation", release, "-o", out, "--limit", 4, *ROLES, *more)
 
 
 def variables(server: ChatServer) -> dict[str, str]:
@@ -62,37 +72,42 @@ def wait_for_requests(server: ChatServer) -> None:
     [(signal.SIGINT, ()), (signal.SIGTERM, ["--bare"]), *(pytest.param(one, ["--bare"], marks=LONG) for one in REST)],
 )
 def test_a_signal_ends_a_run_with_its_code_and_what_is_kept(
-    sign: signal.Signals, more: list[str], photos: Path, server: ChatServer, tmp_path: Path
+    sign: signal.Signals,
+    more: list[str],
+    photos: Path,
+    server: ChatServer,
+    begin: Callable[..., Attempt],
+    tmp_path: Path,
 ) -> None:
-    process = started(*consultation(photos, tmp_path / "run", *more), **variables(server))
+    process = begin(consultation(photos, tmp_path / "run", *more), server)
     wait_for_requests(server)
-    process.send_signal(sign)
-    _, said = process.communicate(timeout=PATIENCE)
-    assert process.returncode == CODES[sign], said
+    process.send(sign, whole=False)
+    code, said = process.ended(PATIENCE), process.said()
+    assert code == CODES[sign], said
     assert "0 of 4 dialogues are finished and every answer is in" in said and "Traceback" not in said
 
 
 @pytest.mark.parametrize("sign", [pytest.param(signal.SIGINT, marks=LONG), signal.SIGKILL])
 def test_a_stopped_run_of_captions_asks_for_the_others_alone(
-    sign: signal.Signals, captions: Path, server: ChatServer, tmp_path: Path
+    sign: signal.Signals, captions: Path, server: ChatServer, begin: Callable[..., Attempt], tmp_path: Path
 ) -> None:
     """With the log, which holds the images, and with the answers of an earlier version looked for before it begins."""
-    words = ("-m", "scripts", "run", "captioning", captions, "--model", "openai-api/local/captioner", "--pairs", 5)
+    words = ("run", "captioning", captions, "--model", "openai-api/local/captioner", "--pairs", 5)
     words = (*words, "--resamples", 10, "-o")
-    process = started(*words, tmp_path / "run", **variables(server))
+    process = begin((*words, tmp_path / "run"), server)
     wait_for_requests(server)
-    process.send_signal(sign)
-    _, said = process.communicate(timeout=PATIENCE)
-    assert process.returncode == (130 if sign == signal.SIGINT else -sign), said
+    process.send(sign, whole=True)
+    code, said = process.ended(PATIENCE), process.said()
+    assert code == (130 if sign == signal.SIGINT else -sign), said
     assert ("of 5 dialogues are finished and every answer is in" in said) == (sign == signal.SIGINT), said
     assert not (tmp_path / "run" / "dialogues.jsonl").exists()
     with closing(sqlite3.connect(tmp_path / "run" / "private" / "answers.sqlite")) as store:
         ((kept,),) = store.execute("SELECT COUNT(*) FROM answers")
     assert kept == 5 if sign == signal.SIGINT else kept <= 5  # a kill may come between an answer and the disk
     with ChatServer("What else?") as other:
-        printed(*words, tmp_path / "run", **variables(other))
+        assert begin((*words, tmp_path / "run"), other).ended(PATIENCE) == 0
         assert len(other.requests) == 10 - kept
-        printed(*words, tmp_path / "undisturbed", **variables(other))
+        assert begin((*words, tmp_path / "undisturbed"), other).ended(PATIENCE) == 0
     for name in ("dialogues.jsonl", "usage.json", "results.jsonl"):
         assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "undisturbed" / name).read_bytes()
 
@@ -102,7 +117,7 @@ def test_what_runs_in_the_background_ends_by_sigterm(photos: Path, server: ChatS
     """A shell starts it with Ctrl-C ignored, and `nohup` with SIGHUP."""
     before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGHUP)}
     try:
-        process = started(*consultation(photos, tmp_path / "run"), **variables(server))
+        process = started("-m", "scripts", *consultation(photos, tmp_path / "run"), **variables(server))
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -128,7 +143,7 @@ def test_what_is_started_from_the_background_hears_signals_again() -> None:
 
 def test_a_terminal_that_is_closed_ends_a_run_like_a_signal(photos: Path, server: ChatServer, tmp_path: Path) -> None:
     """With it goes what was printed to: that is no error of its own."""
-    how = starting(consultation(photos, tmp_path / "run"), variables(server))
+    how = starting(("-m", "scripts", *consultation(photos, tmp_path / "run")), variables(server))
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(how["cwd"])

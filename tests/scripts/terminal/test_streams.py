@@ -19,12 +19,16 @@ from scripts.terminal.streams import _Results, _Stream
 from tests.parts.processes import starting
 from tests.parts.waiting import PATIENCE
 
-INFO = ("-m", "scripts", "info", "medlaybench-v")
 FULL = Path("/dev/full")
 
 
 def ended(out: int | IO[str], err: int | IO[str], *words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(**starting(words, {}), stdout=out, stderr=err, timeout=PATIENCE)
+
+
+def saying(out: Path) -> tuple[object, ...]:
+    """A command that prints, and imports little."""
+    return ("-m", "scripts", "new", "baseline", "parrot", "--out", out)
 
 
 def unread() -> int:
@@ -33,19 +37,19 @@ def unread() -> int:
     return writing
 
 
-def test_a_reader_who_leaves_ends_a_command_as_unix_does_and_one_of_progress_does_not() -> None:
+def test_a_reader_who_leaves_ends_a_command_as_unix_does_and_one_of_progress_does_not(tmp_path: Path) -> None:
     gone = unread()
-    done = ended(gone, subprocess.PIPE, *INFO)
+    done = ended(gone, subprocess.PIPE, *saying(tmp_path / "one"))
     assert (done.returncode, done.stderr) == (141, "")  # 1 would say that a check found problems
-    assert ended(subprocess.DEVNULL, gone, *INFO).returncode == 0
-    assert ended(subprocess.DEVNULL, gone, *INFO, "--nope").returncode == 2
+    assert ended(subprocess.DEVNULL, gone, *saying(tmp_path / "two")).returncode == 0
+    assert ended(subprocess.DEVNULL, gone, *saying(tmp_path / "two")).returncode == 2
     os.close(gone)
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="no /dev/full on this system")
-def test_results_that_find_no_room_are_an_error() -> None:
+def test_results_that_find_no_room_are_an_error(tmp_path: Path) -> None:
     with FULL.open("w") as full:
-        done = ended(full, subprocess.PIPE, *INFO)
+        done = ended(full, subprocess.PIPE, *saying(tmp_path / "one"))
     assert (
         done.returncode == 2 and "Error standard output\n  found    it cannot be written (No space left" in done.stderr
     )

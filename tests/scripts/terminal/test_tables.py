@@ -51,7 +51,7 @@ def words(texts: Iterator[str]) -> Counter[str]:
     return Counter(word for text in texts for word in text.split())
 
 
-@settings(max_examples=120)
+@settings(max_examples=40)
 @given(tables(), st.one_of(st.sampled_from([60, 80, 120, 200, None]), st.integers(12, 250)))
 def test_no_width_splits_a_word_or_a_number(shown: Table, room: int | None) -> None:
     lines = [line.text for line in shown.lines(room)]
