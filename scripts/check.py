@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 import typer
@@ -31,7 +31,10 @@ def command(
     if not models and not encoder:
         raise InputError("MODEL", found="none", expected="models to check", do="Name them, or an --encoder")
     shown, failed = table("Models", "model", "found", "what to do"), 0
-    for name, opening in _openings(models or [], encoder, base_url):
+    openings: list[tuple[str, Callable[[], object]]] = []
+    openings += [(name, partial(_open_chat, name, tuple(base_url))) for name in dict.fromkeys(models or [])]
+    openings += [(name, partial(open_encoder, name)) for name in dict.fromkeys(encoder)]
+    for name, opening in openings:
         try:
             opening()
         except BedsideError as error:
@@ -42,15 +45,6 @@ def command(
             shown.add_row(name, "can be opened", "")
     output.print(shown)
     return 1 if failed else 0
-
-
-def _openings(
-    models: list[str], encoders: list[str], base_url: list[str]
-) -> Iterator[tuple[str, Callable[[], object]]]:
-    for name in dict.fromkeys(models):
-        yield name, partial(_open_chat, name, tuple(base_url))
-    for name in dict.fromkeys(encoders):
-        yield name, partial(open_encoder, name)
 
 
 def _open_chat(name: str, base_url: tuple[str, ...]) -> None:

@@ -115,25 +115,14 @@ close: Close a study: no further cases are assigned and no further people invite
 )
 
 NEW = {
-    "corpus": Command(
-        "scripts.new:corpus",
-        "Write a three-column corpus to start from: loader, recipe, card and test.",
-        tables=False,
-    ),
-    "baseline": Command(
-        "scripts.new:baseline",
-        "Write a package that adds a baseline: its module, its command `bedside run NAME` and its test.",
-        tables=False,
-    ),
+    name: Command(f"scripts.new:{name}", line, tables=False)
+    for name, line in (
+        ("corpus", "Write a three-column corpus to start from: loader, recipe, card and test."),
+        ("baseline", "Write a package that adds a baseline: its module, its command `bedside run NAME` and its test."),
+    )
 }
-
-CASES = {
-    "new": Command(
-        "scripts.cases",
-        "Add your own patient for MedConceal, by answering questions or from a filled-in template.",
-        tables=False,
-    ),
-}
+_OWN = "Add your own patient for MedConceal, by answering questions or from a filled-in template."
+CASES = {"new": Command("scripts.cases", _OWN, tables=False)}
 
 ALONE = _commands(
     "scripts",

@@ -92,7 +92,8 @@ def _print(audit: Audit) -> None:
     broken = Counter(one.reason for one in curation.files if one.content is None)
     flags = [judgement.flags for judgement in curation.judgements if judgement]
     shown = table("", "what", "photos", "clusters", "same bytes", right=("photos", "clusters", "same bytes"))
-    shown.add_row("photos", len(curation.files), len(set(_clusters(audit))))
+    clusters = {decision.cluster for decision in curation.decisions if decision.cluster}
+    shown.add_row("photos", len(curation.files), len(clusters))
     shown.add_row("kept", sum(kept))
     for reason in ("unique", "best_copy", "same_scene"):
         _add(shown, reason, reasons[reason])
@@ -121,10 +122,6 @@ def _print_where(audit: Audit, running: Engine, out: Path) -> None:
     columns = [f"{what} by {by}" for what, by in audit.photos.columns.items() if by]
     output.print(f"Read: {', '.join(columns) or 'neither splits nor labels'}")
     output.print(f"Report: {out / 'report.html'}")
-
-
-def _clusters(audit: Audit) -> Iterable[str]:
-    return (decision.cluster for decision in audit.curation.decisions if decision.cluster)
 
 
 def _add(shown: Table, reason: str, count: int) -> None:

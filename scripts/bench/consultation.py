@@ -10,7 +10,6 @@ said, and commits every answer before it is used. Goals: at most 1.25 times the 
 from __future__ import annotations
 
 import base64
-import io
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -23,6 +22,7 @@ from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.record import ITEMS, Case
 from loaders.threemdbench import DIAGNOSES, PERSONALITIES
 from scripts.bench.minimal_task import Benchmark, main
+from tests.parts.pictures import jpeg
 
 _SAID = {
     "patient": "It began about {n} days ago on my left arm, and it itches most at night; nothing I tried has helped.",
@@ -44,13 +44,11 @@ def cases(number: int) -> list[Case]:
     made = []
     for at in range(number):
         pixels = np.kron(draw.integers(0, 255, (30, 40, 3), np.uint8), np.ones((10, 10, 1), np.uint8))
-        photo = io.BytesIO()
-        Image.fromarray(pixels).save(photo, "JPEG", quality=75)
         diagnosis = DIAGNOSES[at % len(DIAGNOSES)]
         made.append(
             Case(
                 case_id=f"case-{at:04}",
-                image=photo.getvalue(),
+                image=jpeg(Image.fromarray(pixels), 75),
                 diagnosis=diagnosis.name,
                 domain=diagnosis.domain,
                 basic="You have red spots on your arm.",

@@ -49,6 +49,7 @@ from loaders.files.disk import make_folder
 from scripts.bench.apart import apart
 from scripts.bench.rival_finders import peak_megabytes
 from scripts.terminal.console import errors, output, table
+from tests.parts.pictures import jpeg
 
 PLANTED = 200
 SHARE = 0.7  # of both sides
@@ -88,12 +89,8 @@ def _piece(cache: Path, first: int) -> Path:
 
 def _png(cache: Path, number: int) -> bytes:
     grey = np.load(_piece(cache, number - number % _PIECE), mmap_mode="r")[number % _PIECE]
-    return _saved(Image.fromarray(grey), "PNG", compress_level=0)
-
-
-def _saved(image: Image.Image, form: str, **how: int) -> bytes:
     data = io.BytesIO()
-    image.save(data, form, **how)
+    Image.fromarray(grey).save(data, "PNG", compress_level=0)
     return data.getvalue()
 
 
@@ -108,7 +105,7 @@ def planted(photos: Path) -> list[File]:
         image = Image.open(path).convert("RGB")
         width, height = round(image.width * SHARE), round(image.height * SHARE)
         left, top = draw.randint(0, image.width - width), draw.randint(0, image.height - height)
-        part = _saved(image.crop((left, top, left + width, top + height)), "JPEG", quality=80)
+        part = jpeg(image.crop((left, top, left + width, top + height)), 80)
         for name, read in (
             (f"p{number:03} photo", path.read_bytes),
             (f"p{number:03} part of it", lambda data=part: data),

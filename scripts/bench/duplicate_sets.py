@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from PIL import Image, ImageDraw, ImageEnhance, ImageFont, ImageOps
 
 from loaders.files.images import open_image
 from loaders.files.tables import read_table
+from tests.parts.pictures import jpeg
 
 Pair = tuple[int, int]
 
@@ -104,7 +104,7 @@ def fresh_copies(data: Path, used: set[str], each: int, folder: Path) -> Photos:
             first = len(files)
             for name, disguise in {"": lambda image: image, **DISGUISES}.items():
                 target = folder / f"{len(files):05}.jpg"
-                target.write_bytes(_jpeg(disguise(image), QUALITY.get(name, 88)))
+                target.write_bytes(jpeg(disguise(image).convert("RGB"), QUALITY.get(name, 88)))
                 files.append(target)
                 sources.append(group)
                 shows.append(row["group_id"])
@@ -112,12 +112,6 @@ def fresh_copies(data: Path, used: set[str], each: int, folder: Path) -> Photos:
             pairs += combinations(range(first, len(files)), 2)
     name = f"fresh copies of {len(files) // (len(DISGUISES) + 1)} other photos, in other disguises"
     return Photos(name, files, sources, frozenset(pairs), shows, how)
-
-
-def _jpeg(image: Image.Image, quality: int) -> bytes:
-    buffer = io.BytesIO()
-    image.convert("RGB").save(buffer, "JPEG", quality=quality)
-    return buffer.getvalue()
 
 
 def _cut(image: Image.Image, left: float, top: float, right: float, bottom: float) -> Image.Image:

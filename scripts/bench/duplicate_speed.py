@@ -23,6 +23,7 @@ from loaders.errors import MissingExtra
 from loaders.files.images import open_image
 from scripts.bench.apart import apart
 from scripts.bench.rival_finders import cpu_seconds, held_megabytes, peak_megabytes
+from tests.parts.pictures import jpeg
 
 SIDE = 1024
 
@@ -34,9 +35,7 @@ def jpegs(paths: Sequence[Path], count: int) -> list[bytes]:
         image = open_image(path).convert("RGB")
         scale = SIDE / max(image.size)
         size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
-        buffer = io.BytesIO()
-        image.resize(size, Image.Resampling.BICUBIC).save(buffer, "JPEG", quality=90)
-        made.append(buffer.getvalue())
+        made.append(jpeg(image.resize(size, Image.Resampling.BICUBIC)))
     return made
 
 

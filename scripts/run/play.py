@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib.metadata import version
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -205,18 +206,16 @@ def roles_of(
 def decoding_of(options: Asking, names: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     """Role -> the fields of its decoding given on the command line. Raises InputError."""
     changes: dict[str, dict[str, Any]] = {}
-    for name, read in _FIELDS.items():
+    for name, (read, expected) in _FIELDS.items():
         option = f"--{name.replace('_', '-')}"
         for given in getattr(options, name):
             role, equals, word = given.rpartition("=")
             role = role if equals else next(iter(names))
             _known(option, role, names)
             try:
-                value = None if word == "none" and name != "reasoning_effort" else read(word)
+                value = None if word == "none" and name in ("temperature", "top_p") else read(word)
             except ValueError:
-                raise InputError(option, found=repr(given), expected=_EXPECTED[name]) from None
-            if value is None and name == "max_tokens":
-                raise InputError(option, found=repr(given), expected=_EXPECTED[name])
+                raise InputError(option, found=repr(given), expected=expected) from None
             changes.setdefault(role, {})[name] = value
     return changes
 
@@ -226,20 +225,14 @@ def _known(option: str, role: str, names: Mapping[str, str]) -> None:
         raise InputError(option, found=f"role {role}", expected="one of " + ", ".join(names))
 
 
-def _between(least: float, most: float) -> Callable[[str], float]:
+def _between(least: float, most: float, kind: Callable[[str], float] = float) -> Callable[[str], float]:
     def read(word: str) -> float:
-        value = float(word)
+        value = kind(word)
         if not least <= value <= most:
             raise ValueError
         return value
 
     return read
-
-
-def _count(word: str) -> int:
-    if (value := int(word)) < 1:
-        raise ValueError
-    return value
 
 
 def _effort(word: str) -> str:
@@ -248,18 +241,13 @@ def _effort(word: str) -> str:
     return word
 
 
-_FIELDS: Mapping[str, Callable[[str], Any]] = {
-    "temperature": _between(0, 2),
-    "top_p": _between(1e-9, 1),
-    "max_tokens": _count,
-    "reasoning_effort": _effort,
+_FIELDS: Mapping[str, tuple[Callable[[str], Any], str]] = {
+    "temperature": (_between(0, 2), "ROLE=T, from 0 to 2, or none"),
+    "top_p": (_between(1e-9, 1), "ROLE=P, above 0 and up to 1, or none"),
+    "max_tokens": (_between(1, inf, int), "ROLE=N, 1 or more"),
+    "reasoning_effort": (_effort, "ROLE=WORD, of " + ", ".join(EFFORTS)),
 }
-_EXPECTED = {
-    "temperature": "ROLE=T, from 0 to 2, or none",
-    "top_p": "ROLE=P, above 0 and up to 1, or none",
-    "max_tokens": "ROLE=N, 1 or more",
-    "reasoning_effort": "ROLE=WORD, of " + ", ".join(EFFORTS),
-}
+"""How the words of each field of a decoding are read, and what they may be."""
 
 
 def prices_of(given: Sequence[str], models: Collection[str]) -> dict[str, tuple[float, float]]:

@@ -136,9 +136,7 @@ def tables_of(results: Sequence[Result]) -> list[Table]:
         shown = table(title, "of", "setting", *heads, right=heads)
         for row, setting in rows:
             found = (values.get((row, setting, column)) for column in columns)
-            shown.add_row(
-                row, setting, *(one if one is None else Number(one.value, _shown(one, one.value)) for one in found)
-            )
+            shown.add_row(row, setting, *(None if one is None else _number(one) for one in found))
         made.append(shown)
     return made
 
