@@ -24,7 +24,7 @@ def test_every_row_has_a_number_for_both_policies() -> None:
     ],
 )
 def test_every_clinician_of_an_author_is_listed_with_its_rank(file: str, first: str, last: str) -> None:
-    found = ranked(TURNS / file, profiles()[:2])
+    found = ranked(TURNS / file, profiles()[:1])
     orders = [
         name.rpartition(" by ")[2] for name, *_ in found if name.startswith("10 clinicians ranked by their author")
     ]
