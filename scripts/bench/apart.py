@@ -1,8 +1,10 @@
-"""Shared by benchmarks that work in separate processes: calls a function in one, and looks at any."""
+"""Shared by benchmarks: what takes how long by turns; a function in a process of its own; a look at any process."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import gc
+import time
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -18,6 +20,20 @@ def apart(work: Callable[..., Result], *arguments: Any) -> Result:
     """What a function gives in a fresh process, which has no memory, caches and threads of this one."""
     with ProcessPoolExecutor(1, get_context("spawn")) as fresh:
         return fresh.submit(work, *arguments).result()
+
+
+def fastest(
+    works: Mapping[str, Callable[[], object]], rounds: int, clock: Callable[[], float] = time.process_time
+) -> dict[str, float]:
+    """Seconds of the fastest run of each, by turns: what else the machine did slows the others."""
+    times: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(rounds):
+        for name, work in works.items():
+            gc.collect()  # what one left is not looked through in the time of the next
+            started = clock()
+            work()
+            times[name].append(clock() - started)
+    return {name: min(taken) for name, taken in times.items()}
 
 
 def commit() -> str:

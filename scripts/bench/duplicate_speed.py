@@ -6,8 +6,8 @@ import io
 import json
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from builders.curation.opencv import single_threaded_opencv
 from builders.curation.pictures import read_picture
 from loaders.errors import MissingExtra
 from loaders.files.images import open_image
-from scripts.bench.apart import apart
+from scripts.bench.apart import apart, fastest
 from scripts.bench.rival_finders import cpu_seconds, held_megabytes, peak_megabytes
 from tests.parts.pictures import jpeg
 
@@ -55,15 +55,9 @@ def hashing(files: Sequence[bytes], rounds: int) -> dict[str, float]:
         methods = {"imagehash.phash, plain": plain, **methods}
     except ImportError:
         print(MissingExtra.named("imagehash", extra="curation", purpose="the comparison of hashing, which is left out"))
-    best = dict.fromkeys(methods, float("inf"))
+    works = {name: partial(lambda method: [method(data) for data in files], method) for name, method in methods.items()}
     with single_threaded_opencv():
-        for _ in range(rounds):
-            for name, method in methods.items():
-                started = time.process_time()
-                for data in files:
-                    method(data)
-                best[name] = min(best[name], (time.process_time() - started) * 1000 / len(files))
-    return best
+        return {name: seconds * 1000 / len(files) for name, seconds in fastest(works, rounds).items()}
 
 
 def even_hashes(count: int) -> Hashes:

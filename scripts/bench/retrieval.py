@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from baselines.medlaybench_v.ranking import recall_at_k
 from baselines.statistics.resampling import paired_bootstrap
 from loaders.errors import MissingExtra
-from scripts.bench.apart import apart
+from scripts.bench.apart import apart, fastest
 from scripts.bench.rival_finders import held_megabytes, peak_megabytes
 
 Matrix = NDArray[np.float32]
@@ -144,15 +144,10 @@ def bootstrap(rounds: int) -> bool:
     def ours() -> NDArray[np.float64]:
         return paired_bootstrap(layman, expert, resamples=resamples, seed=1).replicates
 
-    times: dict[str, list[float]] = {"loop": [], "ours": []}
     replicates: dict[str, NDArray[np.float64]] = {}
-    for _ in range(rounds):
-        for name, function in (("loop", loop), ("ours", ours)):
-            start = time.perf_counter()
-            replicates[name] = function()
-            times[name].append(time.perf_counter() - start)
+    works = {"loop": lambda: replicates.update(loop=loop()), "ours": lambda: replicates.update(ours=ours())}
+    slow, fast = fastest(works, rounds, time.perf_counter).values()
     equal = bool((replicates["loop"] == replicates["ours"]).all())
-    slow, fast = min(times["loop"]), min(times["ours"])
     print(f"\nbootstrap of {deltas} deltas x {resamples:,} resamples of {rows:,} rows")
     print(f"  loop {slow:.3f} s   weights {fast:.3f} s   {slow / fast:.1f} x   {'equal' if equal else 'DIFFERENT'}")
     return equal

@@ -17,11 +17,10 @@ too), so that both do the same work.
 from __future__ import annotations
 
 import argparse
-import gc
 import platform
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -33,6 +32,7 @@ from builders.medlaybench_v.vocabulary import read_vocabulary
 from builders.medlaybench_v.writing.draft import Drafter
 from builders.recipe import build
 from loaders.files.bad_rows import BadRow
+from scripts.bench.apart import fastest
 from scripts.bench.language import cmudict_for_textstat, textstat_values
 from scripts.terminal.console import output, table
 from scripts.terminal.tables import Table
@@ -76,7 +76,7 @@ def _time_draft(shown: Table, captions: Sequence[str], few: Sequence[str], draft
         "draft": lambda: [drafter.draft(r, drafter.match(r)).text for r in readings],
         "loop": lambda: [_replace_loop(c, pairs) for c in few],
     }
-    best = _best_by_turns(turns, repeats)
+    best = fastest(turns, repeats)
     ours, loop = len(captions) / best["draft"], len(few) / best["loop"]
     shown.add_row(
         "draft", f"{ours:,.0f}", f"replace loop ({len(few)} captions)", f"{loop:,.1f}", f"{ours / loop:,.0f}x"
@@ -92,7 +92,7 @@ def _time_pipeline(shown: Table, captions: Sequence[str], path: Path, repeats: i
         "opening": lambda: Drafter(read_vocabulary("bundled").terms),
         **({"formulas": formulas} if formulas else {}),
     }
-    best = _best_by_turns(turns, repeats)
+    best = fastest(turns, repeats)
     pipeline = best["build"] - best["opening"]
     rate = f"{len(captions) / pipeline:,.0f}"
     if formulas is None:
@@ -131,18 +131,6 @@ def _textstat(captions: Sequence[str]) -> Callable[[], object] | None:
     with cmudict_for_textstat():
         textstat_values(captions)
     return lambda: textstat_values(captions)
-
-
-def _best_by_turns(works: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Seconds of the fastest run of each, by turns: what else the machine did slows the others."""
-    times: dict[str, list[float]] = {name: [] for name in works}
-    for _ in range(repeats):
-        for name, work in works.items():
-            gc.collect()  # what one left is not looked through in the time of the next
-            started = time.process_time()
-            work()
-            times[name].append(time.process_time() - started)
-    return {name: min(taken) for name, taken in times.items()}
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ def test_the_benchmark_of_text_runs(
                 work()
         return {name: 3.0 if name == "build" else 1.0 for name in works}
 
-    monkeypatch.setattr(text, "_best_by_turns", by_turns)
+    monkeypatch.setattr(text, "fastest", by_turns)
     text.main([str(captions), "--loop-captions", "1", "--repeats", "1"])
     assert cells("text", capsys.readouterr().out) == ["2× faster", "2.00× its time"]
 
