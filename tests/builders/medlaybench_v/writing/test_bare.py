@@ -7,7 +7,7 @@ import pytest
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.writing.bare import read_bare
 from builders.medlaybench_v.writing.draft import Drafter
-from tests.builders.medlaybench_v.writing.test_senses import lay
+from tests.parts.rule_captions import lay
 from tests.parts.terms import TERMS
 
 

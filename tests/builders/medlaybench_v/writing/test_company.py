@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from builders.medlaybench_v.writing.company import binds
-from tests.builders.medlaybench_v.writing.test_senses import lay
+from tests.parts.rule_captions import lay
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from builders.medlaybench_v.writing.grammar import tidy
-from tests.builders.medlaybench_v.writing.test_senses import lay
+from tests.parts.rule_captions import lay
 
 
 @pytest.mark.parametrize(

@@ -6,20 +6,8 @@ import re
 
 import pytest
 
-from builders.medlaybench_v.facts import read
-from builders.medlaybench_v.vocabulary import read_vocabulary
 from builders.medlaybench_v.writing import narrowing, senses, shared_names, topics
-from builders.medlaybench_v.writing.articles import with_articles
-from builders.medlaybench_v.writing.draft import Drafter
-from builders.medlaybench_v.writing.grammar import polish
-from builders.medlaybench_v.writing.sentences import in_sentences
-
-BUNDLED = Drafter(read_vocabulary("bundled").terms)
-
-
-def lay(caption: str) -> str:
-    expert = read(caption)
-    return with_articles(in_sentences(polish(BUNDLED.draft(expert, BUNDLED.match(expert)))))
+from tests.parts.rule_captions import bundled, lay
 
 
 def test_patterns_are_in_lower_case_as_the_captions_are() -> None:
@@ -514,7 +502,7 @@ def test_letters_are_unfolded_where_they_are_sure(caption: str, said: str) -> No
 
 def test_every_entry_of_the_list_passes_its_own_gate() -> None:
     """An entry whose phrase would change a fact is never said; the few that may be are names."""
-    assert BUNDLED.rejected["lay phrase changes a fact"] <= 6
+    assert bundled().rejected["lay phrase changes a fact"] <= 6
     assert "heart in mirror position" in lay("Film showing dextrocardia.")
     assert "TEE (heart ultrasound through the food pipe) image" in lay("TEE image of the heart.")
     assert "finger" not in lay("ERCP with papillary balloon dilatation.")

@@ -10,21 +10,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from builders.medlaybench_v.facts import read
-from builders.medlaybench_v.vocabulary import read_vocabulary
 from builders.medlaybench_v.words.reads_well import plain_words, reading_of, unexplained_words
-from builders.medlaybench_v.writing.articles import with_articles
-from builders.medlaybench_v.writing.draft import Drafter
-from builders.medlaybench_v.writing.grammar import polish
 from builders.medlaybench_v.writing.sentences import in_sentences
 from builders.medlaybench_v.writing.views import pictures
 from tests.parts.places import ROOT, shared_data
-
-BUNDLED = Drafter(read_vocabulary("bundled").terms)
-
-
-def lay(caption: str) -> str:
-    expert = read(caption)
-    return with_articles(in_sentences(polish(BUNDLED.draft(expert, BUNDLED.match(expert)))))
+from tests.parts.rule_captions import bundled, lay
 
 
 @pytest.mark.parametrize(
@@ -122,7 +112,7 @@ def test_fragments(caption: str, said: str) -> None:
 
 
 def test_no_chain_of_more_than_two_hyphens_is_written() -> None:
-    written = {lay for _, lay in BUNDLED.pairs}
+    written = {lay for _, lay in bundled().pairs}
     assert [said for said in sorted(written) if any(word.count("-") > 2 for word in said.split())] == []
 
 
@@ -198,7 +188,7 @@ def _figures(text: str) -> set[str]:
     ).map(" ".join)
 )
 def test_words_with_figures_stand_in_any_draft(text: str) -> None:
-    assert _figures(text) <= _figures(BUNDLED.draft(read(text), BUNDLED.match(read(text))).text), text
+    assert _figures(text) <= _figures(bundled().draft(read(text), bundled().match(read(text))).text), text
     assert _figures(text) <= _figures(lay(text)), text
 
 
@@ -209,7 +199,7 @@ def test_words_with_figures_stand_in_the_drafts_of_real_captions() -> None:
         captions = [row["caption"] for row in csv.DictReader(file)]
     for text in (*sample, *captions):
         caption = read(text)
-        assert _figures(text) <= _figures(BUNDLED.draft(caption, BUNDLED.match(caption)).text), text
+        assert _figures(text) <= _figures(bundled().draft(caption, bundled().match(caption)).text), text
 
 
 @pytest.mark.parametrize(
