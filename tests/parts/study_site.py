@@ -12,12 +12,8 @@ from baselines.medconceal.game import Rules
 from baselines.medconceal.policy import DEFAULT
 from baselines.study.access import make_link
 from baselines.study.design import Check, Design, Question, Study, TaskName, Texts
-from baselines.study.people import invite
 from baselines.study.site import Site, open_site
 from baselines.study.tasks.task import Source
-from scripts.bench.study_pages import served
-
-__all__ = ["field", "invited", "login", "radios", "served", "site", "study"]
 
 SURVEY = (Question("years", "How long have you worked?", options=("Less than 1 year", "More")),)
 CHECKS = (Check("May you stop?", ("Yes", "No"), 0),)
@@ -44,23 +40,10 @@ def site(plan: Study, **source: Any) -> Site:
     )
 
 
-def invited(open_one: Site, count: int = 1) -> list[str]:
-    """The addresses of one-time links."""
-    with open_one.store.writing() as connection:
-        return [f"/i/{token}" for _, token in invite(connection, open_one.keys, count, open_one.clock())]
-
-
 def login(open_one: Site) -> str:
     """The address of a coordinator's one-time link."""
     with open_one.store.writing() as connection:
         return f"/c/{make_link(connection, None, open_one.clock())}"
-
-
-def field(page: str, name: str) -> str:
-    """The value of a hidden field."""
-    found = re.search(rf'name="{name}" value="([^"]*)"', page)
-    assert found, f"no field {name}"
-    return found[1]
 
 
 def radios(page: str) -> Mapping[str, Sequence[str]]:

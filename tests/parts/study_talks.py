@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +12,18 @@ from anyio.from_thread import BlockingPortal
 from starlette.testclient import TestClient
 
 from baselines.medconceal.game import Rules
+from baselines.study.access import person_of
 from baselines.study.design import TaskName
 from baselines.study.people import invite
 from baselines.study.replies import Replies
 from baselines.study.routes import create_app
 from baselines.study.site import Site, open_site
-from baselines.study.tasks.task import Source
+from baselines.study.store import people
+from baselines.study.tasks.task import Bundled, Rows, Source
 from loaders.models.messages import ChatModel
 from scripts.bench.study_players import ROLES, Acting
 from scripts.study.sample import patients
 from tests.parts.study_site import study
-from tests.parts.waiting import wait_until
 
 ORIGIN = "https://study.test"
 TURNS = (
@@ -44,6 +46,11 @@ class Clock:
         return self.now
 
 
+@cache
+def _cases() -> Rows:
+    return patients().splits["test"]
+
+
 def talking(
     folder: Path,
     *tasks: TaskName,
@@ -54,12 +61,13 @@ def talking(
     named: str = "acting",
     **more: Any,
 ) -> Site:
-    """A study with talks over the bundled cases, by rules and template or by acting models."""
+    """A study with talks over some of the bundled cases, by rules and template or by acting models."""
     plan = study(folder, *(tasks or ("confirmation",)), **more)
+    cases = Rows(_cases()[: max(6, plan.design.cases or 0)])
     acting = (players or {role: Acting(role) for role in ROLES}) if models else {}
     return open_site(
         plan,
-        Source(plan.design, patients(), stand_in="sample data"),
+        Source(plan.design, Bundled("medconceal", {"test": cases}), stand_in="sample data"),
         players=acting,
         rules=lambda task: Rules(
             task,
@@ -158,8 +166,8 @@ class Visitor:
             self.do("after", difficulty="2", realism="3", tools="None")
 
     def wait(self) -> None:
-        """Wait until the patient has answered."""
-        wait_until(lambda: self.look("/status").json()["state"] != "preparing", 0.01)
+        """Wait until the patient has answered, and whatever else is going on is done."""
+        settled(self.client)
         self.look()
 
     def _be(self) -> None:
@@ -172,9 +180,12 @@ class Visitor:
 
 
 def at_work(client: TestClient, token: str) -> Visitor:
-    """A person who came by a link, consented to everything, and has begun."""
+    """A person who came by a link and has begun, without the pages before the first chart."""
     person = Visitor(client, token)
-    person.enter()
+    site: Site = client.app.state.server.site  # type: ignore[attr-defined]
+    with site.store.writing() as connection:
+        connection.execute(people.update().where(people.c.id == person_of(connection, token)).values(stage="work"))
+    person.look()
     person.do("begin")
     return person
 
@@ -183,6 +194,11 @@ def visiting(site: Site, **replies: Any) -> TestClient:
     """The pages of a study; use it as a context manager."""
     app = create_app(site, {ORIGIN}, replies=Replies(site, **replies) if replies else None)
     return TestClient(app, base_url=ORIGIN, headers={"origin": ORIGIN})
+
+
+def settled(client: TestClient) -> None:
+    """Wait until every reply and episode that is due is there."""
+    beside(client).call(client.app.state.server.replies.settled)  # type: ignore[attr-defined]
 
 
 def beside(client: TestClient) -> BlockingPortal:

@@ -22,7 +22,7 @@ from loaders.files.records import from_json
 from loaders.medconceal import PatientProfile
 from loaders.models.messages import Answer, Message
 from tests.parts.study_site import login
-from tests.parts.study_talks import Acting, Visitor, at_work, beside, links, talking, visiting
+from tests.parts.study_talks import Acting, Visitor, at_work, links, settled, talking, visiting
 
 CANARY = "ZQXJ-kept-4417"
 
@@ -60,10 +60,6 @@ def rows_of(site: Site) -> list[Any]:
 def profile_of(site: Site) -> PatientProfile:
     """The case in the first person's hands."""
     return site.profiles[rows_of(site)[0].item]
-
-
-def settled(client: Any) -> None:
-    beside(client).call(client.app.state.server.replies.settled)
 
 
 def test_attackers_in_the_seat_get_nothing_hidden(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -20,8 +20,7 @@ from baselines.study.site import Site
 from baselines.study.store import journal, open_store, slots
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError
-from tests.parts.postgres import postgres
-from tests.parts.study_talks import TURNS, Clock, at_work, beside, links, talking, visiting
+from tests.parts.study_talks import TURNS, Clock, at_work, links, settled, talking, visiting
 
 BEGAN, SHOWN, BEAT, BACK = 1_000.0, 1_020.25, 1_021.5, 9_000.0
 
@@ -30,11 +29,14 @@ BEGAN, SHOWN, BEAT, BACK = 1_000.0, 1_020.25, 1_021.5, 9_000.0
 def site(tmp_path: Path) -> Iterator[Site]:
     """A talk whose person has 30 s on the clock, and writes since BEGAN."""
     made = talking(tmp_path)
-    with visiting(made) as client:
-        at_work(client, links(made)[0])
-        with made.store.writing() as connection:
-            connection.execute(slots.update().values(given=BEGAN, since=BEGAN, used=30.0, turns=1))
-        yield made
+    links(made)
+    with made.store.writing() as connection:
+        slot = at.give(connection, made.study.design, "P001", BEGAN)
+        assert slot is not None
+        at.begin_talk(connection, slot, BEGAN)
+        connection.execute(slots.update().values(used=30.0, turns=1))
+    yield made
+    made.close()
 
 
 def test_the_shown_time_resumes_after_any_number_of_kills(site: Site) -> None:
@@ -106,15 +108,15 @@ def test_who_works_at_a_case_keeps_it(site: Site) -> None:
         assert [one.id for one in at.overdue(connection, design, BEGAN + 6_601)[1]] == [1]
 
 
-def test_no_clock_is_stopped_while_another_server_runs(tmp_path: Path) -> None:
-    with postgres() as url, open_store(url) as first:
+def test_no_clock_is_stopped_while_another_server_runs(postgres: str) -> None:
+    with open_store(postgres) as first:
         assert first.alone()
-        with open_store(url) as second:
+        with open_store(postgres) as second:
             assert not second.alone()
-            with open_store(url) as third:
+            with open_store(postgres) as third:
                 assert not third.alone()
         first.close()
-        with open_store(url) as last:
+        with open_store(postgres) as last:
             assert last.alone()
 
 
@@ -184,7 +186,7 @@ def test_times_that_decrease_are_not_exported(tmp_path: Path) -> None:
             person.do("finish")
             person.do("findings", none="yes")
             person.do("after", difficulty="2", realism="3", tools="None")
-        beside(client).call(client.app.state.server.replies.settled)
+        settled(client)
         export(site.study, site.store, site.keys, tmp_path / "out")
     read = read_transcripts(tmp_path / "out" / "confirmation.jsonl", profiles()).dialogues
     assert [len(one.who.sent) for one in read if one.who] == [5, 0]

@@ -123,12 +123,12 @@ def test_check_counts_the_conditions_of_raters_and_says_what_each_is_given(tmp_p
     file = folder / "study.yaml"
     assert "per_person" not in file.read_text(encoding="utf-8"), "it limits conversations, and a rater gets all cases"
     for more, told in (
-        ("", "by 3 each, 102 in all; everyone rates all of them"),
-        ("setting: both", "by 3 in each of 2 conditions, 204 in all; everyone rates all of them, in one condition"),
+        ("cases: 4\n", "by 3 each, 12 in all; everyone rates all of them"),
+        ("setting: both", "by 3 in each of 2 conditions, 24 in all; everyone rates all of them, in one condition"),
     ):
         file.write_text(file.read_text(encoding="utf-8") + more, encoding="utf-8")
         assert execute(["study", "check", str(folder), "sample"]) == 1  # its texts say TODO
-        assert f"diagnosis: 34 cases {told}" in " ".join(capsys.readouterr().out.split())
+        assert f"diagnosis: 4 cases {told}" in " ".join(capsys.readouterr().out.split())
 
 
 def test_check_and_pay_of_a_study_from_the_files_to_the_money(tmp_path: Path, capsys: Capture) -> None:

@@ -227,7 +227,7 @@ def test_a_number_under_which_no_study_runs_is_refused(kind: Any, name: str, val
 
 
 def test_the_right_answer_about_the_instructions_has_another_position_for_others(tmp_path: Path) -> None:
-    site = talking(tmp_path, people=12, comprehension=(Check("May you stop?", ("Yes", "No", "Later"), 0),))
+    site = talking(tmp_path, people=12, cases=12, comprehension=(Check("May you stop?", ("Yes", "No", "Later"), 0),))
     orders = []
     with visiting(site) as client:
         for token in links(site, 12):

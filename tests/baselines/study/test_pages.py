@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,12 @@ from baselines.study import people as who
 from baselines.study.design import TaskName
 from baselines.study.site import Site
 from baselines.study.slots import slots_of
-from baselines.study.store import people, slots
+from baselines.study.store import slots
 from scripts.bench.study_pages import CHROMIUM, Keyboard, through
 from scripts.study.sample import sample_source
 from tests.baselines.study.test_tasks import captions
 from tests.parts import study_site
+from tests.parts.study_desk import SIZE, Desk, at_desk, chromium, window_of
 from tests.parts.study_talks import TURNS, talking
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -36,10 +37,13 @@ SMALL = """[...document.querySelectorAll('button, select, textarea, input:not([t
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with chromium() as opened:
         yield opened
-        opened.close()
+
+
+@pytest.fixture(scope="module")
+def window(browser: Any) -> Any:
+    return window_of(browser)
 
 
 @pytest.fixture(scope="module")
@@ -48,117 +52,59 @@ def axe() -> str:
     return (Path(module.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 
 
-class Desk:
-    """A browser's window at the pages of a study, and what its console complained of."""
-
-    def __init__(self, browser: Any, address: str, **options: Any) -> None:
-        self.context = browser.new_context(viewport={"width": 1400, "height": 900}, **options)
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(60_000)
-        self.problems: list[str] = []
-        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("console", lambda told: self.problems.append(told.text) if "Content" in told.text else None)
-        self.address = address
-
-    @property
-    def title(self) -> str:
-        return str(self.page.inner_text("h1"))
-
-    def go_on(self, *choices: str) -> None:
-        for one in choices:
-            self.page.check(one)
-        with self.page.expect_navigation():  # answers are stored as a draft first
-            self.page.click("main form button:not(.quiet):not(.danger)")
-
-    def enter(self, link: str, look: Callable[[], None] = lambda: None) -> None:
-        """From the link to the practice item."""
-        self.page.goto(self.address + link)
-        look()
-        self.go_on()
-        look()
-        self.go_on("[value=agree]")
-        look()
-        self.go_on("[value=More]")
-        look()
-        self.go_on()
-
-    def wait_for(self, replies: int) -> None:
-        """With script they come by themselves; without, the page is asked for."""
-        for _ in range(600):
-            if self.page.locator("#log li.patient").count() >= replies:
-                return
-            self.page.wait_for_timeout(100)
-            if self.page.locator("#state a").count():
-                self.page.goto(self.address)
-        raise AssertionError("no reply")
-
-
 def fits(desk: Desk, axe: str) -> None:
     """No fault by axe in light and dark, no target too small, nothing wider than the smallest window."""
     page = desk.page
     page.evaluate(axe)
-    for scheme, width, rules in (("light", 1400, RULES), ("dark", 390, ["color-contrast"])):
+    for scheme, width, rules in (("light", 1400, RULES), ("dark", 320, ["color-contrast"])):
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         page.set_viewport_size({"width": width, "height": 844})
         options = {"runOnly": rules, "resultTypes": ["violations"]}
         found = page.evaluate("options => axe.run(document, options)", options)["violations"]
         assert not found, (desk.title, scheme, [(one["id"], one["nodes"][0]["html"]) for one in found])
         assert page.evaluate(SMALL) == [], (desk.title, width)
-    page.set_viewport_size({"width": 320, "height": 700})
     assert page.evaluate("document.documentElement.scrollWidth") <= 320, desk.title
-    page.set_viewport_size({"width": 1400, "height": 900})
+    page.set_viewport_size(SIZE)
     assert desk.problems == []
 
 
 def test_a_clock_stops_without_a_server_and_never_shows_more_than_before(browser: Any, tmp_path: Path) -> None:
-    site = talking(tmp_path / "s", per_person=1)
-    with study_site.served(site) as address:
-        desk = Desk(browser, address)
-        desk.page.clock.install()
-        go_to_a_talk(desk, site)
+    page = window_of(browser)
+    page.clock.install()  # for good
+    with at_desk(page, talking(tmp_path / "s", per_person=1)) as desk:
+        desk.sit_down("work", talking=True)
 
         def use(seconds: float) -> None:
-            with site.store.writing() as connection:
+            with desk.site.store.writing() as connection:
                 connection.execute(slots.update().values(since=slots.c.since - seconds))
 
         def later(seconds: float, says: str) -> None:
             """That much later the page has asked, and its clock says it."""
-            desk.page.clock.run_for(1000 * seconds)
+            page.clock.run_for(1000 * seconds)
             playwright.expect(clock).to_have_text(re.compile(f"^{says}$"), timeout=60_000)
 
-        clock = desk.page.locator("#clock")
+        clock = page.locator("#clock")
         use(100)
         later(4, "8:(20|19|18) left")
-        desk.page.route("**/status", lambda route: route.abort())
+        page.route("**/status", lambda route: route.abort())
         later(4, ".* left; no connection")
         stands = clock.inner_text().partition(";")[0]
         later(60, f"{stands}; no connection")  # what it says without a server is not known
         use(-30)  # before there is a connection: the page asks by itself, and would hear of less and count on
-        desk.page.unroute("**/status")
+        page.unroute("**/status")
         later(4, stands)  # 30 s given back: it waits until they are used
         use(90)
         later(4, "7:.. left")
+    page.context.close()
 
 
-def go_to_a_talk(desk: Desk, site: Site) -> None:
-    """To the page of a talk, without what comes before it."""
-    desk.page.goto(desk.address + study_site.invited(site)[0])
-    desk.go_on()
-    with site.store.writing() as connection:
-        connection.execute(people.update().values(stage="work"))
-    desk.page.goto(desk.address)
-    desk.go_on()
-
-
-def test_words_that_are_not_sent_stay_and_the_page_says_so(browser: Any, tmp_path: Path) -> None:
+def test_words_that_are_not_sent_stay_and_the_page_says_so(window: Any, tmp_path: Path) -> None:
     """A server that cannot, no line, and another tab that knew more; and what is pressed twice is sent once."""
-    site = talking(tmp_path / "s", per_person=1)
-    with study_site.served(site) as address:
-        desk = Desk(browser, address)
-        go_to_a_talk(desk, site)
+    with at_desk(window, talking(tmp_path / "s", per_person=1)) as desk:
+        desk.sit_down("work", talking=True)
         page, told = desk.page, desk.page.locator("#told")
-        other = desk.context.new_page()
-        other.goto(address)
+        other = page.context.new_page()
+        other.goto(desk.address)
         other.route("**/status", lambda route: route.abort())  # it will hear of nothing
 
         def not_sent(why: str) -> None:
@@ -185,12 +131,10 @@ def test_words_that_are_not_sent_stay_and_the_page_says_so(browser: Any, tmp_pat
         assert other.locator("#log li.clinician").count() == 1
 
 
-def test_words_that_were_not_sent_are_told_again_once_the_server_is_back(browser: Any, tmp_path: Path) -> None:
+def test_words_that_were_not_sent_are_told_again_once_the_server_is_back(window: Any, tmp_path: Path) -> None:
     """The notice went with the one about the connection, and a person waited for a reply while the clock ran."""
-    site = talking(tmp_path / "s", per_person=1)
-    with study_site.served(site) as address:
-        desk = Desk(browser, address)
-        go_to_a_talk(desk, site)
+    with at_desk(window, talking(tmp_path / "s", per_person=1)) as desk:
+        desk.sit_down("work", talking=True)
         page = desk.page
         page.route(re.compile("/(draft|status|do/.*)$"), lambda route: route.abort())
         page.fill("#say textarea", "Does it hurt?")
@@ -205,13 +149,11 @@ def test_words_that_were_not_sent_are_told_again_once_the_server_is_back(browser
 
 
 def test_a_message_whose_answer_is_lost_is_stored_once_and_what_is_added_meanwhile_stays(
-    browser: Any, tmp_path: Path
+    window: Any, tmp_path: Path
 ) -> None:
     """It arrived, and the page could not know: sent again, it must not be said twice; edited, it must not vanish."""
-    site = talking(tmp_path / "s", per_person=1)
-    with study_site.served(site) as address:
-        desk = Desk(browser, address)
-        go_to_a_talk(desk, site)
+    with at_desk(window, talking(tmp_path / "s", per_person=1)) as desk:
+        desk.sit_down("work", talking=True)
         page, told = desk.page, desk.page.locator("#told")
         field, said = page.locator("[name=text]"), page.locator("#log li.clinician")
 
@@ -269,35 +211,32 @@ def test_a_message_whose_answer_is_lost_is_stored_once_and_what_is_added_meanwhi
         assert field.input_value() == "And your family?"  # it is kept as what is being written
 
 
-def test_a_page_that_the_server_cannot_give_now_is_asked_for_again(browser: Any, tmp_path: Path) -> None:
+def test_a_page_that_the_server_cannot_give_now_is_asked_for_again(window: Any, tmp_path: Path) -> None:
     """The browser left the talk for the notice "Too many requests", and what was being written with it."""
-    site = talking(tmp_path / "s", per_person=1)
-    with study_site.served(site) as address:
-        desk = Desk(browser, address)
-        go_to_a_talk(desk, site)
+    with at_desk(window, talking(tmp_path / "s", per_person=1)) as desk:
+        desk.sit_down("work", talking=True)
         page = desk.page
         page.fill("#say textarea", "Does it hurt?")
         news = {"here": "another turn", "state": "yours", "left": 600, "running": True}
         page.route("**/status", lambda route: route.fulfill(json=news))
-        page.route(address + "/", lambda route: route.fulfill(status=429, content_type="text/html", body="Too many"))
+        page.route(
+            desk.address + "/", lambda route: route.fulfill(status=429, content_type="text/html", body="Too many")
+        )
         for _ in range(2):
-            with page.expect_response(address + "/") as answered:
+            with page.expect_response(desk.address + "/") as answered:
                 pass
             assert answered.value.status == 429 and not answered.value.request.is_navigation_request()
         page.unroute("**/status")
-        page.unroute(address + "/")
+        page.unroute(desk.address + "/")
         assert page.input_value("#say textarea") == "Does it hurt?"
         page.click("#send")
         desk.wait_for(1)
 
 
-def test_forms_before_the_items_keep_what_was_filled_in(browser: Any, tmp_path: Path) -> None:
-    site = talking(tmp_path / "s", per_person=1)
-    with study_site.served(site) as address:
-        desk = Desk(browser, address)
+def test_forms_before_the_items_keep_what_was_filled_in(window: Any, tmp_path: Path) -> None:
+    with at_desk(window, talking(tmp_path / "s", per_person=1)) as desk:
+        desk.sit_down("consent")
         page = desk.page
-        page.goto(address + study_site.invited(site)[0])
-        page.click("main form button")
 
         def away(answer: str, button: str) -> None:
             page.route(re.compile("/(draft|do/.*)$"), lambda route: route.abort())
@@ -313,22 +252,20 @@ def test_forms_before_the_items_keep_what_was_filled_in(browser: Any, tmp_path: 
         away("[name=years] >> nth=1", "Save and continue")
         with page.expect_response("**/draft"):
             page.check("[name=years] >> nth=0")
-        page.goto(address)
+        page.goto(desk.address)
         assert page.is_checked("[name=years] >> nth=0")
         page.click("text=Save and continue")
         page.wait_for_selector("h1:has-text('Instructions')")
 
 
-def test_answers_that_are_sent_while_the_server_is_away_stay_on_the_page(browser: Any, tmp_path: Path) -> None:
+def test_answers_that_are_sent_while_the_server_is_away_stay_on_the_page(window: Any, tmp_path: Path) -> None:
     """The browser would show a page of its own instead, and what was written since the last draft would be gone."""
-    site = talking(tmp_path / "s", per_person=1)
-    with study_site.served(site) as address:
-        desk = Desk(browser, address)
-        go_to_a_talk(desk, site)
+    with at_desk(window, talking(tmp_path / "s", per_person=1)) as desk:
+        desk.sit_down("work", talking=True)
         page = desk.page
-        with site.store.writing() as connection:
+        with desk.site.store.writing() as connection:
             connection.execute(slots.update().values(step="findings", turns=5, since=None))
-        page.goto(address)
+        page.goto(desk.address)
         page.wait_for_selector("[name=description]")
         page.route(re.compile("/(draft|do/.*)$"), lambda route: route.abort())
         page.fill("[name=description] >> nth=0", "Fears the cost.")
@@ -341,22 +278,21 @@ def test_answers_that_are_sent_while_the_server_is_away_stay_on_the_page(browser
         with page.expect_event("requestfailed", lambda request: request.url.endswith("/do/findings")):
             page.click("text=Save and continue")
         page.wait_for_timeout(300)  # it shows its own page
-        page.goto(address)
+        page.goto(desk.address)
         assert page.input_value("[name=description] >> nth=0") == "Fears the cost."
         page.unroute("**/do/findings")
         page.dblclick("text=Save and continue")
         page.wait_for_selector("h1:has-text('About this case')")
 
 
-def test_a_button_that_is_pressed_twice_sends_once(browser: Any, tmp_path: Path) -> None:
-    site = talking(tmp_path / "s", per_person=1)
-    with study_site.served(site) as address:
-        desk, sent = Desk(browser, address), []
-        desk.page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
-        desk.page.goto(address + study_site.invited(site)[0])
+def test_a_button_that_is_pressed_twice_sends_once(window: Any, tmp_path: Path) -> None:
+    with at_desk(window, talking(tmp_path / "s", per_person=1)) as desk:
+        sent: list[str] = []
+        desk.come()
+        desk.page.route("**/i/*", lambda route: (sent.append(route.request.method), route.continue_()))
         desk.page.dblclick("main form button")
         desk.page.wait_for_selector("h1:has-text('Consent')")
-        assert len(sent) == 1
+        assert sent == ["POST"]
 
 
 def no_line_is_cut(desk: Desk) -> None:
@@ -373,26 +309,25 @@ def no_line_is_cut(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["with script", "without"])
-def test_a_talk_in_a_browser(script: bool, browser: Any, axe: str, tmp_path: Path) -> None:
-    site = talking(tmp_path / "s", per_person=1)
+def test_a_talk_in_a_browser(script: bool, browser: Any, window: Any, axe: str, tmp_path: Path) -> None:
     looked: list[str] = []
-    with study_site.served(site) as address:
-        desk = Desk(browser, address, java_script_enabled=script)
+    page = window if script else window_of(browser, java_script_enabled=False)
+    with at_desk(page, talking(tmp_path / "s", per_person=1)) as desk:
 
         def look() -> None:
             looked.append(desk.title)
             if script:
                 fits(desk, axe)
 
-        desk.enter(study_site.invited(site)[0], look)
+        desk.come()
+        for choices in ((), ("[value=agree]",), ("[value=More]",), ()):
+            look()
+            desk.go_on(*choices)
         look()
         desk.page.fill("[name=text]", "Hello.")
-        desk.go_on()
-        look()
-        desk.go_on()
-        look()
-        desk.go_on('[value="0"]')
-        look()
+        for choices in ((), (), ('[value="0"]',)):
+            desk.go_on(*choices)
+            look()
         desk.go_on()
         if script:
             no_line_is_cut(desk)
@@ -424,41 +359,31 @@ def test_a_talk_in_a_browser(script: bool, browser: Any, axe: str, tmp_path: Pat
         look()
         assert desk.title == "Thank you" and len(set(looked)) >= 12
         desk.page.go_back()
-        desk.page.goto(address)
+        desk.page.goto(desk.address)
         assert desk.title == "Thank you"
+    if not script:
+        page.context.close()
 
 
 def test_pairs_by_keyboard_alone_with_a_wrong_answer_a_second_tab_and_back(
-    browser: Any, axe: str, tmp_path: Path
+    window: Any, axe: str, tmp_path: Path
 ) -> None:
-    site = rated(tmp_path / "s")
-    with study_site.served(site) as address:
-        desk = Desk(browser, address)
+    with at_desk(window, rated(tmp_path / "s")) as desk:
+        desk.sit_down("work")
         page = desk.page
-        desk.enter(study_site.invited(site)[0])
-        rate(desk)  # practice
-        keys(desk, "Save and continue")
-        keys(desk, "Continue")
-        tab_to(desk, "check0")
-        page.keyboard.press("Space")
-        while not page.is_checked("[name=check0][value='0']"):  # their order is drawn
-            page.keyboard.press("ArrowDown")
-        keys(desk, "Continue")
-        rate(desk)
-        keys(desk, "Save and continue")
         fits(desk, axe)
-        assert desk.title == "Rate the lay caption" and page.inner_text(".progress label").startswith("1 of")
+        assert desk.title == "Rate the lay caption" and page.inner_text(".progress label").startswith("0 of")
         # Another tab does the item; this one is late, and Back brings nothing back.
-        other = desk.context.new_page()
-        other.goto(address)
+        other = page.context.new_page()
+        other.goto(desk.address)
         for name in ("factual_correctness", "completeness", "simplicity", "fluency"):
             other.check(f"[name={name}][value='5']")
         with other.expect_navigation():
             other.click("main form button")
-        assert other.inner_text(".progress label").startswith("2 of")
+        assert other.inner_text(".progress label").startswith("1 of")
         rate(desk)
         keys(desk, "Save and continue")
-        assert page.inner_text(".progress label").startswith("2 of")
+        assert page.inner_text(".progress label").startswith("1 of")
         # A form that somebody sends without an answer: the field says so, and leads there.
         page.evaluate("document.querySelector('form.work').noValidate = true")
         desk.go_on()
@@ -479,38 +404,38 @@ SHOWN = {
 
 @pytest.mark.parametrize("script", [True, pytest.param(False, marks=pytest.mark.long)], ids=["with script", "without"])
 @pytest.mark.parametrize("task", SHOWN)
-def test_each_task_by_keyboard_alone(task: TaskName, script: bool, browser: Any, axe: str, tmp_path: Path) -> None:
+def test_each_task_by_keyboard_alone(
+    task: TaskName, script: bool, browser: Any, window: Any, axe: str, tmp_path: Path
+) -> None:
     """From the practice item to the end (the pages before it are those of talks); axe on the pages of the task."""
     if task == "intervention":
-        site = talking(tmp_path / "s", task, per_person=1, most_turns=6)
+        site = talking(tmp_path / "s", task, per_person=1, most_turns=5)
     else:
-        plan = study_site.study(tmp_path / "s", task, cases=2, per_person=1, repeated=0.0)
+        few = 1 if task in ("pairs", "relevance") else 2  # the fewest that the others take
+        plan = study_site.study(tmp_path / "s", task, cases=few, per_person=1, repeated=0.0)
         given = sample_source(plan.design)
         site = study_site.site(plan, opened=given.opened, runs=given.runs)
     looked: list[str] = []
     seen: list[int] = []
-    with study_site.served(site) as address:
-        desk = Desk(browser, address, java_script_enabled=script)
-        desk.page.goto(address + study_site.invited(site)[0])
-        desk.page.click("main form button")
-        with site.store.writing() as connection:
-            connection.execute(people.update().values(stage="practice"))
-        desk.page.goto(address)
+    page = window if script else window_of(browser, java_script_enabled=False)
+    with at_desk(page, site) as desk:
+        desk.sit_down("practice")
 
         def look(title: str) -> None:
-            own = title not in looked and desk.page.locator("form[data-draft=''], form[action='/do/practice']").count()
-            if script and own and task != "pairs":  # which has a test of its own
+            own = title not in looked and page.locator("form[data-draft=''], form[action='/do/practice']").count()
+            if script and own and task not in ("pairs", "intervention"):  # which have tests of their own
                 fits(desk, axe)
             looked.append(title)
-            seen.append(desk.page.locator(SHOWN[task]).count())
+            seen.append(page.locator(SHOWN[task]).count())
 
-        through(Keyboard(desk.page, arrows=1 + script), look)
+        through(Keyboard(page, arrows=1 + script), look)
         assert desk.title == "Thank you" and max(seen) > 0 and desk.problems == []
         with site.store.reading() as connection:
             (person,) = who.everybody(connection)
             done = [slot.step for slot in slots_of(connection, person.id)]
         assert person.stage == "done" and done == ["done"] * site.length
-        desk.context.close()
+    if not script:
+        page.context.close()
 
 
 def rated(folder: Path) -> Site:
@@ -544,15 +469,9 @@ def rate(desk: Desk) -> None:
             desk.page.keyboard.press("ArrowRight")
 
 
-def test_pasting_is_refused_reported_and_counted(browser: Any, tmp_path: Path) -> None:
-    site = talking(tmp_path / "s", per_person=1)
-    with study_site.served(site) as address:
-        desk = Desk(browser, address)
-        desk.enter(study_site.invited(site)[0])
-        desk.page.fill("[name=text]", "Hello.")
-        for choices in ((), (), ('[value="0"]',), ()):
-            desk.go_on(*choices)
-        desk.page.wait_for_load_state()
+def test_pasting_is_refused_reported_and_counted(window: Any, tmp_path: Path) -> None:
+    with at_desk(window, talking(tmp_path / "s", per_person=1)) as desk:
+        desk.sit_down("work", talking=True)
         desk.page.evaluate(
             """() => { const paste = new ClipboardEvent('paste', {bubbles: true, cancelable: true});
             document.querySelector('[name=text]').dispatchEvent(paste); }"""
@@ -563,29 +482,24 @@ def test_pasting_is_refused_reported_and_counted(browser: Any, tmp_path: Path) -
             pass
         desk.page.reload()
         assert desk.page.input_value("[name=text]") == "A draft that is kept."
-        with site.store.reading() as connection:
-            from baselines.study.people import everybody
-
-            assert [one.paste for one in everybody(connection)] == [1]
+        with desk.site.store.reading() as connection:
+            assert [one.paste for one in who.everybody(connection)] == [1]
 
 
-def test_a_coordinators_page_and_what_others_see(browser: Any, axe: str, tmp_path: Path) -> None:
-    site = rated(tmp_path / "s")
-    with study_site.served(site) as address:
-        desk = Desk(browser, address)
-        (link,) = study_site.invited(site)
-        for where in ("/nowhere", "/i/wrong", "/coordinator", study_site.login(site)):
-            desk.page.goto(address + where)
+def test_a_coordinators_page_and_what_others_see(window: Any, axe: str, tmp_path: Path) -> None:
+    with at_desk(window, rated(tmp_path / "s")) as desk:
+        for where in ("/nowhere", study_site.login(desk.site)):
+            desk.page.goto(desk.address + where)
             fits(desk, axe)
         desk.go_on()
         fits(desk, axe)
         assert desk.title == "Coordinator"
-        other = Desk(browser, address)
-        other.page.goto(address + link)
-        other.go_on()
-        other.page.click("header button:has-text('Stop')")
-        fits(other, axe)
-        other.page.check("[value=delete]")
-        other.page.click("button:has-text('Stop for good')")
-        assert other.title == "Deleted"
-        assert re.search("You may close this page", other.page.inner_text("main"))
+        desk.page.context.clear_cookies()  # another person
+        desk.come()
+        desk.go_on()
+        desk.page.click("header button:has-text('Stop')")
+        fits(desk, axe)
+        desk.page.check("[value=delete]")
+        desk.page.click("button:has-text('Stop for good')")
+        assert desk.title == "Deleted"
+        assert re.search("You may close this page", desk.page.inner_text("main"))

@@ -17,7 +17,7 @@ from loaders.models.messages import Answer
 from scripts.bench.study_players import Acting
 from scripts.cli import execute
 from tests.parts.study_site import login
-from tests.parts.study_talks import TURNS, Visitor, at_work, beside, links, talking, visiting
+from tests.parts.study_talks import TURNS, Visitor, at_work, links, settled, talking, visiting
 
 
 class Failing(Acting):
@@ -30,7 +30,8 @@ class Failing(Acting):
 
 
 def site_of(folder: Path) -> Site:
-    return talking(folder, models=True, players={"patient": Failing("patient"), "evaluator": Acting("evaluator")})
+    players = {"patient": Failing("patient"), "evaluator": Acting("evaluator")}
+    return talking(folder, models=True, players=players, cases=40)  # all: of some, more drafts are rejected
 
 
 def coordinator(client: Any, site: Site) -> str:
@@ -56,7 +57,7 @@ def test_replaced_replies_are_counted_from_the_first_one_on(tmp_path: Path) -> N
         talks.do("findings", none="yes")
         leaves.say("Hello. ROLE")
         leaves.do("leave", form=leaves.form("stop"), answer="delete")  # what its models did counts
-        beside(client).call(client.app.state.server.replies.settled)
+        settled(client)
         assert "<td>3 of 6 (50%); last draft rejected for: empty 1, role 2</td>" in coordinator(client, site)
         export(site.study, site.store, site.keys, tmp_path / "out")
         with site.store.writing() as connection:  # as an earlier version left it

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import sqlite3
-from collections.abc import Iterator
 from concurrent.futures import Future, wait
 from contextlib import closing
 from dataclasses import replace
@@ -29,18 +28,13 @@ from baselines.study.store import journal as rows
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError
 from scripts.bench.study_players import ROLES
-from tests.parts.postgres import postgres
 from tests.parts.processes import started
-from tests.parts.study_talks import TURNS, Clock, Visitor, at_work, beside, links, talking, visiting
+from tests.parts.study_talks import TURNS, Clock, Visitor, at_work, beside, links, settled, talking, visiting
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest) -> Iterator[str | None]:
-    if request.param == "sqlite":
-        yield None
-    else:
-        with postgres() as url:
-            yield url
+def database(request: pytest.FixtureRequest) -> str | None:
+    return None if request.param == "sqlite" else str(request.getfixturevalue("postgres"))
 
 
 def test_a_talk_is_kept_exported_and_erased(database: str | None, tmp_path: Path) -> None:
@@ -201,27 +195,26 @@ def test_other_models_are_refused_once_somebody_has_talked(tmp_path: Path) -> No
     talking(tmp_path, named="second").close()
 
 
-def test_two_servers_of_one_study_ask_the_same_models(tmp_path: Path) -> None:
+def test_two_servers_of_one_study_ask_the_same_models(postgres: str, tmp_path: Path) -> None:
     """Before anybody had talked, the second gave its models to the exports, and the first went on with its own."""
-    with postgres() as url:
-        first = talking(tmp_path, named="first", database=url)
-        with pytest.raises(InputError, match="was started with other models: evaluator first, patient first"):
-            talking(tmp_path, named="second", database=url)
-        assert json.loads(first.store.fact("models") or "") == {"evaluator": "first", "patient": "first"}
-        talking(tmp_path, named="first", database=url).close()
-        first.close()
-        talking(tmp_path, named="second", database=url).close()
+    first = talking(tmp_path, named="first", database=postgres)
+    with pytest.raises(InputError, match="was started with other models: evaluator first, patient first"):
+        talking(tmp_path, named="second", database=postgres)
+    assert json.loads(first.store.fact("models") or "") == {"evaluator": "first", "patient": "first"}
+    talking(tmp_path, named="first", database=postgres).close()
+    first.close()
+    talking(tmp_path, named="second", database=postgres).close()
 
 
 def test_of_two_servers_that_start_at_once_one_has_to_ask_the_models_of_the_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second found no models yet, and the first wrote its own over those of the second."""
     alone, second = Store.alone, Future[Site]()
 
     def start() -> None:
         try:
-            second.set_result(talking(tmp_path, named="second", database=url))
+            second.set_result(talking(tmp_path, named="second", database=postgres))
         except InputError as error:
             second.set_exception(error)
 
@@ -232,15 +225,14 @@ def test_of_two_servers_that_start_at_once_one_has_to_ask_the_models_of_the_othe
         wait([second], timeout=1.0)
         return found
 
-    with postgres() as url:
-        talking(tmp_path, named="first").close()  # leaves the folder and its keys, and the database untouched
-        monkeypatch.setattr(Store, "alone", and_then_another)
-        thread = Thread(target=start)
-        first = talking(tmp_path, named="first", database=url)
-        with pytest.raises(InputError, match="was started with other models: evaluator first, patient first"):
-            second.result(timeout=30)
-        assert json.loads(first.store.fact("models") or "") == {"evaluator": "first", "patient": "first"}
-        first.close()
+    talking(tmp_path, named="first").close()  # leaves the folder and its keys, and the database untouched
+    monkeypatch.setattr(Store, "alone", and_then_another)
+    thread = Thread(target=start)
+    first = talking(tmp_path, named="first", database=postgres)
+    with pytest.raises(InputError, match="was started with other models: evaluator first, patient first"):
+        second.result(timeout=30)
+    assert json.loads(first.store.fact("models") or "") == {"evaluator": "first", "patient": "first"}
+    first.close()
 
 
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
@@ -374,7 +366,7 @@ def test_a_talk_whose_end_is_not_written_is_left_out_and_reported(tmp_path: Path
     with visiting(site) as client:
         person = at_work(client, links(site)[0])
         person.converse()
-        beside(client).call(client.app.state.server.replies.settled)
+        settled(client)
         with site.store.writing() as connection:
             connection.execute(update(slots).values(episode=None))
     for number, left in enumerate((1, 0)):
@@ -384,7 +376,7 @@ def test_a_talk_whose_end_is_not_written_is_left_out_and_reported(tmp_path: Path
         assert exported.items == 1 - left and len(exported.left_out) == left
         assert not left or "serve the study for a moment" in next(iter(exported.left_out))
         with visiting(talking(tmp_path / "s", per_person=1)) as client:
-            beside(client).call(client.app.state.server.replies.settled)
+            settled(client)
 
 
 def test_what_could_not_be_written_is_written_while_the_server_runs(
@@ -394,6 +386,7 @@ def test_what_could_not_be_written_is_written_while_the_server_runs(
     said to serve the study for a moment. And the log held tracebacks."""
     clock = Clock()
     site = talking(tmp_path / "s", per_person=1, clock=clock)
+    gc.freeze()  # to look through what was there before takes most of the time
     with visiting(site) as client:
         person = at_work(client, links(site)[0])
         for words in TURNS[:5]:
@@ -402,13 +395,13 @@ def test_what_could_not_be_written_is_written_while_the_server_runs(
         with monkeypatch.context() as full:
             full.setattr("baselines.study.replies.to_json", refusing)
             person.do("findings", none="yes")
-            beside(client).call(client.app.state.server.replies.settled)
+            settled(client)
         person.do("after", difficulty="2", realism="3", tools="None")
         left = export(site.study, site.store, site.keys, tmp_path / "out0").left_out
         assert "serve the study for a moment" in next(iter(left))
         clock.now += 30
         beside(client).call(client.app.state.server.look)
-        beside(client).call(client.app.state.server.replies.settled)
+        settled(client)
         assert export(site.study, site.store, site.keys, tmp_path / "out1").items == 1
     gc.collect()
     assert (
@@ -423,12 +416,14 @@ def test_a_reply_that_could_not_be_stored_comes_with_the_next_look(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     site = talking(tmp_path, models=True, per_person=1)
+    gc.freeze()
     with visiting(site) as client:
         person = at_work(client, links(site)[0])
         with monkeypatch.context() as full:
             full.setattr(at, step, refusing)
             person.do("say", text="Hello.")
-            beside(client).call(client.app.state.server.replies.settled)
+            settled(client)
+        beside(client).call(client.app.state.server.look)
         person.wait()
         assert len(person.replies) == 1
         assert [one.asked for one in site.players.values()] == [1, 1]
