@@ -231,18 +231,19 @@ def _write_down(connection: Connection, site: Site, found: list[Item]) -> None:
                 do="Serve the original source and settings, or copy study.yaml and the texts to a new folder",
             )
     if "items" not in known:
-        for number, item in enumerate(found):
-            connection.execute(
-                items.insert().values(
-                    id=item.id,
-                    task=item.task,
-                    number=number,
-                    group=item.group,
-                    payload=json.dumps(dict(item.payload)),
-                    key=json.dumps(dict(item.key)),
-                    picture=item.picture,
-                )
-            )
+        rows = [
+            {
+                "id": item.id,
+                "task": item.task,
+                "number": number,
+                "group": item.group,
+                "payload": json.dumps(dict(item.payload)),
+                "key": json.dumps(dict(item.key)),
+                "picture": item.picture,
+            }
+            for number, item in enumerate(found)
+        ]
+        connection.execute(items.insert(), rows)
         note(connection, site.clock(), "begun", items=len(found), digest=told["items"], design=told["design"])
     for name, value in told.items():
         if known.get(name) == value:

@@ -369,7 +369,7 @@ def open_store(place: Path | str) -> Store:
                     do="Install the version of Bedside that matches",
                 )
             tables.create_all(connection)
-            for table, name, kind in _LATER:
+            for table, name, kind in _LATER if old else ():
                 if name not in {column["name"] for column in inspect(connection).get_columns(table)}:
                     connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
             if found is None:
