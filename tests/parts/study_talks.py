@@ -12,7 +12,8 @@ from anyio.from_thread import BlockingPortal
 from starlette.testclient import TestClient
 
 from baselines.medconceal.game import Rules
-from baselines.study.access import person_of
+from baselines.study import slots as at
+from baselines.study.access import COOKIE, exchange
 from baselines.study.design import TaskName
 from baselines.study.people import invite
 from baselines.study.replies import Replies
@@ -93,8 +94,11 @@ def links(site: Site, count: int = 1) -> list[str]:
 class Visitor:
     """A person whose browser runs no scripts. `page` is what it shows."""
 
-    def __init__(self, client: TestClient, token: str) -> None:
-        self.client = client
+    def __init__(self, client: TestClient, token: str = "", cookies: Mapping[str, str] | None = None) -> None:
+        """Comes by a link, or is signed in by cookies and has yet to look."""
+        self.client, self.cookies = client, dict(cookies or {})
+        if not token:
+            return
         client.cookies.clear()
         answer = client.post(f"/i/{token}")
         assert answer.status_code == 200, answer.text
@@ -181,12 +185,18 @@ class Visitor:
 
 def at_work(client: TestClient, token: str) -> Visitor:
     """A person who came by a link and has begun, without the pages before the first chart."""
-    person = Visitor(client, token)
     site: Site = client.app.state.server.site  # type: ignore[attr-defined]
+    now = site.clock()
     with site.store.writing() as connection:
-        connection.execute(people.update().where(people.c.id == person_of(connection, token)).values(stage="work"))
+        came = exchange(connection, token, now, coordinator=False)
+        assert came is not None and came[1].person is not None
+        name = came[1].person
+        connection.execute(people.update().where(people.c.id == name).values(stage="work", began=now))
+        slot = at.give(connection, site.study.design, name, now)
+        assert slot is not None
+        at.begin_talk(connection, slot, now)
+    person = Visitor(client, cookies={COOKIE: came[0]})
     person.look()
-    person.do("begin")
     return person
 
 

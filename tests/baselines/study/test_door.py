@@ -180,13 +180,13 @@ def test_a_page_that_answered_a_form_may_be_loaded_again(tmp_path: Path) -> None
 
 
 def test_a_class_at_one_address_and_a_flood_of_unknown_callers(tmp_path: Path) -> None:
-    site = talking(tmp_path, clock=Clock(), limits=Limits(requests_a_minute=5), cases=30)
+    site = talking(tmp_path, clock=Clock(), limits=Limits(requests_a_minute=2))
     with visiting(site) as client:
         people = [Visitor(client, token) for token in links(site, 25)]
-        for person in people:  # 125 requests a minute, where an address of nobody may send 100
-            assert [person.look().status_code for _ in range(4)] == [200] * 4
+        for person in people:  # 50 requests a minute, where an address of nobody may send 40
+            assert person.look().status_code == 200
         client.cookies.clear()
-        assert {client.get("/status").status_code for _ in range(101)} == {403, 429}
+        assert {client.get("/status").status_code for _ in range(41)} == {403, 429}
 
 
 def test_a_person_who_ends_is_told_their_number(tmp_path: Path) -> None:
@@ -227,10 +227,10 @@ def test_a_number_under_which_no_study_runs_is_refused(kind: Any, name: str, val
 
 
 def test_the_right_answer_about_the_instructions_has_another_position_for_others(tmp_path: Path) -> None:
-    site = talking(tmp_path, people=12, cases=12, comprehension=(Check("May you stop?", ("Yes", "No", "Later"), 0),))
+    site = talking(tmp_path, comprehension=(Check("May you stop?", ("Yes", "No", "Later"), 0),))
     orders = []
     with visiting(site) as client:
-        for token in links(site, 12):
+        for token in links(site, 6):
             person = Visitor(client, token)
             with site.store.writing() as connection:
                 connection.execute(people.update().where(people.c.stage == "consent").values(stage="comprehension"))
