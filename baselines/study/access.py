@@ -68,11 +68,7 @@ def exchange(connection: Connection, token: str, now: float, *, coordinator: boo
     """
     if not is_open(connection, token, now, coordinator=coordinator):
         return None
-    used = connection.execute(
-        update(links).where(links.c.digest == digest_of(token), links.c.used.is_(None)).values(used=now)
-    )
-    if used.rowcount != 1:
-        return None
+    connection.execute(update(links).where(links.c.digest == digest_of(token)).values(used=now))
     return begin(connection, person_of(connection, token), now)
 
 

@@ -82,7 +82,10 @@ def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
     for name, answered in responses.items():
         if answered:
             written += task_named(name).sheet(answered, out, stand_in=stand_in)
-    written += _tables(out, study, persons, times)
+    for file, table in (("people.csv", persons), ("items.csv", times)):
+        if table:
+            write_whole(out / file, table_bytes(list(table[0]), table))
+            written.append(out / file)
     told = {
         "title": study.design.title,
         # With Prolific's codes, whoever reads an export could say there that they have completed the study.
@@ -214,12 +217,3 @@ def _times(connection: Connection, keys: Keys, people: Iterable[who.Person]) -> 
                 "replaced": fixed.replaced if fixed.of else "",
                 **{name: after.get(name, "") for name in ("difficulty", "realism", "tools")},
             }
-
-
-def _tables(out: Path, study: Study, persons: list[dict[str, Any]], times: list[dict[str, Any]]) -> list[Path]:
-    written = []
-    for name, rows in (("people.csv", persons), ("items.csv", times)):
-        if rows:
-            write_whole(out / name, table_bytes(list(rows[0]), rows))
-            written.append(out / name)
-    return written

@@ -165,11 +165,10 @@ def keep(connection: Connection, keys: Keys, person: Person, name: str, value: A
     connection.execute(update(people).where(people.c.id == person.id).values(sealed=keys.seal_json(person.id, told)))
 
 
-def keep_draft(connection: Connection, keys: Keys, person: Person, draft: Mapping[str, Sequence[str]]) -> None:
+def keep_draft(connection: Connection, keys: Keys, person: Person, draft: dict[str, list[str]]) -> None:
     """Stores what is being filled in before the items. Of the consent form nothing is stored before its button."""
     if person.stage in _DRAFTED:
-        given = {name: list(texts) for name, texts in draft.items()}
-        keep(connection, keys, person, "draft", {"stage": person.stage, "given": given})
+        keep(connection, keys, person, "draft", {"stage": person.stage, "given": draft})
 
 
 def draft_of(connection: Connection, keys: Keys, person: Person) -> dict[str, list[str]]:

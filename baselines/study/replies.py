@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
@@ -70,12 +70,23 @@ class Replies:
             _log.error("%s %d: %s", what, abs(key), kind_of(error))
 
     async def _write(self, number: int) -> None:
+        """Stores the episode of a finished talk, encrypted. Raises as `Talks.play`."""
         site = self._site
         with site.store.reading() as connection:
             slot = at.slot_of(connection, number)
             given = site.keys.open_json(slot.person, at.sealed_of(connection, slot)["sealed"]) or {}
-        found = [Finding(**one) for one in given.get("findings", ())]
-        await self._write_episode(slot, found)
+        findings = [Finding(**one) for one in given.get("findings", ())]
+        ended = {"time": TIME_UP, "clinician": FINISHED}.get(slot.why or "", TIME_UP)
+        played = await self.talks.play(slot, ended=ended, findings=findings)
+        assert played.episode is not None
+        public: Episode = site.games[slot.task].public(played.episode)
+        if slot.task == "confirmation":
+            own = [clinician.finding(one.category, one.description, one.quote) for one in findings]
+            public = replace(public, findings=Findings(tuple(own), attempts=1))
+        with site.store.writing() as connection:
+            sealed, leaks = site.keys.seal_json(slot.person, to_json(public)), played.episode.leaks
+            connection.execute(update(slots).where(slots.c.id == slot.id).values(episode=sealed, leaks=leaks))
+            replaced.keep(connection, slot.id, played.exchanges)
 
     async def stop(self) -> None:
         """Stops everything in progress; it resumes after a restart."""
@@ -152,19 +163,3 @@ class Replies:
             replaced.keep(connection, slot.id, played.exchanges)
             if episode is not None:  # the patient was convinced, or that was the last turn
                 at.end_talk(connection, at.slot_of(connection, slot.id), episode.stopped, now)
-
-    async def _write_episode(self, slot: at.Slot, findings: Sequence[Finding]) -> None:
-        """Stores the episode of a finished talk, encrypted. Raises as `Talks.play`."""
-        site = self._site
-        ended = {"time": TIME_UP, "clinician": FINISHED}.get(slot.why or "", TIME_UP)
-        played = await self.talks.play(slot, ended=ended, findings=findings)
-        assert played.episode is not None
-        leaks = played.episode.leaks
-        public: Episode = site.games[slot.task].public(played.episode)
-        if slot.task == "confirmation":
-            own = [clinician.finding(one.category, one.description, one.quote) for one in findings]
-            public = replace(public, findings=Findings(tuple(own), attempts=1))
-        with site.store.writing() as connection:
-            sealed = site.keys.seal_json(slot.person, to_json(public))
-            connection.execute(update(slots).where(slots.c.id == slot.id).values(episode=sealed, leaks=leaks))
-            replaced.keep(connection, slot.id, played.exchanges)

@@ -161,7 +161,9 @@ def _links(app: FastAPI, server: Server) -> None:
             if got is None:
                 raise Refused(404, "This link does not work", "It was used a moment ago.")
             if got[1].person is not None:
-                _enter(connection, got[1].person, now)
+                person = who.person_of(connection, got[1].person)
+                if person.stage == "invited":
+                    who.move(connection, person, "consent", now)
         return _signed_in(got[0], "/coordinator" if coordinator else "/")
 
     def door(path: str, *, coordinator: bool) -> None:
@@ -206,12 +208,6 @@ def _prolific(app: FastAPI, server: Server) -> None:
                 raise Refused(403, "You have already started", "Continue in the browser in which you started.")
             token = access.make_link(connection, name, now)
         return RedirectResponse(f"/i/{token}", status_code=303)
-
-
-def _enter(connection: Connection, name: str, now: float) -> None:
-    person = who.person_of(connection, name)
-    if person.stage == "invited":
-        who.move(connection, person, "consent", now)
 
 
 def _pages(app: FastAPI, server: Server) -> None:

@@ -73,14 +73,11 @@ class Choice:
 
 
 def choose(design: Design, offers: Sequence[Offer], held: Sequence[Held], person: int) -> Choice | None:
-    """What the person gets next; None if they are done, or nothing more is wanted.
+    """What a person with no open item gets next; None if they are done, or nothing more is wanted.
 
     It is called within the transaction that then writes the slot, so that no two people are given the last one.
     """
     mine = [one for one in held if one.person == person]
-    if unfinished := next((one for one in mine if one.state == "open"), None):
-        offer = next(offer for offer in offers if (offer.task, offer.id) == (unfinished.task, unfinished.item))
-        return Choice(offer, unfinished.repeat)
     order = _order(design, held, person)
     for task in order:
         elsewhere = {one.group for one in mine if one.task != task}

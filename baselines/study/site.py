@@ -108,15 +108,10 @@ def cost(connection: Connection, prices: Prices) -> Cost | None:
     return Cost(total, estimated)
 
 
-def private(folder: Path) -> Path:
-    """Where a study stores what only its owner may read."""
-    return private_folder(folder / PRIVATE)
-
-
 def open_database(study: Study, database: str | None = None) -> tuple[Store, Keys]:
     """The database and the keys of a study. Raises InputError as `open_store` and `Keys`; and for keys of people
     whom the database does not know, since another one is meant, and new people would get their names and keys."""
-    folder = private(study.folder)
+    folder = private_folder(study.folder / PRIVATE)
     keys = Keys(folder / KEYS)
     try:
         place = database or folder / DATABASE

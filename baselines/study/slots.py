@@ -174,9 +174,8 @@ def held(connection: Connection) -> list[Held]:
 
 
 def give(connection: Connection, design: Design, person: str, now: float, *, talks: bool = True) -> Slot | None:
-    """The item in hand, or the next one by the schedule; None if there is no further one. `talks` as `offers_of`."""
-    if (mine := open_slot(connection, person)) is not None:
-        return mine
+    """The next item by the schedule, for somebody with none in hand; None if there is no further one. `talks` as
+    `offers_of`."""
     who = connection.execute(select(people.c.number, people.c.factor).where(people.c.id == person)).one()
     chosen = choose(design, offers_of(connection, talks=talks), held(connection), who.number)
     if chosen is None:
@@ -336,11 +335,11 @@ def leave(connection: Connection, keys: Keys, slot: Slot, why: Lost, now: float)
     return slot.id if slot.task == "intervention" else None
 
 
-def keep_draft(connection: Connection, keys: Keys, slot: Slot, draft: Mapping[str, Sequence[str]], now: float) -> None:
+def keep_draft(connection: Connection, keys: Keys, slot: Slot, draft: dict[str, list[str]], now: float) -> None:
     """Stores what is being written; does nothing once the item is done."""
     if slot.step in OVER:
         return
-    sealed = keys.seal_json(slot.person, {name: list(texts) for name, texts in draft.items()})
+    sealed = keys.seal_json(slot.person, draft)
     changed = connection.execute(update(drafts).where(drafts.c.slot == slot.id).values(at=now, sealed=sealed))
     if changed.rowcount == 0:
         connection.execute(drafts.insert().values(slot=slot.id, at=now, sealed=sealed))

@@ -64,10 +64,9 @@ class Asked:
         encounter = str(slot.id)
         _, digest = request_of(player, messages, drawn, json_schema, namespace=name, encounter=encounter, dialogue=True)
         self._used.append((role, digest))
-        if (stored := self._stored.pop(digest, None)) is not None:  # asked for once per replay
+        # asked for once per replay
+        if (stored := self._stored.pop(digest, None) or self._answered_elsewhere(digest)) is not None:
             await asyncio.sleep(0)  # let others run, too
-            return from_json(Answer, stored.encode(), "a stored answer")
-        if (stored := self._answered_elsewhere(digest)) is not None:
             return from_json(Answer, stored.encode(), "a stored answer")
         self._site.check_dollars()
         TALK.set(json.dumps([slot.task, slot.item, 1, encounter]))

@@ -100,15 +100,14 @@ async def probes(file: Path, timeout: float) -> list[Probe]:
         "long text": lambda: _long(product),
         "restart": lambda: _restart(product, again),
     }
-    found = {}
+    found = []
     for name, probe in tried.items():
         try:
-            found[name] = Probe(name, *await probe())
+            found.append(Probe(name, *await probe()))
         except _Failed as failure:
-            found[name] = Probe(name, False, str(failure))
-    found["latency"] = _latency(seconds, timeout)
-    order = ("state is kept", "two talks are not mixed", "latency", "refusal", "long text", "restart")
-    return [found[name] for name in order]
+            found.append(Probe(name, False, str(failure)))
+    found.insert(2, _latency(seconds, timeout))  # of all answers, told with the first
+    return found
 
 
 def _session() -> str:

@@ -12,8 +12,8 @@ import typer
 
 from baselines.medconceal.agents import scripted_agent
 from baselines.medconceal.clinician import prompts as read_prompts
-from baselines.medconceal.game import Evaluator, Patient, Rules
-from baselines.medconceal.policy import DEFAULT, PolicyConfig
+from baselines.medconceal.game import Rules
+from baselines.medconceal.policy import DEFAULT
 from baselines.study.access import is_private, make_link, origin_of
 from baselines.study.begun import open_places, write_study
 from baselines.study.design import TASKS, Study, read_study
@@ -25,8 +25,6 @@ from baselines.study.store import fact_in, set_fact
 from baselines.study.tasks.task import Source
 from loaders.errors import InputError, MissingExtra
 from loaders.files.paths import is_file, is_there
-from loaders.medconceal import Task
-from loaders.models.prompts import Prompts as Texts
 from loaders.opened import open_data
 from scripts.run.confirmation import RULES, TEMPLATE, SamePolicy, policy_of
 from scripts.run.play import Asking, Price, Roles, roles_of
@@ -229,7 +227,16 @@ def _site(options: Serving, study: Study) -> Site:
         study,
         source,
         players=roles.players,
-        rules=lambda task: _rules(task, study, names, policy, texts),
+        rules=lambda task: Rules(
+            task,
+            study.design.most_turns,
+            policy,
+            texts,
+            "rules" if names["evaluator"] == RULES else "model",
+            "template" if names["patient"] == TEMPLATE else "model",
+            timed=True,
+            strict=True,
+        ),
         models={**names, **({"policy": policy.digest} if study.design.talks else {})},
         database=options.database,
         prices=roles.prices,
@@ -262,21 +269,6 @@ def _roles(options: Serving, study: Study) -> tuple[Roles, dict[str, str]]:
         )
     asked = {role: name for role, name in names.items() if name not in (RULES, TEMPLATE)}
     return roles_of(asked, scripted_agent, asking) if asked else Roles({}, {}, {}), names
-
-
-def _rules(task: Task, study: Study, names: dict[str, str], policy: PolicyConfig, texts: Texts) -> Rules:
-    evaluator: Evaluator = "rules" if names["evaluator"] == RULES else "model"
-    patient: Patient = "template" if names["patient"] == TEMPLATE else "model"
-    return Rules(
-        task,
-        study.design.most_turns,
-        policy,
-        texts,
-        evaluator,
-        patient,
-        timed=True,
-        strict=True,
-    )
 
 
 def source_of(data: str, study: Study) -> Source:

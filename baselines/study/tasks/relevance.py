@@ -36,8 +36,6 @@ _ASKED = {
     BASIC: "Is it a typical complaint of someone with this diagnosis, that they would mention first?",
     ADDITIONAL: "Does it go with the diagnosis and with what the photo shows, and does it help to decide?",
 }
-
-
 _UNSEEN = "Does it go with the diagnosis, and does it help to decide? (Later there is a photo to look at as well.)"
 
 
@@ -75,7 +73,7 @@ class Relevance:
             _item(f"{task}/{name}", asked, row["image_id"], pictures[name] if task == ADDITIONAL else None)
             for task in TASKS
             for name, row in cases.items()
-            if (asked := [one for one in _asked(name, row) if one["task"] == task])
+            if (asked := [one for one in asked_of(name, row, f"{PHOTOS}/{name}.jpg") if one["task"] == task])
         )
         return items + checks(design, len(items), _check)
 
@@ -116,10 +114,6 @@ class Relevance:
             write_whole(folder / name, picture)
             written.append(folder / name)
         return written
-
-
-def _asked(name: str, row: Mapping[str, Any]) -> list[dict[str, str]]:
-    return asked_of(name, row, f"{PHOTOS}/{name}.jpg")
 
 
 def _item(name: str, asked: Sequence[Mapping[str, str]], case: str, picture: bytes | None) -> Item:
