@@ -76,7 +76,7 @@ class Replies:
             slot = at.slot_of(connection, number)
             given = site.keys.open_json(slot.person, at.sealed_of(connection, slot)["sealed"]) or {}
         findings = [Finding(**one) for one in given.get("findings", ())]
-        ended = {"time": TIME_UP, "clinician": FINISHED}.get(slot.why or "", TIME_UP)
+        ended = FINISHED if slot.why == "clinician" else TIME_UP
         played = await self.talks.play(slot, ended=ended, findings=findings)
         assert played.episode is not None
         public: Episode = site.games[slot.task].public(played.episode)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,12 @@ from baselines.medconceal.game import Rules
 from baselines.study import slots as at
 from baselines.study.access import COOKIE, exchange
 from baselines.study.design import TaskName
+from baselines.study.keys import Keys
 from baselines.study.people import invite
 from baselines.study.replies import Replies
 from baselines.study.routes import create_app
-from baselines.study.site import Site, open_site
-from baselines.study.store import people
+from baselines.study.site import Site, open_database, open_site
+from baselines.study.store import Store, people
 from baselines.study.tasks.task import Bundled, Rows, Source
 from loaders.models.messages import ChatModel
 from scripts.bench.study_players import ROLES, Acting
@@ -198,6 +200,14 @@ def at_work(client: TestClient, token: str) -> Visitor:
     person = Visitor(client, cookies={COOKIE: came[0]})
     person.look()
     return person
+
+
+@contextmanager
+def stored(site: Site, database: str | None = None) -> Iterator[tuple[Store, Keys]]:
+    """The database and the keys of a study that is closed."""
+    store, keys = open_database(site.study, database)
+    with store, keys:
+        yield store, keys
 
 
 def visiting(site: Site, **replies: Any) -> TestClient:

@@ -29,7 +29,7 @@ from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError
 from scripts.bench.study_players import ROLES
 from tests.parts.processes import started
-from tests.parts.study_talks import TURNS, Clock, Visitor, at_work, beside, links, settled, talking, visiting
+from tests.parts.study_talks import TURNS, Clock, Visitor, at_work, beside, links, settled, stored, talking, visiting
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -51,8 +51,7 @@ def test_a_talk_is_kept_exported_and_erased(database: str | None, tmp_path: Path
         leaving.do("stop", form={"csrf": leaving.form("after")["csrf"], "here": leaving.form("after")["here"]})
         leaving.do("leave", answer="delete")
         assert leaving.title == "Deleted" and leaving.look().status_code == 403
-    store, keys = open_database(site.study, database)
-    with store, keys:
+    with stored(site, database) as (store, keys):
         exported = export(site.study, store, keys, tmp_path / "out")
         assert exported.items == 1 and exported.left_out == {"erased": 1}
         for name in ("people.csv", "items.csv"):
@@ -157,8 +156,7 @@ def test_a_table_that_no_longer_agrees_with_the_journal_is_not_exported(change: 
     site = talking(tmp_path / "s", per_person=1)
     with visiting(site) as client:
         at_work(client, links(site)[0])
-    store, keys = open_database(site.study)
-    with store, keys:
+    with stored(site) as (store, keys):
         export(site.study, store, keys, tmp_path / "before")
         with store.writing() as connection:
             connection.execute(change)
@@ -267,8 +265,10 @@ def test_a_study_without_its_keys_is_refused_not_taken_for_erased(tmp_path: Path
     links(site, 2)
     site.close()
     (tmp_path / "s" / "private" / "keys.sqlite").unlink()
-    store, keys = open_database(site.study)
-    with store, keys, pytest.raises(InputError, match=r"keys.sqlite: no key of P001, P002 .*Restore its backup"):
+    with (
+        stored(site) as (store, keys),
+        pytest.raises(InputError, match=r"keys.sqlite: no key of P001, P002 .*Restore its backup"),
+    ):
         export(site.study, store, keys, tmp_path / "out")
     with pytest.raises(InputError, match="no key of P001, P002"):
         talking(tmp_path / "s")
@@ -288,16 +288,18 @@ def test_a_deletion_that_is_interrupted_is_completed(
         with monkeypatch.context() as full:
             full.setattr("baselines.study.views.page_of", refusing)  # after the key, before the commit
             assert person.do("leave", form=form, answer="delete").status_code == 500
-        store, keys = open_database(site.study)
-        with store, keys, store.reading() as connection, pytest.raises(InputError, match="erase STUDY P001"):
+        with (
+            stored(site) as (store, keys),
+            store.reading() as connection,
+            pytest.raises(InputError, match="erase STUDY P001"),
+        ):
             who.check_keys(connection, keys)
         if then == "goes on":
             clock.now += 30
             client.app.state.server.look()
     if then == "killed":
         talking(tmp_path / "s", clock=clock).close()
-    store, keys = open_database(site.study)
-    with store, keys, store.reading() as connection:
+    with stored(site) as (store, keys), store.reading() as connection:
         who.check_keys(connection, keys)
         assert who.person_of(connection, "P001").stage == "erased"
         assert not connection.execute(select(messages)).all()
@@ -370,8 +372,7 @@ def test_a_talk_whose_end_is_not_written_is_left_out_and_reported(tmp_path: Path
         with site.store.writing() as connection:
             connection.execute(update(slots).values(episode=None))
     for number, left in enumerate((1, 0)):
-        store, keys = open_database(site.study)
-        with store, keys:
+        with stored(site) as (store, keys):
             exported = export(site.study, store, keys, tmp_path / f"out{number}")
         assert exported.items == 1 - left and len(exported.left_out) == left
         assert not left or "serve the study for a moment" in next(iter(exported.left_out))

@@ -24,7 +24,7 @@ from baselines.study.design import Design, Limits, Prolific, Question, TaskName
 from baselines.study.export import export
 from baselines.study.keys import Keys
 from baselines.study.seat import Finding, Seat, Talk
-from baselines.study.site import Cost, cost, open_database
+from baselines.study.site import Cost, cost
 from baselines.study.store import answers, messages, slots
 from baselines.study.talks import Talks
 from builders.samples.medconceal.cases import profiles
@@ -33,7 +33,19 @@ from loaders.files.records import from_json, to_json
 from loaders.medconceal import AIMS
 from loaders.models.messages import Answer
 from tests.parts.study_site import login
-from tests.parts.study_talks import TURNS, Acting, Clock, Visitor, at_work, beside, links, talking, visiting
+from tests.parts.study_talks import (
+    TURNS,
+    Acting,
+    Clock,
+    Visitor,
+    at_work,
+    beside,
+    links,
+    settled,
+    stored,
+    talking,
+    visiting,
+)
 from tests.parts.waiting import wait_until
 
 CASE = profiles()[0]
@@ -78,14 +90,14 @@ def test_a_talk_from_consent_to_the_scores_bit_for_bit(tmp_path: Path) -> None:
         person.do("findings", **fear, quote=quote)
         person.do("after", difficulty="2", realism="3", tools="None")
         assert person.title == "About this study"
-        beside(client).call(site_replies(client).settled)
+        settled(client)
     exported = exported_from(site, tmp_path / "out")
     assert exported.items == 1 and exported.stand_in and "a rehearsal" in exported.stand_in
     (told,) = read_transcripts(tmp_path / "out" / "confirmation.jsonl", profiles()).dialogues
     assert told.trace is not None and told.who is not None and told.who.participant == "P001"
     assert told.findings is not None and told.findings.items[0].quote == quote
     # The live encounter, from what the store holds.
-    with StoreOf(site) as (store, keys), store.reading() as connection:
+    with stored(site) as (store, keys), store.reading() as connection:
         (row,) = connection.execute(select(slots)).all()
         live = from_json(Episode, keys.open("P001", row.episode).encode(), "episode")
         said = [one.text for one in at.said_in(connection, keys, at.slot_of(connection, row.id))]
@@ -248,7 +260,7 @@ def test_a_talk_counts_whose_person_left_at_the_last_survey(way: str, task: Task
         else:
             person.do("leave", form=person.form("stop"), answer=way)
             client.app.state.server.look()
-        beside(client).call(site_replies(client).settled)
+        settled(client)
         exported = export(site.study, site.store, site.keys, tmp_path / "out")
         with site.store.reading() as connection:
             (row,) = pay.table(connection, site.study.design)
@@ -324,7 +336,7 @@ def test_nothing_replaces_a_model_that_fails(tmp_path: Path) -> None:
         wait_until(lambda: person.look("/status").json()["state"] == "over")
         person.look()
         assert person.title == "The chart" and "broke off for technical reasons" in person.page
-    with StoreOf(site) as (store, _), store.reading() as connection:
+    with stored(site) as (store, _), store.reading() as connection:
         assert [row.why for row in connection.execute(select(slots.c.why))] == ["interrupted", None]
 
 
@@ -377,7 +389,7 @@ def test_a_restart_resumes_and_pays_for_no_answer_twice(tmp_path: Path) -> None:
     # The request that was on its way when the server stopped has its name again; one that failed gets another.
     names = acting["patient"].names + acting["evaluator"].names
     assert names[0] == names[1] and "" not in names and len(set(names)) == len(names) - 1
-    with StoreOf(site) as (store, _), store.reading() as connection:
+    with stored(site) as (store, _), store.reading() as connection:
         assert len(connection.execute(select(answers.c.digest)).all()) == 4
         assert len(connection.execute(select(messages.c.number)).all()) == 4
     exported_from(site, tmp_path / "out")
@@ -449,22 +461,8 @@ def said(site):
         return at.said_in(connection, site.keys, at.slot_of(connection, 1))
 
 
-class StoreOf:
-    """The database and the keys of a study that is closed."""
-
-    def __init__(self, site) -> None:
-        self._opened = open_database(site.study)
-
-    def __enter__(self):
-        return self._opened
-
-    def __exit__(self, *_: object) -> None:
-        for one in self._opened:
-            one.close()
-
-
 def exported_from(site, out: Path):
-    with StoreOf(site) as (store, keys):
+    with stored(site) as (store, keys):
         return export(site.study, store, keys, out)
 
 
