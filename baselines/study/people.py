@@ -20,18 +20,7 @@ from baselines.study.design import Check, Prolific, Question
 from baselines.study.flow import ENDED, Stage
 from baselines.study.journal import note
 from baselines.study.keys import STUDY, Keys
-from baselines.study.store import (
-    answers,
-    drafts,
-    fact_in,
-    identity,
-    links,
-    messages,
-    people,
-    requests,
-    sessions,
-    slots,
-)
+from baselines.study.store import answers, drafts, fact_in, identity, links, messages, people, requests, sessions, slots
 from baselines.study.tasks.task import Form, FormError
 from loaders.errors import InputError
 

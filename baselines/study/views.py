@@ -44,10 +44,7 @@ _TOOLS = Question(
 _ENDS = {
     "done": ("Thank you", "You have finished. You may close this page."),
     "declined": ("Thank you for reading", "You did not agree, so the study ends here. Nothing more is stored."),
-    "screened_out": (
-        "Thank you",
-        "Your answers about the instructions were not correct. The study ends here.",
-    ),
+    "screened_out": ("Thank you", "Your answers about the instructions were not correct. The study ends here."),
     "withdrawn": (
         "You have stopped",
         "Thank you for your time. You will be paid for what you finished. You may close this page.",
@@ -244,11 +241,7 @@ def _code(site: Site, person: who.Person) -> str:
     prolific = site.study.design.prolific
     if prolific is None:
         return ""
-    codes = {
-        "done": prolific.completed,
-        "screened_out": prolific.screened_out,
-        "timed_out": prolific.timed_out,
-    }
+    codes = {"done": prolific.completed, "screened_out": prolific.screened_out, "timed_out": prolific.timed_out}
     return codes.get(person.stage, prolific.withdrawn)
 
 

@@ -15,15 +15,7 @@ from baselines.study.design import TaskName
 from baselines.study.tasks import diagnosis
 from baselines.study.tasks.forms import checks, is_check, one_of, photos, write_answers
 from baselines.study.tasks.task import Form, Item, Response, Source
-from baselines.threemdbench.relevance_sheets import (
-    ADDITIONAL,
-    BASIC,
-    COLUMNS,
-    MARK,
-    TASKS,
-    asked_of,
-    drawn_cases,
-)
+from baselines.threemdbench.relevance_sheets import ADDITIONAL, BASIC, COLUMNS, MARK, TASKS, asked_of, drawn_cases
 from loaders.corpus import encoded
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
