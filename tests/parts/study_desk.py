@@ -19,12 +19,11 @@ SIZE = {"width": 1400, "height": 900}
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """A browser, which starts no process ahead of the pages that need one."""
+    """A browser."""
     from playwright.sync_api import sync_playwright
 
-    options = ["--no-sandbox", "--disable-features=SpareRendererForSitePerProcess"]
     with sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=options)
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield opened
         opened.close()
 
