@@ -40,8 +40,14 @@ def command(
     """
     planned = _planned(words)
     options, cases = planned.options, planned.cases
-    taken = estimate(with_decoding(planned.game, planned.roles.decoding), cases, planned.agents, epochs=options.epochs)
     names = planned.names
+    taken = estimate(
+        with_decoding(planned.game, planned.roles.decoding),
+        cases,
+        planned.agents,
+        epochs=options.epochs,
+        scripted={role for role, name in names.items() if name.startswith("scripted/")},
+    )
     played = how_many(len(cases), "case")
     if options.epochs > 1:
         played += f", {options.epochs} times"

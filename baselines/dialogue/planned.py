@@ -3,9 +3,9 @@
     taken = estimate(game, cases, agents, epochs=1)
 
 No model is asked. A role is played by its scripted agent if it has one; otherwise its answers are the minimum that
-their JSON schema allows. Requests are counted exactly, without those that send such an answer back because it does not
-fit the case; tokens are estimated from the characters, and a model that thinks, or writes more than the script, takes
-more.
+their JSON schema allows. Requests are counted exactly, without those that ask a model again: its answer mostly fits,
+where the words that stand for it may not. Tokens are estimated from the characters, and a model that thinks, or writes
+more than the script, takes more.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Unpack
 
 from baselines.dialogue.game import Asking, Case, Game, Script, ScriptedAgent
 from baselines.dialogue.played import Spent
-from loaders.models.asking import mended
 from loaders.models.messages import Answer, Message
 
 FEW = 3
@@ -26,7 +25,6 @@ CHARACTERS = 4  # of English text per token; JSON has more tokens
 FRAME = 4  # tokens added around a message
 IMAGE = 800  # tokens of a picture
 _PIECE = re.compile(r"_?[^\W\d_]+|\d{1,3}|[^\w\s]+")
-_SENT_BACK = mended("").partition(":")[0]
 _SENTENCE = "This is what the patient said about it, and what I would say of it myself."
 
 
@@ -52,16 +50,18 @@ def estimate(
     agents: Mapping[str, ScriptedAgent | None],
     *,
     epochs: int = 1,
+    scripted: Collection[str] = (),
 ) -> dict[str, Spent]:
     """What each role would take over all cases, estimated from a few of them, spread over the list.
 
-    A role whose agent is None gives the answers that its schema asks for.
+    A role whose agent is None gives the answers that its schema asks for. Agents stand for models, but in the roles
+    that are `scripted` in the run itself.
     """
     count = min(FEW, len(cases))
     chosen = [cases[at * (len(cases) - 1) // max(1, count - 1)] for at in range(count)]
     taken = {role: Spent() for role in game.roles}
     for case in chosen:
-        asyncio.run(_play(game, case, agents, taken))
+        asyncio.run(_play(game, case, agents, taken, scripted))
     share = epochs * len(cases) / len(chosen)
     return {
         role: Spent(round(one.requests * share), round(one.input_tokens * share), round(one.output_tokens * share))
@@ -70,7 +70,11 @@ def estimate(
 
 
 async def _play(
-    game: Game[Case, Any], case: Case, agents: Mapping[str, ScriptedAgent | None], taken: dict[str, Spent]
+    game: Game[Case, Any],
+    case: Case,
+    agents: Mapping[str, ScriptedAgent | None],
+    taken: dict[str, Spent],
+    scripted: Collection[str],
 ) -> None:
     scripts: dict[str, Script] = {}
 
@@ -81,8 +85,7 @@ async def _play(
             text = _SENTENCE if schema is None else json.dumps(_filled(schema))
         else:
             text = scripts.setdefault(role, agent(case))(messages)
-        made_up = agent is None and any(message.text.startswith(_SENT_BACK) for message in messages[-1:])
-        if not made_up:
+        if role in scripted or not how.get("attempt"):
             taken[role].add(Spent(1, asked(messages), tokens(text)))
         return Answer(text, None, None, "stop")
 

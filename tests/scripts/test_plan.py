@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from baselines.dialogue.run import play_run
 from baselines.results.power import smallest_difference
 from loaders.errors import InputError
 from loaders.models.answers import store_of
-from loaders.models.asking import Unfit, ask_until, read_object
+from loaders.models.asking import Unfit, ask_until, mended, read_object
 from loaders.models.messages import Answer, ChatModel, Message
 from scripts.cli import execute
 from scripts.terminal.planning import showing
@@ -137,8 +137,14 @@ def test_a_role_that_nobody_plays_answers_what_its_schema_allows() -> None:
     assert json.loads(answers[0]) == {"act": "ask", "marks": [1]}
 
 
-def test_an_answer_that_a_schema_cannot_make_fit_is_not_counted_again() -> None:
-    """A list of as many labels as there are turns: a model can count them, and its schema does not say how many."""
+@pytest.mark.parametrize("again", [mended, None])
+@pytest.mark.parametrize("agent", [None, lambda case: lambda messages: '{"labels": []}'])
+def test_an_answer_that_no_script_can_make_fit_is_not_counted_again(
+    agent: ScriptedAgent | None, again: Callable[[str], str] | None
+) -> None:
+    """A list of as many labels as there are turns: a model can count them, and its schema does not say how many.
+
+    A patient's reply is asked for anew beside the same scene, and its script never says what it was to say."""
 
     def labels(answer: Answer) -> list[str]:
         found: list[str] = read_object(answer.text)["labels"]
@@ -149,11 +155,12 @@ def test_an_answer_that_a_schema_cannot_make_fit_is_not_counted_again() -> None:
     async def play(case: str, ask: Ask) -> str:
         schema = {"type": "object", "properties": {"labels": {"type": "array", "items": {"type": "string"}}}}
         once = partial(ask, "judge", temperature=0, max_tokens=9, json_schema=schema)
-        assert (await ask_until(once, [Message("user", "Label them.")], labels, attempts=3)).attempts == 3
+        asked = await ask_until(once, [Message("user", "Label them.")], labels, attempts=3, again=again)
+        assert asked.attempts == 3
         return case
 
     judged: Game[str, str] = Game("judged", ("judge",), str, play, lambda case, record: (), lambda record: {})
-    assert estimate(judged, ["a", "b"], {"judge": None})["judge"].requests == 2
+    assert estimate(judged, ["a", "b"], {"judge": agent})["judge"].requests == 2
 
 
 def test_models_are_not_asked_and_every_price_is_counted(
