@@ -4,20 +4,21 @@
 
 Instruction following is a judge's rating from 1 to 5 of the whole dialogue; relevance its 0 or 1 for every answer,
 averaged over the dialogue; factuality the share of the patient's utterances after the opening that are close (cosine
-0.8 or more) to one of the facts that it was given (3M-G28). Models are ranked by each, and the ranks averaged.
+0.8 or more) to one of the facts that it was given (3M-G28). Models are ranked by each, and the ranks averaged. A rank
+is by the cases that all of them could be rated on: one that lost its hard cases must not lead for that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from baselines.results.run import Direction, Result, RunRecord
 from baselines.statistics.arrays import Floats
-from baselines.statistics.resampling import Bootstrap, Interval, bootstrap_means, bootstrap_ratios
+from baselines.statistics.resampling import Interval, bootstrap_ratios
 from baselines.statistics.significance import wilson_interval
 from baselines.threemdbench.consultation.names import PAPER, check_candidates, model_name
 from baselines.threemdbench.consultation.selection_game import Trial
@@ -83,17 +84,61 @@ def results(
     """
     check_candidates([candidate.model for candidate in candidates])
     cells: list[Result] = []
-    scores: list[list[float]] = []
+    rated = []
     for candidate in candidates:
         if not candidate.trials:
             raise InputError(candidate.model, found="no dialogue", expected="one at least")
-        metrics = _metrics(candidate, encoder, record, resamples, seed)
-        cells += [*metrics, *_unrated(candidate, record, resamples, seed)]
-        scores.append([cell.value for cell in metrics if cell.value is not None])
-    if len(candidates) > 1 and all(len(row) == len(METRICS) for row in scores):
-        for candidate, rank in zip(candidates, mean_ranks(scores).tolist(), strict=True):
-            cells.append(_cell(record, candidate.model, "Mean Rank", rank, "rank", "down", n=len(candidates)))
-    return cells
+        rated.append(_marks(candidate.trials, encoder))
+        cells += _metrics(candidate.model, rated[-1], encoder, record, resamples, seed)
+        cells += _unrated(candidate, record, resamples, seed)
+    return cells + (_ranks(candidates, rated, record) if len(candidates) > 1 else [])
+
+
+class _Mark(NamedTuple):
+    """What a dialogue contributes to a metric: the sum of its marks, and how many."""
+
+    case_id: str
+    cluster: str
+    sum: float
+    count: float
+
+
+def _marks(trials: Sequence[Trial], encoder: SentenceEncoder) -> list[list[_Mark]]:
+    """The marks of each metric: of the dialogues that were rated, and the factuality of all."""
+    relevance = [(trial, [mark for mark in trial.relevance if mark is not None]) for trial in trials]
+    given = [
+        [(trial, float(trial.following), 1) for trial in trials if trial.following is not None],
+        [(trial, float(np.mean(marks)), 1) for trial, marks in relevance if marks],
+        [(trial, sum(near), len(near)) for trial, near in zip(trials, factual(trials, encoder), strict=True)],
+    ]
+    return [[_Mark(trial.case_id, trial.cluster, *marked) for trial, *marked in metric] for metric in given]
+
+
+def _ranks(
+    candidates: Sequence[PatientCandidate], rated: Sequence[Sequence[Sequence[_Mark]]], record: RunRecord
+) -> list[Result]:
+    """The mean rank of each candidate, each metric over the cases that could be rated with all of them."""
+    by_metric = list(zip(*rated, strict=True))
+    cases = [[{mark.case_id for mark in own if mark.count} for own in metric] for metric in by_metric]
+    shared = [set[str].intersection(*several) for several in cases]
+    note = ""
+    if any(own != common for several, common in zip(cases, shared, strict=True) for own in several):
+        counts = ", ".join(f"{len(common)} ({metric})" for metric, common in zip(METRICS, shared, strict=True))
+        note = f"over the cases that could be rated with all candidates: {counts}"
+    ranks: list[float] | list[None] = [None] * len(candidates)
+    if all(shared):
+        scores = [[_mean(own, common) for own in metric] for metric, common in zip(by_metric, shared, strict=True)]
+        ranks = mean_ranks(list(zip(*scores, strict=True))).tolist()
+    return [
+        _cell(record, candidate.model, "Mean Rank", rank, "rank", "down", n=len(candidates), note=note)
+        for candidate, rank in zip(candidates, ranks, strict=True)
+    ]
+
+
+def _mean(marks: Sequence[_Mark], cases: Container[str]) -> float:
+    """Rounded: equal scores share a rank, whatever the order of their sums."""
+    own = [mark for mark in marks if mark.case_id in cases]
+    return round(sum(mark.sum for mark in own) / sum(mark.count for mark in own), 9)
 
 
 def _cell(
@@ -108,35 +153,27 @@ def _cell(
 
 
 def _metrics(
-    candidate: PatientCandidate, encoder: SentenceEncoder, record: RunRecord, resamples: int, seed: int
+    model: str,
+    rated: Sequence[Sequence[_Mark]],
+    encoder: SentenceEncoder,
+    record: RunRecord,
+    resamples: int,
+    seed: int,
 ) -> list[Result]:
     """The three metrics of a candidate, with intervals over cases."""
-    trials = candidate.trials
-    following = [(trial.cluster, float(trial.following)) for trial in trials if trial.following is not None]
-    relevance = [
-        (trial.cluster, float(np.mean(given)))
-        for trial in trials
-        if (given := [mark for mark in trial.relevance if mark is not None])
-    ]
-    counts = np.array([[sum(marks), len(marks)] for marks in factual(trials, encoder)], dtype=np.float64)
-    near, said = counts[:, 0], counts[:, 1]
-    spreads: list[Bootstrap | None] = []
-    draws: dict[str, Any] = {"resamples": resamples, "seed": seed}
-    for rated, ends in ((following, (1, 5)), (relevance, (0, 1))):
-        own, values = [cluster for cluster, _ in rated], [value for _, value in rated]
-        spreads.append(bootstrap_means(values, clusters=own, within=ends, **draws) if rated else None)
-    clusters = [trial.cluster for trial in trials]
-    spreads.append(bootstrap_ratios(near, said, clusters=clusters, within=(0, 1), **draws) if said.sum() else None)
-    kinds = (
-        ("score 1-5", len(following), "judge's rating of the dialogue"),
-        ("proportion", len(relevance), "mean over dialogues"),
-        ("proportion", int(said.sum()), f"{encoder.name}, cosine {NEAR} or more"),
-    )
+    units = ("score 1-5", "proportion", "proportion")
+    scales: tuple[Interval, ...] = ((1, 5), (0, 1), (0, 1))
+    notes = ("judge's rating of the dialogue", "mean over dialogues", f"{encoder.name}, cosine {NEAR} or more")
     cells = []
-    for metric, spread, (unit, n, note) in zip(METRICS, spreads, kinds, strict=True):
-        value, ci95 = (None, None) if spread is None else spread.estimate()
-        note = note if spread else "nothing could be rated"
-        cells.append(_cell(record, candidate.model, metric, value, unit, "up", n=n, note=note, ci95=ci95))
+    for metric, marks, unit, scale, note in zip(METRICS, rated, units, scales, notes, strict=True):
+        n = int(sum(mark.count for mark in marks))
+        value, ci95 = None, None
+        if n:
+            _, clusters, sums, counts = zip(*marks, strict=True)
+            boot = bootstrap_ratios(sums, counts, clusters=clusters, within=scale, resamples=resamples, seed=seed)
+            value, ci95 = boot.estimate()
+        note = note if n else "nothing could be rated"
+        cells.append(_cell(record, model, metric, value, unit, "up", n=n, note=note, ci95=ci95))
     return cells
 
 

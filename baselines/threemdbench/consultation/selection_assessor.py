@@ -10,8 +10,9 @@ can be compared. Its extraction is scored against the diagnoses that the annotat
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -215,21 +216,21 @@ def graph_results(graph: Graph, annotations: Annotations, record: RunRecord) -> 
             unit="kappa", direction="up", n=len(annotations.dialogues), ci95=ci95, note=note, record=record,
         )  # fmt: skip
 
-    def noted(raters: Container[str], first: str = "") -> str:
-        counts = [count for pair, count in graph.undefined.items() if pair[0] in raters and pair[1] in raters]
-        return "; ".join(filter(None, (first, taken_for_zero(sum(counts), len(counts) * len(ITEMS)))))
+    def noted(pairs: Collection[tuple[str, str]], first: str = "") -> str:
+        zeros = sum(graph.undefined[pair] for pair in pairs)
+        return "; ".join(filter(None, (first, taken_for_zero(zeros, len(pairs) * len(ITEMS)))))
 
-    note = "careless: agrees clearly less than the others do"
-    cells = [
-        cell(f"Participant {rater}", "Average pairwise kappa", mean, note if rater in graph.careless else "")
-        for rater, mean in graph.by_rater.items()
-    ]
-    cells += [cell(" and ".join(pair), "Pairwise kappa", kappa, noted(pair)) for pair, kappa in graph.edges.items()]
+    cells = []
+    for rater, mean in graph.by_rater.items():
+        note = "careless: agrees clearly less than the others do" if rater in graph.careless else ""
+        note = noted([pair for pair in graph.edges if rater in pair], note)
+        cells.append(cell(f"Participant {rater}", "Average pairwise kappa", mean, note))
+    cells += [cell(" and ".join(pair), "Pairwise kappa", kappa, noted([pair])) for pair, kappa in graph.edges.items()]
     everyone = f"All {_number(len(graph.by_rater))} participants"
-    cells.append(cell(everyone, "Mean kappa before exclusion", graph.mean, noted(graph.by_rater)))
+    cells.append(cell(everyone, "Mean kappa before exclusion", graph.mean, noted(graph.edges)))
     if graph.careless:
         kept = [rater for rater in graph.by_rater if rater not in graph.careless]
-        note = noted(kept, f"without {', '.join(graph.careless)}")
+        note = noted(list(combinations(kept, 2)), f"without {', '.join(graph.careless)}")
         row = f"{_number(len(kept)).capitalize()} participants"
         cells.append(cell(row, "Mean kappa after exclusion", graph.kept, note))
     return cells

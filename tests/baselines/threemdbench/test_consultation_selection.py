@@ -25,7 +25,14 @@ from baselines.threemdbench.consultation.physicians import results as pilot_resu
 from baselines.threemdbench.consultation.physicians import write_sheets as write_pilot
 from baselines.threemdbench.consultation.prompts import read_prompts as consultation_prompts
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Assessment, Case, Extraction, Turn
-from baselines.threemdbench.consultation.selection import PatientCandidate, factual, mean_ranks, results, utterances
+from baselines.threemdbench.consultation.selection import (
+    METRICS,
+    PatientCandidate,
+    factual,
+    mean_ranks,
+    results,
+    utterances,
+)
 from baselines.threemdbench.consultation.selection_agents import (
     REFUSAL,
     doctor,
@@ -244,9 +251,26 @@ def test_table_3_by_hand() -> None:
     assert cells["scripted/inventor", "Not played"].value == 0.5
     ranks = [cells[row, "Mean Rank"].value for row in ("GPT-4o-mini", "scripted/inventor")]
     assert ranks == pytest.approx([4 / 3, 5 / 3])  # the inventor always answers, and so to the point
+    assert "1 (Instruction following), 1 (Relevance)" in cells["GPT-4o-mini", "Mean Rank"].note
     keys = {one.key for one in published("3MDBench", "Table 3") if one.row == "GPT-4o-mini"}
     assert keys <= {one.key for one in found}
     assert all(one.ci95 is not None for one in found if one.unit == "proportion")
+
+
+def test_a_candidate_that_lost_its_hard_case_does_not_lead_for_that() -> None:
+    easy = played(honest(CASE))[0]
+    hard = replace(played(inventor(CASE))[0], case_id="hard")
+    words = open_sentence_encoder("words")
+
+    def ranks(*others: PatientCandidate) -> list[tuple[float | None, str]]:
+        found = results([PatientCandidate("a", [easy, hard]), *others], words, record(), resamples=10)
+        return [(one.value, one.note) for one in found if one.column == "Mean Rank"]
+
+    note = "over the cases that could be rated with all candidates: " + ", ".join(f"1 ({name})" for name in METRICS)
+    assert ranks(PatientCandidate("b", [easy], lost=1)) == [(1.5, note)] * 2
+    assert ranks(PatientCandidate("b", [hard, easy])) == [(1.5, "")] * 2
+    # With nothing in common there is nothing to rank by.
+    assert [rank for rank, _ in ranks(PatientCandidate("b", [replace(easy, case_id="other")]))] == [None] * 2
 
 
 def test_answers_of_one_dialogue_are_not_independent_in_the_share_that_was_not_rated() -> None:
@@ -521,6 +545,7 @@ def test_a_kappa_of_one_score_throughout_counts_as_0_and_says_so(tmp_path: Path)
     graph = {one.row: one.note for one in graph_results(agreement(found, resamples=20), found, record())}
     assert graph["R1 and R2"] == f"1 of 8 kappas {one_score}" and graph["R1 and R3"] == ""
     assert graph["All three participants"] == f"1 of 24 kappas {one_score}"
+    assert graph["Participant R1"] == f"1 of 16 kappas {one_score}" and graph["Participant R3"] == ""
 
 
 def test_dialogues_that_a_candidate_failed_to_assess_are_reported_and_cost_extraction(tmp_path: Path) -> None:
