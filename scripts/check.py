@@ -7,9 +7,10 @@ from functools import partial
 
 import typer
 
-from loaders.errors import BedsideError, InputError
+from loaders.errors import BedsideError, InputError, MissingExtra, first_of
 from loaders.models.chat import open_model
 from loaders.models.encoders import open_encoder
+from loaders.threemdbench import NAMES
 from scripts.terminal.console import output, table
 
 
@@ -18,25 +19,35 @@ def command(
     encoder: list[str] = typer.Option(
         [], metavar="NAME", help="Encoder for images and texts, as in `run retrieval --model`. May be repeated."
     ),
+    classifier: list[str] = typer.Option(
+        [], metavar="NAME", help="Image classifier, as in `run classifier --model`. May be repeated."
+    ),
+    metric: list[str] = typer.Option([], metavar="NAME", help="BERTScore, LENS, RaTEScore or GREEN. May be repeated."),
     base_url: list[str] = typer.Option([], metavar="URL", help="Base URL of the models' server. May be repeated."),
 ) -> int:
     """Check that models can be opened: name, package, key, weights; nothing is asked, and nothing paid.
 
     Run it before work that plays several models one after another: all that is missing is told at once. No server is
-    started, and whether one answers is not tried. An encoder, or a model of `hf/`, is loaded, and its weights are
-    downloaded if they are not here yet. Exit code 1 if one cannot be opened.
+    started, and whether one answers is not tried. An encoder, a classifier or a model of `hf/` is loaded, and its
+    weights are downloaded if they are not here yet; a metric scores one pair of sentences, with weights that are here.
+    Exit code 1 if one cannot be opened.
 
     Example: `bedside check openai/gpt-4o-mini anthropic/claude-sonnet-4-5 --encoder BiomedCLIP`
     """
-    if not models and not encoder:
-        raise InputError("MODEL", found="none", expected="models to check", do="Name them, or an --encoder")
+    kinds: list[tuple[list[str], Callable[[str], object]]] = [
+        (models or [], partial(_open_chat, base_url=tuple(base_url))),
+        (encoder, open_encoder),
+        (classifier, _open_classifier),
+        (metric, _compute),
+    ]
+    openings = [(name, opening) for names, opening in kinds for name in dict.fromkeys(names)]
+    if not openings:
+        do = "Name them, or an --encoder, --classifier or --metric"
+        raise InputError("MODEL", found="none", expected="models to check", do=do)
     shown, failed = table("Models", "model", "found", "what to do"), 0
-    openings: list[tuple[str, Callable[[], object]]] = []
-    openings += [(name, partial(_open_chat, name, tuple(base_url))) for name in dict.fromkeys(models or [])]
-    openings += [(name, partial(open_encoder, name)) for name in dict.fromkeys(encoder)]
     for name, opening in openings:
         try:
-            opening()
+            opening(name)
         except BedsideError as error:
             failed += 1
             found = error.found if str(error.where) == name else f"{error.where}: {error.found}"
@@ -55,3 +66,17 @@ def _open_chat(name: str, base_url: tuple[str, ...]) -> None:
     agents = {f"scripted/{agent}" for roles in (PATIENTS, CONSULTATIONS) for role in roles.values() for agent in role}
     if name not in agents:
         open_model(name, base_url=base_url)
+
+
+def _open_classifier(name: str) -> None:
+    with MissingExtra.needed("models", purpose="image classifiers"):
+        from baselines.threemdbench.classifier.network import open_network
+    open_network(name, classes=len(NAMES))
+
+
+def _compute(name: str) -> None:
+    from baselines.medlaybench_v.learned_metrics import METRICS
+
+    if name not in METRICS:
+        raise InputError(name, found="no such metric", expected=first_of(list(METRICS)))
+    METRICS[name](["No effusion is seen."], ["There is no fluid."])

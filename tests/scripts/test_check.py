@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from baselines.medlaybench_v.learned_metrics import METRICS
 from loaders.errors import ModelError
 from loaders.models import chat
 from scripts.cli import execute
 
 FOLDER = Path(__file__).resolve().parents[2] / "scripts" / "reproduce"
-MODELS = ("--model", "--encoder", "--doctor", "--patient", "--assessor", "--clinician", "--evaluator", "--judge")
-SEVERAL = ("table_1_2_6", "table_3_4_6", "table_5_6", "table_5_a4")  # the recipes that play models in several commands
+MODELS = (
+    "--model",
+    "--encoder",
+    "--classifier",
+    "--doctor",
+    "--patient",
+    "--assessor",
+    "--clinician",
+    "--evaluator",
+    "--judge",
+)
+SEVERAL = ("table_1_2_6", "table_3_4_6", "table_5_6", "table_5_a4", "table_8", "table_a5")
+"""The recipes that open models in several commands, or only after the first was paid."""
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +51,25 @@ def test_scripted_agents_of_dialogues_are_at_hand(capsys: pytest.CaptureFixture[
     assert execute(["check", "scripted/keyword", "scripted/expert", "scripted/echo"]) == 0
     assert capsys.readouterr().out.count("can be opened") == 3
     assert execute(["check", "scripted/nobody"]) == 1
+
+
+def test_classifiers_and_metrics_are_opened_as_their_runs_open_them(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("timm")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setitem(METRICS, "LENS", lambda hypotheses, references: scored.append((hypotheses, references)))
+    scored: list[object] = []
+    wanted = ["--classifier", "random:tiny", "--classifier", "EfficientNetV2-S", "--classifier", "no-such"]
+    metrics = ["--metric", "LENS", "--metric", "BERTScore", "--metric", "BLEURT"]
+    assert execute(["check", *wanted, *metrics, "--json"]) == 1
+    rows = json.loads(capsys.readouterr().out)["tables"][0]["rows"]
+    found = {row["model"]: (row["found"], row["what to do"]) for row in rows}
+    assert found["random:tiny"] == found["LENS"] == ("can be opened", "") and len(scored) == 1
+    assert "hf download timm/tf_efficientnetv2_s.in21k_ft_in1k" in found["EfficientNetV2-S"][1]
+    assert "hf download microsoft/deberta-xlarge-mnli" in found["BERTScore"][1]
+    assert "no-such" in found["no-such"][0] and "no such metric" in found["BLEURT"][0]
 
 
 def test_vllm_without_package_or_address_is_told_before_the_first_question(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,11 +98,11 @@ def _commands(recipe: Path, folder: Path) -> list[list[str]]:
 
 
 def _models(words: list[str]) -> set[str]:
-    """The models that a command names; a classifier is trained here, and not opened by `check`."""
-    if words[:2] == ["run", "classifier"]:
-        return set()
+    """The models that a command names, and the metric whose weights it needs at its end."""
     named = {words[at + 1] for at, word in enumerate(words[:-1]) if word in MODELS}
     named |= {word.partition("=")[2] for word in words if word.partition("=")[0] in MODELS and "=" in word}
+    if words[:2] == ["run", "captioning"]:
+        named.add("BERTScore")
     return named | {word for word in words[1:] if words[0] == "check" and not word.startswith("-")}
 
 

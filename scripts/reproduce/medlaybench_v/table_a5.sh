@@ -21,5 +21,6 @@
 set -euo pipefail
 model="${1:?name a chat model that sees images}"
 data="${2:-official}"
+bedside check "$model" --metric BERTScore
 bedside run captioning "$data" --split test --model "$model" -o "runs/paper/captioning-${model##*/}"
 bedside compare "runs/paper/captioning-${model##*/}"

@@ -20,9 +20,11 @@
 set -euo pipefail
 release="${1:?a release with train, validation and test splits, from bedside build 3mdbench}"
 data="${2:-official}"
+sizes=(S M L XL)
+bedside check "${sizes[@]/#/--classifier=EfficientNetV2-}"
 trained=()
 runs=()
-for size in S M L XL; do
+for size in "${sizes[@]}"; do
   run="runs/paper/classifier-$size"
   bedside run classifier "$release" --model "EfficientNetV2-$size" -o "$run"
   bedside run classifier "$data" --predict --weights "$run" --trained-on "$release" --drop-trained -o "$run-predicted"
