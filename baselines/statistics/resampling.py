@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +30,7 @@ _Z2 = 1.959963984540054**2  # of the normal quantile at .975
 _DRAWN = 1 << 15  # rows drawn at a time: few enough for the cache of a processor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bootstrap:
     """Estimates (m,) of m statistics and their bootstrap replicates (resamples, m), NaN where a resample defines none.
 
@@ -51,6 +52,10 @@ class Bootstrap:
         may lie that much nearer to either end. A statistic without bounds keeps an interval of no width, which a
         `Result` does not show.
         """
+        return self._interval
+
+    @cached_property
+    def _interval(self) -> Floats:  # once: `estimate` is asked for one statistic after another
         partial = np.isnan(self.replicates).any()
         bounds: Floats = (np.nanquantile if partial else np.quantile)(self.replicates, _TAILS, axis=0).T
         if self.within is not None:

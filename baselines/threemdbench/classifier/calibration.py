@@ -83,9 +83,8 @@ class _MeanGap(Bootstrap):
     lie above the estimate. The interval then reaches down to it."""
 
     def interval(self) -> Floats:
-        bounds = super().interval()
-        bounds[:, 0] = np.minimum(bounds[:, 0], self.estimates)
-        return bounds
+        low, high = super().interval().T
+        return np.stack([np.minimum(low, self.estimates), high], axis=1)
 
 
 def _ece(sums: Floats) -> Floats:
