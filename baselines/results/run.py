@@ -21,6 +21,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
 from math import isclose
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -101,7 +102,7 @@ class DataUsed:
         return cls(**{item.name: getattr(opened, item.name) for item in fields(cls)})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class RunRecord:
     """What was run, on what, with what. `stand_in` is the reason why its numbers are no reproduction, or None.
 
@@ -145,12 +146,12 @@ class RunRecord:
         content["models"] = [_known("models", model) for model in content["models"]]
         return {name: content[name] for name in names}
 
-    @property
+    @cached_property  # every row of the results asks for both of these
     def run_id(self) -> str:
         """Digest (16 hexadecimal digits) of everything that determines the numbers."""
         return hashlib.sha256(_json(self._identity(), "RunRecord").encode()).hexdigest()[:16]
 
-    @property
+    @cached_property
     def facts(self) -> dict[str, Any]:
         """Everything that it says, each under one name ("data.split", "options.decoding.doctor.temperature")."""
         data = asdict(self.data)
