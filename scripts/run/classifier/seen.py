@@ -32,22 +32,18 @@ _SHOWN = 20
 _NAMED = 5
 
 
-def digests_of(record: RunRecord, run: Path) -> dict[str, str]:
-    """The digests of the splits that a run was trained and selected on, as it recorded them. Raises InputError."""
-    told = record.options.get("trained on")
-    if not isinstance(told, Mapping) or not all(isinstance(told.get(split), str) for split in _SPLITS):
-        expected = "a run that recorded its training photos"
-        raise InputError(run, found="no digests of its training photos", expected=expected, do="Train it again")
-    return {split: told[split] for split in _SPLITS}
-
-
 def trained_photos(record: RunRecord, options: Classifying) -> Labelled:
     """The photos of both splits, from --trained-on, from where the run recorded that they were, or from DATA itself.
 
-    Raises: InputError for photos that are not those of the run, and if their place is unknown.
+    Raises: InputError for photos that are not those of the run, if it did not record them, and if their place is
+    unknown.
     """
     assert options.weights is not None
-    wanted = digests_of(record, options.weights)
+    told = record.options.get("trained on")
+    if not isinstance(told, Mapping) or not all(isinstance(told.get(split), str) for split in _SPLITS):
+        found, expected = "no digests of its training photos", "a run that recorded its training photos"
+        raise InputError(options.weights, found=found, expected=expected, do="Train it again")
+    wanted = {split: told[split] for split in _SPLITS}
     where = options.trained_on or place_of(record.data)
     if where is None and options.clusters is None:
         try:
@@ -94,9 +90,14 @@ def unseen(trained: Labelled, target: Labelled, options: Classifying, *, quiet: 
     found = look_for(trained, photos, options, quiet=quiet)
     left = {pair.file: f"the network was trained or selected on {pair.other} ({pair.how})" for pair in found.pairs}
     kept = replace(target, splits={**target.splits, "test": [photo for photo in photos if photo.key not in left]})
-    facts = facts_of(found, trained)
     digests = {split: trained.digests[split] for split in _SPLITS}
-    return Unseen(kept, left, facts, Search(digests, facts["looked for"], len(found.pairs)))
+    opened = sum(len(trained.splits[split]) for split in _SPLITS) - len(found.unread)
+    facts = {
+        "looked for": opened,
+        "unreadable": len(found.unread),
+        "found and left out": [pair.file for pair in found.pairs],
+    }
+    return Unseen(kept, left, facts, Search(digests, opened, len(found.pairs)))
 
 
 def look_for(trained: Labelled, photos: Sequence[Photo], options: Classifying, *, quiet: bool = False) -> Seen:
@@ -151,16 +152,6 @@ def _with_patients(found: Seen, photos: Sequence[Photo], others: Sequence[Photo]
         if photo.key not in paired and photo.patient in of_patient
     ]
     return replace(found, pairs=tuple(sorted([*found.pairs, *further], key=lambda pair: pair.file)))
-
-
-def facts_of(found: Seen, trained: Labelled) -> dict[str, Any]:
-    """What a record says about the search."""
-    photos = sum(len(trained.splits[split]) for split in _SPLITS)
-    return {
-        "looked for": photos - len(found.unread),
-        "unreadable": len(found.unread),
-        "found and left out": [pair.file for pair in found.pairs],
-    }
 
 
 def _named(pairs: Sequence[Pair]) -> str:
