@@ -15,18 +15,20 @@ from PIL import Image, ImageOps
 for package in ("torch", "torchvision", "timm", "accelerate", "cv2"):
     pytest.importorskip(package)
 
+import torch
+
 from baselines.report.page import write_report
 from baselines.results.comparison import read_runs
 from baselines.results.run import read_run
 from baselines.threemdbench.classifier.checkpoint import read_tensors, write_tensors
 from baselines.threemdbench.classifier.cues import Cues, read_cues
 from loaders.opened import open_data
-from loaders.threemdbench import CORPUS, DIAGNOSES, NAMES
+from loaders.threemdbench import CORPUS, NAMES
 from scripts.cli import execute
+from tests.parts.classified_photos import TINY, row, write_photos
 from tests.parts.faulty_hub import FaultyHub
 from tests.parts.hub_here import at_hub, own_caches, put
 from tests.parts.pictures import drawn, jpeg, save
-from tests.parts.small_release import write_small
 
 CLASSES = ("stye", "acne", "warts", "eczema")
 SAID = {
@@ -44,44 +46,42 @@ def disguised(seed: int) -> bytes:
     return jpeg(ImageOps.mirror(photo(seed)).resize((130, 98)), 70)
 
 
-def row(split: str, name: str, label: int, picture: bytes, **more: Any) -> dict[str, Any]:
-    diagnosis = next(one for one in DIAGNOSES if one.name == CLASSES[label % len(CLASSES)])
-    given = {"image": {"bytes": picture, "path": None}, "image_id": name, "split": split, "source": "drawn"}
+def case(split: str, name: str, label: int, picture: bytes, **more: Any) -> dict[str, Any]:
+    """A photo of one of the four classes, with what a consultation needs in test."""
     said = SAID if split == "test" else {}
-    named = {"diagnosis": diagnosis.name, "domain": diagnosis.domain}
-    return dict.fromkeys(CORPUS.features) | given | said | named | more
-
-
-def release(folder: Path, rows: list[dict[str, Any]], stand_in: str | None = None) -> Path:
-    card = "---\nlicense: cc0-1.0\n---\n# Drawn\n"
-    write_small(
-        folder, rows, corpus="3mdbench", features=CORPUS.features,
-        measure=lambda found: {"rows": sum(1 for _ in found)}, card=lambda manifest: card,
-        exclusions=[], stand_in=stand_in,
-    )  # fmt: skip
-    return folder
+    return row(split, name, NAMES.index(CLASSES[label % len(CLASSES)]), picture, **said | more)
 
 
 def photos(split: str, start: int, count: int) -> list[dict[str, Any]]:
-    return [row(split, f"{split}-{at}", at, jpeg(photo(start + at))) for at in range(count)]
+    """Those of training are of patients that their publisher names."""
+    known = [{"group_id": f"clinic:{at}"} if split == "train" else {} for at in range(count)]
+    return [case(split, f"{split}-{at}", at, jpeg(photo(start + at)), **more) for at, more in enumerate(known)]
 
 
 class Made:
-    """Release A, a run of it, and release B: of its eight photos b-6 is a training photo, b-7 one of validation."""
+    """Release A, a run of it, and release B: of its nine photos b-6 is a training photo, b-7 one of validation, and b-8
+    another photo of a patient of training; b-1 and b-2 are of groups of another name, or publisher."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.a, self.run, self.b = folder, folder / "a", folder / "run", folder / "b"
-        release(self.a, photos("train", 0, 8) + photos("validation", 20, 4) + photos("test", 30, 4))
+        write_photos(self.a, photos("train", 0, 8) + photos("validation", 20, 4) + photos("test", 30, 4))
         assert execute(["run", "classifier", str(self.a), *TRAINED, *SHORT, "-o", str(self.run)]) == 0
-        others = [row("test", f"b-{at}", at, jpeg(photo(50 + at))) for at in range(5)]
-        broken = row("test", "b-5", 5, jpeg(photo(55))[:300])
-        planted = [row("test", "b-6", 6, disguised(1)), row("test", "b-7", 7, jpeg(photo(22)))]
-        release(self.b, [*others, broken, *planted])
+        groups = {1: "clinic:99", 2: "other:3"}
+        others = [case("test", f"b-{at}", at, jpeg(photo(50 + at)), group_id=groups.get(at)) for at in range(5)]
+        broken = case("test", "b-5", 5, jpeg(photo(55))[:300])
+        planted = [case("test", "b-6", 6, disguised(1)), case("test", "b-7", 7, jpeg(photo(22)))]
+        planted.append(case("test", "b-8", 8, jpeg(photo(58)), group_id="clinic:3"))
+        write_photos(self.b, [*others, broken, *planted])
 
 
-TRAINED = ("--model", "random:tiny", "--size", "16", "--test-size", "16", "--epochs", "1", "--batch-size", "8")
 SHORT = ("--device", "cpu", "--resamples", "20")
-WITHOUT = ("b-5", "b-6", "b-7")
+TRAINED = (*TINY[:6], "--epochs", "1", "--batch-size", "8")
+WITHOUT = ("b-5", "b-6", "b-7", "b-8")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> None:
+    torch.set_num_threads(1)  # several wait for each other longer than such a network takes
 
 
 @pytest.fixture(scope="module")
@@ -106,24 +106,27 @@ def cues_of(out: Path, data: Path, split: str = "test") -> Cues:
 # --- Another release --------------------------------------------------------------------------------------------------
 
 
-def test_training_photos_in_disguise_are_named_and_then_left_out(
+def test_training_photos_in_disguise_and_patients_of_training_are_named_and_then_left_out(
     made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert predict(made, made.b, tmp_path) == 2
     said = told(capsys)
     assert (
-        "2 of 8 photos" in said and "b-6: train-1 (copy: mirrored" in said and "b-7: validation-2 (same bytes)" in said
+        "3 of 9 photos" in said and "b-6: train-1 (copy: mirrored" in said and "b-7: validation-2 (same bytes)" in said
     )
+    assert "b-8: train-3 (another photo of its patient" in said
     assert "--drop-trained" in said and not (tmp_path / "cues.parquet").exists()
     listed = json.loads((tmp_path / "training_photos.json").read_text())
-    assert [(one["file"], one["other"]) for one in listed["pairs"]] == [("b-6", "train-1"), ("b-7", "validation-2")]
+    assert [(one["file"], one["other"]) for one in listed["pairs"]] == [
+        ("b-6", "train-1"), ("b-7", "validation-2"), ("b-8", "train-3"),
+    ]  # fmt: skip
 
     assert predict(made, made.b, tmp_path, "--drop-trained") == 0
     said = told(capsys)
-    assert "8 photos compared with 12 training and validation photos; already seen: 2, left out" in said
+    assert "9 photos compared with 12 training and validation photos; already seen: 3, left out" in said
     assert "test: 1 photo could not be decoded" in said
     record, results = read_run(tmp_path)
-    assert record.options["training photos"]["found and left out"] == ["b-6", "b-7"]
+    assert record.options["training photos"]["found and left out"] == list(WITHOUT[1:])
     assert record.options["answered by"] == read_run(made.run)[0].run_id
     assert record.data.content_digest == open_data(str(made.b), split="test", default="3mdbench").content_digest
     (macro,) = [one for one in results if (one.table, one.row) == ("Table 8", "random:tiny")]
@@ -132,7 +135,7 @@ def test_training_photos_in_disguise_are_named_and_then_left_out(
     assert sorted(cues.names) == [f"b-{at}" for at in range(5)]
     assert sorted(cues.more.without) == list(WITHOUT)
     assert "trained or selected on train-1 (copy: mirrored" in cues.more.without["b-6"]
-    assert cues.more.search is not None and (cues.more.search.photos, cues.more.search.found) == (12, 2)
+    assert cues.more.search is not None and (cues.more.search.photos, cues.more.search.found) == (12, 3)
     assert cues.more.search.trained_on == record.options["trained on"]
     again = tmp_path / "again"
     assert execute(["rescore", str(tmp_path), "-o", str(again)]) == 0
@@ -148,20 +151,19 @@ def _consulted(made: Made, out: Path, capsys: pytest.CaptureFixture[str]) -> Non
     capsys.readouterr()
     assert execute(["run", "consultation", str(made.b), *people, *map(str, given)]) == 0
     said = told(capsys)
-    assert "2 cases have no cues and are not played: b-6, b-7" in said and "bedside contrast" in said
+    assert "3 cases have no cues and are not played: b-6, b-7, b-8" in said and "bedside contrast" in said
     assert "not played: b-6: no cues: the network was trained or selected on train-1 (copy: mirrored" in said
     record, _ = read_run(out / "talk")
-    assert record.options["cases"] == 5 and record.options["unplayable"] == 3
-    assert record.options["cues"]["no cues for"] == ["b-6", "b-7"]
-    assert record.options["cues"]["training photos"]["found"] == 2
+    assert record.options["cases"] == 5 and record.options["unplayable"] == 4
+    assert record.options["cues"]["no cues for"] == list(WITHOUT[1:])
+    assert record.options["cues"]["training photos"]["found"] == 3
 
 
 def test_its_own_release_needs_no_name_and_has_the_same_cues(made: Made, tmp_path: Path) -> None:
     """The same network on the same photos says the same; --split all answers about what it has not seen."""
     given = ["run", "classifier", str(made.a), "--predict", "--weights", str(made.run), *SHORT]
-    assert execute([*given, "-o", str(tmp_path / "test")]) == 0
-    assert cues_of(tmp_path / "test", made.a).names == cues_of(made.run, made.a).names
     assert execute([*given, "--split", "all", "--drop-trained", "-o", str(tmp_path / "all")]) == 0
+    assert cues_of(tmp_path / "all", made.a).names == cues_of(made.run, made.a).names
     for split in ("test", "train"):
         cues = cues_of(tmp_path / "all", made.a, split)
         assert sorted(cues.names) == [f"test-{at}" for at in range(4)]
@@ -194,9 +196,8 @@ def test_the_authors_set_and_a_run_of_the_hub(
     put(hub, str(CORPUS.official_repo), tmp_path / "official")
     monkeypatch.setitem(CORPUS.official_rows, "test", 3)
     given = ["run", "classifier", "official", "--predict", "--weights", str(run), *SHORT, "-o", str(tmp_path / "out")]
-    assert execute(given) == 2
-    assert "3mdbench_test_000002: train-3 (copy: mirrored" in told(capsys)
     assert execute([*given, "--drop-trained"]) == 0
+    assert "3mdbench_test_000002: train-3 (copy: mirrored" in told(capsys)
     opened = open_data("official", split="test", default="3mdbench")
     cues = read_cues(tmp_path / "out" / "cues.parquet", opened.content_digest)
     assert sorted(cues.names) == ["3mdbench_test_000001", "3mdbench_test_000003"]
@@ -254,12 +255,12 @@ def test_what_cannot_be_predicted(made: Made, tmp_path: Path, capsys: pytest.Cap
         assert execute(["run", "classifier", *map(str, given), *SHORT, "-o", str(never)]) == 2
         assert said in told(capsys), given
     assert not never.exists()
-    other = release(tmp_path / "other", photos("train", 0, 7) + photos("validation", 20, 4) + photos("test", 30, 4))
+    other = write_photos(tmp_path / "other", photos("train", 0, 7) + photos("validation", 20, 4))
     given = ["run", "classifier", str(made.b), "--predict", "--weights", str(made.run), "--trained-on", str(other)]
     assert execute([*given, *SHORT, "-o", str(never)]) == 2
     assert f"those that {made.run} was trained on" in told(capsys)
-    unseen = [row("test", "x", 0, jpeg(photo(120)), diagnosis="chalazion", domain="ophthalmology")]
-    assert predict(made, release(tmp_path / "unseen", unseen), never) == 2
+    unseen = [case("test", "x", 0, jpeg(photo(120)), diagnosis="chalazion", domain="ophthalmology")]
+    assert predict(made, write_photos(tmp_path / "unseen", unseen), never) == 2
     assert "class without a training photo" in told(capsys)
 
 
@@ -285,28 +286,11 @@ def test_weights_that_are_not_the_runs_are_refused(
         assert said in told(capsys)
 
 
-def test_another_photo_of_a_patient_it_was_trained_on_is_named_and_left_out(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    known = [one | {"group_id": f"clinic:{at}"} for at, one in enumerate(photos("train", 0, 8))]
-    a = release(tmp_path / "a", [*known, *photos("validation", 20, 4), *photos("test", 30, 4)])
-    assert execute(["run", "classifier", str(a), *TRAINED, *SHORT, "-o", str(tmp_path / "run")]) == 0
-    groups = {"b-1": "clinic:3", "b-2": "clinic:99", "b-3": "other:3"}
-    names = [f"b-{at}" for at in range(5)]
-    others = [row("test", one, at, jpeg(photo(50 + at)), group_id=groups.get(one)) for at, one in enumerate(names)]
-    b = release(tmp_path / "b", others)
-    given = ["--predict", "--weights", str(tmp_path / "run"), "--trained-on", str(a), *SHORT, "-o", str(tmp_path / "p")]
-    assert execute(["run", "classifier", str(b), *given]) == 2
-    assert "1 of 5 photos" in (said := told(capsys)) and "b-1: train-3 (another photo of its patient" in said
-    assert execute(["run", "classifier", str(b), *given, "--drop-trained"]) == 0
-    assert sorted(cues_of(tmp_path / "p", b).names) == ["b-0", "b-2", "b-3", "b-4"]
-
-
 def test_a_training_looks_for_its_own_photos_among_the_cases_before_it_writes_cues(
     tmp_path: Path, made: Made, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tests = [*photos("test", 30, 4), row("test", "copy", 1, disguised(1))]
-    leaky = release(tmp_path / "leaky", photos("train", 0, 8) + photos("validation", 20, 4) + tests)
+    tests = [*photos("test", 30, 4), case("test", "copy", 1, disguised(1))]
+    leaky = write_photos(tmp_path / "leaky", photos("train", 0, 8) + photos("validation", 20, 4) + tests)
     given = ["run", "classifier", str(leaky), *TRAINED, *SHORT, "-o", str(tmp_path / "run")]
     assert execute(given) == 2
     said = told(capsys)

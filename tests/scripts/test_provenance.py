@@ -112,17 +112,13 @@ def test_stand_in_photos_and_patients_remain_so_from_the_hub(patients: Path, her
 def test_a_classifier_of_stand_in_photos(here: FaultyHub, tmp_path: Path) -> None:
     for package in ("timm", "accelerate", "sklearn"):
         pytest.importorskip(package)
-    from loaders.threemdbench import CORPUS
-    from tests.baselines.threemdbench.test_classifier import SMALL, row
-    from tests.parts.small_release import write_small
+    from tests.parts.classified_photos import TINY, noisy, write_photos
 
     splits = ("train", "validation", "test")
-    rows = [row(split, label, 3 * at + n) for at, split in enumerate(splits) for label in (0, 1) for n in range(3)]
-    measured = {"kinds": {}, "letters": len(rows)}
-    write_small(tmp_path / "photos", rows, corpus="3mdbench", features=CORPUS.features, exclusions=[],
-                stand_in="drawn for a test", measure=lambda _: measured)  # fmt: skip
+    rows = [noisy(split, label, 3 * at + n) for at, split in enumerate(splits) for label in (0, 1) for n in range(3)]
+    write_photos(tmp_path / "photos", rows, "drawn for a test")
     put(here, "org/photos", tmp_path / "photos")
-    run("classifier", "org/photos", *SMALL, "--epochs", 1, "-o", tmp_path / "cnn")
+    run("classifier", "org/photos", *TINY, "--resamples", 100, "--epochs", 1, "-o", tmp_path / "cnn")
     _is_one(tmp_path / "cnn", "drawn for a test", here, "org/photos")
 
 

@@ -3,18 +3,16 @@
 # ruff: noqa: E402 - what needs torch is imported after the check for it
 from __future__ import annotations
 
-import io
 import json
 import os
 import signal
-import subprocess
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
 
 for package in ("torch", "torchvision", "timm", "accelerate", "sklearn"):
     pytest.importorskip(package)
@@ -36,16 +34,17 @@ from baselines.threemdbench.classifier.pictures import Pictures
 from baselines.threemdbench.classifier.scoring import FINE_TUNED, Answers, Scoring
 from loaders.errors import InputError
 from loaders.opened import open_data
-from loaders.threemdbench import CORPUS, DIAGNOSES, NAMES
+from loaders.threemdbench import DIAGNOSES, NAMES
 from scripts.cli import execute
 from scripts.run.classifier.device import accelerator_of
 from scripts.run.classifier.training import _callbacks
 from scripts.terminal.console import output
 from scripts.terminal.progress import Bars
+from tests.parts.classified_photos import TINY, noise, noisy, write_photos
 from tests.parts.processes import python
-from tests.parts.small_release import write_small
 
-SMALL = ("--model", "random:tiny", "--size", "16", "--test-size", "16", "--device", "cpu", "--resamples", "100")
+SMALL = (*TINY, "--resamples", "100")
+LONG = ("--epochs", "3", "--batch-size", "16", "--checkpoint-seconds", "0")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -53,54 +52,32 @@ def _one_thread() -> None:
     torch.set_num_threads(1)  # processes with other numbers of threads add in another order
 
 
-def jpeg(label: int, number: int) -> bytes:
-    """Noise with the colour of its class."""
-    generator = np.random.default_rng([label, number])
-    colour = np.random.default_rng(label).integers(40, 216, 3)
-    pixels = np.clip(generator.normal(colour, 25, (20, 24, 3)), 0, 255).astype(np.uint8)
-    file = io.BytesIO()
-    Image.fromarray(pixels).save(file, "JPEG", quality=90)
-    return file.getvalue()
-
-
-def row(split: str, label: int, number: int, **more: Any) -> dict[str, Any]:
-    diagnosis = DIAGNOSES[label]
-    image = {"bytes": jpeg(label, number), "path": None}
-    given = {"image": image, "image_id": f"{split}-{label:02}-{number}", "split": split, "source": "drawn"}
-    named = {"diagnosis": diagnosis.name, "domain": diagnosis.domain, "cluster_id": f"c{label}-{number}"}
-    return dict.fromkeys(CORPUS.features) | given | named | more
-
-
-def write_photos(folder: Path, rows: Iterable[dict[str, Any]]) -> Path:
-    card = "---\nlicense: cc0-1.0\n---\n# Drawn\n"
-    write_small(
-        folder,
-        rows,
-        corpus="3mdbench",
-        features=CORPUS.features,
-        measure=lambda found: {"rows": sum(1 for _ in found)},
-        card=lambda manifest: card,
-        exclusions=[],
-        stand_in="drawn photos",
-    )
-    return folder
-
-
 def all_rows() -> list[dict[str, Any]]:
     plan = (("train", range(2)), ("validation", range(2, 3)), ("test", range(3, 5)))
-    return [row(split, label, number) for split, numbers in plan for label in range(34) for number in numbers]
+    return [noisy(split, label, number) for split, numbers in plan for label in range(34) for number in numbers]
 
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_photos(tmp_path_factory.mktemp("classifier") / "release", all_rows())
+    return write_photos(tmp_path_factory.mktemp("classifier") / "release", all_rows(), "drawn photos")
 
 
 @pytest.fixture(scope="module")
 def undisturbed(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("undisturbed") / "run"
-    assert train(release, out, "--epochs", 3, "--batch-size", 16) == 0
+    assert train(release, out, *LONG[:4]) == 0
     return out
+
+
+def class_folders(folder: Path, splits: dict[str, range], classes: Sequence[str] = ("sore throat", "none")) -> Path:
+    """Photos with these numbers of each class, by split."""
+    for split, numbers in splits.items():
+        for label, name in enumerate(classes):
+            for number in numbers:
+                photo = folder / split / name / f"{number}.jpg"
+                photo.parent.mkdir(parents=True, exist_ok=True)
+                photo.write_bytes(noise(label, number))
+    return folder
 
 
 def train(data: Path, out: Path, *options: object) -> int:
@@ -118,59 +95,86 @@ def by_cell(results: list[Result]) -> dict[tuple[str, str, str], Result]:
 
 # ------------------------------------------------------------------------------------------------- stop and go on
 
-KILLED = """
-import os, signal, sys, torch
-torch.set_num_threads(1)
+APART = """
+import json, os, signal, sys
+import timm, torch
+from accelerate import debug_launcher
 from baselines.threemdbench.classifier import training
 from scripts.cli import execute
-steps, original = [], training.Training._step
 
-def step(self, images, labels):
-    original(self, images, labels)
-    steps.append(1)
-    if len(steps) == {steps}:
-        os.kill(os.getpid(), signal.{sign})
+def trained(arguments):
+    torch.set_num_threads(1)
+    code = execute(arguments)
+    assert code == 0, code
 
-training.Training._step = step
-sys.exit(execute(sys.argv[1:]))
+def killed(arguments):
+    steps, original = [], training.Training._step
+
+    def step(self, images, labels):
+        original(self, images, labels)
+        steps.append(1)
+        if len(steps) == 7:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    training.Training._step = step
+    trained(arguments)
+
+alone, together = map(json.loads, sys.argv[1:])
+if not (child := os.fork()):
+    killed(alone)
+    os._exit(0)
+print("ended by", -os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+debug_launcher(trained, (together,), num_processes=2)
 """
 
 
-def killed(data: Path, out: Path, sign: str, steps: int, *options: str) -> subprocess.CompletedProcess[str]:
-    command = ["run", "classifier", str(data), *SMALL, *options, "-o", str(out)]
-    code = KILLED.format(sign=sign, steps=steps)
-    return python("-c", code, *command, TZ="UTC")
+@dataclass(frozen=True)
+class Apart:
+    """What two trainings left that ran in processes of their own, which share the seconds that torch takes to import:
+    one was killed in its second epoch, the other is of two processes, through accelerate and over gloo, as of several
+    GPUs."""
+
+    killed: Path
+    together: Path
+    said: str
+
+
+@pytest.fixture(scope="module")
+def apart(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Apart:
+    folder = tmp_path_factory.mktemp("apart")
+    photos = class_folders(folder / "photos", {"train": range(8), "val": range(8, 10), "test": range(10, 12)})
+    alone = ["run", "classifier", str(release), *SMALL, *LONG, "-o", str(folder / "killed")]
+    together = ["run", "classifier", str(photos), *SMALL, "--epochs", "1", "-o", str(folder / "together")]
+    done = python("-c", APART, json.dumps(alone), json.dumps(together), TZ="UTC", OMP_NUM_THREADS="1")
+    assert done.returncode == 0, done.stderr[-3000:]
+    return Apart(folder / "killed", folder / "together", done.stdout + done.stderr)
 
 
 def test_a_training_killed_in_an_epoch_ends_with_the_same_bits(
-    release: Path, undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    release: Path, undisturbed: Path, apart: Apart, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ("--epochs", "3", "--batch-size", "16", "--checkpoint-seconds", "0")
     # 68 photos make 4 steps an epoch: dead in the third of the second one, after the weights had changed.
-    dead = killed(release, tmp_path, "SIGKILL", 7, *options)
-    assert dead.returncode == -signal.SIGKILL, dead.stderr
-    _, facts = read_tensors(tmp_path / "training" / "checkpoint.safetensors", do="")
+    assert f"ended by {int(signal.SIGKILL)}" in apart.said
+    run = apart.killed
+    _, facts = read_tensors(run / "training" / "checkpoint.safetensors", do="")
     assert (facts["position"]["epoch"], facts["position"]["step"]) == (1, 2)
-    assert not (tmp_path / "model.safetensors").exists()
-    assert train(release, tmp_path, *options) == 0
+    assert not (run / "model.safetensors").exists()
+    assert train(release, run, *LONG) == 0
     assert "resuming from epoch 2, step 3" in told(capsys)
     for name in ("model.safetensors", "training/checkpoint.safetensors", "training/best.safetensors", "cues.parquet"):
-        assert (tmp_path / name).read_bytes() == (undisturbed / name).read_bytes(), name
-    assert read_run(tmp_path)[0].run_id == read_run(undisturbed)[0].run_id
+        assert (run / name).read_bytes() == (undisturbed / name).read_bytes(), name
+    assert read_run(run)[0].run_id == read_run(undisturbed)[0].run_id
     # Finished: the same command trains no further and says the same.
-    before = (tmp_path / "model.safetensors").read_bytes()
-    assert train(release, tmp_path, *options) == 0
+    before = (run / "model.safetensors").read_bytes()
+    assert train(release, run, *LONG) == 0
     assert "epoch 3 of 3" not in told(capsys)
-    assert (tmp_path / "model.safetensors").read_bytes() == before
+    assert (run / "model.safetensors").read_bytes() == before
 
 
 def test_ctrl_c_keeps_the_checkpoint_and_says_how_to_go_on(
-    release: Path,
-    undisturbed: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """From where the training goes on as after a kill, with the same bits."""
     from baselines.threemdbench.classifier import training
 
     def interrupted(self: Any) -> None:
@@ -178,12 +182,10 @@ def test_ctrl_c_keeps_the_checkpoint_and_says_how_to_go_on(
         raise AssertionError("Ctrl-C was not heard")
 
     monkeypatch.setattr(training.Training, "_validate", interrupted)
-    options = ("--epochs", 3, "--batch-size", 16, "--checkpoint-seconds", 0)
-    assert train(release, tmp_path, *options) == 130
+    assert train(release, tmp_path, *LONG) == 130
     assert "run the same command again to resume" in told(capsys)
-    monkeypatch.undo()
-    assert train(release, tmp_path, *options) == 0
-    assert (tmp_path / "model.safetensors").read_bytes() == (undisturbed / "model.safetensors").read_bytes()
+    _, facts = read_tensors(tmp_path / "training" / "checkpoint.safetensors", do="")
+    assert (facts["position"]["epoch"], facts["position"]["step"]) == (0, 3)
 
 
 def test_a_damaged_checkpoint_and_one_of_another_training_are_refused(
@@ -192,45 +194,24 @@ def test_a_damaged_checkpoint_and_one_of_another_training_are_refused(
     path = tmp_path / "training" / "checkpoint.safetensors"
     path.parent.mkdir()
     whole = (undisturbed / "training" / "checkpoint.safetensors").read_bytes()
-    options = ("--epochs", 3, "--batch-size", 16)
-    flipped = bytearray(whole)
-    flipped[-100] ^= 1
-    for data, message in ((whole[:-1000], "cannot be read"), (b"", "cannot be read"), (flipped, "differs from its")):
-        path.write_bytes(data)
-        assert train(release, tmp_path, *options) == 2
-        said = told(capsys)
-        assert message in said and "--restart starts over" in said and "Traceback" not in said
+    for damaged in (whole[:-1000], b""):
+        path.write_bytes(damaged)
+        with pytest.raises(InputError, match="cannot be read"):
+            read_tensors(path, do="")
+    path.write_bytes(whole[:-100] + bytes([whole[-100] ^ 1]) + whole[-99:])
+    assert train(release, tmp_path, "--epochs", 3, "--batch-size", 16) == 2
+    said = told(capsys)
+    assert "differs from its" in said and "--restart starts over" in said and "Traceback" not in said
     path.write_bytes(whole)
     assert train(release, tmp_path, "--epochs", 4, "--batch-size", 16) == 2
     assert "a training with another recipe" in told(capsys)
     assert train(release, tmp_path, "--epochs", 1, "--batch-size", 16, "--restart") == 0
 
 
-TWO = """
-import sys
-import timm, torch
-from accelerate import debug_launcher
-import baselines.threemdbench.classifier.training
-from scripts.cli import execute
-
-def train(arguments):
-    torch.set_num_threads(1)
-    code = execute(arguments)
-    assert code == 0, code
-
-debug_launcher(train, (sys.argv[1:],), num_processes=2)
-"""
-
-
-def test_two_processes_train_one_network(release: Path, tmp_path: Path) -> None:
-    """Through accelerate, over gloo: what several GPUs do."""
-    out = tmp_path / "run"
-    command = ["run", "classifier", str(release), *SMALL, "--epochs", "2", "--batch-size", "16", "-o", str(out)]
-    done = python("-c", TWO, *command, OMP_NUM_THREADS="1")
-    assert done.returncode == 0, done.stderr[-3000:]
-    record, _ = read_run(out)
+def test_two_processes_train_one_network(apart: Apart) -> None:
+    record, _ = read_run(apart.together)
     assert record.options["processes"] == 2
-    assert (done.stdout + done.stderr).count("epoch 2 of 2") == 1  # one of them tells
+    assert apart.said.count("epoch 1 of 1") == 1  # one of them tells
 
 
 # ----------------------------------------------------------------------------------------------- what it leaves
@@ -380,13 +361,8 @@ def test_weights_that_are_not_here_name_the_way(
 def test_a_class_whose_training_photos_are_all_broken_has_none(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    photos = tmp_path / "photos"
-    for split, numbers in (("train", (0, 1)), ("val", (2, 3)), ("test", (4, 5))):
-        for label in range(3):
-            folder = photos / split / ("sore throat", "none", "broken")[label]
-            folder.mkdir(parents=True)
-            for number in numbers:
-                (folder / f"{number}.jpg").write_bytes(jpeg(label, number))
+    splits = {"train": range(2), "val": range(2, 4), "test": range(4, 6)}
+    photos = class_folders(tmp_path / "photos", splits, ("sore throat", "none", "broken"))
     for number in range(2):
         (photos / "train" / "broken" / f"{number}.jpg").write_bytes(b"torn %d" % number)
     assert train(photos, tmp_path / "run", "--epochs", 1) == 2
@@ -397,15 +373,9 @@ def test_a_class_whose_training_photos_are_all_broken_has_none(
 def test_class_folders_with_a_broken_photo_bf16_and_own_weights(
     undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    photos = tmp_path / "photos"
-    for split, numbers in (("train", range(8)), ("val", range(8, 12)), ("test", range(12, 20))):
-        for label in range(2):
-            folder = photos / split / ("sore throat", "none")[label]
-            folder.mkdir(parents=True)
-            for number in numbers:
-                (folder / f"{number}.jpg").write_bytes(jpeg(label, number))
+    photos = class_folders(tmp_path / "photos", {"train": range(8), "val": range(8, 12), "test": range(12, 20)})
     (photos / "train" / "none" / "0.jpg").write_bytes(b"")
-    (photos / "test" / "none" / "12.jpg").write_bytes(jpeg(1, 12)[:200])
+    (photos / "test" / "none" / "12.jpg").write_bytes(noise(1, 12)[:200])
     out = tmp_path / "run"
     given = ("--epochs", 2, "--precision", "bf16", "--weights", undisturbed / "model.safetensors")
     assert train(photos, out, *given) == 0
@@ -430,7 +400,7 @@ def test_class_folders_with_a_broken_photo_bf16_and_own_weights(
     assert right == sum(content["confusions"][0]["counts"][at][at] for at in range(2))
     assert sum(line[-1] for line in content["confusions"][0]["counts"]) == 1  # the broken one: no answer
     write_report(read_runs([out]), tmp_path / "report.html", drawn=False)
-    (photos / "test" / "none" / "copy.jpg").write_bytes(jpeg(1, 3))
+    (photos / "test" / "none" / "copy.jpg").write_bytes(noise(1, 3))
     assert train(photos, tmp_path / "leaking", "--epochs", 1) == 2
     assert "the same bytes as" in told(capsys)
 
