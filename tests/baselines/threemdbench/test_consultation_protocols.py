@@ -123,8 +123,16 @@ def records(out: Path) -> list[Consultation]:
     return [one.record for one in read_played(out, PlayedCase[Consultation]) if one.record is not None]
 
 
-@pytest.mark.parametrize("reply", [as_in_the_paper, in_words, aloud])
-@pytest.mark.parametrize("setting", PAPER)
+PLAYED = [
+    *((setting, as_in_the_paper) for setting in PAPER),
+    # How the assessor writes does not depend on the setting; what a doctor thinks stands before the parts of its reply.
+    ("dialogue", in_words),
+    ("image+basic", aloud),
+    ("dialogue+image+rationale+cues", aloud),
+]
+
+
+@pytest.mark.parametrize(("setting", "reply"), PLAYED)
 def test_every_setting_is_played_and_read_to_the_end(
     setting: str,
     reply: Callable[[Body], Reply | str],
@@ -147,7 +155,11 @@ def test_every_setting_is_played_and_read_to_the_end(
             assert not [turn for turn in one.turns if "Let me think" in turn.text or "empty" in turn.flags]
             if setting.startswith("dialogue"):
                 assert one.assessment is not None and one.assessment.items == SCORES and one.assessment.attempts == 1
-        record, _ = read_run(tmp_path / name)
+        record, results = read_run(tmp_path / name)
+        roles = {"doctor", "assessor", *(["patient"] * ("dialogue" in setting)), *(["cues"] * ("cues" in setting))}
+        assert {model.role for model in record.models} == roles and record.options["setting"] == setting
+        columns = {result.column for result in results if result.table == "Table 5"}
+        assert {"F1", "F1 (strict)", "No diagnosis", "Several diagnoses", "Extraction failed"} <= columns
         assert record.options["protocol"] == ("bedside" if name == "bedside" else "authors")
         top_p = {request.body.get("top_p") for request in server.requests if request.body["model"] != "assessor"}
         assert top_p == ({None} if name == "bedside" else {0.9})

@@ -69,8 +69,8 @@ def told(capsys: pytest.CaptureFixture[str]) -> str:
 # --- Runs -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("setting", PAPER)
-def test_every_setting_with_scripted_agents(
+@pytest.mark.parametrize("setting", [PAPER[0], PAPER[-1]])
+def test_scripted_agents_play_and_are_told_of(
     setting: str, release: Path, opened: Opened, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments: list[object] = ["--setting", setting, "--bare", *SCRIPTED]
@@ -80,24 +80,16 @@ def test_every_setting_with_scripted_agents(
                    run_id="0" * 16, stand_in="random weights")  # fmt: skip
         arguments += ["--cues", tmp_path / "cues.parquet"]
     assert run(release, tmp_path / "run", *arguments) == 0, told(capsys)
-    record, results = read_run(tmp_path / "run")
-    assert record.stand_in
-    assert record.options["setting"] == setting
-    roles = {model.role for model in record.models}
-    assert roles == {"doctor", "assessor"} | ({"patient"} if "dialogue" in setting else set()) | (
-        {"cues"} if "cues" in setting else set()
-    )
+    record, _ = read_run(tmp_path / "run")
+    assert record.stand_in and "stand-in" in told(capsys)
     assert len(dialogues(tmp_path / "run")) == CASES
-    columns = {result.column for result in results if result.table == "Table 5"}
-    assert {"F1", "F1 (strict)", "No diagnosis", "Several diagnoses", "Extraction failed"} <= columns
-    assert "stand-in" in told(capsys)
 
 
 def test_models_are_paid_once_and_a_log_is_left(
     release: Path, server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("inspect_ai")
-    price = ("--price", "openai-api/local/doctor=1,2", "--model-seed", 92, "--concurrency", 3, "--limit", 3)
+    price = ("--price", "openai-api/local/doctor=1,2", "--model-seed", 92, "--concurrency", 2, "--limit", 2)
     assert run(release, tmp_path / "run", *LOCAL, *price) == 0, told(capsys)
     asked = len(server.requests)
     assert {request.body["seed"] for request in server.requests} == {92}
@@ -126,23 +118,24 @@ def test_limit_epochs_and_the_doctor_in_front(release: Path, tmp_path: Path) -> 
 def test_an_assessor_in_prose_is_counted_and_leaves_no_results(
     release: Path, server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(release, tmp_path, "--bare", *SCRIPTED) == 0
+    few = ("--bare", "--limit", 2)
+    assert run(release, tmp_path, *few, *SCRIPTED) == 0
     assert (tmp_path / "results.csv").exists()
     server.reply = lambda body: "All in all this was a very good consultation, thank you."
     prose = ("--doctor", "scripted/keyword", "--patient", "scripted/patient", "--assessor", "openai-api/local/assessor")
     capsys.readouterr()
-    assert run(release, tmp_path, "--bare", *prose) == 1
+    assert run(release, tmp_path, *few, *prose) == 1
     said = told(capsys)
-    assert "Failed: 6 of 6 cases cannot be scored, more than 10%" in said
-    assert "6 of 6: " in said
+    assert "Failed: 2 of 2 cases cannot be scored, more than 10%" in said
+    assert "2 of 2: " in said
     assert not (tmp_path / "results.csv").exists(), "those of the earlier run"
     assert not (tmp_path / "run.json").exists()
-    assert len(dialogues(tmp_path)) == 6
+    assert len(dialogues(tmp_path)) == 2
     asked = len(server.requests)
-    assert run(release, tmp_path, "--bare", *prose) == 1, "as it said: no request is made that could change this"
+    assert run(release, tmp_path, *few, *prose) == 1, "as it said: no request is made that could change this"
     assert "would end the same way" in said and "would end the same way" in told(capsys)
     assert len(server.requests) == asked
-    assert run(release, tmp_path, "--bare", "--max-invalid", 1, *prose) == 0
+    assert run(release, tmp_path, *few, "--max-invalid", 1, *prose) == 0
     _, results = read_run(tmp_path)
     (failed,) = [one for one in results if one.table == "Table 5" and one.column == "Assessment failed"]
     assert failed.value == 100.0
@@ -220,8 +213,8 @@ def test_a_wrong_key_is_one_error(
 
 def test_the_diagnosis_reaches_neither_doctor_nor_patient(release: Path, server: ChatServer, tmp_path: Path) -> None:
     """A patient never reads it; a doctor reads all 34 names, and so neither the name of a file nor the id of a case."""
-    assert run(release, tmp_path / "run", "--bare", *LOCAL) == 0
-    for number in range(CASES):
+    assert run(release, tmp_path / "run", "--bare", "--limit", 3, *LOCAL) == 0
+    for number in range(3):
         one = case(number)
         mine = [
             json.dumps(request.body)
@@ -232,7 +225,7 @@ def test_the_diagnosis_reaches_neither_doctor_nor_patient(release: Path, server:
         assert not [text for text in mine if one.diagnosis in text.casefold()]
     doctor = [json.dumps(request.body) for request in server.requests if request.body["model"] == "doctor"]
     assert not [text for text in doctor if ".jpg" in text or "case-" in text]
-    assert not [path for path in (tmp_path / "run").rglob("*") for number in range(CASES)
+    assert not [path for path in (tmp_path / "run").rglob("*") for number in range(3)
                 if case(number).diagnosis in path.name]  # fmt: skip
 
 
@@ -251,10 +244,11 @@ def test_inspect_eval_plays_the_same_consultations(release: Path, tmp_path: Path
         model=None,
         model_roles={"doctor": "scripted/keyword", "patient": "scripted/patient", "assessor": "scripted/assessor"},
         log_dir=str(tmp_path / "logs"),
+        limit=2,
         display="none",
     )
     assert log.status == "success", log.error
-    assert run(release, tmp_path / "run", "--bare", *SCRIPTED) == 0
+    assert run(release, tmp_path / "run", "--bare", "--limit", 2, *SCRIPTED) == 0
     rows_of_run = [json.loads(line) for line in (tmp_path / "run" / "dialogues.jsonl").read_text().splitlines()]
     logged = [sample.metadata["outcome"]["record"] for sample in log.samples or []]
     assert logged == [row["record"] for row in rows_of_run]
