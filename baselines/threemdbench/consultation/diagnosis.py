@@ -156,11 +156,6 @@ def authors_samples(answers: Sequence[Extracted]) -> Answers:
     return _samples([(answer, name) for answer, names in named if names != [NONE] for name in names])
 
 
-def cleaned_samples(answers: Sequence[Extracted]) -> Answers:
-    """Samples by the same rules, from what we read in the answers."""
-    return authors_samples([replace(answer, raw=None) for answer in answers])
-
-
 def strict_samples(answers: Sequence[Extracted]) -> Answers:
     """One sample per consultation: its first diagnosis, None (wrong) if there is none."""
     return _samples([(answer, first_name(answer.text)) for answer in answers])
@@ -181,7 +176,8 @@ def score(answers: Sequence[Extracted], *, resamples: int = 1000, seed: int = 0)
     """
     accuracy, macro, strict = _scored(strict_samples(answers), NAMES, resamples, seed)
     authors, cleaned = (
-        weighted_f1(samples(answers), resamples=resamples, seed=seed) for samples in (authors_samples, cleaned_samples)
+        weighted_f1(authors_samples(given), resamples=resamples, seed=seed)
+        for given in (answers, [replace(answer, raw=None) for answer in answers])
     )
     return Scores(authors, cleaned, strict, macro, accuracy)
 

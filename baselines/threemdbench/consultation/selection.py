@@ -99,19 +99,19 @@ class _Mark(NamedTuple):
 
     case_id: str
     cluster: str
-    sum: float
-    count: float
+    total: float
+    of: float
 
 
 def _marks(trials: Sequence[Trial], encoder: SentenceEncoder) -> list[list[_Mark]]:
     """The marks of each metric: of the dialogues that were rated, and the factuality of all."""
     relevance = [(trial, [mark for mark in trial.relevance if mark is not None]) for trial in trials]
-    given = [
+    given: list[list[tuple[Trial, float, float]]] = [
         [(trial, float(trial.following), 1) for trial in trials if trial.following is not None],
         [(trial, float(np.mean(marks)), 1) for trial, marks in relevance if marks],
         [(trial, sum(near), len(near)) for trial, near in zip(trials, factual(trials, encoder), strict=True)],
     ]
-    return [[_Mark(trial.case_id, trial.cluster, *marked) for trial, *marked in metric] for metric in given]
+    return [[_Mark(trial.case_id, trial.cluster, total, of) for trial, total, of in metric] for metric in given]
 
 
 def _ranks(
@@ -119,7 +119,7 @@ def _ranks(
 ) -> list[Result]:
     """The mean rank of each candidate, each metric over the cases that could be rated with all of them."""
     by_metric = list(zip(*rated, strict=True))
-    cases = [[{mark.case_id for mark in own if mark.count} for own in metric] for metric in by_metric]
+    cases = [[{mark.case_id for mark in own if mark.of} for own in metric] for metric in by_metric]
     shared = [set[str].intersection(*several) for several in cases]
     note = ""
     if any(own != common for several, common in zip(cases, shared, strict=True) for own in several):
@@ -138,7 +138,7 @@ def _ranks(
 def _mean(marks: Sequence[_Mark], cases: Container[str]) -> float:
     """Rounded: equal scores share a rank, whatever the order of their sums."""
     own = [mark for mark in marks if mark.case_id in cases]
-    return round(sum(mark.sum for mark in own) / sum(mark.count for mark in own), 9)
+    return round(sum(mark.total for mark in own) / sum(mark.of for mark in own), 9)
 
 
 def _cell(
@@ -166,12 +166,8 @@ def _metrics(
     notes = ("judge's rating of the dialogue", "mean over dialogues", f"{encoder.name}, cosine {NEAR} or more")
     cells = []
     for metric, marks, unit, scale, note in zip(METRICS, rated, units, scales, notes, strict=True):
-        n = int(sum(mark.count for mark in marks))
-        value, ci95 = None, None
-        if n:
-            _, clusters, sums, counts = zip(*marks, strict=True)
-            boot = bootstrap_ratios(sums, counts, clusters=clusters, within=scale, resamples=resamples, seed=seed)
-            value, ci95 = boot.estimate()
+        n = int(sum(mark.of for mark in marks))
+        value, ci95 = _ratio(marks, scale, resamples, seed) if n else (None, None)
         note = note if n else "nothing could be rated"
         cells.append(_cell(record, model, metric, value, unit, "up", n=n, note=note, ci95=ci95))
     return cells
@@ -184,28 +180,24 @@ def _unrated(candidate: PatientCandidate, record: RunRecord, resamples: int, see
     interval over cases, and the others, one a case, have Wilson's.
     """
     trials = candidate.trials
-    answers = np.array(
-        [[sum(mark is None for mark in trial.relevance), len(trial.relevance)] for trial in trials], dtype=np.float64
-    )
-    unrated, asked = answers.sum(axis=0).tolist()
-    shares: list[tuple[str, float, float, Interval]] = [
-        (column, bad, n, wilson_interval(bad, n))
-        for column, bad, n in (
-            ("Unfinished", sum(trial.ended != "break" for trial in trials), len(trials)),
-            ("Following not rated", sum(trial.following is None for trial in trials), len(trials)),
-            ("Not played", candidate.lost, len(trials) + candidate.lost),
-        )
-    ]
-    if asked:
-        clusters = [trial.cluster for trial in trials]
-        spread = bootstrap_ratios(
-            answers[:, 0], answers[:, 1], clusters=clusters, within=(0, 1), resamples=resamples, seed=seed
-        )
-        shares.insert(2, ("Relevance not rated", unrated, asked, spread.estimate()[1]))
-    return [
-        _cell(
-            record, candidate.model, column, bad / n, "proportion", "down", n=int(n), numerator=float(bad),
-            denominator=float(n), ci95=ci95,
-        )
-        for column, bad, n, ci95 in shares
-    ]  # fmt: skip
+    relevance = [_Mark(one.case_id, one.cluster, one.relevance.count(None), len(one.relevance)) for one in trials]
+    counts = {
+        "Unfinished": (sum(trial.ended != "break" for trial in trials), len(trials)),
+        "Following not rated": (sum(trial.following is None for trial in trials), len(trials)),
+        "Relevance not rated": (sum(mark.total for mark in relevance), sum(mark.of for mark in relevance)),
+        "Not played": (candidate.lost, len(trials) + candidate.lost),
+    }
+    cells = []
+    for column, (bad, n) in counts.items():
+        if n:
+            own = _ratio(relevance, (0, 1), resamples, seed)[1] if column == "Relevance not rated" else None
+            cells.append(
+                _cell(record, candidate.model, column, bad / n, "proportion", "down", n=int(n), numerator=float(bad),
+                      denominator=float(n), ci95=own or wilson_interval(int(bad), int(n)))
+            )  # fmt: skip
+    return cells
+
+
+def _ratio(marks: Sequence[_Mark], scale: Interval, resamples: int, seed: int) -> tuple[float, Interval]:
+    _, clusters, sums, counts = zip(*marks, strict=True)
+    return bootstrap_ratios(sums, counts, clusters=clusters, within=scale, resamples=resamples, seed=seed).estimate()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -71,18 +70,15 @@ def _unseen(labelled: Labelled, options: Classifying, *, quiet: bool = False) ->
     return (looked.labelled if looked else labelled), looked
 
 
-def _forget(folder: Path) -> None:
-    """Make sure that an earlier training in the folder is not resumed."""
-    for name in (CHECKPOINT, BEST):
-        (folder / name).unlink(missing_ok=True)
-
-
 def _train(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered] | None:
     """Fine-tunes; returns None in all but the first process of a training."""
     recipe = _recipe(options)
     accelerator = accelerator_of(options.device, recipe.precision)
     main = accelerator.is_main_process
-    network = _network(options, recipe, len(labelled.classes))
+    network = open_network(
+        options.model, classes=len(labelled.classes), weights=options.weights, size=options.size,
+        test_size=options.test_size, dropout=recipe.dropout, drop_path=recipe.drop_path, seed=recipe.seed,
+    )  # fmt: skip
     with accelerator.main_process_first():  # the others then find everything cached
         labelled, looked = _unseen(labelled, options, quiet=not main)
     pictures = pictures_of(labelled, max(network.input.train_size, network.input.test_size), quiet=not main)
@@ -91,8 +87,9 @@ def _train(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
     if workers is None:
         workers = 0 if all(of_split.in_memory for of_split in pictures.values()) else cores()
     folder = options.out / "training"
-    if options.restart and main:
-        _forget(folder)
+    if options.restart and main:  # an earlier training in the folder is not resumed
+        for name in (CHECKPOINT, BEST):
+            (folder / name).unlink(missing_ok=True)
     accelerator.wait_for_everyone()
     versions = installed_versions("torch", "torchvision", "timm", "accelerate", "pillow", "numpy")
     with Bars(quiet=not main) as bars:
@@ -147,19 +144,6 @@ def _check_decoded(labelled: Labelled, pictures: Mapping[str, Pictures], options
         decoded = [labels.count(at) for at in range(len(labelled.classes))]
         for split in SPLITS[1:]:
             labelled.check_trained(split, decoded)
-
-
-def _network(options: Classifying, recipe: Recipe, classes: int) -> Network:
-    return open_network(
-        options.model,
-        classes=classes,
-        weights=options.weights,
-        size=options.size,
-        test_size=options.test_size,
-        dropout=recipe.dropout,
-        drop_path=recipe.drop_path,
-        seed=recipe.seed,
-    )
 
 
 def _identity(
