@@ -16,6 +16,7 @@ from baselines.threemdbench.consultation.selection_game import read_selection_pr
 from loaders.models.sentences import open_sentence_encoder
 from scripts.run.consultation import Data
 from scripts.select_agents.candidates import Selecting, Split, cases_of, play_each, reasons_of
+from scripts.terminal.console import warn
 from scripts.terminal.finish import finish
 from scripts.terminal.options import Device, Out
 from scripts.terminal.options_of import options_of
@@ -81,4 +82,7 @@ def command(options: Patients) -> None:
         ),
     )
     candidates = [selection.PatientCandidate(name, run.records, run.lost) for name, run in played.items()]
-    finish(options.out, selection.results(candidates, sentences, record, seed=options.seed), started)
+    results = selection.results(candidates, sentences, record, seed=options.seed)
+    for note in {one.note for one in results if one.column == "Mean Rank" and one.note}:
+        warn(f"Mean Rank: {note}")
+    finish(options.out, results, started)

@@ -6,15 +6,19 @@ import csv
 import json
 import random
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from baselines.dialogue.game import Script
 from baselines.results.run import read_run
-from baselines.threemdbench.consultation.record import HIGHEST, ITEMS
+from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Case
+from baselines.threemdbench.consultation.selection_agents import BY_ROLE, judge
 from loaders.errors import InputError
+from loaders.models.messages import Message
 from scripts.cli import execute
 from scripts.select_agents import candidates
 from scripts.select_agents.candidates import Selecting
@@ -57,6 +61,28 @@ def test_patients_are_ranked_marked_and_kept_apart(photos: Path, tmp_path: Path)
     before = [path.read_bytes() for path in sorted(out.glob("scripted-*/dialogues.jsonl"))]
     assert execute(arguments) == 0
     assert [path.read_bytes() for path in sorted(out.glob("scripted-*/dialogues.jsonl"))] == before
+
+
+def test_ranks_over_fewer_cases_than_were_played_are_told(
+    photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def speechless(case: Case) -> Script:
+        """Gives no mark to what the inventor says."""
+        rated = judge(case)
+
+        def script(messages: Sequence[Message]) -> str:
+            answer = "<instructions>" not in messages[0].text
+            return "Well." if answer and "cousin" in messages[-1].text else rated(messages)
+
+        return script
+
+    monkeypatch.setitem(BY_ROLE["judge"], "judge", speechless)
+    named = ("--patient", "scripted/honest", "--patient", "scripted/inventor")
+    assert execute(["select", "patient", str(photos), *named, *PATIENTS, "--limit", "2", "-o", str(tmp_path)]) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert (
+        "Mean Rank: over the cases that could be rated with all candidates: 2 (Instruction following), 0 (Rel" in told
+    )
 
 
 def test_max_cost_is_what_all_candidates_may_cost_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,10 +86,9 @@ def read_prompts(folder: Path | None = None) -> Prompts:
     texts = Prompts({**texts.texts, "patient": patient, FILE: temperament_texts(folder)})
     for name, needed in _REQUIRED.items():
         for word in sorted(needed):
-            placeholder = f"{{{{{word}}}}}"
-            if placeholder not in texts.texts[name] and not _says_itself(word, texts.texts[name]):
-                found = f"no placeholder {placeholder}"
-                raise InputError(f"{name}.md", found=found, expected=f"{placeholder} in the text")
+            if not has_place(texts, name, word) and not _says_itself(word, texts.texts[name]):
+                place = f"{{{{{word}}}}}"
+                raise InputError(f"{name}.md", found=f"no placeholder {place}", expected=f"{place} in the text")
     rubric_items(texts)
     return texts
 
