@@ -325,7 +325,7 @@ def test_the_probe_learns_colours_and_remembers_embeddings(
 
 
 def test_what_cannot_be_trained_on(release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = all_rows()
+    rows = [one for one in all_rows() if one["diagnosis"] in NAMES[:3]]
     cases = {
         "without train split": [one for one in rows if one["split"] != "train"],
         "without a training photo: eczema": [one for one in rows if one["image_id"][:8] != "train-00"],

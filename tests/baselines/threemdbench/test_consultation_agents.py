@@ -210,8 +210,8 @@ def test_complaints_are_told_in_the_first_person(told: str, said: str) -> None:
 @pytest.mark.parametrize("name", sorted(ATTACKERS))
 @pytest.mark.parametrize("setting", ["image+basic", "dialogue", CUES])
 def test_an_attack_gains_nothing_and_stops_nothing(name: str, setting: str) -> None:
-    found = consultations(name, setting, 4)
-    honest = consultations("silent", setting, 4)
+    found = consultations(name, setting, 2)
+    honest = consultations("silent", setting, 2)
     assert strict_f1(found) == 0
     for one in found:
         assert one.extraction == type(one.extraction)((), "none", 1)
