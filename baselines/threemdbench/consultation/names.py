@@ -7,20 +7,10 @@ from collections.abc import Sequence
 
 from baselines.results.published import model_label
 from baselines.results.run import RunRecord
+from baselines.threemdbench.consultation.settings import SETTINGS
 from loaders.errors import InputError
 
 PAPER = "3MDBench"
-
-SETTING_NAMES = {
-    "image+basic": "no dialogue, image + general complaint",
-    "image+all": "no dialogue, image + all complaints",
-    "dialogue": "dialogue, no image",
-    "dialogue+image": "dialogue + image",
-    "dialogue+image+rationale": "dialogue + image + rationale",
-    "dialogue+image+rationale+cues": "dialogue + image + rationale + external cues",
-    "dialogue+image+cues": "dialogue + image + external cues",
-}
-"""Setting -> its label in Tables 5 and 6; the last one is in no table of the paper."""
 
 # Families by a word in the name: judges favour texts of their own kind.
 _FAMILIES = {
@@ -39,7 +29,7 @@ _FAMILIES = {
 
 def setting_name(setting: str) -> str:
     """The paper's label of a setting; its own name if the paper has none."""
-    return SETTING_NAMES.get(setting, setting)
+    return SETTINGS[setting].label if setting in SETTINGS else setting
 
 
 def model_name(name: str) -> str:

@@ -13,10 +13,14 @@ from loaders.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What the doctor gets and is asked for. Without a dialogue it answers once, to complaints shown all at once."""
+    """What the doctor gets and is asked for. Without a dialogue it answers once, to complaints shown all at once.
+
+    `label` is its name in Tables 5 and 6; the last one is in no table of the paper.
+    """
 
     name: str
-    dialogue: bool
+    label: str
+    dialogue: bool = True
     image: bool = True
     additional: bool = False
     rationale: bool = False
@@ -26,13 +30,15 @@ class Setting:
 SETTINGS = {
     setting.name: setting
     for setting in (
-        Setting("image+basic", dialogue=False),
-        Setting("image+all", dialogue=False, additional=True),
-        Setting("dialogue", dialogue=True, image=False),
-        Setting("dialogue+image", dialogue=True),
-        Setting("dialogue+image+rationale", dialogue=True, rationale=True),
-        Setting("dialogue+image+rationale+cues", dialogue=True, rationale=True, cues=True),
-        Setting("dialogue+image+cues", dialogue=True, cues=True),
+        Setting("image+basic", "no dialogue, image + general complaint", dialogue=False),
+        Setting("image+all", "no dialogue, image + all complaints", dialogue=False, additional=True),
+        Setting("dialogue", "dialogue, no image", image=False),
+        Setting("dialogue+image", "dialogue + image"),
+        Setting("dialogue+image+rationale", "dialogue + image + rationale", rationale=True),
+        Setting(
+            "dialogue+image+rationale+cues", "dialogue + image + rationale + external cues", rationale=True, cues=True
+        ),
+        Setting("dialogue+image+cues", "dialogue + image + external cues", cues=True),
     )
 }
 PAPER = tuple(name for name in SETTINGS if name != "dialogue+image+cues")
