@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 
 from loaders.errors import InputError
@@ -50,7 +51,8 @@ def _written(facets: Mapping[str, Mapping[str, str]]) -> str:
     )
 
 
-def _read(text: str) -> dict[str, dict[str, str]]:
+@lru_cache(maxsize=8)  # every patient asks for its own, of the same text
+def _read(text: str) -> Mapping[str, Mapping[str, str]]:
     """Temperament -> facet -> its text, for those that are present."""
     found: dict[str, dict[str, str]] = {}
     heads = list(_HEAD.finditer(text := _TAG.sub("\n", text)))
