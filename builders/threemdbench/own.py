@@ -8,6 +8,7 @@ whoever must find a patient's photos again, such as to withdraw them.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -25,6 +26,7 @@ from loaders.files.disk import write_whole
 from loaders.files.paths import is_there
 
 OWN_PHOTOS = "own-photos.jsonl"
+_RECORD = re.compile(r"(?::|, row |\[)[0-9]+\]?\Z")
 _LOST = (
     "nobody can tell which photos and patients of your own that release holds, so that a patient could be divided "
     "between splits: build without --follows, a new release whose keys and splits are all its own"
@@ -90,9 +92,9 @@ class Nameless:
 
 
 def _place(source: str, where: str) -> str:
-    """The line of a table, as `SOURCE:LINE`; of a folder's photo only that it is in the source."""
-    line = where.rpartition(":")[2]
-    return f"{source}:{line}" if line.isdecimal() else source
+    """The line of a table, as `SOURCE:LINE`, or its record; of a folder's photo only that it is in the source."""
+    record = _RECORD.search(where)
+    return f"{source}{record[0]}" if record else source
 
 
 def nameless(

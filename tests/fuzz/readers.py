@@ -205,6 +205,7 @@ READERS: dict[str, Reader] = _TABLES | _CAPTIONS | _RELEASES | {
     "dump": Reader("tables/dump", _threads, ("*.jsonl",)),
     "packed dump": Reader("tables/packed", _threads, ("*.zst",)),
     "photo table": Reader("tables/photos.csv", _photos("table")),
+    "photo records": Reader("tables/photos.jsonl", _photos("table")),
     "web table": Reader("tables/web.csv", _photos("web")),
     "isic": Reader("tables/isic/metadata.csv", _photos("isic")),
     "isic one-hot": Reader("tables/isic/one_hot.tsv", _photos("isic")),

@@ -111,6 +111,7 @@ def _photo_tables(folder: Path) -> None:
     digest = "0123456789abcdef" * 2
     photos = [{"file": f"p{at}.jpg", "label": "stye", "licence": "CC0-1.0", "group": at, "md5": ""} for at in range(3)]
     table(folder / "photos.csv", *photos)
+    _lines(folder / "photos.jsonl", *photos)
     table(folder / "web.csv", {"url": "http://127.0.0.1:9/a.jpg", "label": "stye", "md5": digest})
     table(folder / "isic" / "metadata.csv", *({"isic_id": f"p{n}", "dx": "mel", "lesion_id": "l"} for n in range(3)))
     table(folder / "isic" / "one_hot.tsv", {"image": "p0", "MEL": "1.0", "NV": "0.0"}, delimiter="\t")

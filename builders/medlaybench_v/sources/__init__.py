@@ -32,6 +32,7 @@ from loaders.medlaybench_v import SPLITS
 __all__ = ["ARTICLES", "OWN", "SAMPLE", "WRITTEN", "CaptionSource", "Row", "open_source"]
 
 SAMPLE = "sample"
+_BUNDLED = "bundled sample"
 WRITTEN, ARTICLES, OWN = "written", "articles", "own"  # for this project, from PubMed Central, by the user
 
 
@@ -134,8 +135,8 @@ def open_source(source: str | Path, *, images: Path | None = None, default_split
     name = str(source)
     if name == SAMPLE:
         bundled = read_records(CAPTIONS)
-        each = partial(caption_rows, bundled, "train")
-        return CaptionSource("bundled sample", None, "per row", WRITTEN, each, bundled.digest, _images(IMAGES))
+        each = partial(caption_rows, bundled, "train", f"the {_BUNDLED}")
+        return CaptionSource(_BUNDLED, None, "per row", WRITTEN, each, bundled.digest, _images(IMAGES))
     if name in (ROCOV2, "rocov2"):
         from builders.medlaybench_v.sources import rocov2
 
@@ -152,5 +153,5 @@ def open_source(source: str | Path, *, images: Path | None = None, default_split
         return CaptionSource("ROCO", None, "per row", ARTICLES, each, roco_digest(folders), own)
     records = read_records(path)
     lay = Columns(records).lay
-    each = partial(caption_rows, records, default_split)
+    each = partial(caption_rows, records, default_split, name_of(path))
     return CaptionSource(name_of(path), None, "per row", OWN, each, records.digest, folder, lay)

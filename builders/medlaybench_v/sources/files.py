@@ -13,7 +13,6 @@ from builders.pipeline.keys import Keys
 from loaders.errors import InputError
 from loaders.files.bad_rows import BadRow
 from loaders.files.cells import cell_text, licence_text
-from loaders.files.paths import name_of
 from loaders.files.tables import Records, no_column, own_names, plain_name
 from loaders.medlaybench_v import LAY_COLUMN, SPLITS, parse_cuis
 
@@ -64,7 +63,6 @@ class Columns:
         self._own = own_names(records, [*(names for names, _ in SOURCE_COLUMNS), LAY_COLUMN])
         self._path = records.path
         self._columns = records.columns
-        self.file = name_of(records.path)
         identifier, caption = self._first(IDENTIFIER), self._first(_CAPTION)
         if identifier is None or caption is None:
             needed = ((IDENTIFIER, identifier), (_CAPTION, caption))
@@ -86,8 +84,9 @@ class Columns:
         return next((self._own[name] for name in names if name in self._own), None)
 
 
-def caption_rows(records: Records, default_split: str) -> Iterator[Row | BadRow]:
+def caption_rows(records: Records, default_split: str, name: str) -> Iterator[Row | BadRow]:
     """Rows of the builder's shape, captions stripped and their white space collapsed (ML-G31), CUIs as a list.
+    `name` is that of the source, for who asserts a licence.
 
     `files` are the names by which an image folder may know the row; `image_bytes` is what the file itself holds. A row
     without an identifier, with a cell of another type, a bad CUI or an unknown split is a BadRow.
@@ -101,12 +100,12 @@ def caption_rows(records: Records, default_split: str) -> Iterator[Row | BadRow]
         if stems is None and _IMAGE_SUFFIX.search(_name(placed[1], columns)):
             stems = _unique_stems(records, columns)
         try:
-            yield _row(*placed, columns, bool(stems), default_split)
+            yield _row(*placed, columns, bool(stems), default_split, name)
         except InputError as error:
             yield BadRow.of(error)
 
 
-def _row(where: str, record: Mapping[str, Any], columns: Columns, stems: bool, default_split: str) -> Row:
+def _row(where: str, record: Mapping[str, Any], columns: Columns, stems: bool, default_split: str, source: str) -> Row:
     name = _text(record, columns.identifier, where)
     if not name:
         raise BadRow(where, reason=NO_IDENTIFIER, expected=f"the column {columns.identifier} filled in every row")
@@ -116,7 +115,7 @@ def _row(where: str, record: Mapping[str, Any], columns: Columns, stems: bool, d
     data = image.get("bytes") if isinstance(image, dict) else image if isinstance(image, bytes) else None
     stated = record.get(columns.licence) if columns.licence else None
     licence = _text(record, columns.licence, where) or (licence_text(stated) if isinstance(stated, str) else "")
-    asserted = _text(record, columns.asserted, where) or f"column {columns.licence!r} of {columns.file}"
+    asserted = _text(record, columns.asserted, where) or f"column {columns.licence!r} of {source}"
     if not isinstance(data, bytes | None):
         raise BadRow(where, reason=OTHER_TYPE, found=f"an image of type {type(data).__name__}", expected="bytes")
     return {

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from loaders.errors import InputError, how_many
+from loaders.files import tables
+from loaders.files.bad_rows import BadRow
 from loaders.files.cells import cell_text, licence_text
 from loaders.files.paths import files_below, is_folder, is_hidden, is_inside, name_of
-from loaders.files.tables import Table, open_table
+from loaders.files.tables import Table, open_table, own_names, plain_name
+
+_TYPED = (".parquet", ".pq", ".json", ".jsonl", ".ndjson", ".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +32,41 @@ class Record:
         return licence_text(self.cells[column]) if column else ""
 
 
-def read_records(path: Path) -> tuple[Table, list[Record]]:
-    """A table and its readable rows.
+def read_records(path: Path, used: Sequence[Sequence[str]] = ()) -> tuple[Table, list[Record]]:
+    """A table and its readable rows. Of a file whose cells have types (JSON, YAML, Parquet), columns with one of the
+    `used` names, and no others.
 
     Raises:
-        InputError: what `open_table` refuses.
+        InputError: what `open_table` and `tables.read_records` refuse.
     """
-    table = open_table(path)
-    return table, [Record(f"{name_of(path)}:{line}", cells) for line, cells in table.rows]
+    if path.suffix.casefold() not in _TYPED:
+        table = open_table(path)
+        return table, [Record(f"{name_of(path)}:{line}", cells) for line, cells in table.rows]
+    typed = tables.read_records(path)
+    own, wanted = own_names(typed, used), {plain_name(name) for names in used for name in names}
+    columns = tuple(column for plain, column in own.items() if plain in wanted)
+    rows: list[Record] = []
+    bad: list[BadRow] = []
+    for placed in typed.each(None):
+        try:
+            if isinstance(placed, BadRow):
+                raise placed
+            where, record = placed
+            rows.append(Record(where, {column: _text(record.get(column), where, column) for column in columns}))
+        except BadRow as one:
+            bad.append(one)
+    return Table(path, typed.columns, (), tuple(bad), typed.digest), rows
+
+
+def _text(value: Any, where: str, column: str) -> str:
+    """A cell as a CSV would have it: "" for null, and for NaN, which pandas writes for an empty cell among numbers."""
+    if value is None or value != value:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        found = f"{column} of type {type(value).__name__}"
+        raise BadRow(where, reason="a cell of another type", found=found, expected="a text or a number")
+    # Of pandas too: whole numbers with a gap among them.
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def table_in(place: Path, pattern: str) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PureWindowsPath
 
@@ -15,6 +16,7 @@ from builders.threemdbench.sources.traits import AGE_GROUPS, Traits, scale_of, t
 from loaders.errors import InputError
 from loaders.files.bad_rows import BadRow
 from loaders.files.image_files import ImageFile, ImageIndex
+from loaders.files.paths import is_inside, is_there
 
 _FILES = ("file", "path", "file_name", "filename", "image", "image_path")
 _ADDRESSES = ("url", "image_url", "content_url", "contenturl")
@@ -45,14 +47,13 @@ _MD5 = re.compile(r"[0-9a-f]{32}\Z")
 
 
 def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
-    """The photos of a table with a column of labels, and one of files (below the table's folder) or addresses.
-
-    SOURCE_COLUMNS lists the other columns that it may have.
+    """The photos of a table (CSV, TSV, Parquet, JSON, JSON lines or YAML) with a column of labels, and one of files
+    (below the table's folder) or addresses. SOURCE_COLUMNS lists the other columns that it may have.
 
     Raises:
         InputError: the table cannot be read, or has no column for labels, or none for photos.
     """
-    table, records = read_records(path)
+    table, records = read_records(path, [names for names, _ in SOURCE_COLUMNS])
     label = table.column(*_LABELS, needed=True)
     file, address = table.column(*_FILES), table.column(*_ADDRESSES)
     if file is None and address is None:
@@ -80,6 +81,8 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 problem = "neither a file nor an address"
             elif digest and not _MD5.match(digest):
                 problem = f"no MD5 digest: {digest}"
+            elif here is None and not url:
+                problem = _why_unlisted(path.parent, name)
             yield Photo(
                 image_id=opaque_id(facts.name, name or url or record.where),
                 labels=((record[label], 1.0),) if record[label] else (),
@@ -104,6 +107,17 @@ def _without_place(name: str, found: ImageFile | None) -> str:
     Windows, from `./` on, or, if it is found, by an absolute path, which tells of its owner's machine."""
     absolute = PureWindowsPath(name).anchor or name.startswith("~") or "://" in name
     return found.name if found and found.usable and absolute else name.replace("\\", "/").removeprefix("./")
+
+
+def _why_unlisted(folder: Path, name: str) -> str:
+    """Why a file that a table names is not among the images below its folder; "" if it does not exist."""
+    named, inside = folder / name, is_inside(folder / name, folder)
+    there = not inside
+    with suppress(InputError):  # the system does not say: it leads to where nobody may look, or no name is that long
+        there = is_there(named)
+    outside = "image outside its folder: only files below the folder of the table are read"
+    unread = "image format not read: its name has no ending of a picture, such as .jpg"
+    return "" if not there else unread if inside else outside
 
 
 def _traits(skin: str, by: str, age: str, sex: str) -> Traits:

@@ -100,6 +100,8 @@ def test_who_asserts_a_licence_is_told_where_one_is_stated(tmp_path: Path) -> No
     table = write(tmp_path / "t.csv", head + "a,Chest CT.,CC BY,the article\nb,Chest CT.,CC BY,\nc,Chest CT.,,them\n")
     told = [row["licence_asserted_by"] for row in rows(table)]
     assert told == ["the article", "column 'licence' of t.csv", ""]
+    # Who has a release of the sample has no captions.csv.
+    assert {row["licence_asserted_by"] for row in rows("sample")} == {"column 'licence' of the bundled sample"}
 
 
 def test_a_licence_that_a_spreadsheet_lost_is_not_taken_for_silence(tmp_path: Path) -> None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from builders.threemdbench.download import Downloads
 from builders.threemdbench.gather import Admission, gather
 from builders.threemdbench.labels import assign
+from builders.threemdbench.own import Nameless
 from builders.threemdbench.sources import Photo, open_source
 from loaders.errors import InputError
+from loaders.files.bad_rows import BadRow
 from tests.parts.photo_server import picture
 from tests.parts.places import shared_data
 from tests.parts.rows import strictly
@@ -419,6 +424,49 @@ def test_a_table_of_files(tmp_path: Path) -> None:
     assert first.path == tmp_path / "x" / "a.jpg"
     assert second.path is None
     assert second.problem == ""  # the build says that the image is missing
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "json", "jsonl", "yaml"])
+def test_a_table_whose_cells_have_types(tmp_path: Path, suffix: str) -> None:
+    place(tmp_path, "x/a.jpg", "x/b.jpg")
+    rows = [
+        {"File": "x/a.jpg", "label": "warts", "group_id": 12.0, "age": 45, "unused": [1]},
+        {"File": "x/b.jpg", "label": "warts", "group_id": None, "age": None, "unused": None},
+    ]
+    path = tmp_path / f"photos.{suffix}"
+    if suffix == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        lines = suffix == "jsonl"
+        path.write_text("\n".join(map(json.dumps, rows)) if lines else json.dumps(rows), encoding="utf-8")
+    first, second = photos(f"table={path}")
+    assert (first.path, first.group, first.traits.age_group) == (tmp_path / "x/a.jpg", "12", "40-49")
+    assert (second.path, second.group, second.traits.age_group) == (tmp_path / "x/b.jpg", None, None)
+
+
+def test_a_cell_that_is_no_text_is_a_bad_row_of_the_source(tmp_path: Path) -> None:
+    cells = '{"url": "https://example.org/a.jpg", "label": "warts"}\n{"url": ["Doe"], "label": "warts"}\nDoe\n'
+    source = open_source(f"table:mine={table(tmp_path, 'photos of Doe.jsonl', cells)}")
+    _, bad = gather([source], Admission(), Downloads(tmp_path / "downloads"))
+    own = [Nameless(frozenset({"mine"}), b"key").bad(name, row) for name, row in bad]
+    assert [(row.where, row.reason) for row in own] == [("mine:2", "a cell of another type"), ("mine:3", "no JSON")]
+    assert "Doe" not in "".join(row.detail for row in own)
+    other = Nameless(frozenset({"mine"})).bad("mine", BadRow("Doe.parquet, row 7", reason="a cell of another type"))
+    assert other.where == "mine, row 7"
+    two = table(tmp_path, "two.json", '[{"url": "x", "label": "a", "Label": "b"}]')
+    with pytest.raises(InputError, match="'label' and 'Label', which have the same name"):
+        photos(f"table={two}")
+
+
+def test_a_file_that_is_there_and_not_read_is_not_called_missing(tmp_path: Path) -> None:
+    place(tmp_path, "elsewhere/a.jpg", "photos/x/picture")
+    names = [f"{tmp_path}/elsewhere/a.jpg", "../elsewhere/a.jpg", "x/picture", f"{tmp_path}/elsewhere/gone.jpg"]
+    names += ["x" * 5000 + ".jpg"]
+    text = "\n".join(["file,label,url", *(f"{name},warts," for name in names), f"{names[0]},warts,http://a.example/"])
+    found = photos(f"table={table(tmp_path / 'photos', 'photos.csv', text)}")
+    outside = "image outside its folder: only files below the folder of the table are read"
+    unread = "image format not read: its name has no ending of a picture, such as .jpg"
+    assert [photo.problem for photo in found] == [outside, outside, unread, "", "", ""]
 
 
 @pytest.mark.parametrize(
