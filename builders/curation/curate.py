@@ -22,7 +22,7 @@ from loaders.engines.threads import Threads
 from loaders.errors import InputError, how_many
 
 OWN = "this set"
-"""The name of the set whose files are compared with others (`overlap`)."""
+"""The name of the set whose files are compared with others (`beside`)."""
 
 
 @dataclass(frozen=True)
@@ -74,27 +74,9 @@ def curate(
     )
 
 
-def overlap(
-    files: Sequence[File],
-    others: Mapping[str, Sequence[File]],
-    *,
-    index: Path | None = None,
-    engine: Engine | None = None,
-    progress: Progress | None = None,
-) -> tuple[Leak, ...]:
-    """The pictures that some files share with those of other sets, given by name, in whatever disguise.
-
-    In the leaks, the boundary is `set`: the files given first belong to the set OWN, files of the others are called
-    `SET: FILE`.
-
-    Raises: as `curate`.
-    """
-    found = curate(beside(files, others), index=index, engine=engine, progress=progress)
-    return shared(found)
-
-
 def beside(files: Sequence[File], others: Mapping[str, Sequence[File]]) -> list[File]:
-    """Some files together with those of other sets, each marked with its set (see `overlap`)."""
+    """Some files together with those of other sets, each marked with its set: the files given first belong to the set
+    OWN, files of the others are called `SET: FILE`."""
     named = [replace(file, set=OWN) for file in files]
     for name, members in others.items():
         named += [replace(file, name=f"{name}: {file.name}", set=name) for file in members]
@@ -102,7 +84,7 @@ def beside(files: Sequence[File], others: Mapping[str, Sequence[File]]) -> list[
 
 
 def shared(curation: Curation) -> tuple[Leak, ...]:
-    """For files put `beside` others, the pictures that lie on both sides."""
+    """For files put `beside` others, the pictures that lie on both sides, in whatever disguise."""
     return tuple(leak for leak in curation.leaks if leak.boundary == SET and OWN in leak.values)
 
 

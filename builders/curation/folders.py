@@ -21,7 +21,7 @@ class File:
     """A file to curate. `name` is its path below the folder, with slashes; unknown fields are empty.
 
     `group` is the patient, lesion or case whose photos belong in one split; `set` distinguishes the photos of one set
-    from those of another (`curate.overlap`). `held` returns its bytes if it is not a file (`photo_sets`), and raises
+    from those of another (`curate.beside`). `held` returns its bytes if it is not a file (`photo_sets`), and raises
     ImageError.
     """
 

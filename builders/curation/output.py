@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.progress import Progress
 
-from builders.curation.curate import OWN, Curation, curate, overlap
+from builders.curation.curate import OWN, Curation, beside, curate, shared
 from builders.curation.examine import by_content
 from builders.curation.leaks import Leak
 from builders.curation.photo_sets import PhotoSet, photo_set
@@ -117,8 +117,10 @@ def curate_set(
     make_folder(report)
     index = index or report / "index.sqlite"
     curation = curate(photos.files, index=index, engine=engine, progress=progress)
-    files = {name: other.files for name, other in others.items()}
-    overlaps = overlap(photos.files, files, index=index, engine=engine, progress=progress) if others else ()
+    overlaps: tuple[Leak, ...] = ()
+    if others:
+        files = beside(photos.files, {name: other.files for name, other in others.items()})
+        overlaps = shared(curate(files, index=index, engine=engine, progress=progress))
     audit = Audit(photos, curation, tuple(others), overlaps)
     buffer = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(_rows(audit), PHOTOS), buffer, compression="zstd")

@@ -3,7 +3,7 @@
     found = seen(test, train)
     found.pairs[0]      Pair(file="b.jpg", other="train/a.jpg", how="copy: mirrored")
 
-It is what `curate.overlap` finds, with one partner named for each file: preferably one with the same bytes, else the
+It is what `curate.shared` finds, with one partner named for each file: preferably one with the same bytes, else the
 surest copy, else one that shows the same scene.
 """
 

@@ -26,20 +26,16 @@ from loaders.errors import InputError
 
 DISPUTED = "copies under different diagnoses"
 
-_Borderline = Callable[[Quality, float], bool]
-_BORDERLINE: dict[str, _Borderline] = {
-    "text_overlay": lambda quality, least: True,
-    "blurred": lambda quality, least: quality.sharpness >= least / 2,
-    "small": lambda quality, least: min(quality.width, quality.height) >= 0.9 * SMALL,
-    "dark": lambda quality, least: quality.brightest >= 0.9 * DARK,
-    "overexposed": lambda quality, least: quality.darkest <= 1.1 * BRIGHT,
-}
-_TOLD = {
-    "text_overlay": "It may have text laid over it.",
-    "blurred": "It is less sharp than most photos of its source.",
-    "small": "It is a little small.",
-    "dark": "It is dark.",
-    "overexposed": "It is bright.",
+# How each fault is told, and whether it is near enough to its limit to be borderline.
+_BORDERLINE: dict[str, tuple[str, Callable[[Quality, float], bool]]] = {
+    "text_overlay": ("It may have text laid over it.", lambda quality, least: True),
+    "blurred": (
+        "It is less sharp than most photos of its source.",
+        lambda quality, least: quality.sharpness >= least / 2,
+    ),
+    "small": ("It is a little small.", lambda quality, least: min(quality.width, quality.height) >= 0.9 * SMALL),
+    "dark": ("It is dark.", lambda quality, least: quality.brightest >= 0.9 * DARK),
+    "overexposed": ("It is bright.", lambda quality, least: quality.darkest <= 1.1 * BRIGHT),
 }
 
 
@@ -95,8 +91,8 @@ class Judged:
         faults = [fault for fault in FAULTS if fault in flags]
         if not faults:
             return
-        if all(fault in _BORDERLINE and _BORDERLINE[fault](quality, least_sharpness) for fault in faults):
-            self._doubt(photo.key, "quality", " ".join(_TOLD[fault] for fault in faults))
+        if all(fault in _BORDERLINE and _BORDERLINE[fault][1](quality, least_sharpness) for fault in faults):
+            self._doubt(photo.key, "quality", " ".join(_BORDERLINE[fault][0] for fault in faults))
         if not _decided(photo, ACCEPT):
             self.out[photo.key] = f"quality: {faults[0].replace('_', ' ')}", ", ".join(flags)
 

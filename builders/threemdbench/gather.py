@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -65,8 +65,12 @@ def gather(
     bad = [(source, photo) for source, photo, _ in read if isinstance(photo, BadRow)]
     photos = [(photo, labels) for _, photo, labels in read if not isinstance(photo, BadRow)]
     rows = [_row(photo, labels, admission) for photo, labels in photos]
-    _dispute(rows)
-    _dispute_digests([photo for photo, _ in photos], rows)
+    # Otherwise the first would win, merely by its place.
+    by_id = [(row["image_id"], row["diagnosis"]) for row in rows]
+    _dispute(rows, by_id, "listed under different diagnoses", lambda _, said: ", ".join(said))
+    # What is there can be only one of them.
+    by_address = [(photo.url, photo.md5) for photo, _ in photos]
+    _dispute(rows, by_address, "one address with different digests", lambda address, _: address)
     wanted = [
         Wanted(photo.url, photo.md5)
         for (photo, _), row in zip(photos, rows, strict=True)
@@ -124,24 +128,19 @@ def _row(photo: Photo, labels: LabelMap, admission: Admission) -> Row:
     }
 
 
-def _dispute(rows: Sequence[Row]) -> None:
-    """Refuse a photo that a table lists under several diagnoses; otherwise the first would win, merely by its place."""
-    named: dict[str, set[str]] = defaultdict(set)
-    for row in rows:
-        named[row["image_id"]].update(filter(None, [row["diagnosis"]]))
-    for row in rows:
-        if row["refused"] is None and len(diagnoses := named[row["image_id"]]) > 1:
-            row["refused"] = _why("listed under different diagnoses", ", ".join(sorted(diagnoses)))
-
-
-def _dispute_digests(photos: Sequence[Photo], rows: Sequence[Row]) -> None:
-    """Refuse photos of one address with different MD5 digests: what is there can be only one of them."""
-    stated: dict[str, set[str]] = defaultdict(set)
-    for photo in photos:
-        stated[photo.url or ""].update(filter(None, [photo.md5]))
-    for photo, row in zip(photos, rows, strict=True):
-        if photo.url and row["refused"] is None and len(stated[photo.url]) > 1:
-            row["refused"] = _why("one address with different digests", photo.url)
+def _dispute(
+    rows: Sequence[Row],
+    claims: Sequence[tuple[str | None, str | None]],
+    reason: str,
+    detail: Callable[[str, list[str]], str],
+) -> None:
+    """Refuse the rows that claim different things, if any, about one and the same thing, if any."""
+    said: dict[str | None, set[str]] = defaultdict(set)
+    for about, claim in claims:
+        said[about].update(filter(None, [claim]))
+    for row, (about, _) in zip(rows, claims, strict=True):
+        if about and row["refused"] is None and len(said[about]) > 1:
+            row["refused"] = _why(reason, detail(about, sorted(said[about])))
 
 
 def _why(reason: str, detail: str) -> _Why:

@@ -30,6 +30,7 @@ PAPER = {
     "photos of the smallest class": FLOOR,
     "classes of exactly 64": 21,
 }
+_SPLITS = ("train", "validation", "test")
 _DOMAIN_OF = {diagnosis.name: diagnosis.domain for diagnosis in DIAGNOSES}
 
 
@@ -81,6 +82,15 @@ class Tally:
         """The counts by name, beside the paper's."""
         by, order = self.by, order_splits(self.by["split"])
         told = sum(by["status"].values())
+        test = {name: by["diagnosis"][name, "test"] for name in _DOMAIN_OF}
+        present = [n for n in test.values() if n]
+        here = {
+            **{f"{split} photos": by["split"][split] for split in _SPLITS},
+            "diagnoses in test": len(present),
+            "photos of the largest class": max(present, default=0),
+            "photos of the smallest class": min(test.values()),
+            "classes of exactly 64": sum(n == FLOOR for n in present),
+        }
         return {
             "diagnosis_by_split": {name: {s: by["diagnosis"][name, s] for s in order} for name in _DOMAIN_OF},
             "domain_by_split": {name: {s: by["domain"][name, s] for s in order} for name in DOMAINS},
@@ -92,33 +102,14 @@ class Tally:
             "complaints_status": {name: by["status"][name] for name in STATUSES if by["status"][name]},
             "complaints_per_case": round(by["complaints"]["all"] / told, 2) if told else 0.0,
             "licence": dict(sorted(by["licence"].items())),
-            "below_floor": sum(n < FLOOR for n in self._test().values()),
+            "below_floor": sum(n < FLOOR for n in test.values()),
             "groups": sum(kind == "group_id" for kind, _ in self.split_of),
             "clusters": sum(kind == "cluster_id" for kind, _ in self.split_of),
-            "against_paper": self._against_paper(),
+            "against_paper": {name: {"this release": here[name], "the paper": PAPER[name]} for name in PAPER},
         }
-
-    def _test(self) -> dict[str, int]:
-        """Photos of each class in the test split."""
-        return {name: self.by["diagnosis"][name, "test"] for name in _DOMAIN_OF}
-
-    def _against_paper(self) -> JsonValue:
-        test = self._test()
-        present = [n for n in test.values() if n]
-        here = {
-            **{f"{split} photos": self.by["split"][split] for split in _SPLITS},
-            "diagnoses in test": len(present),
-            "photos of the largest class": max(present, default=0),
-            "photos of the smallest class": min(test.values()),
-            "classes of exactly 64": sum(n == FLOOR for n in present),
-        }
-        return {name: {"this release": here[name], "the paper": PAPER[name]} for name in PAPER}
 
 
 measure = Counted(Tally)
-
-
-_SPLITS = ("train", "validation", "test")
 
 
 def check_row(row: dict[str, Any]) -> list[str]:

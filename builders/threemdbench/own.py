@@ -7,7 +7,6 @@ whoever must find a patient's photos again, such as to withdraw them.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,6 @@ from builders.threemdbench.request import is_web_address
 from builders.threemdbench.sources import OWN
 from loaders.errors import InputError
 from loaders.files.bad_rows import BadRow
-from loaders.files.disk import write_whole
 from loaders.files.paths import is_there
 
 OWN_PHOTOS = "own-photos.jsonl"
@@ -137,16 +135,3 @@ def _refuse_listed(listed: Mapping[str, Iterable[str]], own: frozenset[str], wor
             do += f"for the {OWN_PHOTOS} that this leaves, write the list again by it, and publish nothing until then"
             found = f"none, and {workspace} holds no {KEY_FILE}, but {option} names photos of your own, such as {one}"
             raise InputError("--key", found=found, expected="the key that these names were made with", do=do)
-
-
-def leave_own(rows: Iterable[Row], known: Nameless, workspace: Path) -> Iterator[str]:
-    """Leave beside the build which key and pseudonym stand for which file and group; returns where."""
-    own = [row for row in rows if row["source"] in known.sources]
-    lines = []
-    for row in own:
-        group = {"group": row["group_id"], "pseudonym": known.group(row["group_id"])} if row["group_id"] else {}
-        told = {"key": row["image_id"], "file": row["source_file"], **group}
-        lines.append(json.dumps(told, ensure_ascii=False) + "\n")
-    if lines:
-        write_whole(workspace / OWN_PHOTOS, "".join(lines).encode(), private=True)
-        yield f"Your files and groups, which the release has no names of, for you alone: {workspace / OWN_PHOTOS}"

@@ -33,10 +33,10 @@ from builders.threemdbench.findings import FAULTS
 from builders.threemdbench.gather import SHAREABLE, Admission, gather, rows_digest
 from builders.threemdbench.measure import FLOOR, RULES, check_row, measure
 from builders.threemdbench.mixed import class_keys
-from builders.threemdbench.own import Nameless, leave_own, nameless
+from builders.threemdbench.own import Nameless, nameless
 from builders.threemdbench.preview import PREVIEW
 from builders.threemdbench.prompts import read_prompts
-from builders.threemdbench.remarks import alike, apart, followed, leave_queue, left_out, unanswered
+from builders.threemdbench.remarks import alike, apart, followed, leave_own, leave_queue, left_out, unanswered
 from builders.threemdbench.sources import KINDS, SAMPLE, PhotoSource, open_source, origin_of, source_name
 from builders.threemdbench.sources.table import SOURCE_COLUMNS
 from builders.threemdbench.steps import (

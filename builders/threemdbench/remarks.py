@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from builders.curation import review
 from builders.curation.review import read_queue, write_queue
@@ -14,6 +15,7 @@ from builders.pipeline.rows import Row
 from builders.pipeline.run import Run
 from builders.threemdbench.earlier import Earlier
 from builders.threemdbench.labels import UNKNOWN
+from builders.threemdbench.own import OWN_PHOTOS, Nameless
 from builders.threemdbench.sources import source_name
 from builders.threemdbench.steps import BASIC, FACTS
 from builders.unanswered import UNANSWERED, ask_again, counted
@@ -79,12 +81,12 @@ def unanswered(workspace: Path, store: Store, finished: Run) -> Iterator[str]:
                 continue  # one request, however many cases the diagnosis has
             diagnoses += [row["diagnosis"]] * (what == BASIC)
             reasons[what][reason] += 1
-            line = {"key": row[CORPUS.key], "diagnosis": row["diagnosis"], "unanswered": what, "reason": reason}
-            lines.append(json.dumps(line, ensure_ascii=False) + "\n")
+            key = {"key": row[CORPUS.key], "diagnosis": row["diagnosis"]}
+            lines.append(key | {"unanswered": what, "reason": reason})
     if not lines:
         (workspace / NO_ANSWER).unlink(missing_ok=True)
         return
-    write_whole(workspace / NO_ANSWER, "".join(lines).encode())
+    _write_lines(workspace / NO_ANSWER, lines)
     if photos := reasons[FACTS]:
         yield f"Photos without an answer of the model, with authored complaints: {counted(photos)}."
     if basics := reasons[BASIC]:
@@ -106,15 +108,32 @@ def left_out(rows: Iterable[Row], workspace: Path, finished: Run) -> Iterator[st
         why = next((why for why in of_source if why["reason"] == row["reason"]), row)
         labels.update([str(why["detail"])] * (why["reason"] == UNKNOWN))
         told = {"file": photo.get("source_file"), "key": row["key"], "stage": row["stage"]}
-        told |= {name: why[name] for name in ("reason", "detail")}
-        lines.append(json.dumps(told, ensure_ascii=False) + "\n")
-    write_whole(workspace / LEFT_OUT, "".join(lines).encode())
+        lines.append(told | {name: why[name] for name in ("reason", "detail")})
+    _write_lines(workspace / LEFT_OUT, lines)
     if labels:
         most = ", ".join(f"{label or 'none'} {count:,}" for label, count in labels.most_common(5))
         more = f" and {len(labels) - 5:,} more" if len(labels) > 5 else ""
         yield (f"Labels missing from every label table: {most}{more}. Map each to a diagnosis with --labels NAME=FILE")
     if lines:
         yield f"Files left out, and why: {workspace / LEFT_OUT}"
+
+
+def leave_own(rows: Iterable[Row], known: Nameless, workspace: Path) -> Iterator[str]:
+    """Leave beside the build which key and pseudonym stand for which file and group; returns where."""
+    lines = []
+    for row in rows:
+        if row["source"] in known.sources:
+            name = row["group_id"]
+            group = {"group": name, "pseudonym": known.group(name)} if name else {}
+            lines.append({"key": row["image_id"], "file": row["source_file"], **group})
+    if lines:
+        _write_lines(workspace / OWN_PHOTOS, lines, private=True)
+        yield f"Your files and groups, which the release has no names of, for you alone: {workspace / OWN_PHOTOS}"
+
+
+def _write_lines(path: Path, records: Iterable[Mapping[str, Any]], *, private: bool = False) -> None:
+    lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    write_whole(path, "".join(lines).encode(), private=private)
 
 
 def apart(sources: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:

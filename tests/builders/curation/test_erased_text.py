@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
@@ -40,7 +42,7 @@ def _content(read: Picture, digest: str) -> Content:
     return Content(digest, 1, measure(read, 0), hashes.tobytes(), keypoints(bare).tobytes())
 
 
-@pytest.mark.parametrize("lines", [1, 2, 3, 6])
+@pytest.mark.parametrize("lines", [1, 6])
 def test_a_copy_under_lines_of_text_is_looked_for_and_found(lines: int) -> None:
     images = [picture(drawn(70)), picture(_written(drawn(70), lines))]
     assert candidates([_content(image, str(n)) for n, image in enumerate(images)]).pairs.tolist() == [[0, 1]]
@@ -48,11 +50,8 @@ def test_a_copy_under_lines_of_text_is_looked_for_and_found(lines: int) -> None:
 
 
 def test_one_text_over_most_of_two_pictures_joins_nothing() -> None:
-    kinds = {
-        compare(features(picture(_written(drawn(n), 6))), features(picture(_written(drawn(n + 1), 6)))).kind
-        for n in range(80, 84)
-    }
-    assert kinds <= {DIFFERENT, UNSURE}
+    under = [features(picture(_written(drawn(n), 6))) for n in range(80, 83)]
+    assert {compare(*pair).kind for pair in combinations(under, 2)} <= {DIFFERENT, UNSURE}
 
 
 def test_a_picture_without_text_is_left_as_it_is() -> None:

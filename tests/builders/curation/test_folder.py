@@ -37,6 +37,7 @@ from tests.parts.pictures import drawn, jpeg, on_rig, save
 from tests.parts.places import shared_data
 from tests.parts.processes import started
 
+pytestmark = pytest.mark.usefixtures("found_once")
 OUTPUTS = ("photos.parquet", "report.html")
 
 
@@ -156,9 +157,9 @@ def test_the_report_is_self_contained_and_names_what_it_found(folder: Path, repo
         assert text in page
 
 
-@pytest.mark.parametrize("workers", [2, 5])
-def test_any_number_of_workers_writes_the_same_bytes(folder: Path, report: Path, tmp_path: Path, workers: int) -> None:
-    curate_set(str(folder), tmp_path, engine=Threads(workers))
+@pytest.mark.usefixtures("measured_anew")
+def test_any_number_of_workers_writes_the_same_bytes(folder: Path, report: Path, tmp_path: Path) -> None:
+    curate_set(str(folder), tmp_path, engine=Threads(5))
     for name in OUTPUTS:
         assert (tmp_path / name).read_bytes() == (report / name).read_bytes(), name
 
@@ -386,8 +387,8 @@ def test_an_interrupt_keeps_what_was_measured(folder: Path, report: Path, tmp_pa
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_ctrl_c_ends_the_command_at_once(tmp_path: Path) -> None:
-    picture = drawn(0, (900, 700))
-    save(tmp_path / "images", {f"{n}.jpg": picture.rotate(n) for n in range(120)})
+    picture = jpeg(drawn(0, (900, 700)))  # other bytes behind it make another file
+    save(tmp_path / "images", {f"{n}.jpg": picture + bytes([n]) for n in range(120)})
     code = (
         "import sys; from pathlib import Path; from builders.curation.output import curate_set\n"
         "from loaders.engines.threads import Threads\n"

@@ -12,7 +12,8 @@ from builders.curation.neighbours import MAX_DISTANCE, Hashes, distances, pairs_
 
 
 def _brute(left: Hashes, right: Hashes) -> np.ndarray:
-    return np.array([[bin(int(a) ^ int(b)).count("1") for b in right] for a in left]).reshape(len(left), len(right))
+    differing = (left[:, None] ^ right[None]).view(np.uint8).reshape(len(left), len(right), 8)
+    return np.asarray(np.unpackbits(differing, axis=2).sum(axis=2))
 
 
 def _near(draw: np.random.Generator, count: int) -> Hashes:

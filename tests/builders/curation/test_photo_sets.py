@@ -25,6 +25,8 @@ from tests.parts.hub_here import at_hub, own_caches, put
 from tests.parts.pictures import drawn, jpeg, save
 from tests.parts.runs import release
 
+pytestmark = pytest.mark.usefixtures("found_once")
+
 # Each picture: split, label, patient, picture. Planted: a copy byte for byte and one in a disguise across splits, a
 # mirrored one under another label, one patient in two splits, and a copy under two patients.
 PHOTOS: dict[str, tuple[str, str, str, bytes]] = {

@@ -28,6 +28,8 @@ from tests.builders.threemdbench.test_recipe import build, owned, photo_table, r
 from tests.parts.pictures import drawn, jpeg, photo
 from tests.parts.small_release import files_of
 
+pytestmark = pytest.mark.usefixtures("found_once")
+
 
 def shrunk(data: bytes, side: int) -> bytes:
     buffer = io.BytesIO()

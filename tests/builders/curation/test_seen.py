@@ -12,6 +12,8 @@ from builders.curation.seen import Pair, seen
 from loaders.engines.threads import Threads
 from tests.parts.pictures import drawn, jpeg
 
+pytestmark = pytest.mark.usefixtures("found_once")
+
 
 def file(name: str, data: bytes, split: str = "") -> File:
     return File(name, Path(name), split, held=lambda: data)

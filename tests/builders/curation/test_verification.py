@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import pairwise
 
 import pytest
 from PIL import Image, ImageDraw, ImageEnhance, ImageFilter, ImageFont, ImageOps
 
-from builders.curation.verification import COPY, DIFFERENT, UNSURE, PairVerdict, compare, features
+from builders.curation.verification import COPY, DIFFERENT, UNSURE, Features, PairVerdict, compare, features
 from tests.parts.pictures import drawn, on_rig, picture
 
 
+def _of(image: Image.Image) -> Features:
+    return features(picture(image))
+
+
 def _verdict(first: Image.Image, second: Image.Image) -> PairVerdict:
-    return compare(features(picture(first)), features(picture(second)))
+    return compare(_of(first), _of(second))
+
+
+def _kinds(images: Iterable[Image.Image]) -> set[str]:
+    """Of each with the next."""
+    return {compare(first, second).kind for first, second in pairwise(map(_of, images))}
 
 
 def _text(image: Image.Image) -> Image.Image:
@@ -38,9 +48,8 @@ DISGUISES: dict[str, Callable[[Image.Image], Image.Image]] = {
 
 @pytest.mark.parametrize("name", DISGUISES)
 def test_a_disguised_copy_is_a_copy(name: str) -> None:
-    image = drawn(11)
-    assert _verdict(image, DISGUISES[name](image)).kind == COPY
-    assert _verdict(DISGUISES[name](image), image).kind == COPY
+    image, copy = _of(drawn(11)), _of(DISGUISES[name](drawn(11)))
+    assert compare(image, copy).kind == compare(copy, image).kind == COPY
 
 
 @pytest.mark.parametrize(
@@ -55,9 +64,9 @@ def test_a_disguised_copy_is_a_copy(name: str) -> None:
     ],
 )
 def test_turns_and_mirrors_are_recognised(change: Image.Transpose, turn: int, mirrored: bool) -> None:
-    verdict = _verdict(drawn(12), drawn(12).transpose(change))
+    image, copy = _of(drawn(12)), _of(drawn(12).transpose(change))
+    verdict, back = compare(image, copy), compare(copy, image)
     assert (verdict.kind, verdict.turn, verdict.mirrored) == (COPY, turn, mirrored)
-    back = _verdict(drawn(12).transpose(change), drawn(12))
     assert (verdict.swapped().turn, verdict.swapped().mirrored) == (back.turn, back.mirrored)
 
 
@@ -68,12 +77,11 @@ def test_the_common_area_is_given_for_both() -> None:
 
 
 def test_other_pictures_are_different() -> None:
-    assert {_verdict(drawn(seed), drawn(seed + 1)).kind for seed in range(20, 26)} == {DIFFERENT}
+    assert _kinds(map(drawn, range(20, 25))) == {DIFFERENT}
 
 
 def test_photos_by_one_fixed_camera_are_not_joined_and_their_copies_are() -> None:
-    kinds = {_verdict(on_rig(seed), on_rig(seed + 1)).kind for seed in range(30, 34)}
-    assert kinds <= {UNSURE, DIFFERENT}
+    assert _kinds(map(on_rig, range(30, 34))) <= {UNSURE, DIFFERENT}
     assert _verdict(on_rig(30), ImageEnhance.Brightness(on_rig(30)).enhance(0.8)).kind == COPY
 
 

@@ -42,6 +42,8 @@ from tests.parts.pictures import photo
 from tests.parts.processes import kill
 from tests.parts.small_release import files_of, write_small
 
+pytestmark = pytest.mark.usefixtures("found_once")
+
 Cell = str
 
 
@@ -68,10 +70,14 @@ def drawn(folder: Path, *diagnoses: str, each: int = 3) -> Path:
     return photo_table(folder, rows, files)
 
 
-def build(folder: Path, *sources: str, out: str = "release", workers: int = 1, **options: Any) -> Manifest:
+def build(
+    folder: Path, *sources: str, out: str = "release", work: str = "", workers: int = 1, **options: Any
+) -> Manifest:
+    """Builds into a workspace of its own, or one in which what is the same is found."""
     chosen = recipe.Options(sources=sources, **options)
     with Local(workers) as engine:
-        return recipes.build(recipe.RECIPE, chosen, folder / out, workspace=folder / f"{out}.work", engine=engine)
+        place = folder / f"{work or out}.work"
+        return recipes.build(recipe.RECIPE, chosen, folder / out, workspace=place, engine=engine)
 
 
 def secret(folder: Path) -> Path:
@@ -85,9 +91,9 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
     return list(read_rows(folder, Manifest.read(folder)))
 
 
-def owned(folder: Path) -> list[dict[str, Any]]:
+def owned(folder: Path, work: str = "") -> list[dict[str, Any]]:
     """The rows of a release, each with the `file` that its owner knows it by."""
-    listed = folder.with_name(f"{folder.name}.work") / OWN_PHOTOS
+    listed = folder.with_name(f"{work or folder.name}.work") / OWN_PHOTOS
     own = map(json.loads, listed.read_text(encoding="utf-8").splitlines()) if listed.exists() else ()
     files = {photo["key"]: photo["file"] for photo in own}
     return [row | {"file": files.get(row["image_id"])} for row in rows_of(folder)]
@@ -263,8 +269,9 @@ def test_unkeyed_ids_of_earlier_releases_are_known_and_not_released_again(
     patients.write_text(re.sub(r",acne,[^,]*", ",acne,", text), encoding="utf-8")
     for seed in (1, 2):
         out = f"v2-{seed}"
-        build(tmp_path, f"table:mine={patients}", out=out, key=key, seed=seed, follows=(str(tmp_path / "v1"),), **lists)
-        now = {row["file"]: (row["split"], row["personality"]) for row in owned(tmp_path / out)}
+        again: dict[str, Any] = {"out": out, "work": "v2", "key": key, "seed": seed}
+        build(tmp_path, f"table:mine={patients}", follows=(str(tmp_path / "v1"),), **again, **lists)
+        now = {row["file"]: (row["split"], row["personality"]) for row in owned(tmp_path / out, "v2")}
         kept = {files[name]: (row["split"], row["personality"]) for name, row in before.items()}
         assert now == {file: was for file, was in kept.items() if file not in (files[first], files[second])}
         assert not [name for name in files if name in told_by(tmp_path / out)]
@@ -311,7 +318,7 @@ def test_labels_of_ones_own_are_not_released(tmp_path: Path) -> None:
     decided = tmp_path / "d.csv"
     decided.write_text("image_id,decision\nclass of table: doe,reject\n", encoding="utf-8")
     own: dict[str, Any] = {"labels": (f"table={labels}",), "mixed_labels": True, "decisions": (decided,)}
-    build(tmp_path, f"table={table}", "sample", limit=40, **own)
+    build(tmp_path, f"table={table}", "sample", limit=20, **own)
     released = rows_of(tmp_path / "release")
     assert {row["source_label"] for row in released if row["source"] == "table"} == {None}
     assert {row["source_label"] for row in released if row["source"] == "sample"} > {"eczema"}
@@ -340,8 +347,8 @@ def test_patients_keep_their_splits_of_releases_that_named_them(
         re.sub(r"/[A-Z]\w+ [A-Z]\w+ (\d)", r"/later \1", table.read_text(encoding="utf-8")), encoding="utf-8"
     )
     for seed in (1, 2, 3):
-        build(tmp_path, f"table:mine={table}", out=f"v2-{seed}", follows=(str(tmp_path / "v1"),), seed=seed)
-        own = (tmp_path / f"v2-{seed}.work" / OWN_PHOTOS).read_text(encoding="utf-8").splitlines()
+        build(tmp_path, f"table:mine={table}", out=f"v2-{seed}", work="v2", follows=(str(tmp_path / "v1"),), seed=seed)
+        own = (tmp_path / "v2.work" / OWN_PHOTOS).read_text(encoding="utf-8").splitlines()
         named = {photo["key"]: photo["group"] for photo in map(json.loads, own)}
         assert {named[row["image_id"]]: row["split"] for row in rows_of(tmp_path / f"v2-{seed}")} == of
 
@@ -500,7 +507,7 @@ def test_the_tables_of_the_card_are_those_of_the_rows(sample: Path) -> None:
 
 
 def test_patients_and_what_their_copies_link_stay_in_one_split(tmp_path: Path) -> None:
-    files = {f"{name}{n}.jpg": photo(name, n) for name in ("acne", "warts") for n in range(12)}
+    files = {f"{name}{n}.jpg": photo(name, n) for name in ("acne", "warts") for n in range(8)}
     rows = [{"file": file, "label": file.rstrip("0123456789.jpg"), "group_id": ""} for file in files]
     for row in rows[:3]:
         row["group_id"] = "p1"
@@ -513,8 +520,8 @@ def test_patients_and_what_their_copies_link_stay_in_one_split(tmp_path: Path) -
     rows.append({"file": "copy.jpg", "label": "acne", "group_id": "p2"})
     table = photo_table(tmp_path / "photos", rows, files)
     for seed in (1, 2, 3):
-        build(tmp_path, f"table={table}", out=f"release{seed}", seed=seed)
-        found = owned(tmp_path / f"release{seed}")
+        build(tmp_path, f"table={table}", out=f"release{seed}", work="release", seed=seed)
+        found = owned(tmp_path / f"release{seed}", "release")
         split = {row["file"]: row["split"] for row in found}
         assert "copy.jpg" not in split
         assert len({split[f"acne{n}.jpg"] for n in range(6)}) == 1
@@ -611,8 +618,8 @@ def test_a_photo_has_one_key_however_a_table_spells_its_place(tmp_path: Path) ->
     folder, picture = tmp_path / "photos", {"acne/1.png": photo("acne", 1)}
     for number, place in enumerate(("acne/1.png", "./acne/1.png", "acne\\1.png", str(folder / "acne/1.png"))):
         table = photo_table(folder, [{"file": place, "label": "acne"}], picture)
-        build(tmp_path, f"table:mine={table}", out=f"v{number}", key=key)
-        keys.update((row["image_id"], row["file"]) for row in owned(tmp_path / f"v{number}"))
+        build(tmp_path, f"table:mine={table}", out=f"v{number}", work="v", key=key)
+        keys.update((row["image_id"], row["file"]) for row in owned(tmp_path / f"v{number}", "v"))
     ((_, file),) = keys
     assert file == "acne/1.png"
 
@@ -645,7 +652,7 @@ def test_a_release_that_follows_another_leaves_each_photo_in_its_split(tmp_path:
     assert not [line for line in told if "Under the same key" in line]
     assert manifest.settings["follows"] == [Manifest.read(tmp_path / "v1").content_digest]
     # Without, chance moves others.
-    build(tmp_path, f"table={table}", out="anew", key=work / KEY_FILE)
+    build(tmp_path, f"table={table}", out="anew", work="v1")
     anew = {row["image_id"]: (row["split"], row["personality"]) for row in rows_of(tmp_path / "anew")}
     assert anew.keys() == now.keys() and anew != now
 
@@ -701,9 +708,10 @@ def test_only_the_public_split(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--key: none, with --splits .*the same key for the builds of all splits"):
         build(tmp_path, f"table={table}", out="public", splits="test")
     key = secret(tmp_path)
-    whole = build(tmp_path, f"table={table}", out="whole", key=key)
-    public = build(tmp_path, f"table={table}", out="public", splits="test", key=key)
-    private = build(tmp_path, f"table={table}", out="private", splits="train,validation", key=key)
+    one: dict[str, Any] = {"work": "whole", "key": key}
+    whole = build(tmp_path, f"table={table}", out="whole", **one)
+    public = build(tmp_path, f"table={table}", out="public", splits="test", **one)
+    private = build(tmp_path, f"table={table}", out="private", splits="train,validation", **one)
     assert list(public.splits) == ["test"]
     assert public.splits["test"] == whole.splits["test"]
     assert private.splits["train"] == whole.splits["train"]
@@ -843,9 +851,9 @@ def test_licences_are_let_in_by_name_or_vouched_for(tmp_path: Path) -> None:
     table = photo_table(tmp_path / "photos", rows, files)
     with pytest.raises(ReleaseError, match="licence unknown: 3"):
         build(tmp_path, f"table={table}", out="refused")
-    build(tmp_path, f"table={table}", out="allowed", allowed_licences=frozenset({"unknown"}))
+    build(tmp_path, f"table={table}", out="allowed", work="refused", allowed_licences=frozenset({"unknown"}))
     assert {row["licence"] for row in rows_of(tmp_path / "allowed")} == {None}
-    build(tmp_path, f"table={table}", out="vouched", licences=("table=CC BY 4.0",))
+    build(tmp_path, f"table={table}", out="vouched", work="refused", licences=("table=CC BY 4.0",))
     row = rows_of(tmp_path / "vouched")[0]
     assert (row["licence"], row["licence_asserted_by"]) == ("CC BY 4.0", "whoever built this release (--licence)")
     with pytest.raises(ReleaseError, match="no derivatives: 3"):
@@ -993,8 +1001,8 @@ def test_a_model_that_is_down_stops_the_build(tmp_path: Path) -> None:
 
 
 def test_workers_order_and_place_change_nothing(tmp_path: Path) -> None:
-    table = drawn(tmp_path / "here", *NAMES[:8], each=3)
-    other = drawn(tmp_path / "there" / "deeper", *NAMES[:8], each=3)
+    table = drawn(tmp_path / "here", *NAMES[:5], each=3)
+    other = drawn(tmp_path / "there" / "deeper", *NAMES[:5], each=3)
     key = secret(tmp_path)
     build(tmp_path, f"table={table}", out="one", key=key)
     build(tmp_path, f"table={other}", out="two", workers=2, key=key)
@@ -1005,7 +1013,7 @@ def test_workers_order_and_place_change_nothing(tmp_path: Path) -> None:
 
 
 def test_a_killed_build_ends_with_the_same_bytes(tmp_path: Path) -> None:
-    table = drawn(tmp_path / "photos", *NAMES[:10], each=3)
+    table = drawn(tmp_path / "photos", *NAMES[:5], each=3)
     command = ["-m", "scripts", "build", "3mdbench", "--source", f"table={table}", "--workers", "1"]
     work = tmp_path / "killed.work"
     # While it looks for copies: photos are cleaned by then, nothing is released yet.

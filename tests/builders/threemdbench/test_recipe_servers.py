@@ -19,6 +19,8 @@ from tests.parts.chat_server import Fault, Request, hang, status
 from tests.parts.failing_server import AWAY, REFUSED_FOR_EVER, TOO_LONG, Clock, FailingServer, when
 from tests.parts.processes import kill
 
+pytestmark = pytest.mark.usefixtures("found_once")
+
 MODEL = "openai-api/local/vision"
 BASIC = "You have spots that bother you."
 THREE = ("acne", "stye", "warts")
