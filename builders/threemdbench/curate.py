@@ -43,5 +43,6 @@ class FullCuration:
         first = curate(list(files.values()), index=self.index, engine=self.engine, progress=self.progress)
         judged = Judged(photos, first)
         fit = [files[photo.key] for photo in photos if photo.key not in judged.out]
-        judged.compare(curate(fit, index=self.index, engine=self.engine) if fit else None)
+        second = curate(fit, index=self.index, engine=self.engine) if 0 < len(fit) < len(photos) else first
+        judged.compare(second if fit else None)
         return judged.findings()
