@@ -15,8 +15,8 @@ from builders.threemdbench.authored import SOURCE, authored_basic
 from builders.threemdbench.remarks import NO_ANSWER
 from loaders.errors import ModelError
 from tests.builders.threemdbench.test_recipe import GOOD, drawn, question, rows_of
-from tests.parts.chat_server import Fault, Request, hang, status
-from tests.parts.failing_server import AWAY, REFUSED_FOR_EVER, TOO_LONG, Clock, FailingServer, when
+from tests.parts.chat_server import Fault, Request, cut, hang, status
+from tests.parts.failing_server import TOO_LONG, Clock, FailingServer, when
 from tests.parts.processes import kill
 
 pytestmark = pytest.mark.usefixtures("found_once")
@@ -49,7 +49,14 @@ def told_of(folder: Path, table: Path, server: FailingServer, **options: Any) ->
     return [row for row in rows_of(out) if row["split"] == "test"], "\n".join(sentences)
 
 
-@REFUSED_FOR_EVER
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (status(400, message="not with us"), "refused the request or failed: HTTP 400: not with us"),
+        (status(500, message="no idea"), "gave no answer in 6 tries; the last error: HTTP 500: no idea"),
+    ],
+    ids=["policy", "500"],
+)
 def test_photos_that_a_model_always_refuses_stop_nothing(
     fault: Fault, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,8 +114,7 @@ def test_a_server_that_dies_half_way_stops_the_build_and_names_the_photo(
     assert {row["complaints_status"] for row in cases} == {"accepted"} and "without an answer" not in said
 
 
-@AWAY
-@pytest.mark.parametrize("before", [2, 4], ids=["diagnoses", "photos"])
+@pytest.mark.parametrize(("before", "fault"), [(2, status(503)), (4, cut())], ids=["diagnoses", "photos"])
 def test_a_server_that_dies_with_few_left_is_no_fault_of_theirs(
     before: int, fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
