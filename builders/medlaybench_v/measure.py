@@ -17,25 +17,19 @@ from pydantic import JsonValue
 from builders.licences import read_licence
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import GATES, JUDGE, OUTCOMES, STYLE, Verdict, check
-from builders.medlaybench_v.steps import context_of, how_it_reads, licence_with
+from builders.medlaybench_v.steps import context_of, how_it_reads, in_other_words, licence_with
 from builders.medlaybench_v.words.reads_well import READS_WELL, unexplained_words
 from builders.pipeline.rows import Row
 from builders.release.counted import Counted
 from loaders.imaging import BY_CUI, BY_NOTHING, BY_TEXT, method_of
 from loaders.medlaybench_v import MODALITIES
 
-RULES = 36
+RULES = 37
 """The version of what `check_row` requires and `measure` counts; 1 covers everything before versions were numbered."""
 
 _STUMBLES = ("repeats", "hyphens", "stacks", "unexplained", "unexplained_by_experts")
 _SHARED = ("pictures", "articles", "captions")
 STATUSES = ("accepted", "repaired", "judged", "fallback", "ungated")
-
-
-def _in_other_words(concept: Row) -> bool:
-    """Whether the lay phrase of a concept in the caption is another than the caption's own words."""
-    lay = concept["lay"]
-    return bool(lay) and concept["start"] >= 0 and lay.casefold() != concept["surface"].casefold()
 
 
 class Tally:
@@ -66,7 +60,7 @@ class Tally:
             gates[stored["gate"], "passed" if passed else Verdict(**stored).outcome] += 1
         count = by["count"]
         count["rows"] += 1
-        count["with_lay_phrase"] += any(map(_in_other_words, row["concepts"]))
+        count["with_lay_phrase"] += any(map(in_other_words, row["concepts"]))
         count["with_image"] += row["image"] is not None
         count["expert_words"] += len(row["expert_caption"].split())
         count["layman_words"] += len(row["layman_caption"].split())

@@ -194,8 +194,13 @@ def caption_of(row: Row, lexicon: Lexicon) -> Caption:
 def context_of(row: Row) -> Context:
     """The gates' context from a row's own columns, so that a published row can be checked without the vocabulary."""
     glosses = tuple((c["surface"], c["lay"]) for c in row["concepts"] if c["lay"])
-    simplifiable = any(c["lay"] and c["start"] >= 0 for c in row["concepts"])
-    return Context(glosses, modalities_named(row["cuis"]), simplifiable)
+    return Context(glosses, modalities_named(row["cuis"]), any(map(in_other_words, row["concepts"])))
+
+
+def in_other_words(concept: Row) -> bool:
+    """Whether the lay phrase of a concept in the caption is another than the caption's own words."""
+    lay = concept["lay"]
+    return bool(lay) and concept["start"] >= 0 and lay.casefold() != concept["surface"].casefold()
 
 
 def modalities_named(cuis: Sequence[str]) -> frozenset[str]:

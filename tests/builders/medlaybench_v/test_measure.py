@@ -121,3 +121,6 @@ def test_a_lay_phrase_in_the_words_of_the_expert_is_no_plain_word() -> None:
     same, unsaid = {**concept, "lay": "edema"}, {**concept, "start": -1, "end": -1}
     found: Any = measure([row(concepts=[same]), row(concepts=[unsaid]), row(concepts=[same, concept])])
     assert found["with_lay_phrase"] == 1
+    copied = {"layman_caption": "Edema (arrow).", "reads_well": None}
+    assert check_row(row(concepts=[same], **copied)) == []
+    assert any("gate unchanged: recorded" in problem for problem in check_row(row(concepts=[concept], **copied)))
