@@ -33,7 +33,7 @@ from builders.licences import corpus_licence
 from builders.pipeline.image_store import ImageStore
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.run import Run, run
-from builders.release.cards import render_card, render_croissant
+from builders.release.cards import GATE_TEXT, render_card, render_croissant
 from builders.release.checkout import own_code
 from builders.release.counted import Measure, RowCheck
 from builders.release.croissant import STATED, read_statement, text_digest
@@ -300,7 +300,7 @@ def build(
     known = recipe.corpus
     plan = _planned(recipe, at_hand)
     withdrawn = frozenset(plan.renamed.get(key, key) for key in listed)
-    plan = _with_own(plan, known.key, withdrawn, own)
+    plan = _with_own(plan, known.key, withdrawn, own, gate_text)
     if not overwrite:
         _refuse_another(out, known.name, plan)
     versions = _versions(plan)
@@ -358,17 +358,19 @@ def _planned(recipe: Recipe[Chosen], at_hand: Build[Chosen]) -> Plan:
     return plan
 
 
-def _with_own(plan: Plan, key: str, withdrawn: frozenset[str], statement: Mapping[str, str]) -> Plan:
-    """A corpus's plan with what a maintainer of any corpus may add: withdrawn rows, and statements about the data."""
+def _with_own(
+    plan: Plan, key: str, withdrawn: frozenset[str], statement: Mapping[str, str], gate_text: str | None
+) -> Plan:
+    """A corpus's plan with what a maintainer of any corpus may add: withdrawn rows, statements about the data, and the
+    terms of the gate."""
+    settings: dict[str, JsonValue] = dict(plan.settings)
     if withdrawn:
-        digest = hashlib.sha256(canonical_json(sorted(withdrawn))).hexdigest()
-        steps, settings = [*plan.steps, withdraw(key, withdrawn)], {**plan.settings, WITHDRAWN: digest}
-        plan = replace(plan, steps=steps, settings=settings)
+        settings[WITHDRAWN] = hashlib.sha256(canonical_json(sorted(withdrawn))).hexdigest()
     if statement:
-        plan = replace(
-            plan, settings={**plan.settings, STATED: {name: text_digest(t) for name, t in statement.items()}}
-        )
-    return plan
+        settings[STATED] = {name: text_digest(text) for name, text in statement.items()}
+    if gate_text is not None:
+        settings[GATE_TEXT] = text_digest(gate_text)
+    return replace(plan, steps=[*plan.steps, *[withdraw(key, withdrawn)] * bool(withdrawn)], settings=settings)
 
 
 def withdrawn_keys(path: Path | None) -> frozenset[str]:

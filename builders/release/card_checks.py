@@ -14,7 +14,8 @@ from huggingface_hub import DatasetCard
 from huggingface_hub.repocard import REGEX_YAML_BLOCK
 
 from builders.licences import corpus_licence
-from builders.release.cards import config_info, config_metadata, other_tables
+from builders.release.cards import GATE_TEXT, config_info, config_metadata, other_tables
+from builders.release.croissant import text_digest
 from builders.release.naming import CARD, CROISSANT
 from loaders.errors import InputError
 from loaders.files.json_values import read_json
@@ -38,7 +39,7 @@ def check_card(folder: Path, manifest: Manifest, card: str | None, *, tables: bo
         if card is not None:
             if tables:
                 yield from _check_tables(card, manifest)
-            yield from _check_licences(folder, card, manifest)
+            yield from _check_terms(folder, card, manifest)
     elif CARD not in manifest.files:
         yield Problem(CARD, "not listed in the manifest", "a card")
 
@@ -73,9 +74,9 @@ def _check_tables(card: str, manifest: Manifest) -> Iterator[Problem]:
         yield Problem(f"{CARD}: a table", stands, f"{made}, as the manifest counts")
 
 
-def _check_licences(folder: Path, card: str, manifest: Manifest) -> Iterator[Problem]:
+def _check_terms(folder: Path, card: str, manifest: Manifest) -> Iterator[Problem]:
     """What the card says about terms: whether the licence of the whole, in the card and in croissant.json, covers those
-    of the rows if the statistics count them."""
+    of the rows if the statistics count them, and whether the gate is the maintainer's."""
     counted = manifest.statistics.get("licence") if isinstance(manifest.statistics, dict) else None
     head = REGEX_YAML_BLOCK.search(card)
     try:
@@ -84,6 +85,8 @@ def _check_licences(folder: Path, card: str, manifest: Manifest) -> Iterator[Pro
         return  # already reported
     if not isinstance(said, dict):
         return
+    if (gate := manifest.settings.get(GATE_TEXT)) and text_digest(str(said.get("extra_gated_prompt"))) != gate:
+        yield Problem(f"{CARD}: YAML: extra_gated_prompt", "another text", f"SHA-256 {gate}, of the manifest")
     licence = str(said.get("license"))
     if isinstance(counted, dict) and licence.startswith("cc") and corpus_licence([licence, *counted]) != licence:
         expected = f"terms that cover its rows: {', '.join(sorted(counted))}"

@@ -41,6 +41,8 @@ SOFTWARE = f"""@software{{bedside,
   version = {{{__version__}}},
   license = {{MIT}}
 }}"""
+GATE_TEXT = "gate_text"
+"""The setting of a release that holds the SHA-256 of the terms that its maintainer asks readers to accept."""
 _HEAD = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
 _PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}")
 _MEASURED = ("configs", "dataset_info", "size_categories")

@@ -100,7 +100,7 @@ def read_statement(path: Path) -> dict[str, str]:
 
 
 def text_digest(text: str) -> str:
-    """SHA-256 of a part of a data statement."""
+    """SHA-256 of a text that a maintainer stated."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -256,8 +256,10 @@ def test_what_a_maintainer_states_is_in_the_card_and_checked_by_verify(
     Path("said.yaml").write_text(
         "sensitive: Ages.\ncollection: >-\n  All {{ agreed }}\n  in writing.\n", encoding="utf-8"
     )
+    terms = 'I agree:\n\n  - "é": yes\t\n- to {{ all }} of it'
+    Path("terms.txt").write_text(f"{terms}\n", encoding="utf-8", newline="\r\n")
     words = ["build", "medlaybench-v", "--captions", "captions.csv"]
-    assert execute([*words, "--statement", "said.yaml", "--out", "stated"]) == 0
+    assert execute([*words, "--statement", "said.yaml", "--gate-text", "terms.txt", "--out", "stated"]) == 0
     card = Path("stated/README.md").read_text(encoding="utf-8")
     assert "**How the data were collected.** All {{ agreed }} in writing." in card and "content.** Ages." in card
     assert "whether those whom they show agreed" not in card and "Whom the records show, and whom not" in card
@@ -266,13 +268,15 @@ def test_what_a_maintainer_states_is_in_the_card_and_checked_by_verify(
         "collection": text_digest("All {{ agreed }} in writing."),
         "sensitive": text_digest("Ages."),
     }
+    assert manifest.settings["gate_text"] == text_digest(terms)
     assert execute(["verify", "stated"]) == 0
     assert execute([*words, "--out", "silent"]) == 0
-    (told,) = diff(Path("stated"), Path("silent")).facts
-    assert told.where == "settings.statement" and told.b is None
-    other = manifest.model_copy(update={"settings": {**manifest.settings, "statement": {"sensitive": "0" * 64}}})
-    other.write(Path("stated"))
-    assert any("another text on 'Personal and sensitive content'" in str(one) for one in verify(Path("stated")))
+    told = diff(Path("stated"), Path("silent")).facts
+    assert [(one.where, one.b) for one in told] == [("settings.gate_text", None), ("settings.statement", None)]
+    forged = {"statement": {"sensitive": "0" * 64}, "gate_text": "0" * 64}
+    manifest.model_copy(update={"settings": {**manifest.settings, **forged}}).write(Path("stated"))
+    found = " ".join(map(str, verify(Path("stated"))))
+    assert "another text on 'Personal and sensitive content'" in found and "extra_gated_prompt: another text" in found
 
 
 @pytest.mark.parametrize(
