@@ -61,14 +61,14 @@ def versions_of(refs: Refs) -> list[tuple[str, str]]:
     return sorted(versions, key=lambda version: version_key(version[0]), reverse=True)
 
 
-def underway(hub: HubRepo, refs: Refs) -> Iterator[str]:
-    """Versions that main holds without a tag, since its newest commit with one: they are being published, or somebody
-    was interrupted."""
+def underway(hub: HubRepo, refs: Refs) -> Iterator[tuple[str, str]]:
+    """Versions that main holds without a tag, since its newest commit with one, and their commits: they are being
+    published, or somebody was interrupted."""
     if refs.head and refs.head not in refs.tags.values() and NAME in hub.files(refs.head):
         for commit, title in hub.commits():
             if commit in refs.tags.values():
                 return
-            yield from _version_in(title)
+            yield from ((version, commit) for version in _version_in(title))
 
 
 def _version_in(title: str) -> list[str]:

@@ -28,6 +28,7 @@ from builders.publish.plan import Plan, Published, ReadBack, Wishes, message
 from builders.publish.watch import in_minutes
 from loaders.errors import HubError, InputError
 from loaders.hub_errors import http_cause, is_temporary
+from loaders.manifest import NAME
 
 LOG_IN = "Log in with `hf auth login`, or set HF_TOKEN, with a token that may write to this repository."
 
@@ -187,16 +188,24 @@ class Publication:
         return True
 
     def _check_newest(self, refs: Refs) -> None:
-        """main, which readers get if they name no version, never goes back: a version must come after all others."""
-        published = [version for version, _ in versions_of(refs)]
-        for version in (*published[:1], *underway(self.hub, refs)):
+        """main, which readers get if they name no version, never goes back, nor from one release to another of the same
+        version, since only one gets its tag: a version must come after all others."""
+        held = [(version, commit, "is published") for version, commit in versions_of(refs)[:1]]
+        held += [(*found, "is on main, and its tag is not set yet") for found in underway(self.hub, refs)]
+        for version, commit, state in held:
             if version_key(version) > version_key(self.tag):
-                state = "is published" if version in published else "is on main, and its tag is not set yet"
-                self._stop(
-                    f"{version} {state}; main would go back to {self.tag}",
-                    expected=f"a version after {version}",
-                    do="Publish this release under the next version.",
-                )
+                why = f"main would go back to {self.tag}"
+            elif (
+                version == self.tag and NAME in self.hub.difference(commit, self._dated(self.hub.date(commit))).changed
+            ):
+                why = f"commit {commit[:8]} is another release of it, which somebody may be publishing"
+            else:
+                continue
+            self._stop(
+                f"{version} {state}; {why}",
+                expected=f"a version after {version}",
+                do="Publish this release under the next version.",
+            )
 
     # ------------------------------------------------------------ changing
 

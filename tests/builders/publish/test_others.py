@@ -135,8 +135,8 @@ def test_what_a_release_of_this_corpus_put_there_is_replaced_unasked(
     publisher(make_release(tmp_path / "2", text="enlarged"), tag="v1.1.0")
     hub.refuse("POST", "/tag/", 403)
     publisher.fails(make_release(tmp_path / "3", text="tender", notes="never tagged"), tag="v1.2.0")
-    publisher(make_release(tmp_path / "4", text="warm"), tag="v1.2.0")
-    assert publisher.files("v1.2.0") == [".gitattributes", *FILES]
+    publisher(make_release(tmp_path / "4", text="warm"), tag="v1.2.1")
+    assert publisher.files("v1.2.1") == [".gitattributes", *FILES]
 
 
 def test_a_card_that_somebody_mended_on_the_hub_is_not_overwritten_unasked(

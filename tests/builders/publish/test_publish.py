@@ -70,6 +70,30 @@ def test_main_never_goes_back_to_a_version_below_one_that_has_no_tag_yet(
     publisher(make_release(tmp_path / "5", text="last"), tag="v1.2.2")
 
 
+def test_two_releases_of_one_version_never_leave_main_without_a_tag(
+    hub: FaultyHub, publisher: Publisher, release: Path, tmp_path: Path
+) -> None:
+    """Whoever comes between the commit and the tag of another would lose the tag, and main would hold their release."""
+    other = make_release(tmp_path / "other", text="other")
+    said: list[str] = []
+    hub.meanwhile("POST", "/tag/", lambda: said.append(Publisher(hub).fails(other)))
+    done = publisher(release)
+    assert (
+        f"v1.0.0 is on main, and its tag is not set yet; commit {done.commit[:8]} is another release of it" in said[0]
+    )
+    assert publisher.tags() == {"v1.0.0": publisher.head()} and publisher.head() == done.commit
+
+
+def test_a_version_that_was_interrupted_is_continued_on_another_day(
+    hub: FaultyHub, publisher: Publisher, tmp_path: Path
+) -> None:
+    release = make_release(tmp_path / "release", croissant='{"name": "corpus"}')
+    hub.refuse("POST", "/tag/", 403)
+    publisher.fails(release, date="2026-11-22")
+    done = publisher(release, date="2026-11-23")
+    assert publisher.tags() == {"v1.0.0": done.commit} and publisher.head() == done.commit
+
+
 def test_a_version_that_comes_while_the_repository_is_made_is_not_followed_by_a_lower_one(
     hub: FaultyHub, publisher: Publisher, release: Path, tmp_path: Path
 ) -> None:
