@@ -12,10 +12,10 @@ build excludes the row with that reason.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from builders.medlaybench_v.sources.files import Columns, Row, caption_rows
@@ -23,7 +23,7 @@ from builders.medlaybench_v.sources.roco import ROCOV2, roco_digest, roco_folder
 from builders.samples.medlaybench_v import CAPTIONS, IMAGES
 from loaders.errors import CHECK_FOLDER, InputError
 from loaders.files.bad_rows import BadRow
-from loaders.files.image_files import AMBIGUOUS, ImageIndex
+from loaders.files.image_files import AMBIGUOUS, ImageFile, ImageIndex
 from loaders.files.opening import digest_of
 from loaders.files.paths import is_folder, name_of
 from loaders.files.tables import read_records
@@ -44,7 +44,8 @@ class CaptionSource:
     `digest` is the SHA-256 of the captions; `pictured` says how many rows have an image, and gives the SHA-256 of these
     images under the identifiers of their rows, and that of why others have none; `identity` covers all three, never
     paths. Images are read once for it.
-    `lay` is a column of lay captions, which no build reads.
+    `lay` is a column of lay captions, which no build reads. Of several `images` of one name, a row's is that in the
+    folder `of_split`.
     """
 
     name: str
@@ -55,6 +56,7 @@ class CaptionSource:
     digest: str
     images: ImageIndex | None = None
     lay: str | None = None
+    of_split: Mapping[str, ImageIndex] = field(default_factory=dict)
 
     @cached_property
     def pictured(self) -> tuple[int, str, str]:
@@ -86,15 +88,19 @@ class CaptionSource:
         files = row.pop("files")
         image, missing = None, None
         if self.images and row["image_bytes"] is None:
-            file = self.images.find(*files)
-            if file is None or file.problem.startswith(AMBIGUOUS):
-                file = self.images.named(row["image_id"]) or file
+            indexes = filter(None, (self.of_split.get(row["split"]), self.images))
+            file = next(filter(None, (_found(images, files, row["image_id"]) for images in indexes)), None)
             problem = file.problem if file else f"image missing: no image for {row['image_id']}"
             reason, _, detail = problem.partition(": ")
             missing = {"reason": reason, "detail": detail} if reason else None
             image = file.usable if file else None
         content = _content(image) if image else None
         return {**row, "image_path": str(image) if image else None, "content": content, "no_image": missing}
+
+
+def _found(images: ImageIndex, files: tuple[str, ...], image_id: str) -> ImageFile | None:
+    file = images.find(*files)
+    return images.named(image_id) or file if file is None or file.problem.startswith(AMBIGUOUS) else file
 
 
 def _content(path: Path) -> str | None:
@@ -147,10 +153,14 @@ def open_source(source: str | Path, *, images: Path | None = None, default_split
     path = Path(source)
     if is_folder(path):
         folders = roco_folders(path, default_split)
-        fetched = [one.folder / "images" for one in folders if is_folder(one.folder / "images")]
-        own = folder or (_images(*fetched) if fetched else None)
-        each = partial(roco_rows, folders)
-        return CaptionSource("ROCO", None, "per row", ARTICLES, each, roco_digest(folders), own)
+        fetched: dict[str, list[Path]] = {}
+        for one in folders:
+            if folder is None and is_folder(one.folder / "images"):
+                fetched.setdefault(one.split, []).append(one.folder / "images")
+        found = _images(*chain.from_iterable(fetched.values())) if fetched else folder
+        of_split = {split: ImageIndex(*own) for split, own in fetched.items() if len(fetched) > 1}
+        each, digest = partial(roco_rows, folders), roco_digest(folders)
+        return CaptionSource("ROCO", None, "per row", ARTICLES, each, digest, found, of_split=of_split)
     records = read_records(path)
     lay = Columns(records).lay
     each = partial(caption_rows, records, default_split, name_of(path))

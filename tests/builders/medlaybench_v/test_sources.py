@@ -393,6 +393,23 @@ def test_roco_with_its_images(tmp_path: Path) -> None:
     assert [row["no_image"] is not None for row in found] == [False, True]
 
 
+def test_of_images_of_one_name_the_split_of_a_row_of_roco_says_which_is_its(tmp_path: Path) -> None:
+    """Figures of articles are numbered anew in each folder."""
+    for split, shade in (("train", 1), ("validation", 2), ("test", 3)):
+        folder = roco_folder(tmp_path, split, 1)
+        if split != "validation":
+            picture(folder / "images" / "PMC1_a.jpg", shade)
+    picture(tmp_path / "validation" / "radiology" / "images" / "other.jpg")
+    picture(tmp_path / "train" / "radiology" / "images" / "PMC8_b.jpg")  # beside another split's captions alone
+    found = {(row["split"], row["image_id"][-1]): row for row in rows(tmp_path)}
+    whose = {key: Path(row["image_path"]).parts[-4] for key, row in found.items() if row["image_path"]}
+    assert whose == {(split, "2"): "train" for split in ("train", "validation", "test")} | {
+        ("train", "1"): "train",
+        ("test", "1"): "test",
+    }
+    assert "PMC1_a.jpg may be " in found["validation", "1"]["no_image"]["detail"]
+
+
 def test_broken_roco(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a folder without captions\.txt"):
         open_source(tmp_path)
