@@ -93,7 +93,16 @@ def how_many(number: int, one: str, many: str = "") -> str:
     >>> how_many(1, "row"), how_many(1200, "row"), how_many(0, "query", "queries")
     ('1 row', '1,200 rows', '0 queries')
     """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {in_number(number, one, many)}"
+
+
+def in_number(number: float, one: str, many: str = "") -> str:
+    """The word alone, beside a number that is written otherwise, as in the names of stored results.
+
+    >>> [f"{number:g} {in_number(number, 'case')}" for number in (1000, 1, 0.5)]
+    ['1000 cases', '1 case', '0.5 cases']
+    """
+    return one if number == 1 else many or one + "s"
 
 
 def unknown_fact(name: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from baselines.medconceal.record import Episode
 from baselines.medconceal.validity import checks, reasons
 from baselines.results.published import model_label
 from baselines.results.run import Result, RunRecord
-from loaders.errors import InputError
+from loaders.errors import InputError, in_number
 from loaders.medconceal import Task
 
 PAPER = "MedConceal"
@@ -102,7 +102,7 @@ def _result(measure: Measure, task: Task, setting: str, row: str, cases: int, re
         table, group = "Table 6", GROUPS[task]
     else:
         talk = measure.name in _CONVERSATION or measure.name in STYLES[task]
-        table, group = (_TALK if talk else _MAIN)[task], f"{GROUPS[task]}, {cases} case{'s' * (cases != 1)}"
+        table, group = (_TALK if talk else _MAIN)[task], f"{GROUPS[task]}, {cases} {in_number(cases, 'case')}"
     value, numerator, denominator = measure.value, sum(measure.over), sum(measure.under)
     missing = "no case has a part in it" if value is None else ""
     counted = measure.unit == "proportion" and denominator > 0

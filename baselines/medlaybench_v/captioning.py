@@ -33,7 +33,7 @@ from baselines.medlaybench_v.learned_metrics import METRICS, Metric, Scores
 from baselines.results.run import DataUsed, Direction, Result, RunRecord
 from baselines.statistics.arrays import Floats
 from baselines.statistics.resampling import bootstrap_means
-from loaders.errors import InputError, MissingExtra, ModelError, how_many
+from loaders.errors import InputError, MissingExtra, ModelError, how_many, in_number
 from loaders.files.images import cell_bytes, clean_bytes
 from loaders.files.json_values import read_json
 from loaders.files.records import from_json
@@ -94,7 +94,7 @@ class Pairs:
     @property
     def group(self) -> str:
         """What Table A5 calls them: "1000 test pairs"."""
-        return f"{len(self.rows)} {self.data.split} pair{'s' * (len(self.rows) != 1)}"
+        return f"{len(self.rows)} {self.data.split} {in_number(len(self.rows), 'pair')}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from baselines.study.site import Site
 from baselines.study.store import fact_in
 from baselines.study.tasks.conversation import ROWS
 from baselines.study.tasks.task import Form, FormError, Item, Task
+from loaders.errors import in_number
 from loaders.pages import render
 
 PAGES = "baselines/study/pages"
@@ -274,7 +275,7 @@ def _talk(
     design = site.study.design
     shown = {**shared, **site.tasks[slot.task].page(item)}
     if slot.step == "chart":
-        time = f"{slot.allowed / 60:g} minute{'s' * (slot.allowed != 60)}"
+        time = f"{slot.allowed / 60:g} {in_number(slot.allowed / 60, 'minute')}"
         following = f"Next: the conversation. You have {time}; the clock starts then."
         return _shown("chart", replace(frame, title="The chart", following=following), **shown)
     said = at.said_in(connection, site.keys, slot)

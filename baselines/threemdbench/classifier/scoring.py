@@ -28,6 +28,7 @@ from baselines.threemdbench.classifier.data import FOLDER, Labelled, Photo
 from baselines.threemdbench.classifier.network import PAPER as NETWORKS
 from baselines.threemdbench.classifier.recipe import key
 from baselines.threemdbench.slices import Measure, Sides, sliced
+from loaders.errors import in_number
 
 PAPER = "3MDBench"
 TABLE, BY_DOMAIN, BY_CLASS = "Image classifier", "Image classifier by domain", "Image classifier by diagnosis"
@@ -171,7 +172,7 @@ class Scoring:
             return cells
         cells.append(self._cell("Macro F1", boot, 1, table="Table 8", group=_SPLIT, row=row, setting=setting))
         if row in NETWORKS and setting == FINE_TUNED:
-            cases = f"{self.labelled.data.split} ({len(self.truth)} case{'s' * (len(self.truth) != 1)})"
+            cases = f"{self.labelled.data.split} ({len(self.truth)} {in_number(len(self.truth), 'case')})"
             own = "fine-tuned on the train part"
             cells.append(self._cell("F1", boot, 2, table="Table 5", group=cases, row=row, setting=own))
         return cells

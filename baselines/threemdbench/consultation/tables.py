@@ -41,7 +41,7 @@ from baselines.threemdbench.consultation.names import PAPER, doctor_name, settin
 from baselines.threemdbench.consultation.protocol import Unfinished
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Consultation
 from baselines.threemdbench.slices import Measure, Sides, sliced
-from loaders.errors import InputError, how_many
+from loaders.errors import InputError, how_many, in_number
 from loaders.threemdbench import DIAGNOSES, DOMAINS, NAMES, PERSONALITIES
 
 FIGURE_3, FIGURE_4 = "Figure 3 (text Sec 4.2)", "Figure 4 (text Sec 4.4)"
@@ -338,7 +338,7 @@ class _Run:
         **more: Any,
     ) -> Result:
         cases = len({played.case_id for played in self.consultations})
-        whole = f"{self.record.data.split} ({cases} case{'s' * (cases != 1)})"
+        whole = f"{self.record.data.split} ({cases} {in_number(cases, 'case')})"
         return Result(
             paper=PAPER, table=table, row=doctor_name(self.record), setting=setting_name(self.consultations[0].setting),
             column=column, split_or_group=whole if group is None else group, value=value, unit=unit,
