@@ -13,7 +13,7 @@ import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from builders.licences import allows_rewriting, read_licence
@@ -110,14 +110,24 @@ def read_vocabulary(
         InputError: a file is missing, empty, of another format or without a needed column, too many of its rows
             cannot be read, or none can be used.
     """
-    bundled = str(source) == "bundled"
-    path = BUNDLED if bundled else Path(source)
-    reading = _read(path)
-    if bundled:
-        reading = dataclasses.replace(reading, candidates=[_as_bundled(candidate) for candidate in reading.candidates])
+    if str(source) == "bundled":
+        return _bundled(allowed) if review is None else _vocabulary(BUNDLED, Path(review), allowed, bundled=True)
+    return _vocabulary(Path(source), None if review is None else Path(review), allowed)
+
+
+@cache
+def _bundled(allowed: frozenset[str] | None) -> Vocabulary:
+    """Read once: it is half of the work of a small build."""
+    return _vocabulary(BUNDLED, None, allowed, bundled=True)
+
+
+def _vocabulary(
+    path: Path, review: Path | None, allowed: frozenset[str] | None, *, bundled: bool = False
+) -> Vocabulary:
+    reading = read_csv(path, "bedside-cc0", "CC0-1.0") if bundled else _read(path)
     verdicts = _verdicts(REVIEW) if is_file(REVIEW) else {}
     if review is not None:
-        verdicts |= _verdicts(Path(review))
+        verdicts |= _verdicts(review)
     if allowed is not None:
         reading = dataclasses.replace(reading, candidates=[_licensed(c, allowed) for c in reading.candidates])
     fit, rejected = _judge(in_sentence(reading), verdicts, bundled)
@@ -133,6 +143,8 @@ def read_vocabulary(
 
 def combine(vocabularies: Sequence[Vocabulary]) -> Vocabulary:
     """One vocabulary from several: for each expert form, ignoring case, the earliest vocabulary that has it wins."""
+    if len(vocabularies) == 1:
+        return vocabularies[0]
     terms: dict[str, Term] = {}
     rejected: list[Rejected] = []
     for vocabulary in vocabularies:
@@ -187,12 +199,6 @@ def _nothing_usable(path: Path, rejected: Sequence[Rejected]) -> InputError:
         found="no usable line" + (f": {pairs:,} of {len(rejected):,} set aside because: {why}" if why else ""),
         expected="pairs of an expert and a lay term under a licence that allows changes",
         do=do[:1].upper() + do[1:],
-    )
-
-
-def _as_bundled(candidate: TermCandidate) -> TermCandidate:
-    return dataclasses.replace(
-        candidate, term=dataclasses.replace(candidate.term, source="bedside-cc0", licence="CC0-1.0")
     )
 
 

@@ -20,7 +20,7 @@ from loaders.files.bad_rows import BadRow, check_bad
 from loaders.files.cells import cell_text
 from loaders.files.opening import blocks_of, digest_of, open_file, read_file
 from loaders.files.paths import is_there, name_of
-from loaders.files.tables import Table, open_table
+from loaders.files.tables import open_table
 from loaders.files.texts import line_text, stream_lines
 from loaders.medlaybench_v import CUI
 
@@ -40,6 +40,10 @@ KIND_OF_TYPE = {
 
 _MOST_BAD = 1_000_000  # bad rows that are kept for the report
 _VALUE = "a cell outside its values"
+_OPTIONAL = (
+    "cui", "kind", "semtype", "pos", "expert_plural", "lay_plural", "site", "gloss", "substitute", "why_not", "source",
+)  # fmt: skip
+_YES_NO = ("yes", "no")
 _ADJECTIVE = re.compile(r"[a-z-]{3,}(?:al|ic|ous|ar|ary|ory|oid|ive)\Z", re.IGNORECASE)
 _NOUN_IN_ADJECTIVE_CLOTHES = frozenset(
     "canal hospital interval material mineral signal animal arsenal burial capillary pulsar scar car bar collar molar "
@@ -82,13 +86,13 @@ def guess_pos(expert: str, lay: str) -> str:
     return "noun" if all(re.fullmatch(r"[^\W\d_](?:[\w' -]*\w)?", side) for side in (expert, lay)) else "phrase"
 
 
-def read_csv(path: Path) -> Reading:
+def read_csv(path: Path, origin: str = "", licence: str = "") -> Reading:
     """A table of expert and lay terms: columns `expert` (or expert_term, term) and `lay` (or lay_term, layman_term,
     consumer_term), and any of cui, kind, pos, expert_plural, lay_plural, site, gloss, source, licence.
 
     A column `substitute` (yes, no) alone decides which rows may be used, with the reason in `why_not`; a column
     `semtype` (TUIs joined by semicolons) determines the kind. A list with a column `kind` counts as one for
-    substitution.
+    substitution. `origin` and `licence` are those of rows that state none.
 
     Raises:
         InputError: as `loaders.files.tables.open_table`, or too many rows that cannot be read, such as for a cell
@@ -97,68 +101,56 @@ def read_csv(path: Path) -> Reading:
     table = open_table(path)
     expert = table.column("expert", "expert_term", "term", needed=True)
     lay = table.column("lay", "lay_term", "layman_term", "consumer_term", needed=True)
-    cell = _Cells(table)
-    curated = table.column("kind") is not None
+    columns = {"expert": expert, "lay": lay, "licence": table.column("licence", "license")}
+    columns |= {name: table.column(name) for name in _OPTIONAL}
+    absent = {"source": origin or name_of(path), "licence": licence}
     candidates: list[TermCandidate] = []
     bad = list(table.bad)
     for line, row in table.rows:
         where = f"{name_of(path)}:{line}"
+        told = {name: text for name, column in columns.items() if column and (text := cell_text(row[column]))}
         try:
-            term, refused = _table_term(cell, row, (cell_text(row[expert]), cell_text(row[lay])), where)
-            candidates.append(TermCandidate(term, where, curated, refused))
+            term, refused = _table_term(absent | told, where)
+            candidates.append(TermCandidate(term, where, columns["kind"] is not None, refused))
         except BadRow as error:
             bad.append(error)
     check_bad(bad, len(table.rows) + len(table.bad), path)
     return Reading(candidates, table.digest, bad)
 
 
-def _table_term(cell: _Cells, row: dict[str, str], sides: tuple[str, str], where: str) -> tuple[Term, str]:
-    """The term of a row, and why it must not be used, if so. Raises: BadRow for a cell outside its allowed values."""
-    expert, lay = sides
-    cui = cell.get(row, "cui")
+def _table_term(told: dict[str, str], where: str) -> tuple[Term, str]:
+    """The term of a row, from its cells that are not empty, and why it must not be used, if so. Raises: BadRow for a
+    cell outside its allowed values."""
+    expert, lay, cui = told.get("expert", ""), told.get("lay", ""), told.get("cui")
     if cui and not CUI.fullmatch(cui):
         raise BadRow(where, reason=_VALUE, found=f"cui {cui!r}", expected="C and seven digits, or an empty cell")
-    kind = cell.one_of(row, where, "kind", KINDS, _kind(cell.get(row, "semtype")))
-    pos = cell.one_of(row, where, "pos", POS, guess_pos(expert, lay))
-    substitute = cell.one_of(row, where, "substitute", ("yes", "no"), "yes")
-    gloss = cell.one_of(row, where, "gloss", ("yes", "no"), "no")
+    kind = _one_of(told, "kind", KINDS, where) or _kind(told.get("semtype", ""))
+    pos = _one_of(told, "pos", POS, where) or guess_pos(expert, lay)
     refused = ""
-    if substitute == "no":
-        refused = "its own source says no: " + (cell.get(row, "why_not") or "no reason given")
+    if _one_of(told, "substitute", _YES_NO, where) == "no":
+        refused = f"its own source says no: {told.get('why_not') or 'no reason given'}"
     term = Term(
         expert=" ".join(expert.split()),
         lay=" ".join(lay.split()),
-        cui=cui or None,
+        cui=cui,
         kind=kind,
         pos=pos,
-        expert_plural=cell.get(row, "expert_plural"),
-        lay_plural=cell.get(row, "lay_plural"),
-        site=cell.get(row, "site"),
-        gloss=gloss == "yes",
-        source=cell.get(row, "source") or where.rpartition(":")[0],
-        licence=cell.get(row, "licence", "license"),
+        expert_plural=told.get("expert_plural", ""),
+        lay_plural=told.get("lay_plural", ""),
+        site=told.get("site", ""),
+        gloss=_one_of(told, "gloss", _YES_NO, where) == "yes",
+        source=told["source"],
+        licence=told["licence"],
     )
     return term, refused
 
 
-class _Cells:
-    """Optional cells of a table, by the first of several column names."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
-        self._columns: dict[tuple[str, ...], str | None] = {}
-
-    def get(self, row: dict[str, str], *names: str) -> str:
-        if names not in self._columns:
-            self._columns[names] = self._table.column(*names)
-        column = self._columns[names]
-        return cell_text(row[column]) if column else ""
-
-    def one_of(self, row: dict[str, str], where: str, name: str, allowed: tuple[str, ...], default: str) -> str:
-        value = self.get(row, name).casefold() or default
-        if value not in allowed:
-            raise BadRow(where, reason=_VALUE, found=f"{name} {value!r}", expected="one of " + ", ".join(allowed))
-        return value
+def _one_of(told: dict[str, str], name: str, allowed: tuple[str, ...], where: str) -> str:
+    """The value of a cell in lower case, "" for an empty one. Raises: BadRow for any but the allowed ones."""
+    value = told.get(name, "").casefold()
+    if value and value not in allowed:
+        raise BadRow(where, reason=_VALUE, found=f"{name} {value!r}", expected="one of " + ", ".join(allowed))
+    return value
 
 
 def _kind(semtypes: str) -> str:
