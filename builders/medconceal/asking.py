@@ -44,11 +44,8 @@ class Asker:
         **values: str,
     ) -> Value:
         """What `read` returns for the first answer about a thread that it accepts; `values` also fill the prompt.
-
-        Raises:
-            Unfit: no answer passed; the text is about the last one.
-            ModelError: there is no answer, as the request is turned away or fails for good.
-        """
+        Raises: Unfit, about the last answer, if none passed; ModelError if there is none, as the request is turned away
+        or fails for good."""
         question = Message("user", self.prompts.fill(prompt, {"thread": as_data(row), **values}))
         ask = stored_ask(
             self.answers,
@@ -90,11 +87,8 @@ def thread_texts(row: Row) -> list[str]:
 
 
 def text_of(value: Mapping[str, Any], name: str, *, most: int = 600, empty: bool = False) -> str:
-    """A text of an answer, on one line.
-
-    Raises:
-        Unfit: it is missing, of another type, too long, or empty without permission.
-    """
+    """A text of an answer, on one line. Raises: Unfit if it is missing, of another type, too long, or empty without
+    permission."""
     text = value.get(name)
     if not isinstance(text, str):
         raise Unfit(f'"{name}" is not a text')
@@ -107,11 +101,7 @@ def text_of(value: Mapping[str, Any], name: str, *, most: int = 600, empty: bool
 
 
 def one_of(value: object, allowed: Sequence[str], name: str) -> str:
-    """The allowed label that a text names, ignoring case and punctuation.
-
-    Raises:
-        Unfit: it names none.
-    """
+    """The allowed label that a text names, ignoring case and punctuation. Raises: Unfit if it names none."""
     plain = {_plain(label): label for label in allowed}
     if not isinstance(value, str) or _plain(value) not in plain:
         raise Unfit(f'"{name}" is none of the labels')

@@ -35,11 +35,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def composed(count: int, *, seed: int = 0) -> list[PatientProfile]:
-    """`count` profiles, the same for the same seed.
-
-    Raises:
-        InputError: `count` is not positive.
-    """
+    """`count` profiles, the same for the same seed. Raises: InputError if `count` is not positive."""
     if count < 1:
         raise InputError("--synthetic", found=str(count), expected="at least one case")
     draw = random.Random(seed)

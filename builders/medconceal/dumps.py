@@ -43,9 +43,8 @@ def records(
     `columns` are read. A line that does not begin and end like a record is bad, wanted or not. `lines` counts all that
     were read, under LINES.
 
-    Raises:
-        InputError: the file is missing, cut off, damaged, dangerous or of another kind.
-        MissingExtra: a Zstandard file, and nothing that reads one is installed.
+    Raises: InputError if the file is missing, cut off, damaged, dangerous or of another kind; MissingExtra for a
+    Zstandard file if nothing that reads one is installed.
     """
     read = Counter[str]() if lines is None else lines
     if path.suffix not in ENDINGS:

@@ -167,11 +167,8 @@ def _id_of(case: Mapping[str, Any]) -> str:
 
 def add(path: Path, *cases: Mapping[str, Any], template: Path | None = None) -> None:
     """Append cases to a file, which is created if missing, readable only by its owner since patients hide things.
-    `template` is the file they come from, for errors.
-
-    Raises:
-        InputError: a case is incomplete or breaks a rule, or its id is already in the file; nothing is written then.
-    """
+    `template` is the file they come from, for errors. Raises: InputError, and writes nothing, if a case is incomplete
+    or breaks a rule, or its id is already in the file."""
     before = read_filled(path) if is_there(path) else []
     ids = set(map(_id_of, before))
     for number, case in enumerate(cases, start=1):

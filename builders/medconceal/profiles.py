@@ -89,12 +89,8 @@ class Extracted:
 
 
 async def extract(row: Row, asker: Asker) -> Extracted:
-    """Ask for the blocks and concerns of a thread.
-
-    Raises:
-            Unfit: no answer fits the schema, or keeps at least two concerns that quote the patient; or it copies the
-                conversation, or gives a concern away on the chart.
-    """
+    """Ask for the blocks and concerns of a thread. Raises: Unfit if no answer fits the schema, or keeps at least two
+    concerns that quote the patient; or it copies the conversation, or gives a concern away on the chart."""
 
     def read(answer: dict[str, Any]) -> Extracted:
         blocks = _blocks(answer)

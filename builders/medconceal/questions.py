@@ -26,11 +26,8 @@ _INTERVENTION = object_schema(
 
 
 async def rarity_of(row: Row, asker: Asker) -> float:
-    """How rare the presentation is, 0 (seen every day) to 1; lower is more common (C.2).
-
-    Raises:
-        Unfit: the model gives no whole number from 0 to 100.
-    """
+    """How rare the presentation is, 0 (seen every day) to 1; lower is more common (C.2). Raises: Unfit if the model
+    gives no whole number from 0 to 100."""
 
     def read(answer: dict[str, Any]) -> float:
         rarity = answer.get("rarity")
@@ -43,10 +40,7 @@ async def rarity_of(row: Row, asker: Asker) -> float:
 
 async def specialty_of(row: Row, asker: Asker) -> str:
     """The best-fitting label of the 26 roles; the two "Other" roles under the names that cases are reported by (C.4).
-
-    Raises:
-        Unfit: the model names none of them.
-    """
+    Raises: Unfit if the model names none of them."""
 
     def read(answer: dict[str, Any]) -> str:
         role = one_of(answer.get("role"), ROLES, "role")
@@ -57,11 +51,8 @@ async def specialty_of(row: Row, asker: Asker) -> str:
 
 
 async def scenarios_of(row: Row, asker: Asker) -> list[str]:
-    """The families that a thread belongs to, in the paper's order; there may be several, or none.
-
-    Raises:
-        Unfit: the model gives no list of these labels.
-    """
+    """The families that a thread belongs to, in the paper's order; there may be several, or none. Raises: Unfit if the
+    model gives no list of these labels."""
 
     def read(answer: dict[str, Any]) -> list[str]:
         labels = answer.get("scenarios")
@@ -76,11 +67,8 @@ async def scenarios_of(row: Row, asker: Asker) -> list[str]:
 
 async def plan_of(row: Row, concerns: Sequence[Mapping[str, Any]], asker: Asker) -> Row:
     """The block of an intervention: the index from 0 of the concern that the plan depends on, what the patient wanted
-    at first, and the plan to which the clinician led.
-
-    Raises:
-        Unfit: the number is not a concern's, or a text is missing, copies the conversation or repeats a concern.
-    """
+    at first, and the plan to which the clinician led. Raises: Unfit if the number is not a concern's, or a text is
+    missing, copies the conversation or repeats a concern."""
 
     def read(answer: dict[str, Any]) -> Row:
         number = answer.get("primary_concern")

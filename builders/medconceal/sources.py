@@ -74,11 +74,8 @@ class Dumps:
 def open_source(
     text: str | None, *, synthetic: int | None, seed: int, workspace: Path, fields: Path | None = None
 ) -> Written | Dumps:
-    """The source that the options name; `fields` maps fields to the columns of `cases=FILE`.
-
-    Raises:
-        InputError: none or two are named, its files do not exist or cannot be read, or no case in them is complete.
-    """
+    """The source that the options name; `fields` maps fields to the columns of `cases=FILE`. Raises: InputError if none
+    or two are named, its files do not exist or cannot be read, or no case in them is complete."""
     if (text is None) == (synthetic is None):
         found = "neither" if text is None else "both"
         raise InputError("--source, --synthetic", found=found, expected="one of the two")

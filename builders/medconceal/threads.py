@@ -99,10 +99,7 @@ def spool_threads(
     admission: Admission | None = None,
 ) -> Threads:
     """Read the dumps into the file `spool`, unless a finished one exists. For each id the newest version counts.
-
-    Raises:
-        InputError, MissingExtra: see `dumps.records`; InputError when no submission has the flair.
-    """
+    Raises: as `dumps.records`; InputError if no submission has the flair."""
     if not is_there(spool):
         make_folder(spool.parent)
         with writing(spool), scratch(spool.parent) as folder:

@@ -46,9 +46,8 @@ class MedcatRecognizer:
 
     Identifiers that are not UMLS CUIs (SNOMED packs) are not passed on; their mentions are.
 
-    Raises:
-        ModelError: `trust` is not given, or the pack is missing, empty, truncated or something else.
-        MissingExtra: MedCAT is not installed.
+    Raises: ModelError if `trust` is not given, or the pack is missing, empty, truncated or something else; MissingExtra
+    if MedCAT is not installed.
     """
 
     name = "medcat"
@@ -115,9 +114,8 @@ class SpacyRecognizer:
 
     Entities whose head is no noun are left out where the pipeline tags parts of speech (ML-G4), unless they have a CUI.
 
-    Raises:
-        ModelError: there is no such pipeline, it cannot be opened, or its folder needs `trust` (see the module).
-        MissingExtra: spaCy is not installed.
+    Raises: ModelError if there is no such pipeline, it cannot be opened, or its folder needs `trust` (see the module);
+    MissingExtra if spaCy is not installed.
     """
 
     name = "spacy"

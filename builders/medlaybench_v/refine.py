@@ -190,8 +190,7 @@ def parse(answer: Answer) -> str:
     >>> parse(Answer('{"layman_caption": "a scan"}', None, None, "stop"))
     'A scan.'
 
-    Raises:
-        Unfit: the answer is no such object.
+    Raises: Unfit if the answer is no such object.
     """
     text = field_of(answer, "layman_caption")
     if not isinstance(text, str) or not text.strip():

@@ -137,10 +137,8 @@ class HubRepo:
         `landed` says whether the request took effect although it failed: what `send` would have returned, or None. It
         is called after every failure with an unknown outcome, before anything is sent again.
 
-        Raises:
-            HubFault: the last failure. Anything that the library raises counts as one, since it does not check the
-                replies it gets.
-            DeadlinePassed: there is no time left.
+        Raises: HubFault for the last failure, which is whatever the library raises, since it does not check the replies
+        it gets; DeadlinePassed if there is no time left.
         """
         for attempt in range(1, attempts + 1):
             try:

@@ -46,12 +46,8 @@ class LocalRelease:
     @classmethod
     def read(cls, folder: Path) -> LocalRelease:
         """Read the manifest and verify that the folder holds exactly the files it lists, byte for byte, and that those
-        called Parquet or JSON are.
-
-        Raises:
-            ReleaseError: there is no manifest, it cannot be read or contradicts itself, a file is missing, changed, not
-                listed, no Parquet or no JSON, or there is no card.
-        """
+        called Parquet or JSON are. Raises: ReleaseError if there is no manifest, it cannot be read or contradicts
+        itself, a file is missing, changed, not listed, no Parquet or no JSON, or there is no card."""
         manifest = Manifest.read(folder)
         problems = [*manifest.check_files(folder), *manifest.check_counts()] or list(_unreadable(manifest, folder))
         if problems:

@@ -48,10 +48,9 @@ def publish(
     `check` says what is wrong with the rows of the folder; it is asked before the Hub is, and the deadline begins after
     it.
 
-    Raises:
-        InputError: the tag, the repository id, the endpoint or an option cannot be used.
-        ReleaseError: the folder does not hold what its manifest says, or `check` found something.
-        HubError: the release is not published; the text says what the Hub holds and how to continue.
+    Raises: InputError if the tag, the repository id, the endpoint or an option cannot be used; ReleaseError if the
+    folder does not hold what its manifest says, or `check` found something; HubError, which
+    says what the Hub holds and how to continue, if the release is not published.
     """
     if not TAG.fullmatch(tag):
         raise InputError(f"tag {tag!r}", found="is not a version", expected="vMAJOR.MINOR.PATCH, as v1.0.0")

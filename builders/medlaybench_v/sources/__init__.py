@@ -75,12 +75,8 @@ class CaptionSource:
         return hashlib.sha256(" ".join((self.digest, *self.pictured[1:])).encode()).hexdigest()
 
     def rows(self, limit: int | None = None) -> Iterator[Row | BadRow]:
-        """The rows in the source's order, the first `limit` of them; a BadRow for one that cannot be read.
-
-        Raises:
-            InputError: the file turns out to be of another format.
-            HubError: the Hub became unreachable.
-        """
+        """The rows in the source's order, the first `limit` of them; a BadRow for one that cannot be read. Raises:
+        InputError if the file turns out to be of another format; HubError if the Hub became unreachable."""
         for row in islice(self.each(), limit):
             yield row if isinstance(row, BadRow) else self._pictured(row)
 
@@ -130,10 +126,8 @@ def open_source(source: str | Path, *, images: Path | None = None, default_split
 
     `images` is a folder whose files are matched by id or name. `default_split` is for rows without any split.
 
-    Raises:
-        InputError: a file or folder that is missing, empty, cut off, not UTF-8, without a needed column or of another
-            type.
-        HubError: ROCOv2 cannot be reached.
+    Raises: InputError for a file or folder that is missing, empty, cut off, not UTF-8, without a needed column or of
+    another type; HubError if ROCOv2 cannot be reached.
     """
     if default_split not in SPLITS.values():
         raise InputError("split", found=repr(default_split), expected="train, validation or test")

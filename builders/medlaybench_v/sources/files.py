@@ -53,11 +53,8 @@ SOURCE_COLUMNS = (
 
 
 class Columns:
-    """Which of a file's columns holds what.
-
-    Raises:
-        InputError: there is no caption or no identifier, and the error lists what there is; or one of them twice.
-    """
+    """Which of a file's columns holds what. Raises: InputError, which lists what there is, if there is no caption or
+    no identifier, or one of them twice."""
 
     def __init__(self, records: Records) -> None:
         self._own = own_names(records, [*(names for names, _ in SOURCE_COLUMNS), LAY_COLUMN])

@@ -34,11 +34,8 @@ class RocoFolder:
 
 
 def roco_folders(root: Path, default_split: str) -> list[RocoFolder]:
-    """The folders with ROCO captions at or below `root`: `[data/]<split>/radiology/captions.txt`.
-
-    Raises:
-        InputError: there is none.
-    """
+    """The folders with ROCO captions at or below `root`: `[data/]<split>/radiology/captions.txt`. Raises: InputError if
+    there is none."""
     for base in (root, root / "data"):
         found = {name: base / name / _SUBSET for name in SPLITS if is_file(base / name / _SUBSET / _CAPTIONS)}
         if found:
@@ -72,8 +69,7 @@ def roco_rows(folders: list[RocoFolder]) -> Iterator[Row | BadRow]:
     something else about an image than a line before it, when neither counts. So is a caption whose licence stands in
     such a line.
 
-    Raises:
-        InputError: a file cannot be read, or one beside the captions is about none of their images.
+    Raises: InputError if a file cannot be read, or one beside the captions is about none of their images.
     """
     for one in folders:
         bad: list[BadRow] = []

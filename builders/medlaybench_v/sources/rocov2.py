@@ -25,11 +25,7 @@ _COLUMNS = ("image", "image_id", "caption", "cui")
 
 
 def commit_now() -> str:
-    """The commit of ROCOv2 that will be read.
-
-    Raises:
-        HubError: the Hub cannot be reached or does not hold it.
-    """
+    """The commit of ROCOv2 that will be read. Raises: HubError if the Hub cannot be reached or does not hold it."""
     try:
         return str(HfApi().dataset_info(ROCOV2).sha)
     except HUB_ERRORS as error:
@@ -37,12 +33,8 @@ def commit_now() -> str:
 
 
 def rows_at(commit: str) -> Iterator[Row | BadRow]:
-    """Rows of ROCOv2, streamed: nothing is downloaded before it is needed, and no image is decoded.
-
-    Raises:
-        HubError: the Hub cannot be reached.
-        InputError: the columns are not those of ROCOv2, or its files cannot be read.
-    """
+    """Rows of ROCOv2, streamed: nothing is downloaded before it is needed, and no image is decoded. Raises: HubError if
+    the Hub cannot be reached; InputError if the columns are not those of ROCOv2, or its files cannot be read."""
     at = f"{ROCOV2}@{commit[:12]}"
     try:
         splits = datasets.load_dataset(ROCOV2, revision=commit, streaming=True)

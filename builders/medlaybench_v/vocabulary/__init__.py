@@ -106,9 +106,8 @@ def read_vocabulary(
     licence does not permit rewriting and redistribution is set aside, like a caption, unless its licence is `allowed`
     by name. None disables this check, for use when nothing is published.
 
-    Raises:
-        InputError: a file is missing, empty, of another format or without a needed column, too many of its rows
-            cannot be read, or none can be used.
+    Raises: InputError if a file is missing, empty, of another format or without a needed column, too many of its rows
+    cannot be read, or none can be used.
     """
     if str(source) == "bundled":
         return _bundled(allowed) if review is None else _vocabulary(BUNDLED, Path(review), allowed, bundled=True)

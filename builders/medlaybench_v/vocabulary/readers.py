@@ -94,9 +94,8 @@ def read_csv(path: Path, origin: str = "", licence: str = "") -> Reading:
     `semtype` (TUIs joined by semicolons) determines the kind. A list with a column `kind` counts as one for
     substitution. `origin` and `licence` are those of rows that state none.
 
-    Raises:
-        InputError: as `loaders.files.tables.open_table`, or too many rows that cannot be read, such as for a cell
-            outside its allowed values.
+    Raises: InputError as `loaders.files.tables.open_table`, or too many rows that cannot be read, such as for a cell
+    outside its allowed values.
     """
     table = open_table(path)
     expert = table.column("expert", "expert_term", "term", needed=True)
@@ -167,8 +166,7 @@ def read_umls(path: Path) -> Reading:
     concept that is not suppressed. `MRSTY.RRF` beside it limits the concepts to `KIND_OF_TYPE`.
     Both passes stream: only one name per concept with a consumer name is held in memory.
 
-    Raises:
-        InputError: a file is missing or empty, or too many lines are not UTF-8, cut off, or not of the layout.
+    Raises: InputError if a file is missing or empty, or too many lines are not UTF-8, cut off, or not of the layout.
     """
     bad: list[BadRow] = []
     consumer_names, digest = _consumer_names(path, bad)
@@ -267,8 +265,7 @@ def read_medlineplus(path: Path) -> Reading:
     The topic's title is the lay name; its also-called names, and its MeSH heading if there is exactly one, are the
     expert forms. If there are several headings, none of them means the topic as a whole.
 
-    Raises:
-        InputError: the file is empty, cut off, not such a file, or a zip that cannot be read.
+    Raises: InputError if the file is empty, cut off, not such a file, or a zip that cannot be read.
     """
     data = read_file(path)
     if not data:
