@@ -32,10 +32,7 @@ PATIENCE = 64 << 20  # bytes that any file may unpack to
 
 
 def records(
-    path: Path,
-    wanted: Callable[[bytes], bool],
-    columns: Sequence[str],
-    lines: Counter[str] | None = None,
+    path: Path, wanted: Callable[[bytes], bool], columns: Sequence[str], lines: Counter[str] | None = None
 ) -> Iterator[Placed | BadRow]:
     """Records with their place: those whose line is `wanted`, or all rows of a Parquet file.
 

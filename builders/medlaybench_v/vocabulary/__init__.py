@@ -94,10 +94,7 @@ class Vocabulary:
 
 
 def read_vocabulary(
-    source: str | Path,
-    *,
-    review: str | Path | None = None,
-    allowed: frozenset[str] | None = None,
+    source: str | Path, *, review: str | Path | None = None, allowed: frozenset[str] | None = None
 ) -> Vocabulary:
     """Read one vocabulary by name ("bundled") or path.
 
