@@ -298,7 +298,9 @@ def build(
     listed = withdrawn_keys(options.withdrawn)
     own = read_statement(options.statement) if options.statement else {}
     known = recipe.corpus
-    plan = _planned(recipe, at_hand)
+    plan = recipe.plan(at_hand)
+    if not isinstance(plan, Plan):
+        raise BuildError(f"plan: found a {type(plan).__name__}, expected a Plan, which it returns")
     withdrawn = frozenset(plan.renamed.get(key, key) for key in listed)
     plan = _with_own(plan, known.key, withdrawn, own, gate_text)
     if not overwrite:
@@ -351,13 +353,6 @@ def _refuse_place(out: Path, workspace: Path) -> None:
         raise InputError(workspace, found=found, expected="a workspace outside the release", do=do)
 
 
-def _planned(recipe: Recipe[Chosen], at_hand: Build[Chosen]) -> Plan:
-    plan = recipe.plan(at_hand)
-    if not isinstance(plan, Plan):
-        raise BuildError(f"plan: found a {type(plan).__name__}, expected a Plan, which it returns")
-    return plan
-
-
 def _with_own(
     plan: Plan, key: str, withdrawn: frozenset[str], statement: Mapping[str, str], gate_text: str | None
 ) -> Plan:
@@ -399,9 +394,7 @@ def _not_withdrawn(withdrawn: frozenset[str], finished: Run) -> Iterator[str]:
 
 def _refuse_another(out: Path, corpus: str, plan: Plan) -> None:
     """Refuse a place that holds a release of another corpus, other sources or other settings, before the work is done.
-
-    Raises: InputError.
-    """
+    Raises: InputError."""
     there = release_at(resolved(out))
     if there is None:
         return

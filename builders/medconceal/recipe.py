@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,7 +57,6 @@ from builders.medconceal.steps import (
     specialty,
 )
 from builders.medconceal.threads import Admission, spool_threads, thread_rows
-from builders.pipeline.rows import Row
 from builders.pipeline.run import Run
 from builders.pseudonyms import PUBLIC_KEY, fingerprint, read_key
 from builders.recipe import Build, ModelOptions, Plan, Recipe, withdrawn_keys
@@ -194,7 +193,11 @@ def from_source(build: Build[Options]) -> Plan:
 
     def leave_sheet(finished: Run) -> str:
         page = workspace / REVIEW
-        write_sheet(_reviewed(finished, withdrawn_keys(options.withdrawn)), decisions, page)
+        withdrawn = withdrawn_keys(options.withdrawn)
+        # Also the cases that were rejected before, as a file exported from this sheet holds every decision; nobody sees
+        # a withdrawn one again.
+        rows = (row for row in finished.rows_to("review") if row[CORPUS.key] not in withdrawn)
+        write_sheet(rows, decisions, page)
         sheet = f"For the clinician's review (shows hidden concerns): {page}"
         told = [*_not_applied(decisions, finished), _unanswered(finished, build.store), sheet]
         return "\n".join(filter(None, told))
@@ -205,14 +208,6 @@ def from_source(build: Build[Options]) -> Plan:
         settings={**made.settings, "decisions": decisions.digest if decisions.by_key else None},
         review=leave_sheet,
     )
-
-
-def _reviewed(finished: Run, withdrawn: Container[str]) -> Iterator[Row]:
-    """The cases for the clinician, also those rejected before: a file exported from this sheet holds every decision.
-    Nobody sees a withdrawn one again."""
-    for row in finished.rows_to("review"):
-        if row[CORPUS.key] not in withdrawn:
-            yield row
 
 
 def _not_applied(decisions: Decisions, finished: Run) -> Iterator[str]:
@@ -259,7 +254,8 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
     MissingExtra.check("threads", purpose="threads of a forum")
     since, until = _seconds("--since", options.since), _seconds("--until", options.until, last=True)
     admission = Admission(options.community, since, until)
-    digest = hashlib.sha256("\n".join((*source.digests, *_unusual(admission))).encode()).hexdigest()
+    unusual = [] if admission == Admission() else [admission.identity]  # else the paper's community as a whole
+    digest = hashlib.sha256("\n".join((*source.digests, *unusual)).encode()).hexdigest()
     # A line that cannot be read is known by its place in its file.
     names = [*map(name_of, (*source.submissions, *source.comments))]
     read = hashlib.sha256(canonical_json([digest, names])).hexdigest()
@@ -318,11 +314,6 @@ def _seconds(option: str, day: str | None, *, last: bool = False) -> int | None:
     except ValueError:
         raise InputError(option, found=day, expected="a date as 2013-07-11") from None
     return int(start.timestamp()) + 86_399 * last
-
-
-def _unusual(admission: Admission) -> tuple[str, ...]:
-    """What the name of a source says besides its files, if it is not the paper's community as a whole."""
-    return () if admission == Admission() else (admission.identity,)
 
 
 def _thread_steps(options: Options, chat: Chat, invented: bool) -> Iterator[Step]:

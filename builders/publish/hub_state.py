@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from huggingface_hub import HfApi, RepoFile, get_session
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, RepositoryNotFoundError
@@ -25,7 +25,7 @@ from builders.publish.watch import DeadlinePassed, Watch
 from builders.release.naming import CROISSANT
 from loaders.errors import InputError, first_of
 from loaders.files.disk import scratch
-from loaders.files.json_values import read_json, read_object
+from loaders.files.json_values import read_object
 from loaders.hub_errors import MALFORMED, http_cause, in_words, is_temporary, status_of
 from loaders.manifest import NAME, file_digest
 
@@ -233,28 +233,28 @@ class HubRepo:
         return self._claims[commit]
 
     def _read_claim(self, commit: str) -> Claim | None:
-        with scratch() as fresh:
-            manifest = self._downloaded(NAME, commit, fresh, f"reading {NAME} of {commit[:8]}")
-            try:
-                stated = read_json(manifest)
-                files = {path: (facts["sha256"], facts["size"]) for path, facts in stated["files"].items()}
-                versions = {name: _plain(version) for name, version in stated.get("versions", {}).items()}
-                claim = Claim(stated["corpus"], bool(stated.get("stand_in")), files, versions)
-                return claim if claim.corpus else None
-            except (*MALFORMED, InputError):
-                return None
+        stated = self._object(NAME, commit)
+        try:
+            files = {path: (facts["sha256"], facts["size"]) for path, facts in stated["files"].items()}
+            versions = {name: _plain(version) for name, version in stated.get("versions", {}).items()}
+            claim = Claim(stated["corpus"], bool(stated.get("stand_in")), files, versions)
+        except MALFORMED:
+            return None
+        return claim if claim.corpus else None
 
     def date(self, commit: str) -> str:
         """The date of publication that the croissant.json of a commit states; "" if it states none."""
-        if CROISSANT not in self.files(commit):
-            return ""
-        with scratch() as fresh:
-            try:
-                stated = read_object(self._downloaded(CROISSANT, commit, fresh, f"reading {CROISSANT} of {commit[:8]}"))
-            except InputError:
-                return ""
-        date = stated.get("datePublished")
+        date = self._object(CROISSANT, commit).get("datePublished") if CROISSANT in self.files(commit) else None
         return date if isinstance(date, str) and date.isprintable() and len(date) < 40 else ""
+
+    def _object(self, path: str, commit: str) -> dict[str, Any]:
+        """The JSON object in a file of a commit; an empty one if it is none."""
+        with scratch() as fresh:
+            downloaded = self._downloaded(path, commit, fresh, f"reading {path} of {commit[:8]}")
+            try:
+                return read_object(downloaded)
+            except InputError:
+                return {}
 
     def find(self, release: LocalRelease, *, since: str) -> str | None:
         """The commit after `since` on main that holds exactly this release, if there is one."""

@@ -37,8 +37,8 @@ def check_card(folder: Path, manifest: Manifest, card: str | None, *, tables: bo
     if is_file(folder / CARD):
         yield from _check_yaml(folder, manifest)
         if card is not None:
-            if tables:
-                yield from _check_tables(card, manifest)
+            for stands, made in other_tables(card, manifest) if tables else ():
+                yield Problem(f"{CARD}: a table", stands, f"{made}, as the manifest counts")
             yield from _check_terms(folder, card, manifest)
     elif CARD not in manifest.files:
         yield Problem(CARD, "not listed in the manifest", "a card")
@@ -66,12 +66,6 @@ def _check_yaml(folder: Path, manifest: Manifest) -> list[Problem]:
     except (ValueError, KeyError, TypeError, AttributeError, yaml.YAMLError) as error:
         return [Problem(where, f"cannot be used: {type(error).__name__} {error}", "configs and dataset_info")]
     return problems
-
-
-def _check_tables(card: str, manifest: Manifest) -> Iterator[Problem]:
-    """What the card says about numbers: its tables against the manifest."""
-    for stands, made in other_tables(card, manifest):
-        yield Problem(f"{CARD}: a table", stands, f"{made}, as the manifest counts")
 
 
 def _check_terms(folder: Path, card: str, manifest: Manifest) -> Iterator[Problem]:

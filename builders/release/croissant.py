@@ -71,7 +71,7 @@ def croissant(manifest: Manifest, head: Mapping[str, Any], statement: Mapping[st
         "@type": "sc:Dataset",
         "conformsTo": [VERSION, RAI],
         "name": str(head["pretty_name"]),
-        "description": _description(manifest, statement),
+        "description": " ".join(filter(None, [statement.get("uses", ""), _facts(manifest)])),
         "license": str(link or head["license"]),
         "keywords": [*head.get("tags", []), *head.get("task_categories", [])],
         "inLanguage": head.get("language", []),
@@ -144,10 +144,6 @@ def check(folder: Path, manifest: Manifest, card: str | None) -> Iterator[Proble
         yield Problem(NAME, error.found, error.expected)
     except (KeyError, TypeError, AttributeError) as error:
         yield Problem(NAME, f"cannot be used: {type(error).__name__} {error}", "distribution and recordSet")
-
-
-def _description(manifest: Manifest, statement: Mapping[str, str]) -> str:
-    return " ".join(filter(None, [statement.get("uses", ""), _facts(manifest)]))
 
 
 def _facts(manifest: Manifest) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -240,13 +240,10 @@ def write_shards(
         for number, pieces in enumerate(of_split)
     ]
     task = Sharding(parts, shape, folder, tally, packages)
-    with _writers(engine, parts) as writers, closing(writers.each(task, units, where="release")) as finished:
+    own = opened() if engine.spread and parts.anywhere else nullcontext(engine)
+    with own as writers, closing(writers.each(task, units, where="release")) as finished:
         written = dict(finished)
     return {
         split: [written[shard_name(split, number)] for number in range(len(of_split))]
         for split, of_split in shards.items()
     }
-
-
-def _writers(engine: Engine, parts: Stored) -> AbstractContextManager[Engine]:
-    return opened() if engine.spread and parts.anywhere else nullcontext(engine)

@@ -180,12 +180,7 @@ def made_by(manifest: Manifest, rules: int) -> str:
 
 def _as_named(measure: Measure | None, manifest: Manifest) -> Measure | None:
     """The statistics that the manifest names and that still exist; those that only one version knows are left out."""
-
-    def measured(rows: Iterable[Row]) -> JsonValue:
-        assert measure is not None
-        return _known_to_both(manifest.statistics, measure(rows))
-
-    return measured if measure is not None else None
+    return None if measure is None else lambda rows: _known_to_both(manifest.statistics, measure(rows))
 
 
 def _known_to_both(said: JsonValue, measured: JsonValue) -> JsonValue:
