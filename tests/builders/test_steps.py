@@ -6,7 +6,7 @@ import asyncio
 import io
 import json
 import pickle
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,16 +71,21 @@ def misspelt(row: Row) -> Row:
     return {"m": 1}
 
 
-def built(at: Path, *steps: Step, rows: int = 4, workers: int = 1) -> Any:
+def built(at: Path, *steps: Step, rows: int = 4, engine: Local | None = None) -> Any:
     source = [{"id": f"r{n}", "n": n} for n in range(rows)]
     chain = stages(steps, SCHEMA)
-    with Local(workers) as engine:
-        return run(source, chain, key="id", workspace=at, source_identity="x", batch_rows=2, engine=engine)
+    return run(source, chain, key="id", workspace=at, source_identity="x", batch_rows=2, engine=engine)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_what_a_step_returns_is_laid_over_the_row(workers: int, tmp_path: Path) -> None:
-    done = built(tmp_path, double(times=3), half(), workers=workers)
+@pytest.fixture(scope="module", params=[1, 2])
+def workers(request: pytest.FixtureRequest) -> Iterator[Local]:
+    """This process, and two others that several tests share: what they import takes longer than what they do."""
+    with Local(request.param) as engine:
+        yield engine
+
+
+def test_what_a_step_returns_is_laid_over_the_row(workers: Local, tmp_path: Path) -> None:
+    done = built(tmp_path, double(times=3), half(), engine=workers)
     assert list(done.rows()) == [{"id": "r2", "double": 6}]
     assert [(stage.name, stage.excluded) for stage in done.stages] == [
         ("double", {"zero": 1}),
@@ -136,17 +141,16 @@ def leaving(row: Row) -> Row:
     return {}
 
 
-@pytest.mark.parametrize("workers", [1, 2])
 def test_a_step_that_raises_is_told_with_its_row_and_its_line_but_not_with_what_the_row_holds(
-    workers: int, tmp_path: Path
+    workers: Local, tmp_path: Path
 ) -> None:
     with pytest.raises(
         BuildError, match=r"^stage raising, row 'r2': JSONDecodeError \(test_steps.py, line \d+, in "
     ) as error:
-        built(tmp_path, raising(), workers=workers)
+        built(tmp_path, raising(), engine=workers)
     assert "in raising: return json.loads(" in str(error.value)
     with pytest.raises(BuildError, match=r"stage leaving, row 'r2': SystemExit \(test_steps.py"):
-        built(tmp_path / "other", leaving(), workers=workers)
+        built(tmp_path / "other", leaving(), engine=workers)
 
 
 def test_a_step_that_is_not_declared_or_called_as_one_is_named() -> None:

@@ -20,6 +20,7 @@ def own_caches(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def at_hub(hub: FaultyHub, monkeypatch: pytest.MonkeyPatch) -> None:
     """The Hub's clients of this process talk to `hub`."""
     monkeypatch.setattr(constants, "ENDPOINT", hub.url)
+    monkeypatch.setattr(datasets.config, "HF_ENDPOINT", hub.url)
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", hub.url + "/{repo_id}/resolve/{revision}/{filename}")
     monkeypatch.setenv("HF_TOKEN", hub.token)
 

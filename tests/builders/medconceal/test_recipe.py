@@ -40,7 +40,7 @@ from tests.parts.chat_server import ChatServer, status
 from tests.parts.croissant import read_by_mlcroissant
 from tests.parts.faulty_hub import FaultyHub
 from tests.parts.planted import Post, posts
-from tests.parts.processes import kill, printed
+from tests.parts.processes import forked, printed
 from tests.parts.small_release import files_of
 from tests.parts.thread_reader import Body, asked_for, careful
 
@@ -209,15 +209,9 @@ def test_a_case_from_a_thread_may_hold_no_identifier(sample: Path) -> None:
 
 
 def test_a_killed_build_ends_with_the_same_bytes(sample: Path, tmp_path: Path) -> None:
-    # The recipe alone: the whole command takes longer to import than to build.
-    code = (
-        "import sys; from pathlib import Path; from builders.medconceal.recipe import RECIPE, Options; "
-        "from builders.recipe import build; "
-        "out = Path(sys.argv[1]); build(RECIPE, Options(synthetic=300), out, workspace=out.with_name('killed.work'))"
-    )
     batches = tmp_path / "killed.work" / "batches"
     # Some work is done then, and no release is there.
-    kill(lambda: any(batches.glob("*.parquet")), "-c", code, tmp_path / "killed")
+    forked(lambda: build(tmp_path / "killed", synthetic=300), lambda: any(batches.glob("*.parquet")))
     assert not (tmp_path / "killed").exists()
     build(tmp_path / "killed", synthetic=300)
     build(tmp_path / "undisturbed", synthetic=300)

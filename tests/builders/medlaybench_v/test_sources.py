@@ -25,8 +25,8 @@ from loaders.files.bad_rows import BadRow
 from loaders.files.tables import Records
 from tests.parts.faulty_hub import FaultyHub
 from tests.parts.http_client import httpx
+from tests.parts.hub_here import at_hub, own_caches
 from tests.parts.places import shared_data
-from tests.parts.processes import printed
 from tests.parts.rows import strictly
 
 HEADER = "id,caption,cuis,licence,pmc_file,split\n"
@@ -535,16 +535,7 @@ def test_a_header_again_is_no_caption_of_roco(tmp_path: Path) -> None:
 # --- ROCOv2 -----------------------------------------------------------------------------------------------------------
 
 
-STREAM = """
-import json, sys
-from builders.medlaybench_v.sources import open_source
-source = open_source("rocov2")
-rows = [{**row, "image_bytes": len(row["image_bytes"])} for row in source.rows()]
-json.dump({"url": source.url, "identity": source.identity, "rows": rows}, sys.stdout)
-"""
-
-
-def test_rocov2_streamed(hub: FaultyHub, tmp_path: Path) -> None:
+def test_rocov2_streamed(hub: FaultyHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     image = picture(tmp_path / "a.png").read_bytes()
     HfApi(endpoint=hub.url, token=hub.token).create_repo(roco.ROCOV2, repo_type="dataset")
     for split, name in (("test", "test"), ("train", "train"), ("validation", "valid")):
@@ -560,8 +551,10 @@ def test_rocov2_streamed(hub: FaultyHub, tmp_path: Path) -> None:
         datasets.Dataset(table.cast(features.arrow_schema)).to_parquet(tmp_path / f"{split}.parquet")
         shard = (tmp_path / f"{split}.parquet").read_bytes()
         commit = hub.commit(roco.ROCOV2, {f"data/{split}-00000-of-00001.parquet": shard})
-    read = json.loads(printed("-c", STREAM, **hub.environment(tmp_path / "home")))
-    found = read["rows"]
+    own_caches(tmp_path / "caches", monkeypatch)
+    at_hub(hub, monkeypatch)
+    source = open_source("rocov2")
+    found = list(source.rows())
     assert [(row["image_id"], row["split"]) for row in found][::2] == [
         ("ROCOv2_2023_train_000001", "train"),
         ("ROCOv2_2023_valid_000001", "validation"),
@@ -570,9 +563,9 @@ def test_rocov2_streamed(hub: FaultyHub, tmp_path: Path) -> None:
     assert (found[0]["expert_caption"], found[0]["cuis"], found[1]["cuis"]) == ("Chest CT.", ["C0040405"], [])
     assert found[0]["licence"] == "cc-by-nc-sa-4.0"
     assert found[0]["licence_asserted_by"] == "card of eltorio/ROCOv2-radiology"
-    assert {row["image_bytes"] for row in found} == {len(image)}
-    assert read["url"] == f"https://huggingface.co/datasets/eltorio/ROCOv2-radiology/tree/{commit}"
-    assert read["identity"] == hashlib.sha256(f"eltorio/ROCOv2-radiology@{commit}".encode()).hexdigest()
+    assert {row["image_bytes"] for row in found} == {image}
+    assert source.url == f"https://huggingface.co/datasets/eltorio/ROCOv2-radiology/tree/{commit}"
+    assert source.identity == hashlib.sha256(f"eltorio/ROCOv2-radiology@{commit}".encode()).hexdigest()
 
 
 class FakeApi:

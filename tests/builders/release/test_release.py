@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import signal
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -19,7 +21,7 @@ from builders.pipeline.rows import BuildError, Row
 from builders.release.shards import read_rows
 from loaders.errors import BedsideError, InputError, ReleaseError
 from loaders.manifest import Code, ContentDigest, Manifest
-from tests.parts.processes import printed, python
+from tests.parts.processes import forked, printed
 from tests.parts.small_release import EXCLUSIONS, FEATURES, Held, files_of, png, row, rows, write_small
 
 SPLITS = {"train": [1, 2, 5, 6, 9, 10], "validation": [3, 7, 11], "test": [0, 4, 8]}
@@ -125,7 +127,6 @@ def test_only_the_last_part_of_an_image_path_is_kept(tmp_path: Path) -> None:
 SCRIPT = """
 import sys
 from pathlib import Path
-from tests.parts.processes import printed, python
 from tests.parts.small_release import write_small
 write_small(Path(sys.argv[1]))
 """
@@ -238,29 +239,29 @@ def test_a_damaged_release_is_not_called_up_to_date(tmp_path: Path) -> None:
 
 # --- interruptions ----------------------------------------------------------------------------------------------------
 
-DYING = """
-import os, signal, sys
-from pathlib import Path
-import builders.release.write
-from tests.parts.processes import printed, python
-from tests.parts.small_release import Held, card, measure, rows, write_small
 
-out, moment = Path(sys.argv[1]), sys.argv[2]
-def die(*_, **__):
+def die(*_: Any, **__: Any) -> Any:
     os.kill(os.getpid(), signal.SIGKILL)
+
+
 class Some(Held):
-    def filled(self, row):
+    def filled(self, row: Row) -> Row:
         return die() if row["image_id"] == "r005" else row
-more = {"rows": {"rows": Some(rows(), "image_id")}, "measure": {"measure": die}, "card": {"card": die}}.get(moment, {})
-if moment == "manifest":
-    os.replace = lambda a, b: die() if b.name == "manifest.json" else os.rename(a, b)
-if moment == "swap":  # the clean-up after the old and the new release have changed places
-    remove = builders.release.write.shutil.rmtree
-    builders.release.write.shutil.rmtree = lambda path, **more: (
-        die() if (Path(path) / "manifest.json").exists() else remove(path, **more)
-    )
-write_small(out, None if moment != "swap" else rows()[:5], overwrite=True, **more)
-"""
+
+
+def dying(out: Path, moment: str) -> None:
+    """Writes a release, and dies at that moment: in a copy of this process, where nothing is put back."""
+    if moment == "manifest":
+        replace = os.replace
+        os.replace = lambda a, b: die() if b.name == "manifest.json" else replace(a, b)  # type: ignore[assignment]
+    if moment == "swap":  # the clean-up after the old and the new release have changed places
+        remove = shutil.rmtree
+        shutil.rmtree = lambda path, **more: (  # type: ignore[assignment]
+            die() if (Path(path) / "manifest.json").exists() else remove(path, **more)
+        )
+    more: dict[str, Any] = {"rows": Some(rows(), "image_id"), "measure": die, "card": die}
+    given = {moment: more[moment]} if moment in more else {}
+    write_small(out, rows()[:5] if moment == "swap" else None, overwrite=True, **given)
 
 
 @pytest.mark.parametrize("moment", ["rows", "measure", "card", "manifest", "swap"])
@@ -268,7 +269,7 @@ def test_whenever_killed_the_folder_holds_a_whole_release_or_none(moment: str, t
     out = tmp_path / "out"
     if moment == "swap":
         write_small(out)
-    assert python("-c", DYING, out, moment).returncode == -signal.SIGKILL
+    assert forked(partial(dying, out, moment)) == -signal.SIGKILL
     assert ".out.building" in siblings(out)
     if moment == "swap":
         present = Manifest.read(out)
