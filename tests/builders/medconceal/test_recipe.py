@@ -39,8 +39,9 @@ from scripts.cli import execute
 from tests.parts.chat_server import ChatServer, status
 from tests.parts.croissant import read_by_mlcroissant
 from tests.parts.faulty_hub import FaultyHub
+from tests.parts.hub_here import at_hub, own_caches
 from tests.parts.planted import Post, posts
-from tests.parts.processes import forked, printed
+from tests.parts.processes import forked
 from tests.parts.small_release import files_of
 from tests.parts.thread_reader import Body, asked_for, careful
 
@@ -125,21 +126,18 @@ def test_plain_datasets_loads_charts_unless_asked_for_more(sample: Path, tmp_pat
     assert "hidden" in whole.column_names and whole.num_rows == 40
 
 
-LOAD = """
-from datasets import load_dataset
-from loaders.corpus import load
-charts = load_dataset("org/conceal", split="test", revision="v1.0.0")
-assert "hidden" not in charts.column_names and len(charts) == 40, charts
-assert "hidden" in load_dataset("org/conceal", "cases", split="test", revision="v1.0.0").column_names
-assert "hidden" in load("medconceal", "test", source="org/conceal", revision="v1.0.0").column_names
-"""
-
-
-def test_a_published_release_gives_charts_unless_asked_for_more(sample: Path, tmp_path: Path) -> None:
+def test_a_published_release_gives_charts_unless_asked_for_more(
+    sample: Path, hub: FaultyHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told: list[str] = []
-    with FaultyHub() as hub:
-        publish(sample, "org/conceal", tag="v1.0.0", endpoint=hub.url, token=hub.token, report=told.append)
-        printed("-c", LOAD, **hub.environment(tmp_path / "cache"))
+    own_caches(tmp_path, monkeypatch)
+    at_hub(hub, monkeypatch)
+    publish(sample, "org/conceal", tag="v1.0.0", report=told.append)
+    version = {"split": "test", "revision": "v1.0.0"}
+    charts = datasets.load_dataset("org/conceal", **version)
+    assert "hidden" not in charts.column_names and len(charts) == 40, charts
+    assert "hidden" in datasets.load_dataset("org/conceal", "cases", **version).column_names
+    assert "hidden" in load("medconceal", "test", source="org/conceal", revision="v1.0.0").column_names
     assert not [secret for secret in hidden_texts(sample) if secret in "".join(told)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import os
 import signal
 import sqlite3
 import sys
@@ -24,13 +24,11 @@ from builders.steps import Chat, Step, stages, step
 from loaders.engines.local import Local
 from loaders.errors import BedsideError, ModelError, ModelRefused
 from loaders.models.answers import AnswerStore
-from loaders.models.chat import open_model
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.prompts import Prompts
 from loaders.models.tries import REFUSED
 from scripts.terminal import stopping
 from tests.loaders.engines.test_engines import Shuffled
-from tests.parts.chat_server import ChatServer, Reply, completion
 from tests.parts.processes import started
 
 SCHEMA = pa.schema([("id", pa.string())])
@@ -250,36 +248,29 @@ if __name__ == "__main__":
         sys.exit(str(ended))
 
 
+class Logged(Model):
+    """Sent to other processes; each request leaves a line: the process, and how many it has in flight."""
+
+    def __init__(self, log: Path) -> None:
+        super().__init__(self.note)
+        self.log = log
+
+    async def note(self, text: str) -> None:
+        with self.log.open("a") as file:
+            file.write(f"{os.getpid()} {self.in_flight}\n")
+        await asyncio.sleep(0.1)
+
+
 def test_more_requests_than_one_process_is_for_are_shared_by_several(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setenv("LOCAL_API_KEY", "key")
     monkeypatch.setattr("builders.pipeline.overlap.os.cpu_count", lambda: 2)
-    in_flight = most = 0
-
-    def reply(body: Any) -> Any:
-        def later(handler: Any) -> None:
-            nonlocal in_flight, most
-            in_flight += 1
-            most = max(most, in_flight)
-            time.sleep(0.1)
-            in_flight -= 1
-            said = Reply(f"said {body['messages'][-1]['content']}")
-            handler.answer(200, json.dumps(completion(body, said)))
-
-        return later
-
-    def done(at: Path) -> Any:
-        chat = Chat(open_model("openai-api/local/any", base_url=server.base_url), Prompts({}), tmp_path / "a", 64)
-        source = [{"id": f"r{n:03}"} for n in range(128)]
-        with Local(2) as engine:
-            chain = stages([say(chat)], SCHEMA)
-            built = run(source, chain, key="id", workspace=at, source_identity="x", batch_rows=16, engine=engine)
-        return list(built.rows())
-
-    with ChatServer(reply) as server, monkeypatch.context() as here:
-        here.setattr(overlap, "overlapped", None)  # this process asks nothing
-        assert [row["said"] for row in done(tmp_path / "one")] == [f"said r{n:03}" for n in range(128)]
-        assert len(server.requests) == 128 and most <= 64  # how many meet depends on when the processes are up
-    with closing(sqlite3.connect(tmp_path / "a")) as answers:  # of both processes
+    monkeypatch.setattr(overlap, "overlapped", None)  # this process asks nothing
+    with Local(2) as engine:
+        done = built(tmp_path, say, Logged(tmp_path / "log"), rows=128, limit=64, batch=16, engine=engine)
+    assert [row["said"] for row in done.rows()] == [f"said r{n:02}" for n in range(128)]
+    asked = [tuple(map(int, line.split())) for line in (tmp_path / "log").read_text().splitlines()]
+    assert len(asked) == 128 and max(in_flight for _, in_flight in asked) <= 32
+    assert len({process for process, _ in asked} - {os.getpid()}) == 2
+    with closing(sqlite3.connect(tmp_path / "answers.sqlite")) as answers:  # of both processes
         assert answers.execute("SELECT count(*) FROM answers").fetchone() == (128,)
 
 
