@@ -25,7 +25,6 @@ from builders.release.verify import verify
 from loaders.engines.local import Local
 from loaders.errors import BedsideError, InputError, ModelError, ReleaseError
 from loaders.manifest import Manifest
-from tests.builders.medlaybench_v.test_recognizers_medcat import make_pack
 from tests.parts.chat_server import ChatServer
 from tests.parts.croissant import read_by_mlcroissant
 from tests.parts.places import ROOT, shared_data
@@ -470,10 +469,8 @@ def test_an_untrusted_model_pack_is_refused(tmp_path: Path) -> None:
         build(tmp_path, captions_file(tmp_path), medcat=tmp_path / "pack")
 
 
-def test_concepts_of_a_medcat_pack_are_put_in_lay_words_by_their_cui(tmp_path: Path) -> None:
+def test_concepts_of_a_medcat_pack_are_put_in_lay_words_by_their_cui(pack: Path, tmp_path: Path) -> None:
     """The pack knows the wording, the vocabulary only the concept: C_onto, then RetrieveLayDef (Algorithm 1)."""
-    pytest.importorskip("medcat")
-    pack = make_pack(tmp_path / "pack", [("C0032227", "pleural effusion"), ("C0032227", "hydrothorax")])
     own = tmp_path / "own.csv"
     text = "expert,lay,cui,kind,licence\npleural effusion,fluid around the lung,C0032227,finding,CC BY 4.0\n"
     own.write_text(text, encoding="utf-8")

@@ -13,46 +13,6 @@ import pytest
 from builders.medlaybench_v.recognizers import TRUST_OPTION, MedcatRecognizer
 from loaders.errors import MissingExtra, ModelError
 
-CONCEPTS = [
-    ("C0032227", "pleural effusion"),
-    ("C0032227", "effusion of the pleura"),
-    ("C0024109", "lung"),
-    ("C0040405", "computed tomography"),
-    ("39607008", "mediastinum"),  # a SNOMED code, no CUI
-]
-
-
-def make_pack(folder: Path, concepts: list[tuple[str, str]]) -> Path:
-    pytest.importorskip("medcat", reason="MedCAT is not installed here (pip install 'bedside[medcat]')")
-    import numpy as np
-    import pandas as pd
-    from medcat.cat import CAT
-    from medcat.config import Config
-    from medcat.model_creation.cdb_maker import CDBMaker
-    from medcat.vocab import Vocab
-
-    config = Config()
-    config.general.nlp.provider = "regex"
-    table = pd.DataFrame(concepts, columns=["cui", "name"]).assign(
-        ontologies="TEST", name_status="P", type_ids="T000", description=""
-    )
-    vocab = Vocab()
-    for word in ("pleural", "effusion", "lung", "right", "shows"):
-        vocab.add_word(word, cnt=10, vec=np.ones(4))
-    vocab.init_cumsums()
-    folder.mkdir(parents=True)
-    return Path(
-        CAT(CDBMaker(config).prepare_csvs([table]), vocab, config).save_model_pack(str(folder), pack_name="tiny")
-    )
-
-
-@pytest.fixture(scope="module")
-def pack(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The pack's folder; its archive lies beside it with the suffix .zip."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MEDCAT_DISABLE_VERSION_CHECK", "true")
-        return make_pack(tmp_path_factory.mktemp("medcat") / "packs", CONCEPTS)
-
 
 def archive_of(pack: Path) -> Path:
     return pack.with_name(pack.name + ".zip")
@@ -105,8 +65,11 @@ def test_archive_and_folder_are_one_pack(pack: Path, recognizer: MedcatRecognize
     assert [p.name for p in tmp_path.iterdir()] == ["pack.zip"]  # nothing was unpacked beside it
 
 
-def test_another_pack_has_another_identity(recognizer: MedcatRecognizer, tmp_path: Path) -> None:
-    other = make_pack(tmp_path / "other", CONCEPTS[:3])
+def test_a_pack_with_another_file_has_another_identity(
+    pack: Path, recognizer: MedcatRecognizer, tmp_path: Path
+) -> None:
+    other = Path(shutil.copytree(pack, tmp_path / "other"))
+    (other / "model_card.json").write_bytes((other / "model_card.json").read_bytes() + b"\n")
     assert MedcatRecognizer(other, trust=True).identity != recognizer.identity
 
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from datasets import Dataset, load_dataset
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, HfFileSystem, RepoFile, RepoFolder
 from huggingface_hub.errors import (
     EntryNotFoundError,
@@ -21,7 +22,7 @@ from huggingface_hub.errors import (
 
 from tests.parts.faulty_hub import FaultyHub
 from tests.parts.http_client import httpx
-from tests.parts.processes import printed
+from tests.parts.hub_here import at_hub, own_caches
 
 REPO = "org/corpus"
 PARQUET = b"PAR1" + bytes(range(256)) * 8 + b"PAR1"
@@ -237,25 +238,16 @@ def test_what_it_does_not_know_is_an_answer_too(hub: FaultyHub, api: HfApi) -> N
 
 # --------------------------------------------------------- `datasets`, unmodified
 
-USER = """
-import sys
-from datasets import Dataset, load_dataset
-from huggingface_hub import HfApi
 
-repo, act = sys.argv[1:]
-if act == "push":
-    Dataset.from_dict({"id": [1, 2, 3], "text": ["a", "b", "c"]}).push_to_hub(repo, num_shards=2)
-    HfApi().create_tag(repo, tag="v1.0.0", repo_type="dataset")
-    Dataset.from_dict({"id": [4], "text": ["d"]}).push_to_hub(repo)
-else:
-    print(load_dataset(repo, split="train", revision="v1.0.0")["text"][:], load_dataset(repo, split="train")["id"][:])
-"""
-
-
-def test_datasets_pushes_and_loads_by_tag(hub: FaultyHub, tmp_path: Path) -> None:
-    for act in ("push", "load"):
-        said = printed("-c", USER, "org/pushed", act, **hub.environment(tmp_path / act))
-    assert said.strip() == "['a', 'b', 'c'] [4]"
+def test_datasets_pushes_and_loads_by_tag(hub: FaultyHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_hub(hub, monkeypatch)
+    own_caches(tmp_path / "push", monkeypatch)
+    Dataset.from_dict({"id": [1, 2, 3], "text": ["a", "b", "c"]}).push_to_hub("org/pushed", num_shards=2)
+    HfApi(hub.url).create_tag("org/pushed", tag="v1.0.0", repo_type="dataset")
+    Dataset.from_dict({"id": [4], "text": ["d"]}).push_to_hub("org/pushed")
+    own_caches(tmp_path / "load", monkeypatch)
+    assert load_dataset("org/pushed", split="train", revision="v1.0.0")["text"][:] == ["a", "b", "c"]
+    assert load_dataset("org/pushed", split="train")["id"][:] == [4]
 
 
 def test_a_hub_for_another_shell_keeps_what_it_is_given(tmp_path: Path) -> None:
