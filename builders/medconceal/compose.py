@@ -12,6 +12,7 @@ import random
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cache
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import yaml
@@ -114,21 +115,13 @@ def _compose(
     total = primaries.total() + 1
     code = min(dict.fromkeys(wanted), key=lambda one: (primaries[one] / total - CATEGORY_SHARES[one] / 100, one))
     primaries[code] += 1
-    values["intervention"]["primary_concern"] = _made_primary(chosen, wanted.index(code))
+    values["intervention"]["primary_concern"] = place = wanted.index(code)
+    primary, surest = chosen[place], max(chosen, key=itemgetter("confidence"))  # which the primary one is to be
+    primary["confidence"], surest["confidence"] = surest["confidence"], primary["confidence"]
     who = values["demographics"]
     if who["age"] >= _ADULT:
         who["name"] = f"{draw.choice(people()[who['sex']])} {draw.choice(people()['last'])}"
     return values
-
-
-def _made_primary(concerns: Sequence[dict[str, Any]], place: int) -> int:
-    """Swap confidences so that the concern at `place` has the greatest; returns the place."""
-    first = max(range(len(concerns)), key=lambda at: concerns[at]["confidence"])
-    concerns[place]["confidence"], concerns[first]["confidence"] = (
-        concerns[first]["confidence"],
-        concerns[place]["confidence"],
-    )
-    return place
 
 
 def _pool(code: str, topic: Mapping[str, str], who: Mapping[str, Any], draw: random.Random) -> list[dict[str, Any]]:

@@ -39,14 +39,8 @@ CONCERNS_PER_CASE = {2: 31, 3: 84, 4: 105, 5: 60, 6: 20}
 
 def measure(rows: Iterable[dict[str, Any]]) -> JsonValue:
     """Counts of cases and concerns by specialty, category and size, beside the paper's; nothing about a single case."""
-    specialty: Counter[str] = Counter()
-    category: Counter[str] = Counter()
-    size: Counter[int] = Counter()
-    scenario: Counter[str] = Counter()
-    author: Counter[str] = Counter()
-    licence: Counter[str] = Counter()
-    curation: Counter[str] = Counter()
-    synthetic = 0
+    specialty, category, scenario, author, licence, curation = (Counter[str]() for _ in range(6))
+    size, synthetic = Counter[int](), 0
     for row in rows:
         concerns = row["hidden"]["hidden_concerns"]
         specialty[row["specialty"]] += 1
@@ -115,14 +109,13 @@ def check_row(row: dict[str, Any]) -> list[str]:
 
 
 def identifiers(row: Mapping[str, Any], *, made_up: bool) -> list[str]:
-    """Which fields of a row hold an identifier, and of what kind; for a `made_up`
-    patient, only ways to reach somebody."""
+    """Which fields of a row hold an identifier, and of what kind; for a `made_up` patient, only ways to reach
+    somebody."""
     scanned = {name: value for name, value in row.items() if name not in _NOT_SCANNED}
-    found = [
-        (field, kind)
+    return [
+        f"an identifier in {field} ({kind})"
         for field, text in texts_of(scanned)
         if not _LABELS.fullmatch(field)
         for kind in scrub(text).counts
         if not (made_up and kind in _MADE_UP) and kind not in _MEANT.get(field, ())
     ]
-    return [f"an identifier in {field} ({kind})" for field, kind in found]

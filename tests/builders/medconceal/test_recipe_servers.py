@@ -128,17 +128,23 @@ def test_a_server_that_dies_half_way_stops_the_build_and_names_the_thread(
     assert manifest.splits["test"].rows == 18 and "without an answer" not in said
 
 
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Manifest:
+    """A build of the bundled threads with a server that is always there."""
+    with FailingServer(careful) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOCAL_API_KEY", "none")
+        return told_of(tmp_path_factory.mktemp("undisturbed"), server, concurrency=1)[0]
+
+
 @AWAY
 @pytest.mark.parametrize("question", [0, *(pytest.param(at, marks=pytest.mark.long) for at in range(1, QUESTIONS))])
 def test_a_server_that_dies_with_few_threads_left_is_no_fault_of_theirs(
-    question: int, fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    question: int, fault: Fault, undisturbed: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once it is back, the same command ends the build as if nothing had been."""
     Clock(monkeypatch)
     before = question * 6 + 4
     with FailingServer(careful) as server:
-        undisturbed, _ = told_of(tmp_path / "undisturbed", server, concurrency=1)
-        server.requests.clear()
         server.turns_away = when(lambda request: len(server.requests) > before, fault)
         told = r"failed mc-\w+ and 1 more, and then a row that it had answered before: gave no answer in 6 tries"
         with pytest.raises(ModelError, match=told):
