@@ -7,8 +7,8 @@ of `bedside verify`.
 
 The tag is what readers load, and it is set only on a commit that was read back and found to be the release. Any
 interruption before that leaves the tag unset, so running the same command again is always safe: it looks at the Hub and
-continues from what is there. Publishing the same release again changes nothing; another release under a published tag
-is refused.
+continues from what is there. Publishing the same release again changes nothing; another release under a published tag,
+or under the version of an interrupted run, is refused.
 """
 
 from __future__ import annotations
