@@ -98,6 +98,11 @@ def is_clinician(flair: str) -> bool:
     return False
 
 
+def by_clinician(comment: Comment, post: Post) -> bool:
+    """Whether a comment is a clinician's, and not the poster's own."""
+    return is_clinician(comment.flair) and comment.author != post.author
+
+
 def refusal(post: Post, comments: int) -> tuple[str, str] | None:
     """Why a thread is excluded before its comments are looked at, as (reason, detail); None if it is not."""
     if is_gone(post.author):
@@ -162,7 +167,7 @@ def longest_chain(post: Post, comments: Sequence[Comment]) -> list[Comment]:
     by_id = {comment.id: comment for comment in comments}
     rooted = _rooted(by_id)
     fits = {
-        c.id: "clinician" if is_clinician(c.flair) and c.author != post.author else "poster"
+        c.id: by_clinician(c, post)
         for c in comments
         if c.id in rooted
         and not is_gone(c.author)
@@ -174,7 +179,7 @@ def longest_chain(post: Post, comments: Sequence[Comment]) -> list[Comment]:
     for name in fits:
         replies.setdefault(by_id[name].parent, []).append(name)
     best = _lengths(fits, replies)
-    starts = [name for name, role in fits.items() if role == "clinician"]
+    starts = [name for name, clinician in fits.items() if clinician]
     if not starts:
         return []
 
@@ -190,8 +195,7 @@ def longest_chain(post: Post, comments: Sequence[Comment]) -> list[Comment]:
 
 
 def _rooted(by_id: Mapping[str, Comment]) -> set[str]:
-    """The comments that lead back to the post, or to something that the dump
-    lacks; a forged ring leads only to itself."""
+    """The comments that lead back to the post, or to what the dump lacks; a forged ring leads only to itself."""
     found: set[str] = set()
     looked: set[str] = set()
     for name in by_id:
@@ -205,7 +209,7 @@ def _rooted(by_id: Mapping[str, Comment]) -> set[str]:
     return found
 
 
-def _lengths(fits: Mapping[str, str], replies: Mapping[str, Sequence[str]]) -> dict[str, int]:
+def _lengths(fits: Mapping[str, bool], replies: Mapping[str, Sequence[str]]) -> dict[str, int]:
     """Length of the longest alternating chain from each comment on; iterative, as threads can be deep."""
     best: dict[str, int] = {}
     under_way: set[str] = set()

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn, TypeGuard
 
-from builders.medconceal.chains import MIN_TURNS, Comment, Post, is_clinician, longest_chain, refusal, without_later
+from builders.medconceal.chains import MIN_TURNS, Comment, Post, by_clinician, longest_chain, refusal, without_later
 from builders.medconceal.dumps import LINES, records
 from builders.pipeline.rows import Row
 from builders.pseudonyms import pseudonym
@@ -316,37 +316,38 @@ def thread_rows(threads: Threads, key: bytes) -> Iterator[Row | BadRow]:
 def _row(base: sqlite3.Connection, name: str, reference: str, key: bytes) -> Row:
     values = base.execute("SELECT * FROM posts WHERE id = ?", (name,)).fetchone()
     post = Post(*values[:5], *map(bool, values[5:8]))
+    row: Row = {"case_id": f"mc-{reference[:12]}", "thread": reference, "created": post.created, "refused": None}
+    row |= {
+        "author": pseudonym(key, "author", post.author),
+        "names": [],
+        "title": "",
+        "text": "",
+        "turns": [],
+        "edited": 0,
+    }
     (count,) = base.execute("SELECT COUNT(*) FROM comments WHERE post = ?", (name,)).fetchone()
     refused = refusal(post, count)
-    chain: list[Comment] = []
     if refused is None:
         found = base.execute(
             "SELECT id, parent, author, flair, text, created, edited FROM comments WHERE post = ? ORDER BY created, id",
             (name,),
         )
         chain = longest_chain(post, [Comment(*one) for one in found])
-        if len(chain) < MIN_TURNS:
-            reason = "chain too short" if chain else "no comment of a verified clinician"
-            refused = (reason, f"{how_many(len(chain), 'turn')} of at least {MIN_TURNS}" if chain else "")
-    text, turns = _original_text(post), [_original_text(comment) for comment in chain]
-    edited: list[Post | Comment] = [post, *chain] if refused is None else []
-    return {
-        "case_id": f"mc-{reference[:12]}",
-        "thread": reference,
-        "author": pseudonym(key, "author", post.author),
-        "names": sorted({post.author, *(comment.author for comment in chain)}) if refused is None else [],
-        "created": post.created,
-        "title": post.title if refused is None else "",
-        "text": text if refused is None else "",
-        "turns": [
-            {"role": "clinician" if is_clinician(c.flair) and c.author != post.author else "patient", "text": said}
-            for c, said in zip(chain, turns, strict=True)
-        ]
-        if refused is None
-        else [],
-        "edited": sum(one.edited for one in edited),
-        "refused": None if refused is None else {"reason": refused[0], "detail": refused[1]},
-    }
+        if len(chain) >= MIN_TURNS:
+            every: list[Post | Comment] = [post, *chain]
+            return row | {
+                "names": sorted({one.author for one in every}),
+                "title": post.title,
+                "text": _original_text(post),
+                "turns": [
+                    {"role": "clinician" if by_clinician(one, post) else "patient", "text": _original_text(one)}
+                    for one in chain
+                ],
+                "edited": sum(one.edited for one in every),
+            }
+        reason = "chain too short" if chain else "no comment of a verified clinician"
+        refused = (reason, f"{how_many(len(chain), 'turn')} of at least {MIN_TURNS}" if chain else "")
+    return row | {"refused": {"reason": refused[0], "detail": refused[1]}}
 
 
 def _original_text(one: Post | Comment) -> str:
