@@ -28,7 +28,7 @@ from builders.medlaybench_v import recipe
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.lexicon import compiled
 from builders.medlaybench_v.sources import open_source
-from builders.medlaybench_v.vocabulary import read_vocabulary
+from builders.medlaybench_v.vocabulary import read_bundled, read_vocabulary
 from builders.medlaybench_v.writing.draft import Drafter
 from builders.recipe import build
 from loaders.files.bad_rows import BadRow
@@ -89,7 +89,7 @@ def _time_pipeline(shown: Table, captions: Sequence[str], path: Path, repeats: i
     formulas = _textstat(captions)
     turns = {
         "build": lambda: _build(path),
-        "opening": lambda: Drafter(read_vocabulary("bundled").terms),
+        "opening": _open,
         **({"formulas": formulas} if formulas else {}),
     }
     best = fastest(turns, repeats)
@@ -112,8 +112,14 @@ def _replace_loop(caption: str, pairs: Sequence[tuple[str, str]]) -> str:
     return caption
 
 
+def _open() -> None:
+    read_bundled.cache_clear()
+    Drafter(read_vocabulary("bundled").terms)
+
+
 def _build(captions: Path) -> None:
     """A whole build in a fresh workspace, as the first one of a process."""
+    read_bundled.cache_clear()
     compiled.cache_clear()
     with tempfile.TemporaryDirectory() as folder:
         options = recipe.Options(captions=str(captions), allowed_licences=frozenset({"unknown"}))

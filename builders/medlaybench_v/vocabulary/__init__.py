@@ -107,12 +107,12 @@ def read_vocabulary(
     cannot be read, or none can be used.
     """
     if str(source) == "bundled":
-        return _bundled(allowed) if review is None else _vocabulary(BUNDLED, Path(review), allowed, bundled=True)
+        return read_bundled(allowed) if review is None else _vocabulary(BUNDLED, Path(review), allowed, bundled=True)
     return _vocabulary(Path(source), None if review is None else Path(review), allowed)
 
 
 @cache
-def _bundled(allowed: frozenset[str] | None) -> Vocabulary:
+def read_bundled(allowed: frozenset[str] | None) -> Vocabulary:
     """Read once: it is half of the work of a small build."""
     return _vocabulary(BUNDLED, None, allowed, bundled=True)
 
