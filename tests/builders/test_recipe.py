@@ -171,7 +171,7 @@ def rows_of(folder: Path) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize(
     "corpus",
-    ["medlaybench-v --captions sample --limit 9", "3mdbench --source sample --limit 40", "medconceal --synthetic 5"],
+    ["medlaybench-v --captions sample --limit 9", "3mdbench --source sample --limit 20", "medconceal --synthetic 5"],
 )
 def test_a_row_that_is_withdrawn_goes_and_no_other_changes(
     corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

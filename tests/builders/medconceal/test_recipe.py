@@ -147,9 +147,9 @@ def test_the_same_bytes_again_and_on_several_workers(sample: Path, tmp_path: Pat
 
 
 def test_composed_sets_are_sound_and_depend_on_the_seed(tmp_path: Path) -> None:
-    build(tmp_path / "one", synthetic=60, seed=1)
-    build(tmp_path / "same", synthetic=60, seed=1)
-    build(tmp_path / "other", synthetic=60, seed=2)
+    build(tmp_path / "one", synthetic=20, seed=1)
+    build(tmp_path / "same", synthetic=20, seed=1)
+    build(tmp_path / "other", synthetic=20, seed=2)
     assert verify(tmp_path / "one", row_check=recipe.check_row, measure=recipe.measure) == []
     assert files_of(tmp_path / "one") == files_of(tmp_path / "same")
     found = diff(tmp_path / "one", tmp_path / "other")

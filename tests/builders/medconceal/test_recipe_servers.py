@@ -77,7 +77,9 @@ def thrice(folder: Path) -> str:
 
 
 @REFUSED_FOR_EVER
-@pytest.mark.parametrize(("question", "stage"), [("rarity", "commonness"), ("profile", "profile")])
+@pytest.mark.parametrize(
+    ("question", "stage"), [pytest.param("rarity", "commonness", marks=pytest.mark.long), ("profile", "profile")]
+)
 def test_threads_that_a_model_always_refuses_are_left_out_with_the_reason(
     question: str, stage: str, fault: Fault, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,7 +168,7 @@ def test_a_minute_of_429_is_waited_for(tmp_path: Path, monkeypatch: pytest.Monke
     assert 60 <= clock.now < 130 and manifest.splits["test"].rows == 6 and "without an answer" not in said
 
 
-@pytest.mark.parametrize("question", ["rarity", "profile"])
+@pytest.mark.parametrize("question", [pytest.param("rarity", marks=pytest.mark.long), "profile"])
 def test_a_context_too_short_for_every_thread_stops_the_build(question: str, tmp_path: Path) -> None:
     """Also if it has room for shorter questions. Once it is longer, the same command asks what is left."""
     with FailingServer(careful, when(lambda request: asks(request, question), TOO_LONG)) as server:

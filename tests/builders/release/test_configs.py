@@ -20,7 +20,7 @@ from loaders.manifest import Config, Manifest
 from loaders.threemdbench import SPOKEN
 from tests.builders.threemdbench.test_recipe import build, drawn, secret
 from tests.parts.faulty_hub import FaultyHub
-from tests.parts.processes import printed
+from tests.parts.hub_here import at_hub, own_caches
 from tests.parts.small_release import write_small
 
 
@@ -96,15 +96,20 @@ def test_train_and_validation_can_stay_private(photos: Path, tmp_path: Path) -> 
 USAGE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 
-def test_the_lines_of_the_card_load_what_was_published(photos: Path, tmp_path: Path) -> None:
-    """Through an unmodified client and a fresh cache, as a reader of the card would."""
+def test_the_lines_of_the_card_load_what_was_published(
+    photos: Path, hub: FaultyHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a fresh cache, as a reader of the card would."""
     usage = USAGE.search((photos / "whole" / "README.md").read_text(encoding="utf-8"))
     assert usage is not None
     program = usage[1].replace("<this repository>", "org/photos").replace("<one of its tags, such as v1.0.0>", "v1.0.0")
     program += "for rows in (test, train, validation):\n    print(rows.num_rows, len(rows.column_names))\n"
-    with FaultyHub() as hub:
-        publish(photos / "whole", "org/photos", tag="v1.0.0", endpoint=hub.url, token=hub.token)
-        said = printed("-c", program, **hub.environment(tmp_path / "cache"))
+    own_caches(tmp_path, monkeypatch)
+    at_hub(hub, monkeypatch)
+    publish(photos / "whole", "org/photos", tag="v1.0.0", report=lambda line: None)
+    capsys.readouterr()
+    exec(program, {})
+    said = capsys.readouterr().out
     manifest = Manifest.read(photos / "whole")
     columns = len(manifest.features)
     expected = [(manifest.splits[name].rows, columns) for name in ("test", "train", "validation")]
