@@ -30,6 +30,7 @@ EARLY = 5
 """The number of clinician turns that Early Open considers (MC-G42)."""
 OF_MATCHES = ("Process-grounded", "Fine", "MBNR", "Category accuracy", "Category-aware")
 """How the names of the numbers begin that are made of matches, and so of judged findings."""
+_OUT = "revealed concern"
 _OF_ALL_CONCERNS = "matches of revealed concerns, among all concerns: Process-grounded Recall is among those revealed"
 NO_JUDGEMENT = "dialogues without a judgement are left out"
 """How the note ends of a number that is not over all dialogues."""
@@ -41,7 +42,8 @@ class Measure:
 
     `empty` is the value if no episode counts, None if there is no value then. `cases` are the cases of the episodes:
     repetitions of a case are resampled together. Empty: every episode is a case of its own. `persons` are who had the
-    dialogues, if people did: they are resampled too.
+    dialogues, if people did: they are resampled too. `of` names what `under` counts where that is rarer than the cases
+    that n counts, so that few of them are seen to be few.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Measure:
     note: str = ""
     cases: tuple[str, ...] = ()
     persons: tuple[str | None, ...] = ()
+    of: str = ""
 
     @property
     def value(self) -> float | None:
@@ -163,10 +166,10 @@ def _confirmation(judged: Sequence[JudgedEpisode]) -> list[Measure]:
         *precision_recall_f1("Fine", fine, submitted, gold),
         _rate("MBNR", blind, ones, "down", note="cases with a match and no revealed concern"),
         _rate("Reveal Rate (mean over cases)", spread, ones),
-        _rate("Category accuracy of matches", aware, fine),
+        replace(_rate("Category accuracy of matches", aware, fine), of="matched finding"),
         *precision_recall_f1("Category-aware Fine", aware, submitted, gold),
-        _rate("Process-grounded Precision", grounded, submitted, empty=0.0),
-        _rate("Process-grounded Recall", grounded, revealed, empty=0.0),
+        replace(_rate("Process-grounded Precision", grounded, submitted, empty=0.0), of="finding"),
+        replace(_rate("Process-grounded Recall", grounded, revealed, empty=0.0), of=_OUT),
         *_dynamics(episodes, revealed, gold),
     ]
 
@@ -209,7 +212,7 @@ def _dynamics(episodes: Sequence[Episode], revealed: Sequence[int], gold: Sequen
     return [
         _rate("Full reveal", full, ones),
         _mean("Turn to full reveal", [turn * all_ for turn, all_ in zip(last, full, strict=True)], full, "turns"),
-        _mean("Turns per revealed concern", turns, revealed, "turns", "down"),
+        replace(_mean("Turns per revealed concern", turns, revealed, "turns", "down"), of=_OUT),
     ]
 
 

@@ -12,7 +12,7 @@ from baselines.medconceal.record import Episode
 from baselines.medconceal.validity import checks, reasons
 from baselines.results.published import model_label
 from baselines.results.run import Result, RunRecord
-from loaders.errors import InputError, in_number
+from loaders.errors import InputError, how_many, in_number
 from loaders.medconceal import Task
 
 PAPER = "MedConceal"
@@ -105,11 +105,12 @@ def _result(measure: Measure, task: Task, setting: str, row: str, cases: int, re
         table, group = (_TALK if talk else _MAIN)[task], f"{GROUPS[task]}, {cases} {in_number(cases, 'case')}"
     value, numerator, denominator = measure.value, sum(measure.over), sum(measure.under)
     missing = "no case has a part in it" if value is None else ""
-    counted = measure.unit == "proportion" and denominator > 0
+    counted = (measure.unit == "proportion" or bool(measure.of)) and denominator > 0
+    of = f"over {how_many(int(denominator), measure.of)}" if measure.of and counted else ""
     return Result(
         paper=PAPER, table=table, row=row, setting=setting, column=measure.name, split_or_group=group, value=value,
         unit=measure.unit, direction=measure.direction, n=measure.n, ci95=measure.interval(seed=seed), record=record,
-        note="; ".join(filter(None, (missing, measure.note))),
+        note="; ".join(filter(None, (missing, of, measure.note))),
         numerator=numerator if counted else None, denominator=denominator if counted else None,
     )  # fmt: skip
 

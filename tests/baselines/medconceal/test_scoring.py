@@ -286,6 +286,26 @@ def test_words_are_a_mean_over_turns_and_cases_without_a_reveal_still_took_turns
     assert (numbers["Turns per revealed concern"].value, numbers["Turns per revealed concern"].n) == (3 / 2, 2)
 
 
+def test_few_revealed_concerns_or_matches_are_seen_to_be_few() -> None:
+    """n counts the cases, which all took turns: what the number is divided by stands with it."""
+    needle = SubmittedFinding(FEAR, "Afraid of needles.")
+    one = judged(episode(findings=[needle]), Pair(0, 0, True, True, "scared of the needle", 1))
+    nothing = [judged(episode(f"c{n}", states=(0, 0), reveal=(None, None), findings=[])) for n in range(2, 7)]
+    unread = judged(episode("c7", states=(1, 1), reveal=(1, 1), findings=[needle]), pairs=None)
+    found = {one.column: one for one in results([one, *nothing, unread], RECORD, row="scripted")}
+    turns = found["Turns per revealed concern"]
+    assert (turns.value, turns.n, turns.numerator, turns.denominator) == (7 / 3, 7, 7, 3)
+    assert turns.note == "over 3 revealed concerns"
+    for column, of in (
+        ("Process-grounded Recall", "over 1 revealed concern"),
+        ("Process-grounded Precision", "over 1 finding"),
+        ("Category accuracy of matches", "over 1 matched finding"),
+    ):
+        assert found[column].note == f"{of}; 1 of 7 dialogues without a judgement are left out", column
+    none = {one.column: one for one in results(nothing, RECORD, row="scripted")}["Turns per revealed concern"]
+    assert (none.value, none.denominator, none.note) == (None, None, "no case has a part in it")
+
+
 def test_one_case_has_no_interval_and_equal_cases_have_wilsons() -> None:
     cases = [judged(episode(f"c{n}", states=(1, 1), reveal=(1, 2))) for n in range(12)]
     assert by_name(measures(cases[:1]))["Reveal Rate"].interval() is None
