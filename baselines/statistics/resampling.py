@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from baselines.statistics.arrays import (
     BLOCK,
@@ -27,6 +28,7 @@ Within = ArrayLike
 
 _TAILS = ((1 - 0.95) / 2, 1 - (1 - 0.95) / 2)
 _Z2 = 1.959963984540054**2  # of the normal quantile at .975
+_KEPT = 1 << 22  # counts that are kept for the next number: 8 MiB
 _DRAWN = 1 << 15  # rows drawn at a time: few enough for the cache of a processor
 
 
@@ -192,19 +194,36 @@ def resampled_sums(
         return _crossed_sums(as_columns(values, "values"), resamples, seed, clusters, crossed)
     units = on_grid(by_cluster(as_columns(values, "values"), clusters))
     count = len(units)
-    generator = np.random.default_rng(seed)
     sums = np.empty((resamples, units.shape[1]))
     block = np.empty((min(resamples, max(1, BLOCK // count)), count))
-    at_once = max(1, _DRAWN // count)
+    generator = np.random.default_rng(seed)
+    kept = _kept_counts(resamples, count, seed) if resamples * count <= _KEPT and count < 1 << 16 else None
     for start in range(0, resamples, len(block)):
         weights = block[: resamples - start]
-        for at in range(0, len(weights), at_once):
-            rows = weights[at : at + at_once]
-            drawn = generator.integers(count, size=rows.shape)  # the draws of one row after another
-            drawn += np.arange(len(rows))[:, None] * count
-            rows[:] = np.bincount(drawn.ravel(), minlength=rows.size).reshape(rows.shape)
+        if kept is None:
+            _draw(weights, generator)
+        else:
+            weights[:] = kept[start : start + len(weights)]
         np.matmul(weights, units, out=sums[start : start + len(weights)])
     return sums
+
+
+def _draw(counts: NDArray[Any], generator: np.random.Generator) -> None:
+    """Fill in how often each unit is drawn in each resample, (resamples, units)."""
+    count = counts.shape[1]
+    for start in range(0, len(counts), max(1, _DRAWN // count)):
+        rows = counts[start : start + max(1, _DRAWN // count)]
+        drawn = generator.integers(count, size=rows.shape)  # the draws of one row after another
+        drawn += np.arange(len(rows))[:, None] * count
+        rows[:] = np.bincount(drawn.ravel(), minlength=rows.size).reshape(rows.shape)
+
+
+@lru_cache(maxsize=1)
+def _kept_counts(resamples: int, count: int, seed: int) -> NDArray[np.uint16]:
+    """The counts of a new generator. The numbers of a run are over the same cases, one after another."""
+    counts = np.empty((resamples, count), dtype=np.uint16)
+    _draw(counts, np.random.default_rng(seed))
+    return counts
 
 
 def _crossed_sums(columns: Floats, resamples: int, seed: int, clusters: Clusters | None, crossed: Clusters) -> Floats:
