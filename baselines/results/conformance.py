@@ -35,7 +35,7 @@ _PARTS = ("row", "setting", "column", "group")
 _ANY, _NONE = "*", "null"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Line:
     """One fact that a paper states, or leaves open, about some of its tables; empty parts match anything."""
 
@@ -48,9 +48,8 @@ class Line:
     stated: tuple[str, ...]
     where: str
 
-    def holds_for(self, key: Key) -> bool:
-        """Whether it is about this number of its tables."""
-        given = (text.casefold() for text in key[2:])
+    def holds_for(self, given: Sequence[str]) -> bool:
+        """Whether it is about the number of its tables with this row, setting, column and group, in lower case."""
         return all(not wanted or text in wanted for wanted, text in zip(self.parts, given, strict=True))
 
 
@@ -95,15 +94,25 @@ class Judgement:
         return f"own ({', '.join(self.barred)})" if self.barred else "own"
 
 
-def judge(key: Key, facts: Mapping[str, Any]) -> Judgement:
-    """The conformance of a number with the table of its paper; `facts` are those of its run's record, by name."""
-    table = _lines().get((key[0].casefold(), key[1].casefold()), ())
-    known = {**facts, **{f"own.{part}": text for part, text in zip(_PARTS, key[2:], strict=True)}}
+def judge(key: Key, facts: Mapping[str, Any], made: dict[Line, Entry] | None = None) -> Judgement:
+    """The conformance of a number with the table of its paper; `facts` are those of its run's record, by name.
+
+    `made` holds the entries of other numbers of the run, for what is the same in all of them.
+    """
+    table = _lines().get((key[0].casefold(), key[1].casefold()), {})
+    own = {f"own.{part}": text for part, text in zip(_PARTS, key[2:], strict=True)}
+    given, made = [text.casefold() for text in key[2:]], {} if made is None else made
     entries: list[Entry] = []
     for condition in CONDITIONS:
-        lines = [line for line in table if line.condition == condition]
-        meant = [line for line in lines if line.holds_for(key)]
-        entries += [_entry(line, known) for line in meant]
+        lines = table.get(condition, ())
+        meant = [line for line in lines if line.holds_for(given)]
+        for line in meant:
+            if line.fact in own:
+                entries.append(_entry(line, own))
+                continue
+            if line not in made:
+                made[line] = _entry(line, facts)
+            entries.append(made[line])
         if not meant and lines:
             entries.append(_not_the_papers(condition, lines, key))
         elif not lines and table:
@@ -116,14 +125,15 @@ def tables(keys: Iterable[Key], facts: Mapping[str, Any]) -> list[dict[str, Any]
 
     An entry that does not hold for all numbers of the table says which rows, settings and columns it is about.
     """
-    by_table: dict[tuple[str, str], dict[Entry, list[Key]]] = {}
+    of_table: dict[tuple[str, str], dict[Entry, list[Key]]] = {}
     every: dict[tuple[str, str], list[Key]] = {}
+    known: dict[Line, Entry] = {}
     for key in keys:
         every.setdefault(key[:2], []).append(key)
-        for entry in judge(key, facts).entries:
-            by_table.setdefault(key[:2], {}).setdefault(entry, []).append(key)
+        for entry in judge(key, facts, known).entries:
+            of_table.setdefault(key[:2], {}).setdefault(entry, []).append(key)
     made = []
-    for (paper, table), entries in by_table.items():
+    for (paper, table), entries in of_table.items():
         rows = [
             {**asdict(entry), "of": apart(of, every[paper, table])}
             for entry, of in sorted(entries.items(), key=lambda item: CONDITIONS.index(item[0].condition))
@@ -207,10 +217,15 @@ def digest() -> str:
 
 
 @cache
-def _lines() -> Mapping[tuple[str, str], tuple[Line, ...]]:
-    """The lines by paper and table, in lower case."""
-    by_table: dict[tuple[str, str], list[Line]] = {}
-    for line in read_lines((files("baselines.results") / "conditions.csv").read_text(encoding="utf-8")):
+def _lines() -> Mapping[tuple[str, str], Mapping[str, Sequence[Line]]]:
+    return by_table(read_lines((files("baselines.results") / "conditions.csv").read_text(encoding="utf-8")))
+
+
+def by_table(lines: Iterable[Line]) -> Mapping[tuple[str, str], Mapping[str, Sequence[Line]]]:
+    """The lines by paper and table, in lower case, then by condition."""
+    found: dict[tuple[str, str], dict[str, list[Line]]] = {}
+    for line in lines:
         for table in line.tables:
-            by_table.setdefault((line.paper.casefold(), table.casefold()), []).append(line)
-    return {name: tuple(lines) for name, lines in by_table.items()}
+            of_table = found.setdefault((line.paper.casefold(), table.casefold()), {})
+            of_table.setdefault(line.condition, []).append(line)
+    return found

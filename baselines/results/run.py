@@ -137,19 +137,17 @@ class RunRecord:
             spent = getattr(self, name)
             if spent is not None and not 0 <= spent <= _LARGEST:
                 raise InputError(f"RunRecord.{name}", found=str(spent), expected="a number >= 0, or None")
-        _json(self._identity(), "RunRecord")
+        self.run_id  # noqa: B018 - refuses what is not JSON
 
-    def _identity(self) -> dict[str, Any]:
+    @cached_property
+    def run_id(self) -> str:
+        """Digest (16 hexadecimal digits) of everything that determines the numbers."""
         names = ("baseline", "data", "models", "options", "prompts", "seeds", "versions", "stand_in")
         content = asdict(self)
         content["data"] = _known("data", content["data"])
         content["models"] = [_known("models", model) for model in content["models"]]
-        return {name: content[name] for name in names}
-
-    @cached_property  # every row of the results asks for both of these
-    def run_id(self) -> str:
-        """Digest (16 hexadecimal digits) of everything that determines the numbers."""
-        return hashlib.sha256(_json(self._identity(), "RunRecord").encode()).hexdigest()[:16]
+        text = _json({name: content[name] for name in names}, "RunRecord")
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @cached_property
     def facts(self) -> dict[str, Any]:

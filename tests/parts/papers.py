@@ -11,11 +11,7 @@ HEADER = "paper,tables,row,setting,column,group,condition,fact,stated,where\n"
 
 def states(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """Make the papers state the lines of `text`, CSV without its header, and no others."""
-    by_table: dict[tuple[str, str], list[conformance.Line]] = {}
-    for line in conformance.read_lines(HEADER + text):
-        for table in line.tables:
-            by_table.setdefault((line.paper.casefold(), table.casefold()), []).append(line)
-    told = {name: tuple(lines) for name, lines in by_table.items()}
+    told = conformance.by_table(conformance.read_lines(HEADER + text))
     monkeypatch.setattr(conformance, "_lines", lambda: told)
     monkeypatch.setattr(conformance, "digest", lambda: str(hash(text)))
 
