@@ -67,6 +67,7 @@ def root(word: str) -> str:
     return stem(_IRREGULAR.get(word, word))
 
 
+@lru_cache(maxsize=1024)
 def content_roots(text: str) -> frozenset[str]:
     """Roots of the words of a text, stop words and single letters left out."""
     return frozenset(root(word) for word in words(text) if word not in _STOP and len(word) > 1)

@@ -77,7 +77,10 @@ def fitted(turns: Sequence[Turn], ranked: Sequence[Turn] = ()) -> dict[str, floa
     both = [*turns, *ranked]
     rows = [_signs(one["turn"], one["patient_before"] or "") for one in both]
     names = _used(both, rows)
-    found = np.array([[row.get(name, 0.0) for name in names] for row in rows])
+    place, found = {name: at for at, name in enumerate(names)}, np.zeros((len(rows), len(names)))
+    for own, row in zip(found, rows, strict=True):
+        for name in row.keys() & place.keys():
+            own[place[name]] = row[name]
     for at, name in enumerate(names):
         if name in OF_THE_PATIENT:
             found[len(turns) :, at] = found[: len(turns), at].mean()

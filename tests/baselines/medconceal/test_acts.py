@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from baselines.medconceal.acts import acts, subjects
@@ -15,15 +17,19 @@ from scripts.bench.validity import agreement
 TURNS = rated_turns()
 
 
+@cache
+def _scores() -> list[float]:
+    return [turn_quality(BEDSIDE, one["turn"], one["patient_before"] or "", one["task"]) for one in TURNS]
+
+
 @pytest.mark.parametrize(
     ("of", "order", "above"), [("task", 0.75, 0.95), ("writer", 0.72, 0.9), ("clinician", 0.6, 0.87)]
 )
 def test_good_turns_score_above_bad_ones(of: str, order: float, above: float) -> None:
     """In each task, and of each of the five writers and their thirty voices, to whom the rules were fitted."""
     for name in {one[of] for one in TURNS}:
-        own = [one for one in TURNS if one[of] == name]
-        scores = [turn_quality(BEDSIDE, one["turn"], one["patient_before"] or "", one["task"]) for one in own]
-        found = agreement(scores, [one["quality"] for one in own])
+        own = [(score, one["quality"]) for score, one in zip(_scores(), TURNS, strict=True) if one[of] == name]
+        found = agreement(*map(list, zip(*own, strict=True)))
         assert found[0] >= order and found[1] >= above, (name, found)
 
 

@@ -163,7 +163,7 @@ def test_rules_know_the_plain_cases(turn: str, high: tuple[str, ...], low: tuple
 
 
 @given(st.text(max_size=300), st.one_of(st.none(), st.text(max_size=60)))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_rules_take_any_text(turn: str, pending: str | None) -> None:
     found = rules.evaluate(heard(turn), pending)
     assert found == rules.evaluate(heard(turn), pending)

@@ -33,8 +33,8 @@ def values(folder: Path) -> dict[str, float | None]:
 
 def test_an_expert_surfaces_more_than_a_checklist_and_the_page_shows_how(patients: Path, tmp_path: Path) -> None:
     expert, checklist, second = tmp_path / "expert", tmp_path / "checklist", tmp_path / "intervention"
-    assert run("confirmation", patients, expert, "--clinician", "scripted/expert", "--limit", "8", *AGENTS) == 0
-    asked = ("--clinician", "scripted/closed-checklist", "--limit", "8", "--bare")
+    assert run("confirmation", patients, expert, "--clinician", "scripted/expert", "--limit", "4", *AGENTS) == 0
+    asked = ("--clinician", "scripted/closed-checklist", "--limit", "4", "--bare")
     assert run("confirmation", patients, checklist, *asked, *AGENTS) == 0
     assert (values(expert)["Reveal Rate"] or 0) >= 0.75
     assert (values(checklist)["Reveal Rate"] or 0) <= 0.10
@@ -44,10 +44,11 @@ def test_an_expert_surfaces_more_than_a_checklist_and_the_page_shows_how(patient
     assert {result.table for result in results} == {"Table 1", "Table 2", "Table 6"}
     assert list((expert / "private/logs").glob("*.eval"))
 
-    assert run("intervention", patients, second, "--clinician", "scripted/expert", "--limit", "8", *AGENTS) == 0
+    asked = ("--clinician", "scripted/expert", "--limit", "4", "--bare")
+    assert run("intervention", patients, second, *asked, *AGENTS) == 0
     assert (values(second)["Success"] or 0) >= 0.5
     page = write_report(read_runs([expert, checklist, second]), tmp_path / "report.html").read_text()
-    assert page.count('class="plot trace"') >= 8 + 8 + 8
+    assert page.count('class="plot trace"') >= 4 + 4 + 4
     hidden = json.loads((expert / "hidden.jsonl").read_text().splitlines()[0])["texts"][1]
     # What was hidden is on the page, for the reader of a stand-in run, but folded away.
     before = page[: page.index(re.sub(r"'", "&#39;", hidden))]
@@ -55,7 +56,7 @@ def test_an_expert_surfaces_more_than_a_checklist_and_the_page_shows_how(patient
 
 
 def test_the_same_command_replays_and_leaves_the_same_bytes(patients: Path, tmp_path: Path) -> None:
-    asked = ("--clinician", "scripted/open-empathic", "--limit", "4", "--turns", "20", "--bare")
+    asked = ("--clinician", "scripted/open-empathic", "--limit", "2", "--turns", "20", "--bare")
     assert run("confirmation", patients, tmp_path / "a", *asked, *AGENTS) == 0
     before = (tmp_path / "a" / "dialogues.jsonl").read_bytes()
     assert run("confirmation", patients, tmp_path / "a", *asked, *AGENTS) == 0

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import partialmethod
+from functools import cache, partialmethod
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from baselines.dialogue.playing import Scripted
 from baselines.dialogue.run import play_run
+from baselines.medconceal.acceptance import play_scripted
 from baselines.medconceal.clinician import MOST_FINDINGS
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.comparisons import compare_cases
@@ -33,11 +33,11 @@ from scripts.cli import execute
 CASES = bundled.profiles()[:6]
 
 
-def lived(tmp_path: Path, clinician: str = "open-empathic", task: Any = "confirmation") -> list[Episode]:
+@cache
+def lived(clinician: str = "open-empathic", task: Any = "confirmation") -> tuple[Episode, ...]:
     """Dialogues as a live game leaves them."""
     game = task_game(Rules(task, evaluator="rules", patient="template"))
-    player = {"clinician": Scripted(f"scripted/{clinician}", CLINICIANS[clinician])}
-    return play_run(game, CASES, player, tmp_path / clinician / task, bare=True).records
+    return tuple(play_scripted(game, CASES, CLINICIANS[clinician]))
 
 
 def a_line(episode: Episode, person: str = "P1", **changes: Any) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def a_file(tmp_path: Path, *lines: dict[str, Any]) -> Path:
 @pytest.mark.parametrize("task", ["confirmation", "intervention"])
 def test_the_trace_of_the_live_game_is_scored_bit_for_bit(task: Any, tmp_path: Path) -> None:
     """Nobody is asked, and another policy or evaluator than the live one changes nothing."""
-    played = lived(tmp_path, task=task)
+    played = lived(task=task)
     lines = [a_line(replace(one, mode="timed", stopped="time")) for one in played]
     hidden = [text for one in played for concern in one.hidden or () for text in concern.evidence]
     said = {exchange.patient for one in played for exchange in one.exchanges}
@@ -95,20 +95,20 @@ def test_the_trace_of_the_live_game_is_scored_bit_for_bit(task: Any, tmp_path: P
     ],
 )
 def test_a_wrong_line_is_one_clear_error(changes: dict[str, Any], says: str, tmp_path: Path) -> None:
-    line = a_line(lived(tmp_path)[0], **changes)
+    line = a_line(lived()[0], **changes)
     with pytest.raises(InputError, match=says):
         read_transcripts(a_file(tmp_path, {name: value for name, value in line.items() if value is not None}), CASES)
 
 
 def test_other_words_than_those_of_the_trace_are_refused(tmp_path: Path) -> None:
-    line = a_line(lived(tmp_path)[0])
+    line = a_line(lived()[0])
     line["turns"][2]["patient"] = "Something else."
     with pytest.raises(InputError, match="not the same words"):
         read_transcripts(a_file(tmp_path, line), CASES)
 
 
 def test_people_who_left_are_left_out_and_nobody_gets_a_case_twice(tmp_path: Path) -> None:
-    first, second, *_ = lived(tmp_path)
+    first, second, *_ = lived()
     gone = a_line(first, "P2") | {"stopped": "withdrawn", "encounter": "E9"}
     gone.pop("trace")
     read = read_transcripts(a_file(tmp_path, a_line(first), gone, a_line(second)), CASES)
@@ -118,7 +118,7 @@ def test_people_who_left_are_left_out_and_nobody_gets_a_case_twice(tmp_path: Pat
 
 
 def test_a_blank_around_an_id_makes_no_other_person(tmp_path: Path) -> None:
-    first, second, *_ = lived(tmp_path)
+    first, second, *_ = lived()
     lines = [a_line(first, "P1 "), a_line(second) | {"case": f" {second.case_id}"}]
     read = read_transcripts(a_file(tmp_path, *lines), CASES)
     assert {one.who.participant for one in read.dialogues if one.who} == {"P1"}
@@ -127,7 +127,7 @@ def test_a_blank_around_an_id_makes_no_other_person(tmp_path: Path) -> None:
 
 
 def test_nobody_need_have_recorded_why_a_dialogue_ended(tmp_path: Path) -> None:
-    lines = [a_line(one, f"P{at}") | {"encounter": f"E{at}"} for at, one in enumerate(lived(tmp_path)[:2])]
+    lines = [a_line(one, f"P{at}") | {"encounter": f"E{at}"} for at, one in enumerate(lived()[:2])]
     for line in lines:
         line.pop("trace")
         line.pop("models", None)
@@ -138,7 +138,7 @@ def test_nobody_need_have_recorded_why_a_dialogue_ended(tmp_path: Path) -> None:
 
 
 def test_a_category_that_is_none_is_refused_in_a_trace_too(tmp_path: Path) -> None:
-    line = a_line(lived(tmp_path)[0])
+    line = a_line(lived()[0])
     line["trace"]["findings"] = {"items": [{"category": "Bogus", "description": "Cannot pay."}]}
     del line["findings"]
     with pytest.raises(InputError, match="category 'Bogus' of finding 1"):
@@ -146,25 +146,23 @@ def test_a_category_that_is_none_is_refused_in_a_trace_too(tmp_path: Path) -> No
 
 
 def test_a_category_that_is_spelt_otherwise_is_read(tmp_path: Path) -> None:
-    line = a_line(lived(tmp_path)[0]) | {"findings": [{"category": "financial / insurance", "description": "Cost."}]}
+    line = a_line(lived()[0]) | {"findings": [{"category": "financial / insurance", "description": "Cost."}]}
     (told,) = read_transcripts(a_file(tmp_path, line), CASES).dialogues
     assert told.findings and told.findings.items[0].category == "Financial or Insurance-Related Concern"
 
 
 def test_findings_beyond_the_most_that_are_kept_are_counted(tmp_path: Path) -> None:
     findings = [{"category": CATEGORIES[0], "description": f"Fear {at}."} for at in range(MOST_FINDINGS + 3)]
-    line = a_line(lived(tmp_path)[0]) | {"findings": findings}
+    line = a_line(lived()[0]) | {"findings": findings}
     (told,) = read_transcripts(a_file(tmp_path, line), CASES).dialogues
     assert told.findings and (len(told.findings.items), told.findings.omitted) == (MOST_FINDINGS, 3)
 
 
-def test_dialogues_of_a_person_widen_the_interval(tmp_path: Path) -> None:
+def test_dialogues_of_a_person_widen_the_interval() -> None:
     """Twelve cases; one person had all that went well, another all that went badly."""
     episodes = [
         replace(one, case_id=profile.case_id)
-        for one, profile in zip(
-            (lived(tmp_path, "expert") + lived(tmp_path, "closed-checklist")), composed(12, seed=1), strict=True
-        )
+        for one, profile in zip((lived("expert") + lived("closed-checklist")), composed(12, seed=1), strict=True)
     ]
 
     def reveal(persons: list[str | None]) -> tuple[float, float]:
@@ -183,8 +181,8 @@ def test_dialogues_of_a_person_widen_the_interval(tmp_path: Path) -> None:
     assert width[0] <= width[1] < width[2]
 
 
-def test_several_clinicians_of_a_case_are_averaged_and_paired_with_the_model(tmp_path: Path) -> None:
-    good, bad = lived(tmp_path, "expert"), lived(tmp_path, "closed-checklist")
+def test_several_clinicians_of_a_case_are_averaged_and_paired_with_the_model() -> None:
+    good, bad = lived("expert"), lived("closed-checklist")
     people = [replace(one, encounter=Encounter(f"P{at}", f"E{at}")) for at, one in enumerate(good)]
     people += [replace(one, encounter=Encounter(f"P{at}", f"F{at}")) for at, one in enumerate(bad)]
     both, model = ([JudgedEpisode(one, judge(one)) for one in run] for run in (people, bad))
@@ -200,7 +198,7 @@ def test_a_writer_makes_the_other_human_row(
     patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Measure, "interval", partialmethod(Measure.interval, resamples=100))  # not what is looked at
-    file = a_file(tmp_path, *(a_line(replace(one, mode="timed")) for one in lived(tmp_path, "expert")))
+    file = a_file(tmp_path, *(a_line(replace(one, mode="timed")) for one in lived("expert")))
     told = [str(patients), "--transcripts", str(file), "--judge", "rules", "--bare"]
     assert execute(["run", "confirmation", *told, "-o", str(tmp_path / "own")]) == 0
     writer = ["--writer", "scripted/silent"]
@@ -232,7 +230,7 @@ def test_an_invalid_run_is_not_contrasted_and_rescoring_ends_as_it_ended(
         pairs = zip(episode.exchanges, rated, strict=True)
         return replace(episode, exchanges=tuple(replace(one, evaluation=how) for one, how in pairs))
 
-    played = lived(tmp_path)
+    played = lived()
     for name, episodes in (("valid", played), ("invalid", list(map(fallen_back, played)))):
         file = a_file(tmp_path, *map(a_line, episodes))
         told = [str(patients), "--transcripts", str(file), "--judge", "rules", "--bare", "-o", str(tmp_path / name)]
@@ -255,7 +253,7 @@ def test_what_made_recorded_traces_is_not_what_the_command_names(
     """Neither policy nor evaluator is used, so none may stand in the record but those of the traces."""
     fitted = replace(PAPER, name="fitted", training={"evaluator": "gpt"})
     (tmp_path / "fitted.json").write_text(json.dumps(to_json(fitted)))
-    episode = lived(tmp_path)[0]
+    episode = lived()[0]
 
     def score(digest: str | None, *more: str) -> int:
         models = {"patient": "gpt", "evaluator": "gpt"} | ({} if digest is None else {"policy": digest})
