@@ -26,14 +26,13 @@ _NO_LIMIT = 10**9  # a tokenizer without a maximum length reports 10**30
 
 
 class BertScore:
-    """A loaded encoder; `model` says which, for the record of a run.
+    """A loaded encoder, on a GPU if there is one; `model` says which, for the record of a run.
 
-    `device` is a torch device ("cpu", "cuda:0"); without one, a GPU if there is one. Raises ModelError when the
-    weights are not on this machine or are not a BERT or DeBERTa encoder of at least `layers` layers, MissingExtra
-    without torch and transformers.
+    Raises ModelError when the weights are not on this machine or are not a BERT or DeBERTa encoder of at least `layers`
+    layers, MissingExtra without torch and transformers.
     """
 
-    def __init__(self, model: str = MODEL, *, layers: int = LAYERS, device: str | None = None) -> None:
+    def __init__(self, model: str = MODEL, *, layers: int = LAYERS) -> None:
         folder = local_weights(model)  # first: a run without them would import torch, for seconds, to say so
         with MissingExtra.needed("models", purpose="BERTScore"):
             import torch
@@ -52,7 +51,7 @@ class BertScore:
             raise ModelError(model, found=f"{config.num_hidden_layers} layers", expected=f"layer {layers} among them")
         encoder.encoder.layer = encoder.encoder.layer[:layers]
         self._torch: Any = torch
-        self._device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        self._device = "cuda" if torch.cuda.is_available() else "cpu"
         self._encoder = encoder.to(self._device).eval()
         limit = self._tokenizer.model_max_length
         self._limit: int = limit if limit < _NO_LIMIT else config.max_position_embeddings

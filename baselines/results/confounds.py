@@ -6,12 +6,12 @@ also_differing([run.record for run in read])   # "judge (rules / gpt), turns (8 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from baselines.results.run import ELSEWHERE, ModelUsed, RunRecord
 
-SYSTEM = ("clinician", "writer", "doctor", "setting")
+_SYSTEM = ("clinician", "writer", "doctor", "setting")
 """What is compared, in the words of the records; two sets of captions differ in their data."""
 # Options that say what came out or which dialogues people had, that follow from other facts (the cues from the model of
 # that role), or that a comparison does not use.
@@ -23,13 +23,13 @@ _UNASKED = ("rules", "template")
 """Who takes a role without a model; an option with the name of the role says so."""
 
 
-def also_differing(records: Sequence[RunRecord], *, system: Collection[str] = SYSTEM) -> str:
+def also_differing(records: Sequence[RunRecord]) -> str:
     """The roles and settings in which runs differ, each with its value in every run: "judge (rules / gpt)"; or empty.
 
-    `system` names the roles and options that make the system that is measured. A fact that only one run states does not
-    count: people have no turn limit, and a diagnosis by the photo alone has no patient.
+    A fact that only one run states does not count: people have no turn limit, and a diagnosis by the photo alone has no
+    patient.
     """
-    stated = [_facts(record, system) for record in records]
+    stated = [_facts(record) for record in records]
     told = []
     for name in dict.fromkeys(name for facts in stated for name in facts):
         values = [facts.get(name) for facts in stated]
@@ -40,9 +40,9 @@ def also_differing(records: Sequence[RunRecord], *, system: Collection[str] = SY
     return ", ".join([*told, *([f"prompts ({', '.join(other)})"] if other else [])])
 
 
-def _facts(record: RunRecord, system: Collection[str]) -> dict[str, str]:
+def _facts(record: RunRecord) -> dict[str, str]:
     """What a record says of everything but the system, the data and the prompts."""
-    options = {name: value for name, value in record.options.items() if name not in (*_NO_SETTINGS, *system)}
+    options = {name: value for name, value in record.options.items() if name not in (*_NO_SETTINGS, *_SYSTEM)}
     facts = _players(record)
     for role in ("patient", "evaluator", "judge"):  # here "model", None, or the digests of the judge's prompts
         if role in facts or not isinstance(options.get(role), str):
@@ -55,7 +55,7 @@ def _facts(record: RunRecord, system: Collection[str]) -> dict[str, str]:
     facts |= _texts(options)
     facts |= _texts(record.versions, "version of ")
     facts |= _texts({name: seed for name, seed in record.seeds.items() if name != "bootstrap"}, "seed of ")
-    return {name: text for name, text in facts.items() if name.partition("'s ")[0] not in system}
+    return {name: text for name, text in facts.items() if name.partition("'s ")[0] not in _SYSTEM}
 
 
 def _players(record: RunRecord) -> dict[str, str]:

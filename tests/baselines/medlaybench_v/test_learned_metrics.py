@@ -100,11 +100,10 @@ def encoders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_bertscore_equals_the_package(kind: str, layers: int, encoders: Path) -> None:
     package = pytest.importorskip("bert_score")
-    ours = BertScore(str(encoders / kind), layers=layers, device="cpu")(HYPOTHESES, REFERENCES)
+    ours = BertScore(str(encoders / kind), layers=layers)(HYPOTHESES, REFERENCES)
     # One pair a call: in a batch the package lets padding take part in a match.
     theirs = [
-        100
-        * package.score([hypothesis], [reference], model_type=str(encoders / kind), num_layers=layers, device="cpu")[2]
+        100 * package.score([hypothesis], [reference], model_type=str(encoders / kind), num_layers=layers)[2]
         for hypothesis, reference in zip(HYPOTHESES, REFERENCES, strict=True)
     ]
     np.testing.assert_allclose(ours, np.array([float(value) for value in theirs]), atol=2e-4)
@@ -113,7 +112,7 @@ def test_bertscore_equals_the_package(kind: str, layers: int, encoders: Path) ->
 
 
 def test_bertscore_does_not_depend_on_the_batch(encoders: Path) -> None:
-    score = BertScore(str(encoders / "deberta"), layers=2, device="cpu")
+    score = BertScore(str(encoders / "deberta"), layers=2)
     together = score(HYPOTHESES, REFERENCES)
     np.testing.assert_allclose(together, score(HYPOTHESES, REFERENCES, batch_size=1), atol=2e-4)
     np.testing.assert_array_equal(together, score(HYPOTHESES, REFERENCES))
@@ -123,11 +122,11 @@ def test_bertscore_without_a_greatest_length_reads_up_to_the_models(tmp_path: Pa
     # The published model's tokenizer states none, and the package fails on it.
     _save_encoder(tmp_path, "bert", greatest_length=None)
     long = " ".join(["lung"] * 100)
-    assert BertScore(str(tmp_path), layers=2, device="cpu")([long, "a mass"], [long, "a mass"]) == pytest.approx(100)
+    assert BertScore(str(tmp_path), layers=2)([long, "a mass"], [long, "a mass"]) == pytest.approx(100)
 
 
 def test_bertscore_of_an_empty_text_is_zero(encoders: Path) -> None:
-    score = BertScore(str(encoders / "bert"), layers=2, device="cpu")
+    score = BertScore(str(encoders / "bert"), layers=2)
     np.testing.assert_array_equal(score(["", "a mass", " "], ["a mass", "", ""]), np.zeros(3))
     assert score([], []).shape == (0,)
 

@@ -8,8 +8,6 @@ from typing import Any
 from baselines.results.confounds import also_differing
 from baselines.results.run import ELSEWHERE, DataUsed, ModelUsed, RunRecord
 
-SYSTEM = ("clinician", "doctor", "setting")
-
 
 def record(baseline: str, *models: ModelUsed, prompts: dict[str, str] | None = None, **options: Any) -> RunRecord:
     return RunRecord(
@@ -18,7 +16,7 @@ def record(baseline: str, *models: ModelUsed, prompts: dict[str, str] | None = N
 
 
 def differing(*records: RunRecord) -> str:
-    return also_differing(records, system=SYSTEM)
+    return also_differing(records)
 
 
 def test_clinicians_are_told_from_what_stands_around_them() -> None:
