@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, Unpack
+from typing import Any, ClassVar, Generic, Unpack
 
 from baselines.dialogue.budget import Budget
 from baselines.dialogue.game import Asking, Case, Drawing, Game, Record, Script, ScriptedAgent, parted
@@ -40,6 +40,7 @@ class Scripted:
 
     name: str
     agent: ScriptedAgent
+    stand_in: ClassVar = True
 
     @property
     def draws(self) -> bool:

@@ -85,13 +85,13 @@ class Played(Generic[Record]):
     @property
     def stand_in(self) -> str | None:
         """The reason why the run's numbers are no results, if its agents give one."""
-        acted = [role for role in self.game.roles if stands_in(self.players[role])]
+        acted = [role for role in self.game.roles if self.players[role].stand_in]
         return "scripted " + ", ".join(f"{role} {self.players[role].name}" for role in acted) if acted else None
 
     def cost(self, role: str) -> float | None:
         """US dollars that the role's answers cost, cached input at full price; None if that is unknown."""
         player, spent = self.players[role], self.spent[role]
-        if stands_in(player):
+        if player.stand_in:
             return 0.0
         if spent.uncounted or player.name not in self.prices:
             return None
@@ -119,13 +119,9 @@ class Played(Generic[Record]):
         }
 
 
-def stands_in(player: Player) -> bool:
-    return isinstance(player, Scripted) or player.stand_in
-
-
 def _source(player: Player) -> str | None:
     """Who answers under a model's name; None for an agent, which has no one else behind it."""
-    if stands_in(player) or isinstance(player, Scripted):
+    if player.stand_in or isinstance(player, Scripted):
         return None
     return PROVIDER if at_its_provider(player.identity) else ELSEWHERE
 
@@ -194,7 +190,7 @@ def play_run(
 def _budget(most: float, prices: Prices, players: Mapping[str, Player]) -> Budget:
     """The limit of a run. Raises InputError for a model without a price."""
     budget = Budget(most, prices)
-    budget.check([player.name for player in players.values() if not stands_in(player)])
+    budget.check([player.name for player in players.values() if not player.stand_in])
     return budget
 
 

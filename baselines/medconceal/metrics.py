@@ -156,20 +156,23 @@ def _confirmation(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     ones = [1] * len(judged)
     both = [given + of for given, of in zip(submitted, gold, strict=True)]
     blind = [int(bool(hits) and not shown) for hits, shown in zip(fine, revealed, strict=True)]
+    blind_hits = [2 * coarse_hits(CATEGORIES, episode.categories) for episode in episodes]
+    blind_both = [len(CATEGORIES) + of for of in gold]
     spread = [shown / of for shown, of in zip(revealed, gold, strict=True)]
     return [
-        _rate("Reveal Rate", revealed, gold),
+        _ratio("Reveal Rate", revealed, gold),
         _nearness(episodes),
-        _rate("Process-grounded Fine F1", [2 * hit for hit in grounded], both, empty=0.0, note=_OF_ALL_CONCERNS),
+        _ratio("Process-grounded Fine F1", [2 * hit for hit in grounded], both, empty=0.0, note=_OF_ALL_CONCERNS),
         *precision_recall_f1("Coarse", coarse, submitted, gold),
-        _rate("Coarse F1 of four blind guesses", *_blind_guesses(episodes), note="the floor: one guess a category"),
+        # One guess per category, which needs no dialogue.
+        _ratio("Coarse F1 of four blind guesses", blind_hits, blind_both, note="the floor: one guess a category"),
         *precision_recall_f1("Fine", fine, submitted, gold),
-        _rate("MBNR", blind, ones, "down", note="cases with a match and no revealed concern"),
-        _rate("Reveal Rate (mean over cases)", spread, ones),
-        replace(_rate("Category accuracy of matches", aware, fine), of="matched finding"),
+        _ratio("MBNR", blind, ones, "down", note="cases with a match and no revealed concern"),
+        _ratio("Reveal Rate (mean over cases)", spread, ones),
+        _ratio("Category accuracy of matches", aware, fine, of="matched finding"),
         *precision_recall_f1("Category-aware Fine", aware, submitted, gold),
-        replace(_rate("Process-grounded Precision", grounded, submitted, empty=0.0), of="finding"),
-        replace(_rate("Process-grounded Recall", grounded, revealed, empty=0.0), of=_OUT),
+        _ratio("Process-grounded Precision", grounded, submitted, empty=0.0, of="finding"),
+        _ratio("Process-grounded Recall", grounded, revealed, empty=0.0, of=_OUT),
         *_dynamics(episodes, revealed, gold),
     ]
 
@@ -181,18 +184,10 @@ def precision_recall_f1(
     twice = [2 * hit for hit in hits]
     both = [given + of for given, of in zip(submitted, gold, strict=True)]
     return [
-        _rate(f"{name} Precision", hits, submitted, empty=0.0),
-        _rate(f"{name} Recall", hits, gold),
-        _rate(f"{name} F1", twice, both),
+        _ratio(f"{name} Precision", hits, submitted, empty=0.0),
+        _ratio(f"{name} Recall", hits, gold),
+        _ratio(f"{name} F1", twice, both),
     ]
-
-
-def _blind_guesses(episodes: Sequence[Episode]) -> tuple[list[int], list[int]]:
-    """Twice the coarse hits, and the denominators, of one guess per category, which needs no dialogue."""
-    return (
-        [2 * coarse_hits(CATEGORIES, episode.categories) for episode in episodes],
-        [len(CATEGORIES) + len(episode.categories) for episode in episodes],
-    )
 
 
 def _revealed(episode: Episode) -> set[int]:
@@ -206,13 +201,16 @@ def _submitted(episode: Episode) -> int:
 
 def _dynamics(episodes: Sequence[Episode], revealed: Sequence[int], gold: Sequence[int]) -> list[Measure]:
     full = [int(shown == of) for shown, of in zip(revealed, gold, strict=True)]
-    last = [max((turn for turn in episode.reveal_turns if turn is not None), default=0) for episode in episodes]
+    last = [
+        all_ * max((turn for turn in episode.reveal_turns if turn is not None), default=0)
+        for episode, all_ in zip(episodes, full, strict=True)
+    ]
     ones = [1] * len(episodes)
     turns = [len(episode.exchanges) for episode in episodes]
     return [
-        _rate("Full reveal", full, ones),
-        _mean("Turn to full reveal", [turn * all_ for turn, all_ in zip(last, full, strict=True)], full, "turns"),
-        replace(_mean("Turns per revealed concern", turns, revealed, "turns", "down"), of=_OUT),
+        _ratio("Full reveal", full, ones),
+        _ratio("Turn to full reveal", last, full, "none", unit="turns"),
+        _ratio("Turns per revealed concern", turns, revealed, "down", unit="turns", of=_OUT),
     ]
 
 
@@ -237,7 +235,7 @@ def _nearness(episodes: Sequence[Episode]) -> Measure:
     near = [came_near(episode) for episode in episodes]
     unknown = sum(not values for values in near)
     note = f"{unknown} of {len(near)} dialogues of an earlier version do not say" if unknown else ""
-    return _rate("Nearness", [sum(values) for values in near], [len(values) for values in near], note=note)
+    return _ratio("Nearness", [sum(values) for values in near], [len(values) for values in near], note=note)
 
 
 # --- Intervention -----------------------------------------------------------------------------------------------------
@@ -255,11 +253,11 @@ def _intervention(judged: Sequence[JudgedEpisode]) -> list[Measure]:
         for episode, won in zip(episodes, success, strict=True)
     ]
     return [
-        _rate("Success", success, ones),
-        _rate("Reveal Rate", revealed, ones),
+        _ratio("Success", success, ones),
+        _ratio("Reveal Rate", revealed, ones),
         _nearness(episodes),
-        _mean("Turn-to-Address", addressed, success, "turns", "down"),
-        _mean("Reveal-to-Address", lag, success, "turns", "down"),
+        _ratio("Turn-to-Address", addressed, success, "down", unit="turns"),
+        _ratio("Reveal-to-Address", lag, success, "down", unit="turns"),
     ]
 
 
@@ -292,11 +290,11 @@ def _conversation(judged: Sequence[JudgedEpisode]) -> list[Measure]:
         *_style(judged),
         _known("Early Open", early, "proportion"),
         _known("Open", every, "proportion"),
-        replace(_mean("Readability", scores, spoke, "score", "up"), note=note),
-        replace(_mean("Word/Turn", words, spoke, "words"), note=note),
-        _rate("Meta-Probe", probes, turns, "down"),
-        _rate("Blocked turns", blocked, turns, "none"),
-        _mean("Average dialogue length", turns, ones, "turns"),
+        _ratio("Readability", scores, spoke, unit="score", note=note),
+        _ratio("Word/Turn", words, spoke, "none", unit="words", note=note),
+        _ratio("Meta-Probe", probes, turns, "down"),
+        _ratio("Blocked turns", blocked, turns, "none"),
+        _ratio("Average dialogue length", turns, ones, "none", unit="turns"),
     ]
 
 
@@ -334,8 +332,8 @@ def _patient(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     neutral = [sum(exchange.source == "neutral" for exchange in episode.exchanges) for episode in episodes]
     note = "drafts that were caught; none of them was sent"
     return [
-        _rate("Leaking drafts of the patient", leaks, replies, "down", note=note),
-        _rate("Neutral replies", neutral, replies, "down"),
+        _ratio("Leaking drafts of the patient", leaks, replies, "down", note=note),
+        _ratio("Neutral replies", neutral, replies, "down"),
         *_validity(episodes),
     ]
 
@@ -344,7 +342,7 @@ def _validity(episodes: Sequence[Episode]) -> list[Measure]:
     """The checks of `validity` that can be counted case by case."""
     by_case = [checks([episode]) for episode in episodes]
     return [
-        _rate(first.name, [one[at].over for one in by_case], [one[at].under for one in by_case], "down",
+        _ratio(first.name, [one[at].over for one in by_case], [one[at].under for one in by_case], "down",
               note=f"limit {first.limit:.0%}")
         for at, first in enumerate(by_case[0])
         if first.by_case
@@ -365,29 +363,26 @@ def curve(episodes: Sequence[Episode], *, addressed: bool = False) -> list[float
 # --- Making measures --------------------------------------------------------------------------------------------------
 
 
-def _rate(
+def _ratio(
     name: str,
     over: Sequence[float],
     under: Sequence[float],
     direction: Direction = "up",
     *,
+    unit: str = "proportion",
     empty: float | None = None,
     note: str = "",
+    of: str = "",
 ) -> Measure:
-    return Measure(name, "proportion", direction, tuple(over), tuple(under), empty, note)
-
-
-def _mean(
-    name: str, over: Sequence[float], under: Sequence[float], unit: str, direction: Direction = "none"
-) -> Measure:
-    return Measure(name, unit, direction, tuple(over), tuple(under))
+    return Measure(name, unit, direction, tuple(over), tuple(under), empty, note, of=of)
 
 
 def _known(name: str, values: Sequence[float | None], unit: str) -> Measure:
     """The mean over the cases that have a value."""
     note = _left_out(sum(value is None for value in values), len(values))
-    over = tuple(0.0 if value is None else value for value in values)
-    return Measure(name, unit, "up", over, tuple(0 if value is None else 1 for value in values), None, note)
+    return _ratio(
+        name, [value or 0.0 for value in values], [value is not None for value in values], unit=unit, note=note
+    )
 
 
 def _left_out(unjudged: int, of: int) -> str:

@@ -67,15 +67,15 @@ def results(
 
 def _withheld(result: Result, invalid: Sequence[str]) -> Result:
     """A number of an invalid run: without a value, except for those that say what went wrong."""
-    if result.column in SHOWN_ANYWAY:
-        return result
-    note = f"invalid run: {'; '.join(invalid)}"
-    return replace(result, value=None, ci95=None, numerator=None, denominator=None, note=note)
+    return result if result.column in SHOWN_ANYWAY else _without_value(result, f"invalid run: {'; '.join(invalid)}")
 
 
 def unread(result: Result) -> Result:
     """A number of `OF_WORDS` where parts of the turns are masked."""
-    note = "parts of the turns are masked here, and hidden.jsonl is not beside them"
+    return _without_value(result, "parts of the turns are masked here, and hidden.jsonl is not beside them")
+
+
+def _without_value(result: Result, note: str) -> Result:
     return replace(result, value=None, ci95=None, numerator=None, denominator=None, note=note)
 
 

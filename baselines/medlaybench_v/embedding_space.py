@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.medlaybench_v.retrieval import POOLED
+from baselines.medlaybench_v.retrieval import POOLED, check_record
 from baselines.results.published import MODELS
 from baselines.results.run import Direction, Result, RunRecord
 from baselines.statistics.arrays import Floats, Ints
@@ -131,10 +131,7 @@ def evaluate(
             record=record,
         )  # fmt: skip
         for at, (column, unit, direction) in enumerate(_COLUMNS):
-            low, high = boot.interval()[at].tolist()
-            # One pair has no spread, and its interval would claim certainty.
-            ci95 = (low, high) if len(rows) > 1 else None
-            estimate = float(boot.estimates[at])
+            estimate, ci95 = boot.estimate(at)
             results.append(cell(column=column, value=estimate, unit=unit, direction=direction, ci95=ci95))
             for quantile, value in zip(QUANTILES, quantiles[:, at].tolist(), strict=True):
                 results.append(cell(column=f"{column}, {quantile:.0%} quantile", value=value, unit=unit))
@@ -159,10 +156,7 @@ def all_models(results: Iterable[Result], *, record: RunRecord) -> list[Result]:
     for result in results:
         if result.row not in MODELS or result.setting != EVERY or result.column not in means or result.value is None:
             continue
-        if result.provenance == "stand-in" and record.stand_in is None:
-            raise InputError(
-                " / ".join(result.key), found="a stand-in", expected="a record that says what stands in for what"
-            )
+        check_record(record, [result])
         means[result.column][result.row] = result.value
         splits.add(result.split_or_group)
     if len(splits) > 1:

@@ -121,7 +121,7 @@ def adjusted(raw: Iterable[Result], *, record: RunRecord) -> list[Result]:
             families.setdefault(result.setting, []).append(result)
     corrected = []
     for setting, family in families.items():
-        _check_record(record, family)
+        check_record(record, family)
         values = benjamini_hochberg([result.value for result in family if result.value is not None])
         label = f"{setting}, {_ADJUSTED} {len(family)}"
         corrected += [
@@ -142,7 +142,7 @@ def model_means(results: Iterable[Result], *, record: RunRecord) -> list[Result]
             cells.setdefault((result.setting, result.column, result.split_or_group), {})[result.row] = result
     means = []
     for (setting, column, split), by_model in cells.items():
-        _check_record(record, by_model.values())
+        check_record(record, by_model.values())
         missing = [name for name in MODELS if name not in by_model]
         values = [result.value for result in by_model.values() if result.value is not None]
         for table in ("Table 5", "Table A4"):
@@ -378,7 +378,8 @@ def _ends(keys: Iterable[tuple[str, str]]) -> list[tuple[int, int]]:
     return [(-1, 1) if setting == DELTA else (0, 1) for setting, _ in keys]
 
 
-def _check_record(record: RunRecord, results: Iterable[Result]) -> None:
+def check_record(record: RunRecord, results: Iterable[Result]) -> None:
+    """Raises InputError for a stand-in among results of a record that names none."""
     for result in results:
         if result.provenance == "stand-in" and record.stand_in is None:
             raise InputError(

@@ -8,9 +8,11 @@ text that a case of the run hides, as `Secrets` finds it: not in a paraphrase.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shlex
+import shutil
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -181,15 +183,6 @@ def _placed(run: Path, names: Sequence[str], made: dict[str, bytes]) -> Iterator
 def _add(target: zipfile.ZipFile, name: str, data: bytes | None, path: Path) -> None:
     info = zipfile.ZipInfo(name, _EPOCH)
     info.create_system, info.external_attr, info.compress_type = 3, 0o100644 << 16, zipfile.ZIP_DEFLATED
-    with target.open(info, "w", force_zip64=True) as file:
-        for block in _blocks(data, path):
-            file.write(block)
-
-
-def _blocks(data: bytes | None, path: Path) -> Iterator[bytes]:
-    if data is not None:
-        yield data
-        return
-    with open_file(path) as file:
-        while block := file.read(_BLOCK):
-            yield block
+    opened = open_file(path) if data is None else io.BytesIO(data)
+    with target.open(info, "w", force_zip64=True) as file, opened as source:
+        shutil.copyfileobj(source, file, _BLOCK)

@@ -100,21 +100,11 @@ class Row:
         clean = secrets.without
         return replace(
             self,
-            title=clean(self.title),
-            note=clean(self.note),
-            problem=clean(self.problem),
-            alt=clean(self.alt),
-            drawn=clean(self.drawn),
+            **{name: clean(getattr(self, name)) for name in ("title", "note", "problem", "alt", "drawn")},
             facets={name: clean(list(values)) for name, values in self.facets.items()},
             told=[replace(one, name=clean(one.name), text=_clean(one.text, secrets), marks=()) for one in self.told],
             said=[
-                replace(
-                    one,
-                    who=clean(one.who),
-                    text=clean(one.text),
-                    folded=clean(one.folded),
-                    notes=clean(list(one.notes)),
-                )
+                Said(clean(one.who), clean(one.text), one.tone, clean(list(one.notes)), clean(one.folded))
                 for one in self.said
             ],
             hidden=self.hidden and replace(self.hidden, text=_clean(self.hidden.text, secrets)),

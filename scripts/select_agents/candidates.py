@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from baselines.dialogue.game import Case, Game, Record, ScriptedAgent
-from baselines.dialogue.run import Played, stands_in
+from baselines.dialogue.run import Played
 from baselines.results.run import because
 from baselines.threemdbench.consultation.cases import Cases, read_cases
 from baselines.threemdbench.consultation.names import check_candidates
@@ -63,7 +63,7 @@ def play_each(
 def reasons_of(data: str | None, played: Mapping[str, Played[Any]], *more: str | None) -> str | None:
     """Why a choice is no result: the data, its scripted agents, and other stand-ins."""
     acting = [player for run in played.values() for player in run.players.values()]
-    scripted = sorted({player.name for player in acting if stands_in(player)})
+    scripted = sorted({player.name for player in acting if player.stand_in})
     agents = f"scripted agents {', '.join(scripted)}" if scripted else None
     return because(data, agents, *more)
 
