@@ -120,7 +120,7 @@ def test_trap_5_retries_are_bounded_and_waits_are_reported(tmp_path: Path, serve
     server.faults += [status(429)] * 1000
     told: list[str] = []
     with watched(told.append), pytest.raises(ModelError, match=r"failed 3 cases in a row.*HTTP 429"):
-        play(tmp_path, models(server), 30, concurrency=1)
+        play(tmp_path, models(server), 4, concurrency=1)
     waits = (1, 2, 4, 8, 16, 32, 60, 60, 60, 60)  # five minutes, whatever the number of tries
     assert len(server.requests) == 3 * (1 + len(waits))
     assert told == [line for wait in waits for line in (f"waiting {wait} s: rate limit", "")] * 3
@@ -247,8 +247,8 @@ def test_a_log_holds_turns_scores_record_and_requests_by_role(tmp_path: Path, se
 
 
 def test_the_log_and_the_bare_loop_leave_the_same_files(tmp_path: Path, server: ChatServer) -> None:
-    play_run(game(), puzzles(5), models(server), tmp_path / "log", epochs=2, concurrency=3)
-    play_run(game(), puzzles(5), models(server), tmp_path / "bare", epochs=2, concurrency=1, bare=True)
+    play_run(game(), puzzles(2), models(server), tmp_path / "log", epochs=2, concurrency=3)
+    play_run(game(), puzzles(2), models(server), tmp_path / "bare", epochs=2, concurrency=1, bare=True)
     for name in ("dialogues.jsonl", "usage.json"):
         assert (tmp_path / "log" / name).read_bytes() == (tmp_path / "bare" / name).read_bytes()
 
@@ -347,7 +347,7 @@ def test_what_is_hidden_is_in_no_name_no_head_and_no_error(down: bool, tmp_path:
 
 def test_a_case_that_a_model_refuses_is_an_errored_sample(tmp_path: Path, server: ChatServer) -> None:
     server.faults += [status(400, message="content policy")]
-    played, log = play(tmp_path, models(server), 10, concurrency=1)
+    played, log = play(tmp_path, models(server), 4, concurrency=1, max_invalid=0.25)
     assert (played.lost, played.failure, log.status) == (1, None, "success")
     (bad,) = [sample for sample in log.samples or [] if sample.error]
     assert bad.id == "case-000"
@@ -380,6 +380,7 @@ def _can_mount(folder: Path) -> bool:
     )
 
 
+@pytest.mark.long  # the next test has the disk's error without a disk
 def test_a_disk_that_fills_up_while_logging_is_one_error(tmp_path: Path) -> None:
     if not _can_mount(tmp_path):
         pytest.skip("no small disk can be mounted here")

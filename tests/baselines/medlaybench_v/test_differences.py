@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -34,17 +35,25 @@ def run(folder: Path, name: str, rows: Rows, *more: str) -> Path:
     return folder / name
 
 
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that nobody changes, as `copied` is."""
+    return run(tmp_path_factory.mktemp("plain"), "plain", PLAINLY)
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run(tmp_path_factory.mktemp("copied"), "copied", COPIED)
+
+
 def contrasted(capsys: pytest.CaptureFixture[str], *runs: Path) -> dict[str, dict[str, object]]:
     capsys.readouterr()
     assert execute(["contrast", *map(str, runs), "--json"]) == 0
     return {row["measure"]: row for row in json.loads(capsys.readouterr().out)}
 
 
-def test_captions_are_paired_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    plain, copied = (
-        run(tmp_path, "plain", PLAINLY),
-        run(tmp_path, "copied", [*reversed(COPIED), ("Ä9", "Kidney.", "A.")]),
-    )
+def test_captions_are_paired_by_name(plain: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    copied = run(tmp_path, "copied", [*reversed(COPIED), ("Ä9", "Kidney.", "A.")])
     found = contrasted(capsys, plain, copied)
     assert {"FKGL", "FRE", "BLEU-4", "ROUGE-L", "METEOR"} <= found.keys()
     scores = [json.loads((folder / CAPTIONS).read_text()) for folder in (plain, copied)]
@@ -64,11 +73,11 @@ def test_captions_are_paired_by_name(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "F1 has no value" not in said
 
 
-def test_failures_of_the_gates_are_paired(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_failures_of_the_gates_are_paired(plain: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The second system turns a side and a size around, and one caption that the first lacks counts for neither."""
     wrong = [(name, expert, lay.replace("left", "right").replace("2", "7")) for name, expert, lay in PLAINLY]
     wrong = [*reversed(wrong), ("Ä9", "A cyst of 3 cm on the left.", "A cyst of 4 cm on the right.")]
-    plain, other = run(tmp_path, "plain", PLAINLY), run(tmp_path, "other", wrong)
+    other = run(tmp_path, "other", wrong)
     found = contrasted(capsys, plain, other)
     shown = {
         name: (row["only_first"], row["only_second"]) for name, row in found.items() if row["table"] == "fact gates"
@@ -120,9 +129,9 @@ def test_scores_without_gates_are_written_as_they_were() -> None:
     ],
 )
 def test_what_cannot_be_paired_is_one_error(
-    rows: Rows, found: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    rows: Rows, found: str, plain: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    runs = [run(tmp_path, "plain", PLAINLY), run(tmp_path, "other", rows)]
+    runs = [plain, run(tmp_path, "other", rows)]
     # An early version measured tables in which an identifier stands twice.
     kept, facts = runs[1] / CAPTIONS, runs[1] / "run.json"
     before = file_digest(kept)
@@ -132,8 +141,10 @@ def test_what_cannot_be_paired_is_one_error(
     assert found in " ".join(capsys.readouterr().err.split())
 
 
-def test_a_run_without_its_captions_is_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    runs = [run(tmp_path, "plain", PLAINLY), run(tmp_path, "copied", COPIED)]
+def test_a_run_without_its_captions_is_repeated(
+    plain: Path, copied: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = [Path(shutil.copytree(plain, tmp_path / "plain")), copied]
     for damaged in ("{}", (runs[0] / CAPTIONS).read_text().replace('"Ä0", ', ""), None):
         if damaged is None:
             (runs[0] / CAPTIONS).unlink()
@@ -144,19 +155,18 @@ def test_a_run_without_its_captions_is_repeated(tmp_path: Path, capsys: pytest.C
         assert "Repeat the run" in said or "or run the baseline again" in said
 
 
-def test_whole_articles_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    runs = [run(tmp_path, "plain", PLAINLY, "one"), run(tmp_path, "copied", COPIED, "one")]
+def test_whole_articles_are_drawn(plain: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = [run(tmp_path, "named", PLAINLY, "one"), run(tmp_path, "copied", COPIED, "one")]
     row = contrasted(capsys, *runs)["FKGL"]
     assert row["ci95"] == [row["difference"]] * 2  # of one article
     assert execute(["contrast", *map(str, runs)]) == 0
     assert "bootstrap over whole articles" in " ".join(capsys.readouterr().out.split())
-    unnamed = run(tmp_path, "unnamed", PLAINLY)
-    assert execute(["contrast", str(unnamed), *map(str, runs)]) == 0
+    assert execute(["contrast", str(plain), *map(str, runs)]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "or captions if the first run of a pair names no articles" in said
 
 
-def test_rescored_captions_are_the_same(tmp_path: Path) -> None:
-    plain = run(tmp_path, "plain", PLAINLY)
-    assert execute(["rescore", str(plain), "--data", str(tmp_path / "plain.json"), "-o", str(tmp_path / "again")]) == 0
+def test_rescored_captions_are_the_same(plain: Path, tmp_path: Path) -> None:
+    data = str(plain.parent / "plain.json")
+    assert execute(["rescore", str(plain), "--data", data, "-o", str(tmp_path / "again")]) == 0
     assert (tmp_path / "again" / CAPTIONS).read_bytes() == (plain / CAPTIONS).read_bytes()

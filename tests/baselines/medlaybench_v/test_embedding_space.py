@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from baselines.medlaybench_v import embedding_space
 from baselines.medlaybench_v.embedding_space import (
@@ -215,6 +216,14 @@ def digest_of_projection() -> str:
     return hashlib.sha256(plane.expert.tobytes() + plane.layman.tobytes()).hexdigest()
 
 
+def test_projection_does_not_depend_on_the_threads_that_others_left() -> None:
+    pytest.importorskip("sklearn")
+    with threadpool_limits(limits=5):
+        made = digest_of_projection()
+    assert made == digest_of_projection()
+
+
+@pytest.mark.long
 def test_projection_does_not_depend_on_the_process_or_its_threads() -> None:
     pytest.importorskip("sklearn")
     made = printed("-c", _PROJECT, OMP_NUM_THREADS="5", OPENBLAS_NUM_THREADS="5")

@@ -11,8 +11,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -403,13 +405,34 @@ for _ in range(2):
 """
 
 
-def test_two_processes_share_the_work(tmp_path: Path) -> None:
+def test_two_processes_share_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads, each taken for a process; `test_two_launched_processes_share_the_work` launches some."""
+    given: dict[str, Any] = {"images": pairs(pictures(9)), "texts": {"expert": captions(31)}}
+    alone = embed(FakeEncoder(DIM), **given, cache=tmp_path / "one")
+    # Some of it is there already, and the second time all of it.
+    embed(FakeEncoder(DIM), texts={"expert": captions(7)}, cache=tmp_path / "cache")
+    here, together = threading.local(), threading.Barrier(2, timeout=60)
+    monkeypatch.setattr(embeddings, "_processes", lambda: here.group)
+
+    def share(rank: int) -> list[Embeddings]:
+        here.group = SimpleNamespace(process_index=rank, num_processes=2, wait_for_everyone=together.wait)
+        return [embed(FakeEncoder(DIM), **given, cache=tmp_path / "cache", batch_size=4) for _ in range(2)]
+
+    with ThreadPoolExecutor(2) as threads:
+        made = list(threads.map(share, range(2)))
+    assert sorted(first.encoded for first, _ in made) == [4 + 12, 5 + 12]
+    assert [second.encoded for _, second in made] == [0, 0]
+    for one in (*made[0], *made[1]):
+        same(one, alone)
+
+
+@pytest.mark.long
+def test_two_launched_processes_share_the_work(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     pytest.importorskip("accelerate")
     script = tmp_path / "launched.py"
     script.write_text(LAUNCHED)
     alone = embed(FakeEncoder(DIM), images=pairs(pictures(9)), texts={"expert": captions(31)}, cache=tmp_path / "one")
-    # Some of it is there already, and the second time all of it.
     embed(FakeEncoder(DIM), texts={"expert": captions(7)}, cache=tmp_path / "cache")
     # What accelerate itself launches where there are several GPUs; without any it would start a single process.
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]

@@ -57,7 +57,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     told, sys.argv = sys.argv, ["bedside", "run", "confirmation", str(home / "release"), f"--out={home / 'run'}"]
     try:
         assert execute(["build", "medconceal", "--source", "sample", "--out", str(home / "release")]) == 0
-        asked = ["run", "confirmation", str(home / "release"), "-o", str(home / "run"), "--limit", "4", *AGENTS]
+        asked = ["run", "confirmation", str(home / "release"), "-o", str(home / "run"), "--limit", "2", *AGENTS]
         assert execute(asked) == 0
     finally:
         sys.argv = told
@@ -158,7 +158,7 @@ def test_what_is_packed_holds_nothing_hidden_and_opens_again(
     assert execute(["report", str(folder), "-o", str(tmp_path / "report.html"), "--no-figures"]) == 0
     assert execute(["compare", str(folder), "--all", "--json"]) in (0, 2)  # 2: no number that the paper prints
     assert not secrets.stands_in(html.unescape((tmp_path / "report.html").read_text()))
-    assert len(read_played(folder, PlayedCase[JudgedEpisode])) == 4
+    assert len(read_played(folder, PlayedCase[JudgedEpisode])) == 2
 
 
 def test_a_pack_of_an_earlier_version_says_that_it_masks_no_cues(
@@ -167,11 +167,11 @@ def test_a_pack_of_an_earlier_version_says_that_it_masks_no_cues(
     for earlier in (False, True):
         assert execute(["pack", str(as_before(run) if earlier else run)]) == 0
         said = " ".join(capsys.readouterr().out.split())
-        assert ("4 cases were played by an early version, which kept no cues" in said) is earlier
+        assert ("2 cases were played by an early version, which kept no cues" in said) is earlier
         for public in ([], ["--public"]):
             assert execute(["report", str(run), "-o", str(tmp_path / "page.html"), *public]) == 0
             said = " ".join(capsys.readouterr().out.split())
-            assert ("4 cases were played by an early version, which kept no cues" in said) is bool(earlier and public)
+            assert ("2 cases were played by an early version, which kept no cues" in said) is bool(earlier and public)
 
 
 def test_a_hidden_text_said_in_part_is_neither_packed_nor_in_a_public_report(run: Path, tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_a_public_report_holds_nothing_hidden(
         assert execute(["report", str(run), name, "-o", str(page)]) == 0
         text = page.read_text(encoding="utf-8")
         rows = packed_rows(text, "confirmation-dialogues")
-        assert rows.count('"Clinician, turn 1 ') == 4
+        assert rows.count('"Clinician, turn 1 ') == 2
         shown[name] = [any(map(secrets.stands_in, texts_of(part.encode()))) for part in (text, rows)]
     assert shown == {"--public": [False, False], "--no-figures": [True, True]}
 
@@ -243,7 +243,7 @@ def test_an_earlier_versions_run_opens_and_can_be_continued(home: Path, run: Pat
     as_before(run)
     assert execute(["report", str(run), "-o", str(tmp_path / "report.html"), "--no-figures"]) == 0
     assert "/home/ada" not in (tmp_path / "report.html").read_text()
-    asked = ["run", "confirmation", str(home / "release"), "-o", str(run), "--limit", "4", *AGENTS]
+    asked = ["run", "confirmation", str(home / "release"), "-o", str(run), "--limit", "2", *AGENTS]
     assert execute(asked) == 0
     assert not (run / "answers.sqlite").exists() and not (run / "logs").exists()
     assert len(list((run / "private/logs").glob("*.eval"))) == 2
@@ -254,7 +254,7 @@ def test_an_earlier_versions_run_opens_and_can_be_continued(home: Path, run: Pat
 def test_runs_of_earlier_versions_open_in_report_compare_and_contrast(home: Path, run: Path, tmp_path: Path) -> None:
     other, oldest = tmp_path / "other", ROOT / "tests/written_before/run"
     agents = ("--clinician", "scripted/closed-checklist", *AGENTS[2:])
-    assert execute(["run", "confirmation", str(home / "release"), "-o", str(other), "--limit", "4", *agents]) == 0
+    assert execute(["run", "confirmation", str(home / "release"), "-o", str(other), "--limit", "2", *agents]) == 0
     pair = [str(as_before(run)), str(as_before(other))]
     for runs in (pair, [str(oldest)]):
         assert execute(["report", *runs, "-o", str(tmp_path / "report.html")]) == 0
@@ -365,12 +365,13 @@ def test_a_hidden_text_is_found_in_what_excel_saves() -> None:
         b"%PDF-1.7",
         gzip.compress(b"cut off" * 100)[:-20],
         zipped(b"x" * 100).replace(b"\x08\x00", b"\x63\x00"),
-        gzip.compress(bytes(1 << 20)) * 1100,
+        gzip.compress(bytes(1 << 20)) * 3,
         reduce(lambda data, _: gzip.compress(data), range(7), b"too deep"),
     ],
     ids=["7z", "pdf", "cut off", "unknown method", "bomb", "too deep"],
 )
-def test_files_that_cannot_be_searched_are_an_error(data: bytes) -> None:
+def test_files_that_cannot_be_searched_are_an_error(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("baselines.pack.contents.MOST_BYTES", 2 << 20)
     with pytest.raises(Unreadable):
         list(texts_of(data))
 

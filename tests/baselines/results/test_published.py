@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from functools import cache
 
 import pytest
 
 from baselines.results.published import Published, find, headings, published
 from baselines.results.published_checks import FIGURE_A4, FOUR_POOLS, PAPER, Check, checks
 from tests.parts.places import shared_data
+
+made = cache(checks)
 
 
 def test_every_table_has_the_cells_that_a_count_by_hand_gives() -> None:
@@ -96,7 +99,7 @@ def test_every_table_of_the_paper_has_a_title() -> None:
     ],
 )
 def test_derived_values(rule: str, table: str, cells: int, hold: int) -> None:
-    family = [check for check in checks() if (check.rule, check.target.table) == (rule, table)]
+    family = [check for check in made() if (check.rule, check.target.table) == (rule, table)]
     assert (len(family), sum(check.holds for check in family)) == (cells, hold)
 
 
@@ -118,9 +121,9 @@ def test_recomputed_values_are_those_of_a_pocket_calculator() -> None:
 
 
 def test_every_doubt_is_backed_by_a_check_and_every_failure_is_explained() -> None:
-    failing = [check for check in checks() if not check.holds]
+    failing = [check for check in made() if not check.holds]
     assert all(check.reason for check in failing)
-    assert all(not check.reason for check in checks() if check.holds)
+    assert all(not check.reason for check in made() if check.holds)
     doubted = {number.key for number in published(PAPER) if number.wrong}
     assert doubted <= {check.target.key for check in failing}
     # Beyond those, only the cells that mix two retrieval protocols fail.
@@ -142,7 +145,7 @@ def _get(table: str, row: str, setting: str, column: str, split: str) -> Publish
 def _check(rule: str, column: str, setting: str | None = None, row: str | None = None) -> Check:
     found = [
         check
-        for check in checks()
+        for check in made()
         if check.rule.startswith(rule)
         and check.target.column == column
         and check.target.split_or_group in ("Overall", "", "human evaluation", "overall test")
