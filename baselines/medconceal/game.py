@@ -192,29 +192,25 @@ class CaseInPlay:
         self.exchanges: list[Exchange] = []
         self.pending: rubric.Pending | None = None
 
-    async def evaluate(self, ask: Ask | None, prompts: Prompts, turn: str) -> TurnEvaluation:
-        """The evaluation of the clinician's next turn; by the rules if `ask` is None."""
-        question = None if self.pending is None else self.pending.question
-        said = self.exchanges[-1].patient if self.exchanges else ""
-        window = [heard(exchange.clinician) for exchange in self.exchanges[-rubric.WINDOW :]]
-        if ask is None:
-            return by_rules.evaluate(turn, question, said, window)
-        return await rubric.evaluate(ask, prompts, turn, window, question, said)
-
     async def rate(
         self, ask: Ask | None, prompts: Prompts, turn: str, *, strict: bool = False
     ) -> tuple[TurnEvaluation, tuple[float, ...] | None]:
         """The evaluation of the next turn and, if the policy has that rated, how near it comes to each concern.
 
-        Topics without an answer are measured by words; the evaluation says so. With `strict`, this and a rating by the
-        rules in place of a model are a ModelError, raised right after the unusable answers.
+        By the rules if `ask` is None. Topics without an answer are measured by words; the evaluation says so. With
+        `strict`, this and a rating by the rules in place of a model are a ModelError, raised right after the unusable
+        answers.
         """
-        evaluation = await self.evaluate(ask, prompts, turn)
+        question = None if self.pending is None else self.pending.question
+        said = self.exchanges[-1].patient if self.exchanges else ""
+        window = [heard(exchange.clinician) for exchange in self.exchanges[-rubric.WINDOW :]]
+        if ask is None:
+            return by_rules.evaluate(turn, question, said, window), None
+        evaluation = await rubric.evaluate(ask, prompts, turn, window, question, said)
         if strict and evaluation.obtained == "rules_after_failure":
             raise ModelError("evaluator", found=f"no rating that can be read in {evaluation.attempts} answers")
-        if ask is None or self.policy.overlap != "rated":
+        if self.policy.overlap != "rated":
             return evaluation, None
-        said = self.exchanges[-1].patient if self.exchanges else ""
         topics = [
             [text.get_secret_value() for text in (concern.topics or concern.evidence)]
             for concern in self.profile.hidden_concerns

@@ -140,7 +140,8 @@ def _confirmation(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     episodes = [one.episode for one in judged]
     gold = [len(episode.categories) for episode in episodes]
     revealed = [len(_revealed(episode)) for episode in episodes]
-    submitted = [_submitted(episode) for episode in episodes]
+    # Those beyond the maximum that is kept too (MC-G36).
+    submitted = [len(one.findings.items) + one.findings.omitted if one.findings else 0 for one in episodes]
     coarse = [
         coarse_hits((item.category for item in episode.findings.items), episode.categories) if episode.findings else 0
         for episode in episodes
@@ -192,11 +193,6 @@ def precision_recall_f1(
 
 def _revealed(episode: Episode) -> set[int]:
     return {concern for concern, state in enumerate(episode.states) if state >= REVEALED}
-
-
-def _submitted(episode: Episode) -> int:
-    """Findings that were submitted, including those beyond the maximum that is kept (MC-G36)."""
-    return len(episode.findings.items) + episode.findings.omitted if episode.findings else 0
 
 
 def _dynamics(episodes: Sequence[Episode], revealed: Sequence[int], gold: Sequence[int]) -> list[Measure]:

@@ -325,15 +325,6 @@ def touched(said: frozenset[str], concern: Concern) -> float:
     return min(1.0, (terms + len(concern.own & said) / 2) / ENOUGH)
 
 
-def new_share(state: PatientState, utterance: str, said: frozenset[str]) -> float:
-    """The share of a turn's content words that the clinician has not said before;
-    without any, whether the turn is new."""
-    if not said:
-        spoken = tuple(words(utterance))
-        return float(not spoken or spoken not in state.turns)
-    return len(said - state.said) / len(said)
-
-
 def newness(config: PolicyConfig, earlier: Sequence[str], utterance: str) -> float:
     """How much a turn counts after the clinician's `earlier` ones, in [0, 1]: 1 unless it repeats them."""
     state = replace(
@@ -345,7 +336,12 @@ def newness(config: PolicyConfig, earlier: Sequence[str], utterance: str) -> flo
 
 
 def _newness(config: PolicyConfig, state: PatientState, utterance: str, said: frozenset[str]) -> float:
-    return min(1.0, new_share(state, utterance, said) / config.novelty) if config.novelty else 1.0
+    """By the share of the turn's content words that were not said before; without any, whether the turn is new."""
+    if not config.novelty:
+        return 1.0
+    spoken = tuple(words(utterance))
+    share = len(said - state.said) / len(said) if said else float(not spoken or spoken not in state.turns)
+    return min(1.0, share / config.novelty)
 
 
 def blocks(config: PolicyConfig, evaluation: TurnEvaluation) -> bool:
@@ -368,7 +364,13 @@ def step(
     """
     turn = state.turn + 1
     said = content_roots(utterance)
-    near = rated or [_overlap(config, utterance, said, concern) for concern in concerns]
+    if rated:
+        near = rated
+    elif config.overlap == "lexical":
+        stems = content_stems(utterance)
+        near = [overlap(stems, concern.stems) for concern in concerns]
+    else:
+        near = [touched(said, concern) for concern in concerns]
     weight = _newness(config, state, utterance, said)
     blocked = blocks(config, evaluation)
     after = list(state.concerns)
@@ -437,12 +439,6 @@ def _share_of(evidence: float, threshold: float) -> float:
     return min(1.0, evidence / threshold) if threshold else 1.0
 
 
-def _overlap(config: PolicyConfig, utterance: str, said: frozenset[str], concern: Concern) -> float:
-    if config.overlap == "lexical":
-        return overlap(content_stems(utterance), concern.stems)
-    return touched(said, concern)
-
-
 def _revealing(
     config: PolicyConfig,
     state: PatientState,
@@ -464,9 +460,10 @@ def _revealing(
         if before.state != HIDDEN:
             continue
         concern = concerns[index]
-        p = config.reveal.probability(
-            evaluation.features.vector, near[index], concern.category, shift=_shift(config, concern)
-        )
+        # What the person and the depth of the concern add to the intercept of Equation 2.
+        person = config.openness.get(concern.openness, 0.0) + config.literacy.get(concern.literacy, 0.0)
+        shift = person - config.depth * concern.depth
+        p = config.reveal.probability(evaluation.features.vector, near[index], concern.category, shift=shift)
         evidence = kept * before.evidence + (1 - kept) * p
         low_hits = before.low_hits + 1 if evidence >= config.low + tightened - config.tolerance else 0
         low_hits = low_hits if weight >= 0.5 else before.low_hits
@@ -482,12 +479,6 @@ def _revealing(
         trace = traces[index]
         traces[index] = None if trace is None else replace(trace, state=REVEALED)
     return revealed
-
-
-def _shift(config: PolicyConfig, concern: Concern) -> float:
-    """What the person and the depth of the concern add to the intercept of Equation 2."""
-    person = config.openness.get(concern.openness, 0.0) + config.literacy.get(concern.literacy, 0.0)
-    return person - config.depth * concern.depth
 
 
 def _addressing(

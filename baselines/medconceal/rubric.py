@@ -52,15 +52,11 @@ INTENTS = {row["intent"]: row["meaning"] for row in bundled("baselines.medconcea
 """The intents and what they mean; the paper names only the meta-category probe (MC-G18)."""
 
 
-def feature_table() -> str:
-    """The rubric as lines of a prompt or a page."""
-    return "\n".join(f"- {feature.key} ({feature.name}): high when the turn {feature.high}." for feature in RUBRIC)
-
-
-def intent_table() -> str:
-    """The intents as lines of a prompt or a page."""
-    return "\n".join(f"- {name}: {meaning}." for name, meaning in INTENTS.items())
-
+TABLES = {
+    "features": "\n".join(f"- {one.key} ({one.name}): high when the turn {one.high}." for one in RUBRIC),
+    "intents": "\n".join(f"- {name}: {meaning}." for name, meaning in INTENTS.items()),
+}
+"""The rubric and the intents as lines of the evaluator's prompt."""
 
 SCHEMA = object_schema(
     {
@@ -83,7 +79,7 @@ async def evaluate(
     """
     if not words(turn):
         return rules.evaluate(turn, pending)
-    system = prompts.fill("evaluator", {"features": feature_table(), "intents": intent_table()})
+    system = prompts.fill("evaluator", TABLES)
     parts = [fenced("earlier_turn", heard(earlier)) for earlier in window[-WINDOW:]]
     parts += [fenced("pending_question", heard(pending))] if pending else []
     parts += [fenced("patient_said", heard(said))] if said else []

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,12 +34,7 @@ if TYPE_CHECKING:
 _ROUGE_TOKEN = re.compile(r"[a-z0-9]+")
 
 
-class _NoSynonyms:
-    def synsets(self, word: str) -> tuple[Any, ...]:
-        return ()
-
-
-NO_SYNONYMS = _NoSynonyms()  # stands for WordNet on a machine without one
+NO_SYNONYMS = SimpleNamespace(synsets=lambda word: ())  # stands for WordNet on a machine without one
 
 
 @dataclass(frozen=True)

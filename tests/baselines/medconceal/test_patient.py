@@ -112,7 +112,7 @@ def turned(profile: PatientProfile, task: str, policy, questions: Sequence[str],
 
     async def play() -> None:
         for question in questions:
-            evaluation = await in_play.evaluate(None, PROMPTS, question)
+            evaluation, _ = await in_play.rate(None, PROMPTS, question)
             update, allowed = in_play.move(evaluation, question), in_play.guard.so_far()
             view = patient.show(
                 profile, in_play.chart, in_play.state, update, question, in_play.exchanges, in_play.guard
