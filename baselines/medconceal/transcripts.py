@@ -53,7 +53,7 @@ from loaders.files.json_values import parse_json
 from loaders.files.opening import read_file
 from loaders.files.records import from_json, to_json
 from loaders.files.texts import decode
-from loaders.medconceal import CATEGORIES, TASKS, PatientProfile, Task
+from loaders.medconceal import CATEGORIES, TASKS, PatientProfile, Task, chart
 from loaders.models.prompts import Prompts
 
 FEWEST_TURNS, MOST_TURNS = 5, 40
@@ -151,8 +151,7 @@ def transcript_game(
             raise InputError(f"dialogue {dialogue.dialogue_id}", found=dialogue.task, expected=task)
         episode = dialogue.trace or await _computed(dialogue, ask, policy, texts, evaluator)
         if written:
-            in_play = CaseInPlay(dialogue.profile, task, policy)
-            system = clinician.system_prompt(texts, in_play.chart)
+            system = clinician.system_prompt(texts, chart(dialogue.profile, task))
             said = clinician.conversation(system, episode.exchanges)
             episode = replace(episode, findings=await clinician.submit(ask, texts, said, role=WRITER))
         return episode
