@@ -170,7 +170,7 @@ def test_dialogues_of_a_person_widen_the_interval() -> None:
             replace(one, encounter=who and Encounter(who, f"E{at}")) for at, (one, who) in enumerate(
                 zip(episodes, persons, strict=True))
         ]  # fmt: skip
-        found = measures([JudgedEpisode(one, judge(one)) for one in told])[0].interval()
+        found = measures([JudgedEpisode(one, judge(one)) for one in told])[0].interval(resamples=1_000)
         assert found is not None
         return found
 
