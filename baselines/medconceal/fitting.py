@@ -259,37 +259,29 @@ def _quality(model: Logistic, labels: Sequence[Label], mean: float) -> Quality:
     if not labels:
         return Quality(0, 0, None, None, None)
     cases = np.unique([label.case_id for label in labels], return_inverse=True)[1]
-    auc_interval, brier_interval = _intervals(p, y, cases)
-    return Quality(
-        n=len(labels),
-        cases=int(cases.max()) + 1,
-        auc=auc(p, y >= 0.5),
-        brier=float(np.mean((p - y) ** 2)),
-        reference=float(np.mean((mean - y) ** 2)),
-        auc_interval=auc_interval,
-        brier_interval=brier_interval,
-        reliability=reliability(p, y),
-    )
-
-
-def _intervals(p: Floats, y: Floats, cases: NDArray[np.int_]) -> tuple[Interval | None, Interval]:
-    """95 % intervals of AUC and Brier score by resampling whole cases; if every resample gives the same (a perfect
-    fit), as wide as the number of cases allows."""
-    draw = np.random.default_rng(0)
     of_case = [np.flatnonzero(cases == number) for number in range(int(cases.max()) + 1)]
+    draw = np.random.default_rng(0)
     aucs, briers = [], []
     for _ in range(RESAMPLES):
         rows = np.concatenate([of_case[number] for number in draw.integers(0, len(of_case), len(of_case))])
         briers.append(float(np.mean((p[rows] - y[rows]) ** 2)))
         if (one := auc(p[rows], y[rows] >= 0.5)) is not None:
             aucs.append(one)
-    brier, one = float(np.mean((p - y) ** 2)), auc(p, y >= 0.5)
-    return None if one is None or not aucs else _interval(one, aucs, len(of_case)), _interval(
-        brier, briers, len(of_case)
+    area, brier = auc(p, y >= 0.5), float(np.mean((p - y) ** 2))
+    return Quality(
+        n=len(labels),
+        cases=len(of_case),
+        auc=area,
+        brier=brier,
+        reference=float(np.mean((mean - y) ** 2)),
+        auc_interval=None if area is None or not aucs else _interval(area, aucs, len(of_case)),
+        brier_interval=_interval(brier, briers, len(of_case)),
+        reliability=reliability(p, y),
     )
 
 
 def _interval(estimate: float, replicates: list[float], cases: int) -> Interval:
+    """95 %, by resampling whole cases; if every resample gives the same, as wide as the number of cases allows."""
     drawn = Bootstrap(np.array([estimate]), np.array(replicates)[:, None], within=(0, 1), units=cases)
     return drawn.estimate()[1]
 

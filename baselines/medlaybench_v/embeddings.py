@@ -108,24 +108,22 @@ def embed(
     place = {caption: row for row, caption in enumerate(captions)}
     threads = workers or min(8, os.cpu_count() or 1)
 
-    def image_batches(rows: list[int]) -> Generator[Batch]:
-        return _image_batches(encoder, rows, loads, batch_size, threads)
-
     def text_batches(rows: list[int]) -> Generator[Batch]:
         for start in range(0, len(rows), batch_size):
             part = rows[start : start + batch_size]
             yield part, *encoder.encode_texts([captions[row] for row in part])
 
-    def name_image(row: int) -> str:
-        return f"the image {image_digests[row].hex()}"
-
-    def name_text(row: int) -> str:
-        return f"the text {captions[row][:80]!r}"
-
     text_digests = [hashlib.sha256(caption.encode()).digest() for caption in captions]
     try:
-        pictures, new_pictures = _complete(encoder, store, "images", image_digests, image_batches, name_image, progress)
-        words, new_words = _complete(encoder, store, "texts", text_digests, text_batches, name_text, progress)
+        pictures, new_pictures = _complete(
+            encoder, store, "images", image_digests, progress,
+            batches=lambda rows: _image_batches(encoder, rows, loads, batch_size, threads),
+            name=lambda row: f"the image {image_digests[row].hex()}",
+        )  # fmt: skip
+        words, new_words = _complete(
+            encoder, store, "texts", text_digests, progress,
+            batches=text_batches, name=lambda row: f"the text {captions[row][:80]!r}",
+        )  # fmt: skip
     except KeyboardInterrupt:
         message = f"Stopped. Finished batches are kept in {store.folder}; run the same command again to resume"
         raise KeyboardInterrupt(message) from None
@@ -142,9 +140,10 @@ def _complete(
     store: EmbeddingCache,
     kind: str,
     digests: Sequence[bytes],
+    progress: Progress | None,
+    *,
     batches: Callable[[list[int]], Generator[Batch]],
     name: Callable[[int], str],
-    progress: Progress | None,
 ) -> tuple[Found, int]:
     """All of the items: found in the cache, or encoded, checked and added to it
     batch by batch; also counts the latter."""
