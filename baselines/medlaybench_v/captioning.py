@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -267,8 +267,13 @@ def evaluate(
         raise InputError("captions", found=f"some of {min(astray)}", expected="those of the pairs")
     given = _by_register([by_id[row.image_id] for row in pairs.rows])
     texts = {register: [one.text for one in captions] for register, captions in given.items()}
-    fkgl, fkgl_missing = _fkgl(texts)
-    scores, scores_missing = _scores(texts, pairs, bertscore)
+    fkgl, fkgl_missing = _unless_missing(
+        lambda: {register: readability.measure(given)["FKGL"] for register, given in texts.items()}
+    )
+    # All four combinations one after another, prompt by prompt: the weights are loaded once per call.
+    hypotheses = [text for prompt in REGISTERS for _ in REGISTERS for text in texts[prompt]]
+    references = [row.references[reference] for _ in REGISTERS for reference in REGISTERS for row in pairs.rows]
+    scores, scores_missing = _unless_missing(lambda: bertscore(hypotheses, references))
     captioner = next(model for model in record.models if model.role == ROLE)
     record = replace(
         record,
@@ -354,21 +359,13 @@ def _choose(
 
 _Maker = Callable[..., Result]
 _Means = Callable[..., Iterator[dict[str, Any]]]
+Value = TypeVar("Value")
 
 
-def _fkgl(texts: Mapping[str, list[str]]) -> tuple[dict[str, Floats] | None, str]:
+def _unless_missing(compute: Callable[[], Value]) -> tuple[Value | None, str]:
+    """What is computed, or why it is not: a package or weights are not here."""
     try:
-        return {register: readability.measure(given)["FKGL"] for register, given in texts.items()}, ""
-    except MissingExtra as problem:
-        return None, f"not computed: {problem}"
-
-
-def _scores(texts: Mapping[str, list[str]], pairs: Pairs, bertscore: Metric) -> tuple[Scores | None, str]:
-    """Values of all four combinations one after another, prompt by prompt: the weights are loaded once per call."""
-    hypotheses = [text for prompt in REGISTERS for _ in REGISTERS for text in texts[prompt]]
-    references = [row.references[reference] for _ in REGISTERS for reference in REGISTERS for row in pairs.rows]
-    try:
-        return bertscore(hypotheses, references), ""
+        return compute(), ""
     except (MissingExtra, ModelError) as problem:
         return None, f"not computed: {problem}"
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -32,6 +33,10 @@ _DIGEST = 32
 _CHECK = 4
 _READ_RECORDS = 4096
 _MOST_DIM = 8192
+
+
+Append = Callable[[Sequence[bytes], NDArray[np.float32], Sequence[bool]], None]
+"""Takes digests, vectors, and whether each item was truncated."""
 
 
 @dataclass(slots=True)
@@ -78,8 +83,8 @@ class EmbeddingCache:
         return found
 
     @contextmanager
-    def writer(self, kind: str, process: int) -> Iterator[Writer]:
-        """The file of this process, with broken records removed, to append to.
+    def writer(self, kind: str, process: int) -> Iterator[Append]:
+        """Appends batches to the file of this process, without its broken records; each is on disk once it returns.
 
         Raises BedsideError if another run is writing to it or the disk is full.
         """
@@ -94,7 +99,7 @@ class EmbeddingCache:
         with lock:
             self._repair(path)
             with writing(path), path.open("ab", buffering=0) as file:
-                yield Writer(file)
+                yield partial(_append, file)
 
     def _files(self, kind: str) -> list[Path]:
         there = entries(self.folder) if is_there(self.folder) else []
@@ -121,22 +126,16 @@ class EmbeddingCache:
             copy.writelines(record for record in self._records(file) if _whole(record))
 
 
-class Writer:
-    """Appends batches to a file; each is on disk when `append` returns."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def append(self, digests: Sequence[bytes], vectors: NDArray[np.float32], truncated: Sequence[bool]) -> None:
-        """One record for each item."""
-        records = []
-        for digest, vector, cut in zip(digests, vectors, truncated, strict=True):
-            content = digest + bytes([cut]) + vector.astype("<f4").tobytes()
-            records.append(content + zlib.crc32(content).to_bytes(_CHECK, "little"))
-        data = memoryview(b"".join(records))
-        while data:  # an unbuffered file may accept only a part
-            data = data[self._file.write(data) :]
-        os.fsync(self._file.fileno())
+def _append(file: IO[bytes], digests: Sequence[bytes], vectors: NDArray[np.float32], truncated: Sequence[bool]) -> None:
+    """One record for each item."""
+    records = []
+    for digest, vector, cut in zip(digests, vectors, truncated, strict=True):
+        content = digest + bytes([cut]) + vector.astype("<f4").tobytes()
+        records.append(content + zlib.crc32(content).to_bytes(_CHECK, "little"))
+    data = memoryview(b"".join(records))
+    while data:  # an unbuffered file may accept only a part
+        data = data[file.write(data) :]
+    os.fsync(file.fileno())
 
 
 def stored_dim(folder: Path) -> int | None:

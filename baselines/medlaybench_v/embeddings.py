@@ -159,10 +159,10 @@ def _complete(
         processes.wait_for_everyone()  # all have seen the same cache before any of them adds to it
     encoded = 0
     if mine:
-        with store.writer(kind, rank) as writer, closing(batches(mine)) as made:
+        with store.writer(kind, rank) as append, closing(batches(mine)) as made:
             for rows, vectors, truncated in made:
                 _check(encoder, vectors, rows, name)
-                writer.append([digests[row] for row in rows], vectors, truncated)
+                append([digests[row] for row in rows], vectors, truncated)
                 items.vectors[rows], items.truncated[rows] = vectors, truncated
                 encoded += len(rows)
                 if progress is not None:

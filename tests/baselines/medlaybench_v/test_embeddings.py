@@ -296,9 +296,9 @@ def test_records_of_several_processes_are_read_together(tmp_path: Path) -> None:
     store.describe(b"{}")
     digests = [bytes([number]) * 32 for number in range(4)]
     for process, part in ((0, [0, 2]), (1, [1])):
-        with store.writer("images", process) as writer:
+        with store.writer("images", process) as append:
             vectors = np.array([[number, -number] for number in part], dtype=np.float32)
-            writer.append([digests[number] for number in part], vectors, [number == 2 for number in part])
+            append([digests[number] for number in part], vectors, [number == 2 for number in part])
     found = store.read("images", [digests[number] for number in (3, 2, 1, 0)])
     assert found.present.tolist() == [False, True, True, True]
     assert found.truncated.tolist() == [False, True, False, False]
