@@ -359,13 +359,14 @@ def _with_own(
     """A corpus's plan with what a maintainer of any corpus may add: withdrawn rows, statements about the data, and the
     terms of the gate."""
     settings: dict[str, JsonValue] = dict(plan.settings)
+    steps = [*plan.steps, withdraw(key, withdrawn)] if withdrawn else plan.steps
     if withdrawn:
         settings[WITHDRAWN] = hashlib.sha256(canonical_json(sorted(withdrawn))).hexdigest()
     if statement:
         settings[STATED] = {name: text_digest(text) for name, text in statement.items()}
     if gate_text is not None:
         settings[GATE_TEXT] = text_digest(gate_text)
-    return replace(plan, steps=[*plan.steps, *[withdraw(key, withdrawn)] * bool(withdrawn)], settings=settings)
+    return replace(plan, steps=steps, settings=settings)
 
 
 def withdrawn_keys(path: Path | None) -> frozenset[str]:

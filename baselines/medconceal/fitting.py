@@ -306,8 +306,9 @@ def auc(scores: Floats, positive: NDArray[np.bool_]) -> float | None:
     >>> auc(np.array([0.1, 0.4, 0.4, 0.9]), np.array([False, False, True, True]))
     0.875
     """
-    place = np.unique(scores, return_inverse=True)[1]
-    up, down = (np.bincount(place[chosen], minlength=1 + place.max()) for chosen in (positive, ~positive))
-    if not up.any() or not down.any():
+    from scipy.stats import rankdata
+
+    up, down = int(positive.sum()), int((~positive).sum())
+    if not up or not down:
         return None
-    return float(up @ (down.cumsum() - down / 2) / (up.sum() * down.sum()))
+    return float((np.asarray(rankdata(scores))[positive].sum() - up * (up + 1) / 2) / (up * down))
