@@ -1,53 +1,26 @@
-"""For modules that build releases of the same few photos again and again: by the fixture `found_once`, what depends on
-a photo or on the code alone is found out once."""
+"""For modules that build releases of the same few photos again and again (`tests.parts.found_once`, imported only where
+a test asks for it: scispaCy's environment has no OpenCV)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 
 import pytest
-
-from builders.curation import comparing, examine
-from builders.curation.pictures import Picture
-from builders.curation.verification import Features, features
-from loaders import reached
-
-_measure = examine._measured
-_measured = cache(_measure)
-_features: dict[tuple[bytes, bool], Features] = {}
-_reached: dict[frozenset[tuple[str, str]], reached.Reach] = {}
-_reach = reached.reach
-
-
-def _features_once(picture: Picture, text: bool = True) -> Features:
-    key = picture.grey.tobytes(), text
-    if key not in _features:
-        _features[key] = features(picture, text=text)
-    return _features[key]
-
-
-def _reach_once(*objects: object) -> reached.Reach:
-    """Each of a build's eight steps looks for its code in two hundred files, none of which such a test changes."""
-    held = reached._Held()
-    held.dump(objects)
-    places = frozenset(held.places)
-    if places not in _reached:
-        _reached[places] = _reach(*objects)
-    return _reached[places]
 
 
 @pytest.fixture(scope="module")
 def found_once() -> Iterator[None]:
+    """What depends on a photo or on the code alone is found out once."""
+    from tests.parts.found_once import find_once
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(examine, "_measured", _measured)
-        patch.setattr(comparing, "features", _features_once)
-        patch.setattr(reached, "reach", _reach_once)
+        find_once(patch)
         yield
 
 
 @pytest.fixture
 def measured_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """For a test in such a module that is about how photos are measured."""
-    monkeypatch.setattr(examine, "_measured", _measure)
-    monkeypatch.setattr(comparing, "features", features)
+    from tests.parts.found_once import measure_anew
+
+    measure_anew(monkeypatch)
