@@ -184,7 +184,7 @@ def _models(folder: Path) -> None:
     cache = EmbeddingCache(folder / "embeddings", 4)
     cache.describe(b"{}")
     with cache.writer("texts", 0) as writer:
-        writer.append([bytes(32), b"\1" * 32], vectors[:2], [False, True])
+        writer([bytes(32), b"\1" * 32], vectors[:2], [False, True])
     clip = folder / "open-clip"
     clip.mkdir()
     seen = {"image_size": 16, "patch_size": 8, "width": 16, "head_width": 8, "layers": 1}
