@@ -28,16 +28,25 @@ COMMANDS = {
 }
 
 
+# Linux counts what its parent held in a process's peak, so a command's parent is a Python that has imported nothing.
+_APART = """
+import os, sys
+quiet = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)]
+_, status, usage = os.wait4(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=quiet), 0)
+print(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
+"""
+
+
 def measure(command: list[str]) -> tuple[float, float]:
     """CPU seconds and peak MB of one run of a command."""
-    wide = os.environ | {"COLUMNS": "120"}
-    process = subprocess.Popen(command, cwd=ROOT, env=wide, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"{' '.join(command)}: exit code {process.returncode}")
-    kilobytes = usage.ru_maxrss / (1024 if sys.platform == "darwin" else 1)
-    return usage.ru_utime + usage.ru_stime, kilobytes / 1024
+    apart = [sys.executable, "-S", "-c", _APART, *command]
+    told = subprocess.run(
+        apart, cwd=ROOT, env=os.environ | {"COLUMNS": "120"}, stdout=subprocess.PIPE, text=True, check=True
+    )
+    code, seconds, peak = map(float, told.stdout.split())
+    if code:
+        raise SystemExit(f"{' '.join(command)}: exit code {code:.0f}")
+    return seconds, peak / (1024 if sys.platform == "darwin" else 1) / 1024
 
 
 def main() -> None:
