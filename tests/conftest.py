@@ -37,8 +37,8 @@ gc.disable()
 
 
 SLOWEST = """
-test_engine_ray.py test_fuzz.py test_pages.py test_reached_builds.py test_chat.py test_classifier.py test_demo.py
-test_overlap.py test_embeddings.py test_store.py test_stopping.py test_new.py test_pipeline.py test_rebuild.py
+test_engine_ray.py test_fuzz.py test_demo.py test_classifier.py test_deadline.py test_pages.py test_stopping.py
+test_clinician.py test_in_browser.py test_reached_builds.py test_new.py test_chat.py test_captioning.py
 """.split()
 """Files with a test that takes a processor for eight seconds, or waits as long: as measured, the longest first."""
 
