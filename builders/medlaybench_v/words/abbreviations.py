@@ -281,7 +281,7 @@ def _runs(caption: str, entries: list[_Entry]) -> Iterator[list[_Entry]]:
     run: list[_Entry] = []
     for entry in entries:
         between = caption[run[-1].stop : entry.short[0]] if run else ""
-        if len(between) > _HEADING_SIZE:
+        if len(between) > _HEADING_SIZE or _HEADING.sub("", between).strip(" .,;:()[]"):
             yield run
             run = []
         run.append(entry)

@@ -270,7 +270,7 @@ def _in_plain_words(surface: str, in_front: bool = False) -> tuple[str, str]:
 def _method_of(words: str) -> tuple[re.Match[str] | None, str, str]:
     for pattern, alone, before in _METHOD_AT_END:
         method = pattern.search(words)
-        if method:
+        if method and (method.start() == 0 or words[method.start() - 1] == " "):
             return method, alone, before
     return None, "", ""
 

@@ -112,6 +112,11 @@ def test_not_an_abbreviation(caption: str) -> None:
     assert without_key(caption) == (caption, None)
 
 
+def test_a_sentence_within_a_key_is_not_cut_with_it() -> None:
+    body, _ = without_key("The LV and RV are large. LV: left ventricle. Note the effusion. RV: right ventricle.")
+    assert body.endswith("Note the effusion.")
+
+
 def test_a_key_is_cut_where_it_starts() -> None:
     caption = "Dilated RV (arrow). Abbreviations: RV, right ventricle; LA, left atrium."
     body, span = without_key(caption)
