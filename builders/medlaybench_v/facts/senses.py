@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.scan import Reading, read
 from builders.medlaybench_v.facts.wordings import SENSES, Sense, rows
 
 ANATOMY = "anatomy"
@@ -113,3 +113,13 @@ def implied_by_all(found: list[Said]) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def _implied_by(named: tuple[Sense, ...]) -> frozenset[str]:
     return frozenset().union(*(implied(sense.concept) for sense in named))
+
+
+def named_by_phrases(phrases: Reading) -> frozenset[str]:
+    """What the vocabulary's phrases for a caption name; the phrases come again in other captions."""
+    return frozenset().union(*map(_named_by_phrase, phrases.text.split("; ")))
+
+
+@lru_cache(maxsize=16384)
+def _named_by_phrase(phrase: str) -> frozenset[str]:
+    return concepts_of(read(phrase))
