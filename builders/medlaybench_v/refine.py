@@ -19,17 +19,18 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from builders.medlaybench_v.facts import Reading, read
+from builders.medlaybench_v.facts import Reading, facts_of, read
 from builders.medlaybench_v.gates import DOUBTFUL, JUDGE, STYLE, Context, Verdict, check, verdict_of
 from builders.medlaybench_v.judge import BROKEN, KEPT, Opinion
 from builders.medlaybench_v.prompts import user_prompt
 from builders.medlaybench_v.sources.checks import INVISIBLE
 from builders.medlaybench_v.words.reads_well import READS_WELL, reading_of
 from builders.medlaybench_v.writing.articles import with_articles
-from builders.medlaybench_v.writing.draft import Draft, Drafter, Piece
+from builders.medlaybench_v.writing.draft import Drafter
 from builders.medlaybench_v.writing.glosses import inside_brackets
 from builders.medlaybench_v.writing.grammar import polish, tidy
 from builders.medlaybench_v.writing.matches import Match
+from builders.medlaybench_v.writing.pieces import Draft, Piece
 from builders.medlaybench_v.writing.sentences import in_sentences
 from builders.unanswered import ask_for_row, field_of
 from loaders.models.asking import Ask, Unfit
@@ -269,7 +270,7 @@ def _values(caption: Caption, draft: str) -> dict[str, str]:
     """What fills the prompt: all of it JSON or inert text, so that a caption cannot close a block and speak for us."""
     concepts = [{"term": m.entry.surface, "lay": m.entry.lay if m.changes else None} for m in caption.matches]
     facts: dict[str, list[str]] = {}
-    for fact in caption.expert.facts:
+    for fact in caption.expert.get(facts_of):
         span = caption.expert.text[fact.start : fact.end]
         shown = (
             f"{fact.value} {fact.unit}"

@@ -9,14 +9,14 @@ import pyarrow as pa
 
 from builders.licences import allows_rewriting, strictest
 from builders.medlaybench_v.concepts import Mention, Recognizer, merge
-from builders.medlaybench_v.facts import read
+from builders.medlaybench_v.facts import facts_of, read
 from builders.medlaybench_v.gates import Context
 from builders.medlaybench_v.judge import Judge
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.refine import Caption, Refined, by_model, by_rules, without_model
 from builders.medlaybench_v.sources.checks import row_problem
 from builders.medlaybench_v.words.reads_well import reading_of
-from builders.medlaybench_v.writing.draft import Draft
+from builders.medlaybench_v.writing.pieces import Draft
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
 from builders.steps import PLACED, WHY, Chat, step
@@ -122,7 +122,7 @@ def _drafted(row: Row, lexicon: Lexicon) -> tuple[Row, Caption, Draft]:
         "phrase_licences": licences,
         "protected": [
             {"kind": fact.kind, "text": expert.text[fact.start : fact.end], "start": fact.start, "end": fact.end}
-            for fact in expert.facts
+            for fact in expert.get(facts_of)
         ],
         "draft": draft.text,
         "caption_licence": row["licence"],

@@ -14,7 +14,7 @@ from builders.medlaybench_v.facts.certainty import degrees
 from builders.medlaybench_v.facts.clauses import clauses
 from builders.medlaybench_v.facts.markers import markers
 from builders.medlaybench_v.facts.quantities import quantities
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.wordings import IMAGING
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from builders.medlaybench_v.facts.binding import Placed, exchanged, turned
+from builders.medlaybench_v.facts.bounds import ABOVE, BELOW
 from builders.medlaybench_v.facts.leftover import told_anew
 from builders.medlaybench_v.facts.markers import markers
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import named
-from builders.medlaybench_v.facts.quantities import ABOVE, BELOW, Quantity, quantities
+from builders.medlaybench_v.facts.quantities import Quantity, quantities
 from builders.medlaybench_v.facts.ranges import may_stand_for, ranges, told_by_range
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.reckoning import (
     MEASURED,
     derived,
@@ -23,7 +25,6 @@ from builders.medlaybench_v.facts.reckoning import (
     told_by_another,
 )
 from builders.medlaybench_v.facts.rounding import kinds_meet, nearly_one_time, roughly, same, same_unit
-from builders.medlaybench_v.facts.scan import Reading
 
 
 def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:

@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.poles import poles
-from builders.medlaybench_v.facts.scan import OfWords, Reading
+from builders.medlaybench_v.facts.reading import OfWords, Reading
 from builders.medlaybench_v.facts.senses import SAYS_LITTLE, implied, kind_of, senses
 from builders.medlaybench_v.facts.wordings import Sense, root
 

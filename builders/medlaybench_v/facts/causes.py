@@ -6,7 +6,7 @@ import re
 
 from builders.medlaybench_v.facts.certainty import POSSIBLE, PROBABLE, degrees
 from builders.medlaybench_v.facts.explanations import definitions
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.senses import concepts_of, kind_of, senses
 
 _OPINIONS = frozenset((PROBABLE, POSSIBLE))

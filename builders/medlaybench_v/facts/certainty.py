@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import Placed, exchanged
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
 from builders.medlaybench_v.facts.wordings import DEGREES
 

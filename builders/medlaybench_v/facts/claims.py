@@ -9,7 +9,7 @@ from builders.medlaybench_v.facts.causes import NEGATED
 from builders.medlaybench_v.facts.clauses import clauses
 from builders.medlaybench_v.facts.explanations import is_explained
 from builders.medlaybench_v.facts.poles import poles
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.senses import Said, implied, kind_of, senses
 
 # Words that name a finding or a deed only by chance: "the drainage system of the kidney".

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 
 # A clause with one of these says that nothing is wrong in its place.
 WELL_OFF = frozenset(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from builders.medlaybench_v.facts.binding import anchors, likeness
 from builders.medlaybench_v.facts.poles import SAME, Pole, poles
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.sides import sides
 from builders.medlaybench_v.facts.than import other_end
 

@@ -34,7 +34,7 @@ from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole
 from builders.medlaybench_v.facts.qualifiers import COURSES, courses, ends, unqualified
 from builders.medlaybench_v.facts.quantities import quantities
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.senses import senses
 from builders.medlaybench_v.facts.than import turned_round
 

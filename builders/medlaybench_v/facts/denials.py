@@ -12,7 +12,7 @@ from typing import NamedTuple
 from builders.medlaybench_v.facts.certainty import OPEN, POSSIBLE, PROBABLE, UNLIKELY, degrees
 from builders.medlaybench_v.facts.clauses import WELL_OFF, clauses
 from builders.medlaybench_v.facts.order import moments
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.senses import kind_of, senses
 from builders.medlaybench_v.facts.wordings import Sense
 

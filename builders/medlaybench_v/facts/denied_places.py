@@ -8,7 +8,7 @@ from builders.medlaybench_v.facts.clauses import WELL_OFF, clauses
 from builders.medlaybench_v.facts.denials import Polarity, is_opposite, judged, polarity
 from builders.medlaybench_v.facts.order import moments
 from builders.medlaybench_v.facts.poles import Pole, poles
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
 from builders.medlaybench_v.facts.sides import sides
 

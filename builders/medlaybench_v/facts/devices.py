@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from builders.medlaybench_v.facts.explanations import is_explained
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.senses import concepts_of, kind_of, senses
 
 

@@ -10,7 +10,7 @@ from operator import attrgetter
 from builders.medlaybench_v.facts.binding import STOP_WORDS, Placed, exchanged
 from builders.medlaybench_v.facts.phrases import TISSUES, numbered, phrases
 from builders.medlaybench_v.facts.poles import Pole
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, implied, kind_of, senses
 from builders.medlaybench_v.facts.wordings import Sense
 

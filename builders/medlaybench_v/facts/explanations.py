@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import chain
 
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 
 
 def definitions(lay: Reading) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import Placed, exchanged
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.wordings import IMAGING
 
 CT, MRI, ULTRASOUND, XRAY, ANGIOGRAPHY, PET, NUCLEAR = "CT MRI ultrasound X-ray angiography PET nuclear".split()

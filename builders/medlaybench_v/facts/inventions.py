@@ -33,8 +33,8 @@ from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.persons import SEX, persons
 from builders.medlaybench_v.facts.places_told import one_more_told, place_replaced, reached_parts, replaced_by_rank
 from builders.medlaybench_v.facts.poles import poles
+from builders.medlaybench_v.facts.reading import Reading, read
 from builders.medlaybench_v.facts.regions import elsewhere
-from builders.medlaybench_v.facts.scan import Reading, read
 from builders.medlaybench_v.facts.senses import Said, concepts_of, kind_of, named_by_phrases, senses
 from builders.medlaybench_v.facts.words import COLOURS
 from builders.medlaybench_v.words.reads_well import plain_words

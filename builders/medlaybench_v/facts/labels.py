@@ -22,7 +22,7 @@ from builders.medlaybench_v.facts.order import DURING, moments
 from builders.medlaybench_v.facts.phrases import TISSUES, numbered, phrases, sentences, with_brackets
 from builders.medlaybench_v.facts.poles import SAME, poles
 from builders.medlaybench_v.facts.quantities import Quantity, quantities
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
 from builders.medlaybench_v.facts.sides import sides
 

@@ -14,7 +14,7 @@ from builders.medlaybench_v.facts.certainty import degrees
 from builders.medlaybench_v.facts.markers import markers
 from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.quantities import quantities
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.senses import SAYS_LITTLE, implied, kind_of, senses
 from builders.medlaybench_v.facts.sides import sides
 from builders.medlaybench_v.facts.wordings import IMAGING, root

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import STOP_WORDS
-from builders.medlaybench_v.facts.scan import OfWords, Reading
+from builders.medlaybench_v.facts.reading import OfWords, Reading
 from builders.medlaybench_v.facts.sides import sides
 from builders.medlaybench_v.facts.words import ALSO_ANATOMY, COLOURS, MARKERS, table
 

@@ -7,7 +7,7 @@ import re
 from builders.medlaybench_v.facts.markers import POINTS, Marker, markers, trait
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.pointing import exchanged_marks, letters_moved, moved_marks
-from builders.medlaybench_v.facts.scan import OfWords, Reading
+from builders.medlaybench_v.facts.reading import OfWords, Reading
 from builders.medlaybench_v.facts.words import COLOURS, by_value, table
 
 _OPPOSITE = {"straight": "curved", "solid": "open", "thick": "thin", "thin": "thick", "long": "short", "short": "long"}

@@ -12,7 +12,7 @@ from builders.medlaybench_v.facts.binding import Placed, bag_of, in_order, liken
 from builders.medlaybench_v.facts.binding import turned as turned_at
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import sentence
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
 from builders.medlaybench_v.facts.wordings import TIMES
 

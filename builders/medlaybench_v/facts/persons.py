@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from builders.medlaybench_v.facts.quantities import quantities
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 
 
 def persons(expert: Reading, lay: Reading) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, SAYS_LITTLE, implied, kind_of, senses
 
 _PARTS = frozenset(",;:.()?!—–")

@@ -6,7 +6,7 @@ from builders.medlaybench_v.facts.binding import Placed, turned
 from builders.medlaybench_v.facts.denied_places import also, signs_of_places
 from builders.medlaybench_v.facts.explanations import is_explained
 from builders.medlaybench_v.facts.outcome import Basis
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.senses import (
     ANATOMY,
     Said,

@@ -10,7 +10,7 @@ from builders.medlaybench_v.facts.markers import POINTS, SHAPES, TRAITS, Marker,
 from builders.medlaybench_v.facts.order import moments
 from builders.medlaybench_v.facts.phrases import moved, phrase_of, replaced
 from builders.medlaybench_v.facts.poles import poles
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.wordings import IMAGING
 
 

@@ -10,7 +10,7 @@ from builders.medlaybench_v.facts.clauses import clauses
 from builders.medlaybench_v.facts.denials import CHANGE, DYE, SEEN, Cue, Polarity, judged, may_deny, polarity
 from builders.medlaybench_v.facts.denied_places import also, exchanged_places, signs_of_places
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, implied, kind_of, senses
 from builders.medlaybench_v.facts.wordings import root
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.poles import Pole, poles
 from builders.medlaybench_v.facts.quantities import quantities
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 
 
 def unqualified(expert: Reading, lay: Reading, there: Collection[str], outcome: Outcome) -> None:

@@ -1,12 +1,9 @@
 """Numbers as quantities: a value in the base unit of its kind, so that 15 mm, 1.5 cm and "one and a half centimetres"
 are the same and 15 mm and 15 cm are not.
 
-    >>> from builders.medlaybench_v.facts.scan import read
+    >>> from builders.medlaybench_v.facts.reading import read
     >>> [(q.kind, q.value) for q in quantities(read("An aneurysm of 4.8 cm at L4/L5, grade II, 70% stenosis."))]
     [('length', 48.0), ('level L', 4.0), ('level L', 5.0), ('grade', 2.0), ('share', 70.0)]
-
-A library of units would only provide the conversions, which are the few lines of `UNITS`, but nothing for parsing
-captions (levels of the spine, scores in Roman numerals, sizes of catheters), which is the rest of this module.
 """
 
 from __future__ import annotations
@@ -15,13 +12,14 @@ import re
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts import words as known
+from builders.medlaybench_v.facts.bounds import DECADE, bound_of
+from builders.medlaybench_v.facts.codes import ISOTOPE, NUMERAL, SCALES, Code, codes_at, grade_at, stage_at
 from builders.medlaybench_v.facts.markers import markers
 from builders.medlaybench_v.facts.numerals import is_dated, is_year, part_of_one, spelled, with_point
-from builders.medlaybench_v.facts.scan import OfWords, Reading
-from builders.medlaybench_v.facts.spine import ENDS_OF_SPINE, VERTEBRAL, by_vertebra, end_of_spine
-from builders.medlaybench_v.facts.units import UNITS
+from builders.medlaybench_v.facts.reading import OfWords, Reading
+from builders.medlaybench_v.facts.spine import ENDS_OF_SPINE, VERTEBRAL, end_of_spine
+from builders.medlaybench_v.facts.units import SHORT, UNITS, thermometer, unit_after
 
-_SHORT = frozenset("m l g t h s y f fr ma min".split())  # units only right behind their number
 _STOPS = frozenset(".;:)")
 _SQUARES, _CUBES = frozenset(("square",)), frozenset(("cubic",))
 _FRACTIONS = {
@@ -29,30 +27,15 @@ _FRACTIONS = {
     "fourths": 0.25, "fifths": 0.2, "sixths": 1 / 6, "sevenths": 1 / 7, "eighths": 0.125, "ninths": 1 / 9, "fifth": 0.2,
 }  # fmt: skip
 _PARTS = {"fourth": 0.25, "fifth": 0.2, "sixth": 1 / 6, "seventh": 1 / 7, "eighth": 0.125, "ninth": 1 / 9, "tenth": 0.1}
-_BETWEEN = frozenset("x by to and or × through down up".split())
 _LOOSE = {
     "both": 2, "pair": 2, "twin": 2, "twins": 2, "couple": 2, "either": 2, "double": 2, "twice": 2, "doubled": 2,
     "other": 2, "another": 2, "single": 1, "solitary": 1, "lone": 1, "triple": 3, "triplets": 3, "sole": 1, "once": 1,
     "one": 1, "second": 2, "half": 2, "trio": 3, "threesome": 3, "quartet": 4,
 }  # fmt: skip
-_SCALES = frozenset(
-    "bosniak rads birads pirads lirads tirads fielding harris garden score stanford fontaine rutherford hinchey iia "
-    "lawrence grade type stage class category group zone segment level degree fisher hess modic schatzker weber "
-    "gustilo pfirrmann kellgren aspects nihss gcs asia graf crowe salter debakey crawford forrest child pugh couinaud "
-    "number no tooth position part case patient phase nerve factor sector panel figure fig day week".split()
-)
 _NAMES = frozenset(
     "ventricle ventricles molar molars trimester chamber chambers nerve vessel space dimensional d window line "
     "degree look generation phase person party heart".split()
 )
-_ABOUT = frozenset(
-    "about around roughly approximately nearly almost some approx circa ca close good bare barely".split()
-)
-_MORE = frozenset(
-    "over above exceed exceeds exceeding exceeded more greater larger bigger beyond > ≥ least hotter".split()
-)
-_LESS = frozenset("under below less smaller fewer < ≤ most within cooler up".split())
-_ISOTOPES = re.compile(r"(?:18f|f18|99m|99mtc|99|tc99m|68ga|ga68|131|131i|123i|i123|i131|fdg18|11c|2d|3d|4d|3|2|4)\Z")
 
 
 # What a plain sentence counts without telling a number: "two things".
@@ -60,7 +43,6 @@ _OF_ANY_NUMBER = frozenset(
     "things findings pictures images views sides parts halves signs scans xrays panels channels of together kinds "
     "times".split()
 )
-_BEFORE_UNITS = frozenset("bare whole full square cubic more further good gestational completed long".split())
 
 
 class Quantity(NamedTuple):
@@ -93,6 +75,7 @@ class _Reader:
         self.reading = reading
         self.words = reading.words
         self.texts = reading.texts
+        self.word, self.raw = reading.word, reading.raw
         self.found: list[Quantity] = []
 
     def all(self) -> list[Quantity]:
@@ -135,15 +118,9 @@ class _Reader:
 
     # ------------------------------------------------------------------------------------------------ what stands where
 
-    def word(self, i: int) -> str:
-        return self.texts[i] if 0 <= i < len(self.texts) else ""
-
     def gap(self, i: int) -> str:
         """What stands between word i and the one before it."""
         return self.reading.gaps[i] if 0 < i < len(self.words) else "\n"
-
-    def raw(self, i: int) -> str:
-        return self.reading.between(i, i)
 
     def _at(self, i: int) -> int:
         """Read what begins at word i; the index of the first word behind it."""
@@ -182,9 +159,9 @@ class _Reader:
         if word == "right" and self.word(i + 1) in ("angle", "angles", "angled"):
             return self._add("angle", 90.0, 0.0, i, i + 1, loose=True)
         if any(char.isdigit() for char in word):
-            return self._code(i)
-        if _ROMAN.match(word) and self.raw(i)[:1].isupper():
-            return self._roman(i)
+            return self._coded(*codes_at(self.reading, i))
+        if grade := grade_at(self.reading, i):
+            return self._coded([grade], i + 1)
         dated = self.word(i + 1)[:1].isdigit() or self.word(i - 1) in ("of", "in", "since", "last") or i == 0
         if word in known.MONTHS and self.raw(i)[0].isupper() and (dated or word not in ("may", "march")):
             self._add("date", float(known.MONTHS_IN_ORDER.index(word) + 1), 0.0, i, i)
@@ -203,56 +180,15 @@ class _Reader:
         letter: str = "",
     ) -> int:
         text = self.reading.between(first, last)
-        bound = self._bound(first, last)
+        bound = bound_of(self.reading, first, last)
         own = value if raw is None else raw
         self.found.append(Quantity(kind, value, step, bound, loose, first, last, text, own, letter))
         return last + 1
 
-    def _bound(self, first: int, last: int) -> str:
-        before = [self.word(j) for j in range(max(0, first - 4), first)]
-        for j in range(len(before) - 1, -1, -1):
-            word = before[j]
-            if word in _ABOUT:
-                return BELOW if word in ("nearly", "almost") else "~"
-            if word == "short" and before[j + 1 : j + 2] == ["of"]:
-                return BELOW
-            if word == "even" and before[max(0, j - 1) : j] == ["not"]:
-                return "<"
-            if word in _MORE or word in _LESS:
-                if (
-                    word in ("over", "under")
-                    and before[max(0, j - 1) : j]
-                    and before[j - 1] in ("just", "little", "slightly", "bit")
-                ):
-                    return ABOVE if word == "over" else BELOW
-                if word in ("more", "less") and before[max(0, j - 1) : j] and before[j - 1] in _SLIGHTLY:
-                    return ABOVE if word == "more" else BELOW
-                if word == "up" and before[j + 1 : j + 2] != ["to"]:
-                    continue
-                more = word in _MORE
-                none_of = self.word(first - len(before) + j - 3) == "none" and before[max(0, j - 2) : j - 1] == ["of"]
-                if none_of or not _NOT.isdisjoint(before[max(0, j - 2) : j]):
-                    more = not more
-                return ">" if more else "<"
-            if word not in _BOUND_BETWEEN:
-                break
-        for j in range(last + 1, last + 4):  # "four stones at most", and not "four, at least one of them"
-            if (
-                self.word(j) == "at"
-                and self.word(j + 1) in _EXTREMES
-                and (not self.word(j + 2) or self.gap(j + 2) != " ")
-            ):
-                return _EXTREMES[self.word(j + 1)]
-        if self.word(last + 1) == "and" and self.word(last + 2) == "more":
-            return ">"
-        if self.word(last + 1) == "or":
-            if self.word(last + 2) in ("so", "thereabouts"):
-                return "~"
-            if self.word(last + 2) in _MORE | {"longer"}:
-                return ">"
-            if self.word(last + 2) in _LESS | {"shorter"}:
-                return "<"
-        return ""
+    def _coded(self, codes: list[Code], behind: int) -> int:
+        for code in codes:
+            self._add(code.kind, code.value, 1.0, code.first, code.last, letter=code.letter)
+        return behind
 
     # ------------------------------------------------------------------------------------------------------- the shapes
 
@@ -268,14 +204,14 @@ class _Reader:
         if len(word) == 1 and any(m.first == i and m.shape.startswith("letter") for m in self.reading.get(markers)):
             return i + 1
         if self.word(i - 1).endswith("t") and not self.gap(i):
-            stage = _TNM.match(self.reading.lower, self.words[i - 1].start)
+            stage = stage_at(self.reading, i - 1)
             if stage:
-                return self._stage(i, stage)
+                return self._coded(*stage)
         value, step = _number(word)
         following = self.word(i + 1)
         if following in _POWERS and self.gap(i + 1) == " ":
             return self._with_unit(i, i + 1, value * _POWERS[following], step * _POWERS[following])
-        if following and not self.gap(i + 1) and _ISOTOPES.match(word + following):
+        if following and not self.gap(i + 1) and ISOTOPE.match(word + following):
             return i + 2
         if following and not self.gap(i + 1) and following not in UNITS and len(following) <= 3 and following.isalpha():
             return self._add("count", value, step, i, i + 1, letter=following)
@@ -302,19 +238,9 @@ class _Reader:
             value += 0.5
         return self._with_unit(i, i, value, step)
 
-    def _stage(self, i: int, stage: re.Match[str]) -> int:
-        """T2N1M0: three grades, each with its letter."""
-        end = i
-        while end + 1 < len(self.words) and self.words[end + 1].end <= stage.end():
-            end += 1
-        for letter, number in zip("tnm", stage.groups(), strict=True):
-            if number is not None:
-                self._add("stage", float(number), 1.0, i, end, letter=letter)
-        return end + 1
-
     def _with_unit(self, first: int, last: int, value: float, step: float) -> int:
         """A number with the unit that follows it, across "x 3 cm" and "to 5 mm"."""
-        unit_at = self._unit_after(last + 1)
+        unit_at = unit_after(self.reading, last + 1)
         aged = self.word(first - 1) in ("of", "is", "was") and self.word(first - 2) in _PEOPLE
         dated = is_dated(self.word(first - 1), value) and unit_at is not None and unit_at[0] > last + 1
         if (
@@ -329,7 +255,7 @@ class _Reader:
                 kind, factor = "count", 1.0
             if kind == "angle" and (self.word(j + 1), self.word(j + 2)) == ("below", "zero"):
                 kind, value = "temperature", -value
-            if kind == "angle" and (degrees := self._thermometer(j + 1)):
+            if kind == "angle" and (degrees := thermometer(self.reading, j + 1)):
                 kind = "temperature"
                 if degrees == "f":
                     value, step = (value - 32.0) / 1.8, step / 1.8
@@ -341,7 +267,7 @@ class _Reader:
                 kind = "rate"
             adjacent = j == last + 1
             return self._add(kind, value * factor, step * factor, first, j if adjacent else last, raw=value)
-        if self.word(last + 1) == "on" and self._thermometer(last + 1) == "f":  # 140 on the Fahrenheit scale
+        if self.word(last + 1) == "on" and thermometer(self.reading, last + 1) == "f":  # 140 on the Fahrenheit scale
             return self._add("temperature", (value - 32.0) / 1.8, step / 1.8, first, last, raw=value)
         if self.word(first - 1) in ("day", "days"):
             return self._add("time", value, 0.0, first - 1, last, raw=value)
@@ -356,60 +282,12 @@ class _Reader:
             return self._add("French", value, step, first, last)
         if step == 1 and is_year(value):
             return self._add("date", value, 0.0, first, last)
-        scale = self.word(first - 1) in _SCALES or self.word(first - 2) in ("rads", "lawrence")
+        scale = self.word(first - 1) in SCALES or self.word(first - 2) in ("rads", "lawrence")
         return self._add("grade" if scale else "count", value, step, first, last, letter=self._letter(last))
-
-    def _thermometer(self, j: int) -> str:
-        """ "c" or "f" where Celsius or Fahrenheit follows: "°C", "degrees on the Fahrenheit scale"."""
-        if self.word(j) in ("c", "f") and self.gap(j) in ("", " "):
-            return self.word(j)
-        while self.word(j) in ("on", "in", "the", "of"):
-            j += 1
-        return {"celsius": "c", "centigrade": "c", "fahrenheit": "f"}.get(self.word(j), "")
 
     def _letter(self, i: int) -> str:
         following = self.word(i + 1)
         return following if len(following) == 1 and following in "abcdf" and not self.gap(i + 1) else ""
-
-    def _unit_after(self, j: int) -> tuple[int, tuple[str, float]] | None:
-        for step in range(9):
-            word = self.word(j)
-            gap = self.gap(j)
-            if not word or len(gap) > 3 or any(char in ".;:?" for char in gap.strip()):
-                return None
-            word = word.rstrip("²³")
-            if not word:
-                return None
-            name = word if word in UNITS else word[:-1] if word.endswith("s") and len(word) > 2 else word
-            if word == "inches":
-                name = "inch"
-            if name in UNITS and (word not in _SHORT or (gap in ("", " ", "-") and step == 0) or step > 1):
-                if name == "second" and step == 0 and "-" not in gap and not word.endswith("s"):
-                    return None
-                if name == "time" and not word.endswith("s"):
-                    return None
-                if name == "french" and step > 0:
-                    return None
-                if name == "cent" and self.word(j - 1) != "per":
-                    return None
-                return j, UNITS[name]
-            if word == "per" and self.word(j + 1) == "cent":
-                return j + 1, UNITS["%"]
-            if step == 0 and word in _BEFORE_UNITS:
-                j += 1
-                continue
-            if word in _BETWEEN or word[0].isdigit() or word in known.CARDINALS or word in ("+", "−"):
-                number = word[0].isdigit() or word in known.CARDINALS
-                if step == 0 and number and gap.strip() == "":  # "the later one five days on"
-                    return None
-                if word in ("and", "or", "to") and not (
-                    self.word(j + 1)[:1].isdigit() or self.word(j + 1) in known.CARDINALS
-                ):
-                    return None
-                j += 1
-                continue
-            return None
-        return None
 
     def _spelled(self, i: int) -> int:
         """Twenty-five, two hundred, two and a half, a dozen, one third."""
@@ -432,11 +310,11 @@ class _Reader:
                 return self._fraction(i, last + 1, share)
         if self.word(last + 1) == "and" and self.word(last + 2) == "a" and self.word(last + 3) in ("half", "quarter"):
             return self._with_unit(i, last + 3, value + _FRACTIONS[self.word(last + 3)], 0.0)
-        unit = self._unit_after(last + 1)
+        unit = unit_after(self.reading, last + 1)
         nobody = word == "one" and self.word(i - 1) in ("no", "any", "every") and self.gap(i) == " "
         if unit is None and word == "one" and (nobody or self.word(last + 1) in ("of", "in")):
             return last + 1
-        if unit is None and value <= 2 and self.word(i - 1) not in _SCALES:
+        if unit is None and value <= 2 and self.word(i - 1) not in SCALES:
             if self.word(i - 1) == "aged" or (self.word(i - 1) == "of" and self._stands_last(i - 2, last)):
                 return self._with_unit(i, last, value, 1.0)
             return self._add("count", value, 1.0, i, last, loose=value < 2 or self._is_generic(last))
@@ -476,10 +354,11 @@ class _Reader:
             j = -1
         word = self.word(j)
         name = word[:-1] if word.endswith("s") and word not in UNITS else word
-        if word and name in UNITS and word not in _SHORT and name not in ("second",):
+        if word and name in UNITS and word not in SHORT and name not in ("second",):
             kind, factor = UNITS[name]
             return self._add(kind, share * factor, 0.0, first, j, raw=share)
-        loose = share == 0.5 and not self._bound(first, last)  # "more than half" is an amount, "the other half" none
+        # "More than half" is an amount, "the other half" none.
+        loose = share == 0.5 and not bound_of(self.reading, first, last)
         return self._add("share", share * 100.0, 0.0, first, last, loose=loose, raw=share)
 
     def _is_part(self, j: int) -> bool:
@@ -563,41 +442,6 @@ class _Reader:
             loose = False
         return self._add("ordinal", float(value), 1.0, i, i, loose=loose)
 
-    def _code(self, i: int) -> int:
-        """L4, C5-6, T10, S1, T2: a level of the spine, a sequence, a code."""
-        word = self.texts[i]
-        stage = _TNM.match(self.reading.lower, self.words[i].start)
-        if stage:
-            return self._stage(i, stage)
-        if _ISOTOPES.match(word) or word in ("covid19", "t1wi", "t2wi", "t1w", "t2w"):
-            return i + 1
-        level = re.fullmatch(r"([cltdsv])(\d{1,2})([a-z]?)", word)
-        if level:
-            letter, number = level[1].upper(), float(level[2])
-            if letter == "T" and number <= 2 and not by_vertebra(self.texts, self.reading.gaps, i):
-                return i + 1
-            if letter == "V":
-                return self._add("count", number, 1.0, i, i, letter="v")
-            letter = "T" if letter == "D" else letter
-            self._add(f"level {letter}", number, 1.0, i, i)
-            if self.gap(i + 1).strip() in ("-", "/", "–") and re.fullmatch(r"\d{1,2}", self.word(i + 1)):
-                return self._add(f"level {letter}", float(self.word(i + 1)), 1.0, i + 1, i + 1)
-            return i + 1
-        digits = re.search(r"\d+", word)
-        return self._add("count", float(digits[0]) if digits else 0.0, 1.0, i, i, letter=re.sub(r"\d", "", word))
-
-    def _roman(self, i: int) -> int:
-        numeral = _ROMAN.match(self.texts[i])
-        assert numeral is not None
-        graded = self.word(i - 1) in _SCALES
-        raw = self.raw(i)
-        if raw in ("IVF", "IVC", "XI", "IVA", "VIA"):
-            return i + 1
-        alone = len(numeral[1]) > 1 and raw[: len(numeral[1])].isupper() and self.word(i + 1) not in _INTRAVENOUS
-        if not (graded or alone) or self.reading.lower[self.words[i].end :][:4] in ("-ray", " ray"):
-            return i + 1
-        return self._add("grade", float(known.ROMAN[numeral[1]]), 1.0, i, i, letter=numeral[2])
-
 
 def _may_count(word: str) -> bool:
     return (
@@ -609,7 +453,7 @@ def _may_count(word: str) -> bool:
         or word in _DECADES
         or word in _FOLD
         or any(char.isdigit() for char in word)
-        or _ROMAN.match(word) is not None
+        or NUMERAL.match(word) is not None
     )
 
 
@@ -640,30 +484,16 @@ _BEGINNINGS = frozenset(
     "hundred thousand dozen one zero million a an half quarter twice couple fortnight day next following right first "
     "last final middle early late mid lowest bottom lowermost top uppermost topmost highest".split()
 )
-_ROMAN = re.compile(rf"({'|'.join(sorted(known.ROMAN, key=len, reverse=True))})([abcf]?)\Z")
 _ELEMENTS = frozenset("ga gallium tc technetium f fluorine i iodine in indium lu lutetium c".split())
-# T3N1M0, pT3 N1 M0, "T3, N1 and M0"
-_TNM = re.compile(r"(?:y?[cpr])?t(\d)[a-d]?(?:[\s,;/]|and)*n(\d)[a-c]?(?:(?:[\s,;/]|and)*m(\d)[a-c]?)?")
 _DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2,4}")
 _OWN = frozenset("his her their the early mid late middle".split())
 _PEOPLE = frozenset(
     "man woman boy girl child baby patient person infant footballer lady lad cyclist toddler he she teenager".split()
 )
-_NOT = frozenset("no not none never nor".split())
-_EXTREMES = {"most": "<", "least": ">"}
-_BOUND_BETWEEN = frozenset(
-    "than to of a an the just little slightly bit only as was is at no not by - than held".split()
-)
 _ORDINALS = known.ORDINALS | {
     "thirteenth": 13, "fourteenth": 14, "fifteenth": 15, "sixteenth": 16, "seventeenth": 17, "eighteenth": 18,
     "nineteenth": 19, "twentieth": 20, "thirtieth": 30,
 }  # fmt: skip
-ABOVE, BELOW, DECADE = "a little more", "a little less", "decade"
-# Behind "IV", which is no four there.
-_INTRAVENOUS = frozenset(
-    "contrast line access drug drugs dye gadolinium injection bolus antibiotics fluid fluids cannula catheter".split()
-)
-_SLIGHTLY = frozenset("bit little slightly just".split())
 _DECADES = {
     "twenties": 20, "thirties": 30, "forties": 40, "fifties": 50, "sixties": 60, "seventies": 70, "eighties": 80,
     "nineties": 90,

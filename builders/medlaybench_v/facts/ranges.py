@@ -9,8 +9,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.quantities import ABOVE, BELOW, Quantity, quantities
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.bounds import ABOVE, BELOW
+from builders.medlaybench_v.facts.quantities import Quantity, quantities
+from builders.medlaybench_v.facts.reading import Reading
 
 _NO_AMOUNTS = frozenset(("date", "grade", "stage", "ordinal", "trimester"))
 _JOINTS = frozenset(("-", "–", "—", "to", "or", "through", "up to", "and up to"))

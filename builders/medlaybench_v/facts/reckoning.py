@@ -6,8 +6,8 @@ import re
 from itertools import pairwise
 
 from builders.medlaybench_v.facts.quantities import Quantity
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.rounding import NAMES_ONE, same
-from builders.medlaybench_v.facts.scan import Reading
 
 
 def left_over(expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity]) -> list[str]:

@@ -6,7 +6,7 @@ A paraphrase may name a neighbour ("the gullet" in a caption of the stomach), an
 
 from __future__ import annotations
 
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.senses import Said, implied
 from builders.medlaybench_v.facts.words import table
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from builders.medlaybench_v.facts.quantities import ABOVE, BELOW, DECADE, Quantity
+from builders.medlaybench_v.facts.bounds import ABOVE, BELOW, DECADE
+from builders.medlaybench_v.facts.quantities import Quantity
 from builders.medlaybench_v.facts.units import UNITS
 
 

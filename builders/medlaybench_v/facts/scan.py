@@ -4,24 +4,23 @@ One left-to-right scan over the words, with a look-up a word instead of a regula
 row of an 80,000-row corpus, twice. The same facts are the *protected spans* that a draft may not touch and the material
 of the fact gates (MedLayBench-V, Algorithm 1, CheckFactuality; the paper names the function without defining it).
 
-    >>> [(f.kind, f.value) for f in read("No mass in the left lung; 2.5 cm (white arrow) on CT.").facts]
+    >>> from builders.medlaybench_v.facts.reading import read
+    >>> [(f.kind, f.value) for f in facts_of(read("No mass in the left lung; 2.5 cm (white arrow) on CT."))]
     [('negation', 'no'), ('side', 'left'), ('number', '2.5'), ('marker', 'colour white'), ('marker', 'arrow'), ('modality', 'CT')]
 """  # noqa: E501
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache, partial
-from itertools import accumulate, compress
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from functools import lru_cache
+from typing import NamedTuple
 
 from builders.medlaybench_v.facts import words as known
 from builders.medlaybench_v.facts.numerals import with_point
+from builders.medlaybench_v.facts.reading import OfWords, Reading
 from builders.medlaybench_v.facts.units import SHOWN
-
-Value = TypeVar("Value")
 
 
 class Fact(NamedTuple):
@@ -34,159 +33,26 @@ class Fact(NamedTuple):
     unit: str = ""
 
 
-class Word(NamedTuple):
-    """A lower-cased word with its place."""
-
-    text: str
-    start: int
-    end: int
-
-
-class Told(Protocol):
-    """What is told by the words [first, last] of a text."""
-
-    @property
-    def first(self) -> int: ...
-
-    @property
-    def last(self) -> int: ...
-
-
-class OfWords(dict[str, Value]):
-    """What is to be known of a word by itself, found out once; a new start is made after too many words."""
-
-    def __init__(self, find_out: Callable[[str], Value]) -> None:
-        super().__init__()
-        self._find_out = find_out
-
-    def __missing__(self, word: str) -> Value:
-        if len(self) > 65536:
-            self.clear()
-        found = self[word] = self._find_out(word)
-        return found
-
-
-class _Once(Generic[Value]):
-    """A property found out once; that of functools takes a lock in Python 3.11, as long as what is found out here."""
-
-    def __init__(self, find_out: Callable[[Any], Value]) -> None:
-        self._find_out = find_out
-
-    def __get__(self, reading: Reading, owner: type[Reading]) -> Value:
-        found = reading.__dict__[self._find_out.__name__] = self._find_out(reading)
-        return found
-
-
-class Reading:
-    """A text; what it states is parsed when it is asked for, once."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._parsed: dict[Callable[[Reading], Any], Any] = {}
-
-    def get(self, parse: Callable[[Reading], Value]) -> Value:
-        """What a parser makes of this text, made once."""
-        if parse not in self._parsed:  # most is asked for once or twice: an exception would cost more than this
-            self._parsed[parse] = parse(self)
-        made: Value = self._parsed[parse]
-        return made
-
-    def said(self, told: Told) -> str:
-        """The words by which something is told."""
-        return self.between(told.first, told.last)
-
-    def between(self, first: int, last: int) -> str:
-        """The text from word `first` to word `last`."""
-        return self.text[self.words[first].start : self.words[last].end]
-
-    @_Once
-    def lower(self) -> str:
-        """The text in lower case, letter for letter."""
-        lower = self.text.lower()
-        if len(lower) != len(self.text):
-            # A few letters, such as İ, grow in lower case; offsets have to stay true.
-            lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in self.text)
-        return lower
-
-    @_Once
-    def _parts(self) -> list[str]:
-        """The words in lower case, with what stands before and behind each."""
-        return _TOKEN.split(self.lower)
-
-    @_Once
-    def texts(self) -> list[str]:
-        """The words in lower case, without their places."""
-        return self._parts[1::2]
-
-    @_Once
-    def bag(self) -> frozenset[str]:
-        """The words, each once: what tells a gate that it has nothing to read."""
-        return frozenset(self.texts)
-
-    def where(self, holds: OfWords[bool]) -> Iterator[int]:
-        """The words of which something holds."""
-        return compress(range(len(self.texts)), map(holds.__getitem__, self.texts))
-
-    @_Once
-    def words(self) -> list[Word]:
-        ends = list(accumulate(map(len, self._parts)))
-        return list(map(_word, zip(self.texts, ends[::2], ends[1::2], strict=False)))
-
-    @_Once
-    def gaps(self) -> list[str]:
-        """What stands before each word, since the word before it."""
-        return self._parts[:-1:2]
-
-    @_Once
-    def facts(self) -> list[Fact]:
-        """The facts, in order of appearance."""
-        scan = _Scan(self)
-        for i, handler in enumerate(map(_HANDLERS.__getitem__, self.texts)):
-            if handler is not None and i >= scan.done:
-                handler(scan, i)
-        scan.facts.sort(key=lambda fact: fact.start)
-        return scan.facts
-
-    def of(self, kind: str) -> list[Fact]:
-        return [fact for fact in self.facts if fact.kind == kind]
-
-
-_word = partial(tuple.__new__, Word)  # of the three parts at once, without the call of a named tuple
-
-
-def read(text: str) -> Reading:
-    """A caption to be read. Spans are character offsets into `text`."""
-    return Reading(text)
-
-
-# ------------------------------------------------------------------------------------------------------------ the scan
-
-_TOKEN = re.compile(
-    r"([a-z]++(?![^\W_])"  # nearly all
-    r"|\d+(?:[.,]\d+)*(?:st|nd|rd|th)\b"  # 33rd
-    r"|\d+(?:[.,]\d+)*"  # 1.5  1,200
-    r"|[a-z]{1,4}\d+[a-z]*(?![a-z0-9])"  # T2 L5 T1WI
-    r"|[^\W\d_]+"  # words of any script
-    r"|[%°*†#+<>≥≤])"
-)
+def facts_of(reading: Reading) -> list[Fact]:
+    """The facts of a caption, in order of appearance."""
+    scan = _Scan(reading)
+    for i, handler in enumerate(map(_HANDLERS.__getitem__, reading.texts)):
+        if handler is not None and i >= scan.done:
+            handler(scan, i)
+    scan.facts.sort(key=lambda fact: fact.start)
+    return scan.facts
 
 
 class _Scan:
     """The caption being read; `done` is the index of the first word that no fact has taken yet."""
 
-    __slots__ = ("done", "facts", "reading", "texts")
+    __slots__ = ("done", "facts", "raw", "reading", "word")
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
-        self.texts = reading.texts
+        self.word, self.raw = reading.word, reading.raw
         self.facts: list[Fact] = []
         self.done = 0
-
-    def word(self, i: int) -> str:
-        return self.texts[i] if 0 <= i < len(self.texts) else ""
-
-    def raw(self, i: int) -> str:
-        return self.reading.between(i, i)
 
     def around(self, i: int) -> tuple[str, str]:
         """The characters before and behind word i."""

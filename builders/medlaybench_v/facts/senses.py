@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.scan import Reading, read
+from builders.medlaybench_v.facts.reading import Reading, read
 from builders.medlaybench_v.facts.wordings import SENSES, Sense, rows
 
 ANATOMY = "anatomy"

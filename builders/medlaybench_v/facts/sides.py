@@ -12,7 +12,7 @@ from typing import NamedTuple
 from builders.medlaybench_v.facts.binding import Placed, exchanged
 from builders.medlaybench_v.facts.binding import turned as turned_at
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
-from builders.medlaybench_v.facts.scan import OfWords, Reading
+from builders.medlaybench_v.facts.reading import OfWords, Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
 from builders.medlaybench_v.facts.wordings import Sense
 from builders.medlaybench_v.facts.words import table

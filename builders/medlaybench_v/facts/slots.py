@@ -20,7 +20,7 @@ from itertools import product
 from builders.medlaybench_v.facts.binding import STOP_WORDS
 from builders.medlaybench_v.facts.explanations import definitions
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
-from builders.medlaybench_v.facts.scan import OfWords, Reading, read
+from builders.medlaybench_v.facts.reading import OfWords, Reading, read
 from builders.medlaybench_v.facts.senses import SAYS_LITTLE, Said, concepts_of, implied, kind_of, senses
 from builders.medlaybench_v.facts.wordings import POLES, Sense, root, rows
 

@@ -12,7 +12,7 @@ from builders.medlaybench_v.facts.binding import bag_of, likeness, only
 from builders.medlaybench_v.facts.clauses import clauses
 from builders.medlaybench_v.facts.phrases import sentence
 from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
-from builders.medlaybench_v.facts.scan import Reading
+from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.senses import anatomy
 from builders.medlaybench_v.facts.words import CARDINALS
 

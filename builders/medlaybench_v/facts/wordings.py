@@ -14,7 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from builders.medlaybench_v.facts.scan import OfWords, Reading
+from builders.medlaybench_v.facts.reading import OfWords, Reading
 from loaders.imaging import wordings
 
 Named = TypeVar("Named")

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 
+from builders.medlaybench_v.writing.counted import with_article
 from builders.medlaybench_v.writing.glosses import inside_brackets
 from builders.medlaybench_v.writing.grammar import indefinite
-from builders.medlaybench_v.writing.sentences import with_article
 
 _SINGLE = (
     "abdomen|adenoids?|airway|ankle|antrum|anus|aorta|aortic valve|appendix|arch|armpit|atrium|backbone|ball|"

@@ -12,8 +12,8 @@ from functools import cache
 from operator import itemgetter
 
 from builders.medlaybench_v.words.terms import english
-from builders.medlaybench_v.writing.draft import Draft, Piece
 from builders.medlaybench_v.writing.matches import Entry
+from builders.medlaybench_v.writing.pieces import Draft, Piece
 from builders.medlaybench_v.writing.seams import (
     behind_participle,
     says_again,

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from builders.licences import strictest
-from builders.medlaybench_v.facts import read
+from builders.medlaybench_v.facts import facts_of, read
 from builders.medlaybench_v.words.stacks import said_behind
 from builders.medlaybench_v.words.terms import Term, plural, plural_forms
 from builders.medlaybench_v.writing.glosses import beside, in_capitals
@@ -54,7 +54,7 @@ def keeps_facts(surface: str, lay: str) -> bool:
     A modality may be said with one more ("CT angiogram" -> "CT scan of blood vessels"), never with one less; a word
     with a hidden negation ("asymptomatic") may be spelled out.
     """
-    here, there = read(surface).facts, read(lay).facts
+    here, there = facts_of(read(surface)), facts_of(read(lay))
     for kind in ("number", "side", "date", "marker"):
         if sorted(f.value for f in here if f.kind == kind) != sorted(f.value for f in there if f.kind == kind):
             return False

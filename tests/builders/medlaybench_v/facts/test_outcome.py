@@ -10,7 +10,7 @@ from builders.medlaybench_v.facts import (
     comparison,
     imaging,
     inventions,
-    markers,
+    marks_kept,
     order,
     polarity,
     read,
@@ -51,7 +51,7 @@ CONTRADICTED = [
     (polarity, "No stone in the duct.", "A stone in the duct."),
     (polarity, "A stone in the duct.", "There is no stone in the duct."),
     (comparison, "The mass has increased.", "The lump has become smaller."),
-    (markers, "Cyst (white arrow).", "A cyst."),
+    (marks_kept, "Cyst (white arrow).", "A cyst."),
 ]
 # What looks like one, and is none where the sentence is read otherwise: (gate, expert, lay)
 READ_OTHERWISE = [
@@ -104,9 +104,9 @@ CLASSES = [
     (certainty, "Probably a cyst.", "There is a faint chance of a cyst.", "It is likely a cyst."),
     (comparison, "The node is isoechoic.", "The node is brighter.", "The node is equally bright."),
     (comparison, "It went from 3 cm to 5 cm.", "It went from 5 cm to 3 cm.", "It was 3 cm and is 5 cm."),
-    (markers, "Cyst (star), stone (arrow).", "Cyst (arrow), stone (star).", "A stone (arrow), a cyst (star)."),
+    (marks_kept, "Cyst (star), stone (arrow).", "Cyst (arrow), stone (star).", "A stone (arrow), a cyst (star)."),
     (
-        markers,
+        marks_kept,
         "Cyst (thin arrow), air (thick arrow).",
         "Cyst (thick arrow), air (thin arrow).",
         "Air (thick arrow), cyst (thin arrow).",

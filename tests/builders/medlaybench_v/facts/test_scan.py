@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.medlaybench_v.facts import read
-from builders.medlaybench_v.facts.scan import OfWords
+from builders.medlaybench_v.facts import facts_of, read
+from builders.medlaybench_v.facts.reading import OfWords
 
 
 def facts(text: str, kind: str) -> list[tuple[str, str]]:
-    return [(f.value, f.unit) for f in read(text).of(kind)]
+    return [(f.value, f.unit) for f in facts_of(read(text)) if f.kind == kind]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_negations() -> None:
 
 @given(st.text(alphabet="abcLeftright 0123456789.,-()%*°/×ßİéCT\n", max_size=80))
 def test_spans_lie_in_the_text_and_in_order(text: str) -> None:
-    found = read(text).facts
+    found = facts_of(read(text))
     assert all(0 <= f.start < f.end <= len(text) for f in found)
     assert [f.start for f in found] == sorted(f.start for f in found)
 

@@ -12,6 +12,7 @@ from builders.medlaybench_v.facts import (
     imaging,
     inventions,
     markers,
+    marks_kept,
     order,
     polarity,
     quantities,
@@ -32,7 +33,7 @@ COMPARE = {
     "comparison": comparison.compare,
     "sides": sides.compare,
     "imaging": imaging.compare,
-    "markers": markers.compare,
+    "markers": marks_kept.compare,
     "inventions": inventions.compare,
 }
 
