@@ -30,7 +30,7 @@ _LOOSE = FUNCTION_WORDS | frozenset(
     "obvious clear possible probable suspected known new old recent fresh recurrent residual persistent focal diffuse "
     "local localized widespread multifocal patchy dense round rounded oval irregular smooth thick thin thin-walled "
     "thick-walled solid soft mobile fixed linear first second third same another other main underlying associated "
-    "increased decreased large-sized small-sized visible typical atypical abnormal normal central peripheral simple "
+    "cm mm increased decreased large-sized small-sized visible typical atypical abnormal normal central peripheral simple "
     "complex bilateral unilateral early late acute chronic subacute gross dominant discrete distinct mixed vague "
     "well-defined ill-defined bulky sizeable considerable progressive interval one each every such more less".split()
 )

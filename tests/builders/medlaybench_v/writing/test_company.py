@@ -16,6 +16,7 @@ from tests.parts.rule_captions import lay
         ("A port-site metastasis is seen.", "port-site metastasis (spread of cancer)", "port-site spread"),
         ("A large metastasis is seen.", "large spread of cancer", "metastasis ("),
         ("A splenic infarction.", "spleen infarction (tissue death", "spleen tissue death"),
+        ("A 3 cm abscess in the liver.", "a 3 cm pocket of pus in the liver", "abscess"),
         # What its plain words end in would take the "of" behind it.
         ("Infarction of the thalamus is seen.", "infarction (tissue death from lost blood supply) of the", "supply of"),
         # A place that the word before it contradicts.

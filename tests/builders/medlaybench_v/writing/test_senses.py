@@ -140,7 +140,7 @@ def test_capitals_are_a_method_where_the_caption_tells_nothing_else_of_them() ->
         ("The superior rectal artery bleeds.", "superior rectal artery", "upper"),
         ("Small nodules at the apex of the lung.", "apex", "tip"),
         ("An acute fracture line.", "recent fracture", "sudden"),
-        ("Hip, antero posterior view.", "antero posterior", "back"),
+        ("Hip, antero posterior view.", "front-to-back view", "posterior"),
         ("An evident reduction in size.", "evident reduction", "seen"),
         ("Fracture of the rib.", "Fracture of the rib", "broken"),
         ("Sonogram; pulmonary bifurcation.", "fork of the lung artery", "lung bifurcation"),
