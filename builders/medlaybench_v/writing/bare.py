@@ -73,7 +73,8 @@ def _patterns() -> dict[str, list[re.Pattern[str]]]:
     """What finds the words, by the first part of each ("contrast-enhanced")."""
     patterns: dict[str, list[re.Pattern[str]]] = {}
     for name in read_bare():
-        whole = re.compile(rf"(?<![\w{_HYPHENS}]){name}(?![\w{_HYPHENS}])")
+        # A pattern that begins with letters is found by them: what stands before is looked at from behind.
+        whole = re.compile(rf"{name}(?<![\w{_HYPHENS}]{name})(?![\w{_HYPHENS}])")
         patterns.setdefault(name.partition("-")[0], []).append(whole)
     return patterns
 
@@ -96,11 +97,14 @@ def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] =
     for match in matches if enough else ():
         if _explains(match.entry):
             explaining.setdefault(_sentence_of(lower, match.start), []).append(match.start)
+    taken = [*matches, *found.values()]
     words = (word for first in unknown for whole in _patterns()[first] for word in whole.finditer(lower))
     for word in sorted(words, key=re.Match.start):
         if len(found) >= most:
             break
         start, end = word.span()
+        if any(at < end and start < behind for at, behind, _ in taken):
+            continue
         surface, (entry, only, unless) = word[0], read_bare()[word[0]]
         if (
             surface in found
@@ -111,10 +115,10 @@ def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] =
             or ("toward" in entry.lay and _PICTURED.match(lower, end))
             or inside_brackets(caption.text, start)
             or (entry.term.kind != "time" and another_sense(surface, lower, start, end))
-            or any(match.start < end and start < match.end for match in [*matches, *found.values()])
         ):
             continue
         found[surface] = Match(start, end, entry)
+        taken.append(found[surface])
         if enough:
             explaining.setdefault(_sentence_of(lower, start), []).append(start)
     return list(found.values())

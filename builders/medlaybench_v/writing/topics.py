@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
 _HERE = Path(__file__).parent
@@ -34,7 +34,6 @@ def pattern(told: str) -> re.Pattern[str]:
     return re.compile(_NAMED.sub(lambda named: _topics()[named[1]], told))
 
 
-@lru_cache(maxsize=1024)
 def speaks_of(what: re.Pattern[str], lower: str) -> bool:
-    """Whether a caption in lower case speaks of something; remembered, as several of its words ask for the same."""
+    """Whether a caption in lower case speaks of something."""
     return what.search(lower) is not None
