@@ -14,8 +14,9 @@ from baselines.study import slots as at
 from baselines.study.design import TALKS
 from baselines.study.flow import Stage, Step
 from baselines.study.site import Site
+from baselines.study.tasks.forms import one_of
 from baselines.study.tasks.task import Form, FormError, first_text
-from baselines.study.views import LONGEST_MESSAGE, Place, after_questions, answers_of, practised
+from baselines.study.views import AFTER_TALK, LONGEST_MESSAGE, Place, answers_of, practised
 from loaders.models.asking import said_by
 
 
@@ -34,17 +35,14 @@ ItemAction = Callable[["Connection", Site, at.Slot, Form], Did]
 
 def consent(connection: Connection, site: Site, place: Place, form: Form) -> Did:
     """Agree or disagree; the text that was agreed to is recorded by its digest."""
-    now, answer = site.clock(), first_text(form, "answer")
-    if answer == "disagree":
+    now, digest = site.clock(), site.study.texts.consent_digest
+    if one_of(form, "answer", ("agree", "disagree"), "Choose whether you agree.") == "disagree":
         who.move(connection, place.person, "declined", now)
-    elif answer == "agree":
-        digest = site.study.texts.consent_digest
-        if first_text(form, "read") != digest:
-            raise FormError("answer", "This text has changed since you opened the page. Please read it again.")
-        following: Stage = "survey" if site.study.design.survey else "instructions"
-        who.move(connection, place.person, following, now, consent=digest, began=now)
-    else:
-        raise FormError("answer", "Choose whether you agree.")
+        return NOTHING
+    if first_text(form, "read") != digest:
+        raise FormError("answer", "This text has changed since you opened the page. Please read it again.")
+    following: Stage = "survey" if site.study.design.survey else "instructions"
+    who.move(connection, place.person, following, now, consent=digest, began=now)
     return NOTHING
 
 
@@ -99,9 +97,7 @@ def read_on(following: Stage) -> Action:
 
 def leave(connection: Connection, site: Site, place: Place, form: Form) -> Did:
     """Stop: what was done is kept, or deleted."""
-    answer = first_text(form, "answer")
-    if answer not in ("keep", "delete"):
-        raise FormError("answer", "Choose what should happen to your answers.")
+    answer = one_of(form, "answer", ("keep", "delete"), "Choose what should happen to your answers.")
     return Did(episode=who.withdraw(connection, site.keys, place.person, site.clock(), erased=answer == "delete"))
 
 
@@ -156,21 +152,20 @@ def findings(connection: Connection, site: Site, slot: at.Slot, form: Form) -> D
     given = site.tasks[slot.task].read(item, {**form, "said": said})
     if not given["findings"] and first_text(form, "none") != "yes":
         raise FormError("none", "Write down at least one finding, or tick that you found none.")
-    at.keep_answer(connection, site.keys, slot, given, now, after=True)
+    at.keep_answer(connection, site.keys, slot, given, now)
     return Did(episode=slot.id)
 
 
 def work(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
     """The answer to an item of a rating task."""
-    task = site.tasks[slot.task]
-    given = task.read(at.item_of(connection, slot.task, slot.item), form)
-    at.keep_answer(connection, site.keys, slot, given, site.clock(), after=task.survey)
+    given = site.tasks[slot.task].read(at.item_of(connection, slot.task, slot.item), form)
+    at.keep_answer(connection, site.keys, slot, given, site.clock())
     return NOTHING
 
 
 def after(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
     """The short survey after an item."""
-    at.close(connection, site.keys, slot, who.read_survey(after_questions(slot), form), site.clock())
+    at.close(connection, site.keys, slot, who.read_survey(AFTER_TALK, form), site.clock())
     return Did(episode=slot.id if slot.task == "intervention" else None)
 
 
@@ -179,7 +174,7 @@ def after_late(connection: Connection, site: Site, person: str, form: Form) -> N
     late = at.without_survey(connection, person, first_text(form, "here"))
     if late is not None:
         with suppress(FormError):  # there is no page any more on which it could be mended
-            given = who.read_survey(after_questions(late), form)
+            given = who.read_survey(AFTER_TALK, form)
             at.keep_survey(connection, site.keys, late, given, site.clock())
 
 

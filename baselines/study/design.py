@@ -211,8 +211,8 @@ class Design:
     """Share of a rater's items that are repeated."""
     attention: float = 0.0
     """Share of items that say what to answer."""
-    setting: str = "image+basic"
-    """For the task diagnosis: image+basic, image+all, or both, compared between people."""
+    setting: Literal["image+basic", "image+all", "both"] = "image+basic"
+    """For the task diagnosis; both are compared between people."""
     survey: tuple[Question, ...] = (ROLE_YEARS, PLACE)
     comprehension: tuple[Check, ...] = COMPREHENSION
     debriefing: str = "The patients were simulated by a computer program from written cases. Nobody real was spoken to."
@@ -221,6 +221,9 @@ class Design:
     prolific: Prolific | None = None
 
     def __post_init__(self) -> None:
+        for name in ("title", "contact"):
+            if not getattr(self, name).strip():
+                raise ValueError(f"{name}: empty", "a text")
         if not self.tasks or len(set(self.tasks)) < len(self.tasks):
             raise ValueError(f"tasks: {', '.join(self.tasks) or 'none'}", "one or more, each once")
         if self.minutes <= 0 or not 0 <= self.remind < self.minutes:
@@ -288,9 +291,7 @@ def read_study(folder: Path) -> Study:
     read = parse_yaml(read_text(path, most=MOST_TEXT, expected="the design of a study"), path)
     if not isinstance(read, Mapping):
         raise InputError(path, found="no fields", expected="the design of a study")
-    design = from_json(
-        Design, dict(read), path, do="Correct the field; `bedside study new` writes a design that holds all"
-    )
+    design = from_json(Design, dict(read), path, do='Correct the field: docs/people.md, "Fields of study.yaml"')
     texts = Texts(_consent(folder), read_text(folder / "instructions.md", most=MOST_TEXT, expected="instructions"))
     return Study(folder, design, texts)
 

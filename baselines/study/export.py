@@ -3,7 +3,7 @@
     RUN/confirmation.jsonl, intervention.jsonl    for `bedside run confirmation --transcripts`
     RUN/…                                         the sheets of the rating tasks (`Task.sheet`)
     RUN/people.csv                                a row a person: how far they came, their survey, time granted, flags
-    RUN/items.csv                                 a row an item: who, when, how long, why it ended, the short survey
+    RUN/items.csv                                 a row an item: who, how long, why it ended, the short survey
     RUN/study.json                                the design without Prolific's codes, the digest of all of it, the
                                                   models, the last digest of the journal; `asked_again`: requests to
                                                   models sent again after a stop; `replies`: how many of the
@@ -38,7 +38,7 @@ from baselines.study.store import Store, facts
 from baselines.study.tasks.task import Response, task_named
 from loaders.errors import InputError
 from loaders.files.disk import make_folder, write_whole
-from loaders.files.paths import is_there
+from loaders.files.paths import entries
 from loaders.files.records import from_json, to_json
 
 _LOST = {"interrupted": "interrupted", "stopped": "withdrawn", "lease": "withdrawn"}
@@ -57,11 +57,11 @@ class Exported:
 def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
     """Writes all files.
 
-    Raises InputError for a folder that already holds an export, and for a database that was changed.
+    Raises InputError for a folder that holds anything, and for a database that was changed.
     """
-    if is_there(out / "study.json"):
-        raise InputError(out, found="an existing export", expected="a new folder", do="Choose another -o")
     make_folder(out)
+    if entries(out):
+        raise InputError(out, found="is not empty", expected="a new or empty folder", do="Choose another -o")
     left_out: Counter[str] = Counter()
     with store.reading() as connection:
         rows, head = journal.checked(connection)
@@ -71,6 +71,7 @@ def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
         stand_in = json.loads(known.get("stand_in", "null"))
         models = json.loads(known.get("models", "{}"))
         responses = {name: _responses(connection, keys, name, models, left_out) for name in study.design.tasks}
+        offers = at.offers_of(connection)
         everybody = who.everybody(connection)
         flags = flagged(connection, keys, study.design, everybody)
         kept = [person for person in everybody if person.stage != "erased"]
@@ -81,10 +82,12 @@ def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
     written: list[Path] = []
     for name, answered in responses.items():
         if answered:
-            written += task_named(name).sheet(answered, out, stand_in=stand_in)
+            of = [offer.id for offer in offers if offer.task == name]
+            written += task_named(name).sheet(answered, out, of, stand_in)
     for file, table in (("people.csv", persons), ("items.csv", times)):
         if table:
-            write_whole(out / file, table_bytes(list(table[0]), table))
+            columns = dict.fromkeys(name for row in table for name in row)
+            write_whole(out / file, table_bytes(list(columns), table))
             written.append(out / file)
     told = {
         "title": study.design.title,
@@ -191,7 +194,8 @@ def _person(
         "comprehension_tries": person.tries,
         "pastes_refused": person.paste,
         "flags": "; ".join(flags),
-        **{question.name: survey.get(question.name, "") for question in study.design.survey},
+        **dict.fromkeys((question.name for question in study.design.survey), ""),
+        **survey,  # also under the name that a question had earlier
     }
 
 
@@ -215,5 +219,6 @@ def _times(connection: Connection, keys: Keys, people: Iterable[who.Person]) -> 
                 "allowed_seconds": round(slot.allowed, 1),
                 "turns": slot.turns if slot.talks else "",
                 "replaced": fixed.replaced if fixed.of else "",
-                **{name: after.get(name, "") for name in ("difficulty", "realism", "tools")},
+                **{name: after.get(name, "").partition(" ")[0] for name in ("difficulty", "realism")},  # without words
+                "tools": after.get("tools", ""),
             }

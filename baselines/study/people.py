@@ -211,7 +211,7 @@ def right(checks: Sequence[Check], form: Form) -> bool:
     given = []
     for number in range(len(checks)):
         chosen = form.get(f"check{number}", ())
-        if not chosen:
+        if len(chosen) != 1:
             raise FormError(f"check{number}", f"Question {number + 1} has no answer yet.")
         given.append(chosen[0])
     return given == [str(check.right) for check in checks]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -110,22 +111,30 @@ def cost(connection: Connection, prices: Prices) -> Cost | None:
 
 def open_database(study: Study, database: str | None = None) -> tuple[Store, Keys]:
     """The database and the keys of a study. Raises InputError as `open_store` and `Keys`; and for keys of people
-    whom the database does not know, since another one is meant, and new people would get their names and keys."""
+    whom the database does not know, or a database that began with other keys, since another one is meant: new people
+    would get names and keys that its own study cannot know."""
     folder = private_folder(study.folder / PRIVATE)
-    keys = Keys(folder / KEYS)
-    try:
-        place = database or folder / DATABASE
+    with ExitStack() as unless:
+        keys = unless.enter_context(Keys(folder / KEYS))
         there = sorted((keys.holders() | keys.erased()) - {STUDY})
         if there and not database and not is_there(folder / DATABASE):
             raise _without_database(folder, there)  # before an empty one is made
-        store = open_store(place)
-        if there and store.fact("items") is None and store.fact("begun") is None:
-            store.close()
-            raise _without_database(folder, there)
-        return store, keys
-    except BaseException:
-        keys.close()
-        raise
+        store = unless.enter_context(open_store(database or folder / DATABASE))
+        own, known = keys.known(DATABASE), store.fact("keys")
+        if store.fact("items") is None and store.fact("begun") is None:
+            if there:
+                raise _without_database(folder, there)
+            with store.writing() as connection:
+                set_fact(connection, "keys", own)
+        elif known not in (None, own):  # databases of earlier versions do not say
+            raise InputError(
+                folder / KEYS,
+                found="keys of another study",
+                expected="the keys that belong to this database",
+                do="Restore their backup, or name folder and database (--database, BEDSIDE_DATABASE) of one study",
+            )
+        unless.pop_all()
+    return store, keys
 
 
 def _without_database(folder: Path, people: Sequence[str]) -> InputError:

@@ -271,13 +271,12 @@ def said_in(connection: Connection, keys: Keys, slot: Slot) -> list[Said]:
 # --- Answers ----------------------------------------------------------------------------------------------------------
 
 
-def keep_answer(
-    connection: Connection, keys: Keys, slot: Slot, given: Mapping[str, Any], now: float, *, after: bool
-) -> None:
-    """Stores findings, or the answer of a rating task; `after` says whether the short survey comes next."""
+def keep_answer(connection: Connection, keys: Keys, slot: Slot, given: Mapping[str, Any], now: float) -> None:
+    """Stores findings, after which the short survey comes, or the answer of a rating task."""
     if slot.step not in ("findings", "work"):
         return
-    used = slot.used if slot.step == "findings" else slot.spent(now)
+    after = slot.step == "findings"
+    used = slot.used if after else slot.spent(now)
     _change(
         connection,
         slot,

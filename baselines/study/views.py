@@ -33,15 +33,16 @@ def _five(most: str, least: str) -> tuple[str, ...]:
     return (f"1 – {most}", "2", "3", "4", f"5 – {least}")
 
 
-_AFTER_TALK = (
+AFTER_TALK = (
     Question("difficulty", "How hard was this case?", options=_five("very easy", "very hard")),
     Question("realism", "How real did the patient seem?", options=_five("not at all", "like a real patient")),
+    Question(
+        "tools",
+        "Did you use a tool for your answers? It does not change your pay.",
+        options=("None", "A search engine or reference", "A chat program such as ChatGPT", "Another person"),
+    ),
 )
-_TOOLS = Question(
-    "tools",
-    "Did you use a tool for your answers? It does not change your pay.",
-    options=("None", "A search engine or reference", "A chat program such as ChatGPT", "Another person"),
-)
+"""The short survey after a talk."""
 _ENDS = {
     "done": ("Thank you", "You have finished. You may close this page."),
     "declined": ("Thank you for reading", "You did not agree, so the study ends here. Nothing more is stored."),
@@ -76,11 +77,6 @@ class Place:
     def here(self) -> str:
         """The name of the page; forms of another one do nothing."""
         return self.person.stage if self.slot is None else self.slot.here
-
-
-def after_questions(slot: at.Slot) -> tuple[Question, ...]:
-    """The short survey after an item."""
-    return (*(_AFTER_TALK if slot.talks else ()), _TOOLS)
 
 
 def seen_at(connection: Connection, site: Site, name: str) -> Place | None:
@@ -261,7 +257,7 @@ def _item(
         shared["given"] = at.draft_of(connection, site.keys, slot)
     if slot.step == "after":
         frame = replace(frame, title="About this case", following="Next: the next case, or the end.")
-        return _shown("questions", frame, questions=after_questions(slot), action="after", **shared)
+        return _shown("questions", frame, questions=AFTER_TALK, action="after", **shared)
     if not slot.talks:
         frame = replace(frame, title=task.title, following="Next: the next one, or the end.")
         shared["picture"] = None if item.picture is None else "/picture"

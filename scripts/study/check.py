@@ -15,7 +15,7 @@ from baselines.study import journal, people, planned, replaced
 from baselines.study.begun import open_places
 from baselines.study.design import TALKS, Study, read_study
 from baselines.study.schedule import Offer, fewest_people, rounds
-from baselines.study.site import DATABASE, PRIVATE, check_tables, open_database
+from baselines.study.site import KEYS, PRIVATE, check_tables, open_database
 from baselines.study.tasks.task import Source, task_named
 from loaders.errors import MissingExtra, how_many
 from loaders.files.paths import is_there
@@ -55,7 +55,7 @@ def command(options: Checking) -> int:
     openai/gpt-4o-mini=0.15,0.6`
     """
     MissingExtra.check("study", purpose="a study with people")
-    prices = prices_of(options.price, list(filter(None, (options.patient, options.evaluator))))
+    prices = prices_of(options.price, {options.patient, options.evaluator})
     read = read_study(options.study)
     todo = open_places(read)
     _line("texts", f"TODO in {', '.join(todo)}" if todo else f"finished; digest {read.digest[:16]}", bad=bool(todo))
@@ -71,7 +71,7 @@ def command(options: Checking) -> int:
         _power(read, offers, options.detect)
         if read.design.talks:
             _cost(read, source, {"patient": options.patient, "evaluator": options.evaluator}, prices)
-    if options.database or is_there(read.folder / PRIVATE / DATABASE):
+    if options.database or is_there(read.folder / PRIVATE / KEYS):
         _journal(read, options.database)
     if faults:
         output.print()

@@ -202,6 +202,9 @@ def test_a_new_study_of_each_task_can_be_read(task: str, tmp_path: Path, capsys:
     assert execute(["study", "new", task, "-o", str(tmp_path)]) == 0
     assert read_study(tmp_path).design.tasks == (task,)
     assert execute(["study", "new", task, "-o", str(tmp_path)]) == 2  # nothing is overwritten
-    (tmp_path / "study.yaml").write_text("title: x\ncontact: y\ntasks: [talk]\n")
-    assert execute(["study", "close", str(tmp_path)]) == 2
-    assert "tasks" in capsys.readouterr().err
+    whole = {"title": "x", "contact": "y", "tasks": "[pairs]"}
+    for field, text in (("tasks", "[talk]"), ("contact", "' '"), ("setting", "image+some")):
+        lines = [f"{name}: {value}\n" for name, value in (whole | {field: text}).items()]
+        (tmp_path / "study.yaml").write_text("".join(lines))
+        assert execute(["study", "check", str(tmp_path)]) == 2
+        assert field in capsys.readouterr().err

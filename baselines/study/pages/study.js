@@ -164,7 +164,8 @@ if (talk) {
     at("clock").classList.toggle("late", now <= remind);
     for (const mark of [300, remind, 60]) {
       if (before > mark && now <= mark && now > 0 && before !== Infinity) {
-        say(`${mark % 60 ? `${mark} seconds` : mark === 60 ? "1 minute" : `${mark / 60} minutes`} left.`);
+        // The reminder is for everybody: beside the field, wherever the clock is.
+        say(`${mark % 60 ? `${mark} seconds` : mark === 60 ? "1 minute" : `${mark / 60} minutes`} left.`, mark <= remind);
       }
     }
     before = now;

@@ -34,7 +34,6 @@ class Conversation:
     task: Task
     template: str = "talk"
     title: str = "Conversation"
-    survey: bool = True
 
     def items(self, source: Source) -> tuple[Item, ...]:
         """The cases of MedConceal, or as many of them as the design says, drawn by seed."""
@@ -92,11 +91,11 @@ class Conversation:
         did not say (`form["said"]` holds what was said).
         """
         found = []
-        said = " ".join(" ".join(words(text)) for text in form.get("said", ()))
+        said = [" ".join(words(text)) for text in form.get("said", ())]
         columns = [form.get(name, ()) for name in ("category", "description", "quote")]
         for at in range(min(MOST_FINDINGS, max(map(len, columns), default=0))):
             category, description, quote = (column[at].strip() if at < len(column) else "" for column in columns)
-            if not description and not quote:
+            if not (category or description or quote):
                 continue
             if category not in CATEGORIES:
                 raise FormError("category", f"Finding {at + 1}: choose one of the four categories.")
@@ -106,7 +105,8 @@ class Conversation:
                 )
             if len(description) > LONGEST_FINDING:
                 raise FormError("description", f"Finding {at + 1}: at most {LONGEST_FINDING} characters.")
-            if quote and " ".join(words(quote)) not in said:
+            picked = " ".join(words(quote))
+            if quote and not any(picked and picked in text for text in said):
                 raise FormError(
                     "quote",
                     f"Finding {at + 1}: these are not the patient's own words. Pick them again, or leave it empty.",
@@ -115,7 +115,7 @@ class Conversation:
             found.append(one | ({"quote": quote} if quote else {}))
         return {"findings": found}
 
-    def sheet(self, responses: Sequence[Response], folder: Path, *, stand_in: str | None) -> list[Path]:
+    def sheet(self, responses: Sequence[Response], folder: Path, of: Sequence[str], stand_in: str | None) -> list[Path]:
         """The dialogues in the format of `--transcripts`; each response is a line (`transcripts.line_of`)."""
         lines = [dict(one.given) | ({"stand_in": stand_in} if stand_in else {}) for one in responses]
         return write_new({folder / f"{self.name}.jsonl": written_lines(lines)}) if lines else []

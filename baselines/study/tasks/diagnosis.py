@@ -30,7 +30,6 @@ from loaders.errors import InputError, how_many
 from loaders.pages import small_jpeg
 from loaders.threemdbench import NAMES
 
-BOTH = "both"
 SIDE = 1024  # pixels of a photo's longer side
 
 
@@ -40,20 +39,17 @@ class Diagnosis:
     name: TaskName = "diagnosis"
     template = "diagnosis"
     title = "Name the diagnosis"
-    survey = False
 
     def items(self, source: Source) -> tuple[Item, ...]:
         """One case per diagnosis, at each level that the design has.
 
-        Raises InputError for another corpus, another setting, and if no case can be shown.
+        Raises InputError for another corpus, and if no case can be shown.
         """
         design, cases = source.design, drawn_cases(source)
-        if design.setting not in (*SETTINGS, BOTH):
-            raise InputError("study.yaml, setting", found=repr(design.setting), expected=", ".join((*SETTINGS, BOTH)))
         if len(cases) < 2:
             raise InputError("study", found=f"{how_many(len(cases), 'case')} that can be shown", expected="2 or more")
         numbers = case_numbers(cases)
-        settings = SETTINGS if design.setting == BOTH else (design.setting,)
+        settings = SETTINGS if design.setting == "both" else (design.setting,)
         items = tuple(
             Item(
                 id=f"{setting}/{numbers[case.case_id]}",
@@ -93,14 +89,14 @@ class Diagnosis:
             )
         }
 
-    def sheet(self, responses: Sequence[Response], folder: Path, *, stand_in: str | None) -> list[Path]:
+    def sheet(self, responses: Sequence[Response], folder: Path, of: Sequence[str], stand_in: str | None) -> list[Path]:
         """A sheet for each person, separately for each level: `bedside select physicians` takes those of one."""
         levels = {one.participant: one.item.key["setting"] for one in responses if "setting" in one.item.key}
         written = []
         for setting in SETTINGS:
             own = [one for one in responses if levels.get(one.participant) == setting]
             cells = partial(_cells, stand_in=stand_in)
-            written += write_answers(self.name, own, folder, cells, partial(sheet_bytes, COLUMNS), part=setting)
+            written += write_answers(self.name, own, folder, cells, partial(sheet_bytes, COLUMNS), of=of, part=setting)
         return written
 
 

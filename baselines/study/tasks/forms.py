@@ -61,13 +61,21 @@ Sheet = Callable[[Sequence[Mapping[str, Any]]], bytes]
 
 
 def write_answers(
-    task: str, responses: Sequence[Response], folder: Path, cells: Cells, sheet: Sheet, *, part: str = ""
+    task: str,
+    responses: Sequence[Response],
+    folder: Path,
+    cells: Cells,
+    sheet: Sheet,
+    *,
+    of: Sequence[str],
+    part: str = "",
 ) -> list[Path]:
     """Writes the answers of one task (or of one condition of it), a sheet for each rater; returns the files.
 
-    `cells` are the lines of a response without its rater, `sheet` makes the bytes of a sheet. Readers of sheets need
-    raters who have all done the same items: those who have not are named in `…-left-out.csv`. Second answers to an item
-    go into `…-repeats.csv`, the results of checks into `…-checks.csv`.
+    `cells` are the lines of a response without its rater, `sheet` makes the bytes of a sheet, `of` names all items of
+    the task. Readers of sheets need raters who have done all items: those who have not are named in `…-left-out.csv`,
+    and their sheets as well. Second answers to an item go into `…-repeats.csv`, the results of checks into
+    `…-checks.csv`.
 
     Raises InputError for an existing file.
     """
@@ -76,15 +84,15 @@ def write_answers(
     by_rater: dict[str, list[Response]] = {}
     for one in sorted(first, key=lambda one: (one.participant, one.position, one.item.id)):
         by_rater.setdefault(one.participant, []).append(one)
-    known = {one.item.id for one in first}
+    count = sum(item.startswith(f"{part}/" if part else "") and not item.startswith(f"{CHECKS}/") for item in of)
     contents: dict[Path, bytes] = {}
     left_out = []
     for rater, own in by_rater.items():
-        if len(own) == len(known):
-            rows = [{"rater": rater, **row} for one in own for row in cells(one)]
-            contents[folder / f"{name}-{rater}.csv"] = sheet(rows)
-        else:
-            left_out.append({"rater": rater, "items": len(own), "of": len(known), "why": "not all items were done"})
+        whole = len(own) == count
+        if not whole:
+            left_out.append({"rater": rater, "items": len(own), "of": count, "why": "not all items were done"})
+        rows = [{"rater": rater, **row} for one in own for row in cells(one)]
+        contents[folder / f"{name}-{'' if whole else 'left-out-'}{rater}.csv"] = sheet(rows)
     beside = {
         "left-out": (("rater", "items", "of", "why"), left_out),
         "repeats": (("rater", "item", "question", "first", "again"), _repeats(responses)),

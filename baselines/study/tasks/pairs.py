@@ -27,7 +27,6 @@ class Pairs:
     name: TaskName = "pairs"
     template = "pairs"
     title = "Rate the lay caption"
-    survey = False
 
     def items(self, source: Source) -> tuple[Item, ...]:
         """The pairs, drawn by seed from the test split. Raises InputError for another corpus, or too few rows."""
@@ -81,8 +80,9 @@ class Pairs:
             for name, title in CRITERIA.items()
         }
 
-    def sheet(self, responses: Sequence[Response], folder: Path, *, stand_in: str | None) -> list[Path]:
-        return write_answers(self.name, responses, folder, _cells, partial(sheet_bytes, COLUMNS, stand_in=stand_in))
+    def sheet(self, responses: Sequence[Response], folder: Path, of: Sequence[str], stand_in: str | None) -> list[Path]:
+        sheet = partial(sheet_bytes, COLUMNS, stand_in=stand_in)
+        return write_answers(self.name, responses, folder, _cells, sheet, of=of)
 
 
 def _item(number: str, expert: str, lay: str, key: Mapping[str, Any] | None = None, *, group: str = "") -> Item:

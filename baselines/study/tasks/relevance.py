@@ -37,7 +37,6 @@ class Relevance:
     name: TaskName = "relevance"
     template = "relevance"
     title = "Is it relevant?"
-    survey = False
 
     def items(self, source: Source) -> tuple[Item, ...]:
         """One case of each diagnosis, drawn by seed: its basic complaint, then its additional ones. A study that also
@@ -94,9 +93,10 @@ class Relevance:
             for one in item.payload["complaints"]
         }
 
-    def sheet(self, responses: Sequence[Response], folder: Path, *, stand_in: str | None) -> list[Path]:
+    def sheet(self, responses: Sequence[Response], folder: Path, of: Sequence[str], stand_in: str | None) -> list[Path]:
         """A sheet for each rater, one row per complaint, and the photos that it names."""
-        written = write_answers(self.name, responses, folder, _cells, partial(sheet_bytes, COLUMNS, stand_in=stand_in))
+        sheet = partial(sheet_bytes, COLUMNS, stand_in=stand_in)
+        written = write_answers(self.name, responses, folder, _cells, sheet, of=of)
         pictures = {
             one.item.key["rows"][0]["photo"]: one.item.picture
             for one in responses

@@ -42,7 +42,7 @@ MASK = "[name]"
 _SHOWN = ("dialogue", "run", "case_id", "epoch", "photo", "gold", "conversation", "stand_in")
 _FAMILIES = re.compile(
     r"\b(?:chat[- ]?gpt|gpt|open ?ai|claude|anthropic|gemini|gemma|med-?gemma|llama|llava|qwen|mistral|mixtral|pixtral"
-    r"|deep-?seek|internvl|phi-\d|grok|command-r)(?:[-\s]?v?\d[\w.]*)?(?:-[\w.]+)*\b",
+    r"|deep-?seek|internvl|phi-\d[\w.]*|grok|command-r)(?:[-\s]?v?\d[\w.]*)?(?:-[\w.]+)*\b",
     re.IGNORECASE,
 )
 
@@ -53,7 +53,6 @@ class Rubric:
     name: TaskName = "rubric"
     template = "rubric"
     title = "Rate the consultation"
-    survey = False
 
     def items(self, source: Source) -> tuple[Item, ...]:
         """Dialogues of the runs, drawn by seed, evenly over runs, temperaments and diagnoses.
@@ -101,9 +100,9 @@ class Rubric:
         }
         return {**scores, "diagnosis": line(form, "diagnosis", "Please write what the doctor settles on, or: none.")}
 
-    def sheet(self, responses: Sequence[Response], folder: Path, *, stand_in: str | None) -> list[Path]:
+    def sheet(self, responses: Sequence[Response], folder: Path, of: Sequence[str], stand_in: str | None) -> list[Path]:
         cells = partial(_cells, stand_in=stand_in)
-        return write_answers(self.name, responses, folder, cells, partial(sheet_bytes, COLUMNS))
+        return write_answers(self.name, responses, folder, cells, partial(sheet_bytes, COLUMNS), of=of)
 
 
 def without_names(text: str, names: Sequence[str]) -> str:

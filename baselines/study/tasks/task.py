@@ -92,15 +92,11 @@ class FormError(Exception):
 
 
 class Task(Protocol):
-    """A kind of work. Its template is `pages/<template>.html`, which extends `pages/work.html`; `title` is the heading.
-
-    `survey` says whether each item is followed by the short survey (difficulty, any tool used).
-    """
+    """A kind of work. Its template is `pages/<template>.html`, which extends `pages/work.html`; `title` heads it."""
 
     name: TaskName
     template: str
     title: str
-    survey: bool
 
     def items(self, source: Source) -> tuple[Item, ...]:
         """The items of a source, in an order that depends only on the source and the design. Raises InputError."""
@@ -122,9 +118,9 @@ class Task(Protocol):
         """The answer, as JSON. Raises FormError for the first field that is not acceptable."""
         ...
 
-    def sheet(self, responses: Sequence[Response], folder: Path, *, stand_in: str | None) -> list[Path]:
-        """Writes the files that the baselines read, and returns them. Practice items are left out; a repeat goes into
-        `repeats.csv` beside the sheet. Raises InputError."""
+    def sheet(self, responses: Sequence[Response], folder: Path, of: Sequence[str], stand_in: str | None) -> list[Path]:
+        """Writes the files that the baselines read, and returns them; `of` names all items of the task. Practice items
+        are left out; a repeat goes into `repeats.csv` beside the sheet. Raises InputError."""
         ...
 
 

@@ -95,6 +95,10 @@ def test_a_clock_stops_without_a_server_and_never_shows_more_than_before(browser
         later(4, stands)  # 30 s given back: it waits until they are used
         use(90)
         later(4, "7:.. left")
+        use(330)
+        later(4, "1:.. left")  # the reminder is seen, not only heard
+        playwright.expect(page.locator("#told")).to_have_text("2 minutes left.")
+        assert page.locator("#told").evaluate("one => one.getBoundingClientRect().height") > 20
     page.context.close()
 
 
@@ -305,6 +309,10 @@ def no_line_is_cut(desk: Desk) -> None:
         with Image.open(io.BytesIO(chart.screenshot())) as shot:
             edge = shot.convert("L").crop((20, shot.height - 6, shot.width - 20, shot.height - 3))
         assert np.ptp(edge.getextrema()) < 60, height
+    desk.page.set_viewport_size({"width": 390, "height": 700})
+    desk.page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    above, clock = chart.bounding_box(), desk.page.locator("#clock").bounding_box()
+    assert clock["y"] >= above["y"] + above["height"] - 1  # the chart stays, and does not cover the clock
     desk.page.set_viewport_size(was)
 
 

@@ -6,6 +6,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,11 @@ def test_a_study_from_the_link_to_the_table(
             who.erase(connection, site.keys, "P002", site.clock())
             after = Counter(schedule.wanted(plan.design, offers, at.held(connection)))
             assert set((after - before).values()) == {1}  # somebody else gets what was erased
-        later = export(plan, site.store, site.keys, tmp_path / "later")
+        asked = replace(plan.design.survey[0], name="rank")  # a question that was given another name meanwhile
+        renamed = replace(plan, design=replace(plan.design, survey=(asked,)))
+        later = export(renamed, site.store, site.keys, tmp_path / "later")
+        first = read_sheet(tmp_path / "later" / "people.csv")[0]
+        assert first["rank"] == "" and first[plan.design.survey[0].name] == "More"
         assert later.left_out == {"erased": exported.items - later.items} and later.items
         assert not any("P002" in path.read_text("utf-8") for path in later.files if path.suffix == ".csv")
     sheets = [path for path in exported.files if re.fullmatch(rf"{task}(-image\+basic)?-P00\d", path.stem)]

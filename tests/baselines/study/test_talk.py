@@ -85,7 +85,10 @@ def test_a_talk_from_consent_to_the_scores_bit_for_bit(tmp_path: Path) -> None:
         answer = person.do("findings", category="Boredom", description="x")
         assert answer.status_code == 422 and "choose one of the four" in person.page
         fear = {"category": "Emotional Discomfort or Fear", "description": "Fears the scan"}
-        assert person.do("findings", **fear, quote="I said no such thing").status_code == 422
+        for quote in ("I said no such thing", "…", " ".join(person.replies[:2])):  # of two replies, never said at once
+            assert person.do("findings", **fear, quote=quote).status_code == 422
+        half = {"category": [fear["category"]] * 2, "description": ["Fears the scan", ""]}
+        assert person.do("findings", **half).status_code == 422 and "Finding 2: say in a few words" in person.page
         quote = person.replies[0].split(".")[0]
         person.do("findings", **fear, quote=quote)
         person.do("after", difficulty="2", realism="3", tools="None")
@@ -279,14 +282,14 @@ def test_a_survey_that_comes_after_the_lease_is_kept(tmp_path: Path) -> None:
         clock.now += 60 * site.study.design.lease + 1
         client.app.state.server.look()
         for realism in ("none of these", "3", "4"):  # what is sent again changes nothing
-            person.do("after", form=survey, difficulty="2", realism=realism, tools="None")
+            person.do("after", form=survey, difficulty="1 – very easy", realism=realism, tools="None")
         assert person.title == "The chart"
         export(site.study, site.store, site.keys, tmp_path / "out")
         with site.store.reading() as connection:
             (row,) = pay.table(connection, site.study.design)
     with (tmp_path / "out" / "items.csv").open() as file:
         first, _ = csv.DictReader(file)
-    assert (first["state"], first["difficulty"], first["realism"], row["done"]) == ("done", "2", "3", "1")
+    assert (first["state"], first["difficulty"], first["realism"], row["done"]) == ("done", "1", "3", "1")
 
 
 @pytest.mark.parametrize("task", ["intervention", "confirmation"])
@@ -483,8 +486,11 @@ def test_an_export_never_overwrites_one(tmp_path: Path) -> None:
     links(site)
     site.close()
     exported_from(site, tmp_path / "out")
-    with pytest.raises(InputError, match="an existing export"):
-        exported_from(site, tmp_path / "out")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "people.csv").write_text("somebody's own")
+    for out in ("out", "own"):
+        with pytest.raises(InputError, match="is not empty"):
+            exported_from(site, tmp_path / out)
 
 
 def test_keys_are_the_owners_alone(tmp_path: Path) -> None:

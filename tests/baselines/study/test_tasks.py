@@ -99,6 +99,10 @@ def answered(
     return found
 
 
+def names_of(items: Sequence[Item]) -> list[str]:
+    return [item.id for item in items]
+
+
 # --- What is seen -----------------------------------------------------------------------------------------------------
 
 
@@ -129,9 +133,7 @@ def test_raters_see_no_model_run_or_thought(source: Any, played: Path) -> None:
     found = json.dumps([item.payload for item in task_named("rubric").items(source("rubric"))])
     for secret in ("scripted", "keyword", str(played), "rationale"):
         assert secret not in found
-    masked = without_names(
-        "I am ChatGPT-4o, not claude-3.5-sonnet or my-model. Grok that.", ["lab/my-model", "my-model"]
-    )
+    masked = without_names("I am ChatGPT-4o, not Phi-3.5-vision or my-model. Grok that.", ["lab/my-model", "my-model"])
     assert masked == "I am [name], not [name] or [name]. [name] that."
     assert without_names("The phi angle and a claudication.", []) == "The phi angle and a claudication."
 
@@ -185,8 +187,9 @@ def typed(blank: Sequence[Path], responses: Sequence[Response], of: Mapping[str,
 
 def test_table_4_of_pairs_is_that_of_typed_sheets(source: Any, tmp_path: Path) -> None:
     made = source("pairs", cases=10, seed=3, attention=0.2)
-    responses = answered("pairs", task_named("pairs").items(made), ["P001", "P002", "P003"])
-    written = task_named("pairs").sheet(responses, tmp_path / "served", stand_in="sample")
+    items = task_named("pairs").items(made)
+    responses = answered("pairs", items, ["P001", "P002", "P003"])
+    written = task_named("pairs").sheet(responses, tmp_path / "served", names_of(items), "sample")
     sheets = [path for path in written if path.stem in ("pairs-P001", "pairs-P002", "pairs-P003")]
     rows = captions().splits["test"]
     blank = ratings.write_sheets(rows, tmp_path / "sheet.csv", pairs=10, seed=3, stand_in="sample")[:3]
@@ -207,7 +210,7 @@ def test_table_7_is_that_of_typed_sheets(source: Any, photos: Path, tmp_path: Pa
     responses = []
     for setting, people in (("image+basic", ["P001", "P003"]), ("image+all", ["P002", "P004"])):
         responses += answered("diagnosis", [item for item in items if item.id.startswith(setting)], people)
-    written = task_named("diagnosis").sheet(responses, tmp_path / "served", stand_in=None)
+    written = task_named("diagnosis").sheet(responses, tmp_path / "served", names_of(items), None)
     known = read_cases(open_data(str(photos), split="test", default="3mdbench").splits["test"]).cases
     for setting, people in (("image+basic", ["P001", "P003"]), ("image+all", ["P002", "P004"])):
         sheets = [path for path in written if path.stem in [f"diagnosis-{setting}-{one}" for one in people]]
@@ -224,8 +227,9 @@ def test_figure_8_is_that_of_typed_sheets(source: Any, played: Path, photos: Pat
     from baselines.study.tasks.rubric import TASK
 
     made = source("rubric", seed=1)
-    responses = answered("rubric", TASK.items(made), ["P001", "P002", "P003"])
-    sheets = TASK.sheet(responses, tmp_path / "served", stand_in=None)
+    items = TASK.items(made)
+    responses = answered("rubric", items, ["P001", "P002", "P003"])
+    sheets = TASK.sheet(responses, tmp_path / "served", names_of(items), None)
     dialogues = selection_raters.dialogues_of(read_runs([played])[0])
     blank = selection_raters.write_sheets(dialogues, tmp_path / "s.csv", raters=3, count=len(dialogues), seed=1)[:3]
     own = typed(blank, responses, {"row": lambda given, row: given[row["dialogue"]]})
@@ -241,8 +245,9 @@ def test_appendix_c_is_that_of_typed_sheets(source: Any, photos: Path, tmp_path:
     from loaders.opened import open_data
 
     made = source("relevance", seed=4, attention=0.1)
-    responses = answered("relevance", task_named("relevance").items(made), ["P001", "P002"])
-    written = task_named("relevance").sheet(responses, tmp_path / "served", stand_in="sample")
+    items = task_named("relevance").items(made)
+    responses = answered("relevance", items, ["P001", "P002"])
+    written = task_named("relevance").sheet(responses, tmp_path / "served", names_of(items), "sample")
     sheets = [path for path in written if path.stem in ("relevance-P001", "relevance-P002")]
     assert all((tmp_path / "served" / row["photo"]).is_file() for row in read_sheet(sheets[0]) if row["photo"])
     rows = open_data(str(photos), split="test", default="3mdbench").splits["test"]
@@ -296,14 +301,22 @@ def test_incomplete_raters_are_left_out_by_name_and_other_files_are_kept(source:
     responses = [one for one in responses if one.participant != "P003" or one.position < 3]
     again = responses[0]
     responses.append(Response("P001", again.item, {**again.given, "fluency": 1}, 3.0, repeat=True, position=9))
-    written = {path.name: path for path in task_named("pairs").sheet(responses, tmp_path, stand_in=None)}
+    written = {path.name: path for path in task_named("pairs").sheet(responses, tmp_path, names_of(items), None)}
     assert sorted(written) == [
-        "pairs-P001.csv", "pairs-P002.csv", "pairs-checks.csv", "pairs-left-out.csv", "pairs-repeats.csv",
+        "pairs-P001.csv", "pairs-P002.csv", "pairs-checks.csv", "pairs-left-out-P003.csv", "pairs-left-out.csv",
+        "pairs-repeats.csv",
     ]  # fmt: skip
     (left,) = read_sheet(written["pairs-left-out.csv"])
     assert left["rater"] == "P003" and int(left["items"]) < int(left["of"]) == 6
     assert len(read_sheet(written["pairs-P001.csv"])) == 6
+    assert len(read_sheet(written["pairs-left-out-P003.csv"])) == int(left["items"])  # kept, but not all of the items
     assert [row["again"] for row in read_sheet(written["pairs-repeats.csv"]) if row["question"] == "fluency"] == ["1"]
     assert {row["expected"] == row["given"] for row in read_sheet(written["pairs-checks.csv"])} == {True}
     with pytest.raises(InputError, match="an existing"):
-        task_named("pairs").sheet(responses, tmp_path, stand_in=None)
+        task_named("pairs").sheet(responses, tmp_path, names_of(items), None)
+    alone = [one for one in responses if one.participant == "P003"]  # whose items are all that anybody has done so far
+    files = task_named("pairs").sheet(alone, tmp_path / "early", names_of(items), None)
+    assert (
+        "pairs-left-out-P003.csv" in {path.name for path in files}
+        and not (tmp_path / "early" / "pairs-P003.csv").exists()
+    )
