@@ -4,7 +4,8 @@
     design.digest                          # goes with everything that the study leaves
 
 The papers are silent on cases per person, payment, order, re-entry, who speaks first, and grace at time-out. The
-file states each; what it leaves out has the default that is defined here. Texts for people are files beside it:
+file states each; what it leaves out has the default that is defined here, or, of what people read, in
+`texts/study.yaml`. Texts for people are files beside it:
 `consent.md` (or `consent.pdf`) and `instructions.md`.
 """
 
@@ -23,6 +24,7 @@ from loaders.files.paths import is_file
 from loaders.files.records import from_json, to_json
 from loaders.files.texts import read_text
 from loaders.files.yaml_values import parse_yaml
+from loaders.pages import render
 
 TaskName = Literal["confirmation", "intervention", "pairs", "diagnosis", "rubric", "relevance"]
 TASKS: tuple[TaskName, ...] = get_args(TaskName)
@@ -141,47 +143,6 @@ def _at_least(settings: object, least: int, *names: str) -> None:
             raise ValueError(f"{name}: {value}", f"{least} or more")
 
 
-ROLE_YEARS = Question(
-    "years",
-    "How long have you worked in your current role?",
-    options=(
-        "Student / trainee",
-        "Less than 1 year",
-        "1 to 5 years",
-        "6 to 10 years",
-        "11 to 20 years",
-        "More than 20 years",
-    ),
-)
-PLACE = Question(
-    "place",
-    "Where do you practise?",
-    options=(
-        "Hospital or academic centre",
-        "Private practice or clinic",
-        "Community or public health",
-        "Somewhere else",
-        "I do not practise",
-    ),
-)
-COMPREHENSION = (
-    Check(
-        "When does the clock of a conversation run?",
-        (
-            "While you read and write; it stops while the patient answers",
-            "All the time",
-            "Only while the patient answers",
-        ),
-        0,
-    ),
-    Check(
-        "May you stop whenever you like?",
-        ("Yes, by the button Stop on every page", "No, a case has to be finished", "Only after half of the cases"),
-        0,
-    ),
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Design:
     """A study. Times are in minutes unless stated otherwise."""
@@ -213,9 +174,9 @@ class Design:
     """Share of items that say what to answer."""
     setting: Literal["image+basic", "image+all", "both"] = "image+basic"
     """For the task diagnosis; both are compared between people."""
-    survey: tuple[Question, ...] = (ROLE_YEARS, PLACE)
-    comprehension: tuple[Check, ...] = COMPREHENSION
-    debriefing: str = "The patients were simulated by a computer program from written cases. Nobody real was spoken to."
+    survey: tuple[Question, ...] = ()
+    comprehension: tuple[Check, ...] = ()
+    debriefing: str = ""
     pay: Pay = field(default_factory=Pay)
     limits: Limits = field(default_factory=Limits)
     prolific: Prolific | None = None
@@ -291,7 +252,11 @@ def read_study(folder: Path) -> Study:
     read = parse_yaml(read_text(path, most=MOST_TEXT, expected="the design of a study"), path)
     if not isinstance(read, Mapping):
         raise InputError(path, found="no fields", expected="the design of a study")
-    design = from_json(Design, dict(read), path, do='Correct the field: docs/people.md, "Fields of study.yaml"')
+    tasks = read.get("tasks")
+    talks = isinstance(tasks, list) and any(task in TALKS for task in tasks)
+    new = parse_yaml(render("baselines/study/texts/study.yaml", title="", task="", talks=talks), path)
+    asked = {name: new[name] for name in ("survey", "comprehension", "debriefing")}
+    design = from_json(Design, {**asked, **read}, path, do='Correct the field: docs/people.md, "Fields of study.yaml"')
     texts = Texts(_consent(folder), read_text(folder / "instructions.md", most=MOST_TEXT, expected="instructions"))
     return Study(folder, design, texts)
 

@@ -202,7 +202,12 @@ def test_a_new_study_of_each_task_can_be_read(task: str, tmp_path: Path, capsys:
     assert execute(["study", "new", task, "-o", str(tmp_path)]) == 0
     assert read_study(tmp_path).design.tasks == (task,)
     assert execute(["study", "new", task, "-o", str(tmp_path)]) == 2  # nothing is overwritten
-    whole = {"title": "x", "contact": "y", "tasks": "[pairs]"}
+    texts = ("survey", "comprehension", "debriefing")
+    whole = {"title": "x", "contact": "y", "tasks": f"[{task}]"}
+    written = read_study(tmp_path).design
+    (tmp_path / "study.yaml").write_text("".join(f"{name}: {value}\n" for name, value in whole.items()))
+    short = read_study(tmp_path).design  # raters were asked about the clock of a conversation that they never had
+    assert [getattr(short, name) for name in texts] == [getattr(written, name) for name in texts]
     for field, text in (("tasks", "[talk]"), ("contact", "' '"), ("setting", "image+some")):
         lines = [f"{name}: {value}\n" for name, value in (whole | {field: text}).items()]
         (tmp_path / "study.yaml").write_text("".join(lines))
