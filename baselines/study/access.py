@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from threading import Lock
-from urllib.parse import urlsplit
 
+from pydantic_core import Url
 from sqlalchemy import Connection, bindparam, delete, select, update
 
 from baselines.study.store import links, sessions
+from loaders.errors import InputError
 
 COOKIE = "__Host-bedside"
 LINK_LASTS = 30 * 86400.0
@@ -144,9 +146,17 @@ def is_private(host: str) -> bool:
 
 
 def origin_of(address: str) -> str:
-    """scheme://host[:port] of an address."""
-    parts = urlsplit(address)
-    return f"{parts.scheme}://{parts.netloc}"
+    """scheme://host[:port] of a server's address, as browsers write it: they send no other with a form.
+
+    Raises InputError for an address with a path, a name or a query, and for what is none.
+    """
+    try:
+        found = str(Url(address))
+    except ValueError:
+        found = ""
+    if not re.fullmatch(r"https?://[^/?#@]+/", found):
+        raise InputError("--address", found=address, expected="https://HOST, without a path")
+    return found[:-1]
 
 
 class Limit:

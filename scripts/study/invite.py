@@ -7,7 +7,7 @@ import sys
 import typer
 
 from baselines.results.sheets import table_bytes
-from baselines.study.access import make_link
+from baselines.study.access import make_link, origin_of
 from baselines.study.journal import note
 from baselines.study.people import invite, link_again
 from baselines.study.store import fact_in, set_fact
@@ -38,7 +38,7 @@ def command(
     with opened(study, database, begun=False) as (_, store, keys), store.writing() as connection:
         if fact_in(connection, "closed") is not None and count:
             raise InputError(study, found="is closed", expected="a study that is open")
-        where = address or fact_in(connection, "address")
+        where = origin_of(address) if address else fact_in(connection, "address")
         if where is None:
             raise InputError("--address", found="none", expected="--address, or a server that has already run")
         set_fact(connection, "begun", "yes")
@@ -48,9 +48,9 @@ def command(
             login = make_link(connection, None, now())
             note(connection, now(), "login made")
     if coordinator:
-        errors.print(f"Coordinator's login (works once, within an hour): {where.rstrip('/')}/c/{login}")
+        errors.print(f"Coordinator's login (works once, within an hour): {where}/c/{login}")
     if not links:
         return
-    rows = [{"person": name, "link": f"{where.rstrip('/')}/i/{token}"} for name, token in links]
+    rows = [{"person": name, "link": f"{where}/i/{token}"} for name, token in links]
     sys.stdout.write(table_bytes(("person", "link"), rows).decode())
     errors.print(f"{how_many(len(rows), 'link')}; each works once, within 30 days.")

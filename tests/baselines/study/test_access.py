@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from baselines.study import access
 from baselines.study.design import Limits, Prolific
+from loaders.errors import InputError
 from tests.parts.study_talks import ORIGIN, Clock, Visitor, links, talking, visiting
 
 
@@ -136,4 +137,13 @@ def test_a_university_of_one_address_is_let_in_from_prolific(tmp_path: Path) -> 
 def test_where_only_this_machine_listens() -> None:
     assert [access.is_private(host) for host in ("127.0.0.1", "::1", "localhost")] == [True] * 3
     assert [access.is_private(host) for host in ("0.0.0.0", "::", "10.0.0.1", "example.org")] == [False] * 4
-    assert access.origin_of(f"{ORIGIN}/study?x=1") == ORIGIN
+
+
+def test_an_address_is_compared_as_a_browser_writes_it() -> None:
+    """With capitals, the usual port or an umlaut, every form was refused: it came from another origin."""
+    for told in (ORIGIN, f"{ORIGIN}/", "https://Study.Test:443"):
+        assert access.origin_of(told) == ORIGIN
+    assert access.origin_of("https://bücher.example") == "https://xn--bcher-kva.example"
+    for told in ("https://", "study.test", f"{ORIGIN}/study", f"{ORIGIN}?x=1", "https://a:b@study.test"):
+        with pytest.raises(InputError, match="without a path"):
+            access.origin_of(told)
