@@ -10,25 +10,29 @@ from itertools import pairwise
 from markupsafe import Markup
 from sqlalchemy import Connection, func, select
 
-from baselines.study import journal, replaced, requests, schedule
+from baselines.study import access, journal, replaced, requests, schedule, views
 from baselines.study import people as who
 from baselines.study import slots as at
-from baselines.study.access import Session
 from baselines.study.design import TaskName
 from baselines.study.flagged import flagged
 from baselines.study.flow import STAGES, Frame
+from baselines.study.server import Form, Server
 from baselines.study.site import Site, cost
-from baselines.study.store import answers, messages, slots
-from baselines.study.tasks.task import Form, first_text
-from loaders.errors import InputError, how_many
+from baselines.study.store import answers, fact_in, messages, slots
+from baselines.study.tasks.task import first_text
+from loaders.errors import InputError, MissingExtra, how_many
 from loaders.pages import render
+
+with MissingExtra.needed("study", purpose="a study with people"):
+    from fastapi import FastAPI, Request
+    from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 Row = tuple[str, str]
 _SHOWN = 6
 """Maximum items that are named as needing people."""
 
 
-def page(connection: Connection, site: Site, session: Session, *, told: str = "") -> Markup:
+def page(connection: Connection, site: Site, session: access.Session, *, told: str = "") -> Markup:
     """The page, with a line about what was just done."""
     design = site.study.design
     frame = Frame(design.title, design.contact, session.csrf, "coordinator", "Coordinator", "", stop=False, notice=told)
@@ -178,3 +182,46 @@ def change(connection: Connection, site: Site, what: str, form: Form, address: s
     if what == "link":
         return f"New link for {name} (works once): {address}/i/{who.link_again(connection, name, now)}"
     raise InputError("coordinator", found=repr(what), expected="grant or link")
+
+
+def add(app: FastAPI, server: Server) -> None:
+    """The page and its forms over HTTP."""
+    site = server.site
+
+    def shown(session: access.Session, told: str = "") -> HTMLResponse:
+        # A look at everything takes a while in a large study, and nobody who writes has to wait for it.
+        with site.store.reading() as connection:
+            return HTMLResponse(page(connection, site, session, told=told))
+
+    @app.get("/coordinator")
+    def look(request: Request) -> HTMLResponse:
+        with site.store.writing() as connection:
+            session = server.session(connection, request, coordinator=True)
+            access.seen(connection, session, site.clock())
+        return shown(session)
+
+    def changed(request: Request, form: Form) -> Response:
+        what, told = request.path_params["what"], ""
+        with site.store.writing() as connection:
+            session = server.session(connection, request, coordinator=True)
+            server.known(form, session)
+            access.seen(connection, session, site.clock())
+            if what == "out":
+                access.end(connection, session)
+                told = "Another login: bedside study invite STUDY --coordinator"
+                out = HTMLResponse(views.notice_page("You have signed out", told))
+                out.delete_cookie(access.COOKIE, path="/", secure=True, httponly=True, samesite="lax")
+                out.headers["clear-site-data"] = '"cache", "storage"'  # nor what the browser had stored
+                return out
+            try:
+                told = change(connection, site, what, form, fact_in(connection, "address") or "")
+            except InputError as error:
+                told = f"{error.where}: {error.found}; expected {error.expected}"
+        return shown(session, told)
+
+    @app.get("/coordinator/{what}")
+    def again(what: str) -> RedirectResponse:
+        """As for the pages of participants: the address of a page that answered a form."""
+        return RedirectResponse("/coordinator", status_code=303)
+
+    server.posted(app, "/coordinator/{what}", changed)

@@ -23,9 +23,9 @@ from baselines.study.keys import Erased
 from baselines.study.replies import Replies
 from baselines.study.server import NOT_IN, Form, Refused, Server
 from baselines.study.site import Site
-from baselines.study.store import fact_in, people
+from baselines.study.store import people
 from baselines.study.tasks.task import FormError, first_text
-from loaders.errors import InputError, MissingExtra
+from loaders.errors import MissingExtra
 from loaders.pages import part
 
 with MissingExtra.needed("study", purpose="a study with people"):
@@ -91,7 +91,7 @@ def create_app(site: Site, origins: Iterable[str], *, proxied: bool = False, rep
     _prolific(app, server)
     _pages(app, server)
     _posts(app, server)
-    _coordinator(app, server)
+    overview.add(app, server)
     return app
 
 
@@ -118,13 +118,6 @@ def _signed_in(token: str, where: str) -> RedirectResponse:
     """A redirect to the page, with the cookie."""
     page = RedirectResponse(where, status_code=303)
     page.set_cookie(access.COOKIE, token, path="/", secure=True, httponly=True, samesite="lax", max_age=14 * 86400)
-    return page
-
-
-def _signed_out(page: HTMLResponse) -> HTMLResponse:
-    """The page, without the cookie, and without what the browser had stored."""
-    page.delete_cookie(access.COOKIE, path="/", secure=True, httponly=True, samesite="lax")
-    page.headers["clear-site-data"] = '"cache", "storage"'
     return page
 
 
@@ -343,42 +336,3 @@ def _did(connection: Connection, site: Site, place: views.Place, name: str, form
             after_late(connection, site, place.person.id, form)
         return NOTHING
     return act(connection, site, place, name, form)
-
-
-def _coordinator(app: FastAPI, server: Server) -> None:
-    site = server.site
-
-    def page(session: access.Session, told: str = "") -> HTMLResponse:
-        # A look at everything takes a while in a large study, and nobody who writes has to wait for it.
-        with site.store.reading() as connection:
-            return HTMLResponse(overview.page(connection, site, session, told=told))
-
-    @app.get("/coordinator")
-    def shown(request: Request) -> HTMLResponse:
-        with site.store.writing() as connection:
-            session = server.session(connection, request, coordinator=True)
-            access.seen(connection, session, site.clock())
-        return page(session)
-
-    def change(request: Request, form: Form) -> Response:
-        what, told = request.path_params["what"], ""
-        with site.store.writing() as connection:
-            session = server.session(connection, request, coordinator=True)
-            server.known(form, session)
-            access.seen(connection, session, site.clock())
-            if what == "out":
-                access.end(connection, session)
-                told = "Another login: bedside study invite STUDY --coordinator"
-                return _signed_out(HTMLResponse(views.notice_page("You have signed out", told)))
-            try:
-                told = overview.change(connection, site, what, form, fact_in(connection, "address") or "")
-            except InputError as error:
-                told = f"{error.where}: {error.found}; expected {error.expected}"
-        return page(session, told)
-
-    @app.get("/coordinator/{what}")
-    def again(what: str) -> RedirectResponse:
-        """As for the pages of participants: the address of a page that answered a form."""
-        return RedirectResponse("/coordinator", status_code=303)
-
-    server.posted(app, "/coordinator/{what}", change)
