@@ -172,11 +172,7 @@ def change(connection: Connection, site: Site, what: str, form: Form, address: s
     """More time, or another link, for a person; returns a line about it. Raises InputError."""
     name, now = first_text(form, "person"), site.clock()
     if what == "grant":
-        given = first_text(form, "factor")
-        try:
-            factor = float(given)
-        except ValueError:
-            raise InputError("factor", found=repr(given), expected="one of 1, 1.5 and 2") from None
+        factor = {str(one): one for one in who.FACTORS}.get(first_text(form, "factor"), 0.0)
         who.grant(connection, name, factor, now)
         return f"{name} has {factor:g} times the time, from the next conversation on."
     if what == "link":

@@ -16,7 +16,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import update
+from sqlalchemy import Connection, update
 
 from baselines.medconceal import clinician
 from baselines.medconceal.game import FINISHED, TIME_UP
@@ -104,7 +104,7 @@ class Replies:
         site, wait = self._site, self._first_wait
         now = site.clock()
         with site.store.writing() as connection:
-            if not at.claim(connection, number, now, now + CLAIM):
+            if not claim(connection, number, now):
                 return
         holding = asyncio.create_task(self._hold(number))
         try:
@@ -116,14 +116,14 @@ class Replies:
         finally:
             holding.cancel()
             with site.store.writing() as connection:
-                at.renew(connection, number, None)
+                renew(connection, number, None)
 
     async def _hold(self, number: int) -> None:
         while True:
             await asyncio.sleep(RENEW)
             try:
                 with self._site.store.writing() as connection:
-                    at.renew(connection, number, self._site.clock() + CLAIM)
+                    renew(connection, number, self._site.clock() + CLAIM)
             except Exception as error:
                 _log.error("claim of talk %d: %s", number, kind_of(error))
 
@@ -145,9 +145,11 @@ class Replies:
         site, now = self._site, self._site.clock()
         with site.store.writing() as connection:
             slot = at.slot_of(connection, slot.id)
-            lasted = at.failed(connection, slot, now)
+            since = now if slot.failing is None else slot.failing  # the first of a series
+            counted = update(slots).where(slots.c.id == slot.id).values(failing=since, failures=slot.failures + 1)
+            connection.execute(counted)
             note(connection, now, "model failed", person=slot.person, slot=slot.id, kind=type(error).__name__)
-            if lasted >= self._broken_off:
+            if now - since >= self._broken_off:
                 at.lose(connection, slot, "interrupted", now)
                 return True
         return False
@@ -163,3 +165,15 @@ class Replies:
             replaced.keep(connection, slot.id, played.exchanges)
             if episode is not None:  # the patient was convinced, or that was the last turn
                 at.end_talk(connection, at.slot_of(connection, slot.id), episode.stopped, now)
+
+
+def claim(connection: Connection, number: int, now: float) -> bool:
+    """Claims the preparation of a reply for this process; returns whether nobody else has it."""
+    free = slots.c.busy.is_(None) | (slots.c.busy < now)
+    mine = update(slots).where(slots.c.id == number, slots.c.step == "talk", slots.c.since.is_(None), free)
+    return connection.execute(mine.values(busy=now + CLAIM)).rowcount == 1
+
+
+def renew(connection: Connection, number: int, until: float | None) -> None:
+    """Renews the claim, or releases it."""
+    connection.execute(update(slots).where(slots.c.id == number).values(busy=until))

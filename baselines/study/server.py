@@ -17,9 +17,10 @@ from baselines.study import access, clock
 from baselines.study import people as who
 from baselines.study import slots as at
 from baselines.study.actions import Did
+from baselines.study.design import Design
 from baselines.study.replies import LONGEST_WAIT, Replies
 from baselines.study.site import Site
-from baselines.study.store import fact_in, kind_of, set_fact
+from baselines.study.store import drafts, fact_in, kind_of, messages, people, set_fact, slots
 from baselines.study.tasks.task import first_text
 from loaders.errors import MissingExtra
 
@@ -28,7 +29,7 @@ with MissingExtra.needed("study", purpose="a study with people"):
     from fastapi import FastAPI, Request
     from fastapi.concurrency import run_in_threadpool
     from fastapi.responses import Response
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, func, select, update
 
 Form = dict[str, list[str]]
 MOST_BODY = 1 << 18  # bytes of a form
@@ -190,10 +191,10 @@ class Server:
             beat = fact_in(connection, "beat")
             if beat is not None and (alone or now - float(beat) > clock.SILENT):
                 clock.stand(connection, float(beat))
-            if site.store.sqlite:  # then no other process prepares replies
-                at.free_claims(connection)
+            if site.store.sqlite:  # the claims of a process that is gone: here no other prepares replies
+                connection.execute(update(slots).where(slots.c.busy.is_not(None)).values(busy=None))
             _beat(connection, now)
-            waiting, unwritten = at.unanswered(connection), at.without_episode(connection)
+            waiting, unwritten = _unanswered(connection), _without_episode(connection)
         for slot in waiting:
             self.replies.due(slot.id)
         for slot in unwritten:
@@ -213,16 +214,16 @@ class Server:
         site, now = self.site, self.site.clock()
         with site.store.writing() as connection:
             _beat(connection, now)
-            ended, left = at.overdue(connection, site.study.design, now, self.awake)
+            ended, left = overdue(connection, site.study.design, now, self.awake)
             for slot in ended:
                 at.end_talk(connection, slot, "time", now)
             unwritten = [at.leave(connection, site.keys, slot, "lease", now) for slot in left]
-            waiting, going = at.unanswered(connection), at.going(connection)
+            waiting, going = _unanswered(connection), at.those(connection, slots.c.step.in_(("talk", "findings")))
             if now - self.wrote > LONGEST_WAIT:  # that failed, or that another process left
                 self.wrote = now
-                unwritten += [slot.id for slot in at.without_episode(connection)]
+                unwritten += [slot.id for slot in _without_episode(connection)]
                 self.untidy |= who.end_erasing(connection, site.keys, now)
-        self.replies.talks.keep_only(going)
+        self.replies.talks.keep_only({slot.id for slot in going})
         for slot in waiting:
             self.replies.due(slot.id)
         for number in filter(None, unwritten):
@@ -233,3 +234,41 @@ class Server:
 
 def _beat(connection: Connection, now: float) -> None:
     set_fact(connection, "beat", repr(now))
+
+
+def overdue(
+    connection: Connection, design: Design, now: float, awake: float = 0.0
+) -> tuple[list[at.Slot], list[at.Slot]]:
+    """Talks whose time is up, and items on which nobody has worked for longer than the lease; `awake` is when this
+    server started, before which nobody could return.
+
+    A talk whose clock is stopped counts as left too: its person has not been here since.
+    """
+    going = at.those(connection, slots.c.step.not_in(at.OVER))
+    ended = [slot for slot in going if slot.is_up(now, design.grace)]
+    lease = 60 * design.lease
+    left = [
+        slot
+        for slot in going
+        if (slot.step != "talk" or slot.stood is not None) and now - max(slot.given, awake, slot.stood or 0.0) > lease
+    ]
+    return ended, [slot for slot in left if now - _worked(connection, slot) > lease]
+
+
+def _worked(connection: Connection, slot: at.Slot) -> float:
+    """When something of an item was last written, as far as is known: at the latest when it was given."""
+    written = (select(func.max(table.c.at)).where(table.c.slot == slot.id) for table in (messages, drafts))
+    return max(slot.given, *(connection.execute(asked).scalar() or 0.0 for asked in written))
+
+
+def _unanswered(connection: Connection) -> list[at.Slot]:
+    """Talks in which the patient's reply is due."""
+    return at.those(connection, slots.c.step == "talk", slots.c.since.is_(None))
+
+
+def _without_episode(connection: Connection) -> list[at.Slot]:
+    """Talks that are over, but whose episode has not been written yet; an erased person's cannot be."""
+    over = (slots.c.task == "confirmation") & slots.c.step.in_(("after", "done"))
+    over |= (slots.c.task == "intervention") & (slots.c.step == "done")
+    there = slots.c.person.in_(select(people.c.id).where(people.c.stage != "erased"))
+    return at.those(connection, over, there, slots.c.episode.is_(None))

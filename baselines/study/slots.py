@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, RowMapping, Select, bindparam, func, select, update
+from sqlalchemy import ColumnElement, Connection, Row, RowMapping, Select, bindparam, func, select, update
 
 from baselines.study.design import TALKS, Design, TaskName
 from baselines.study.flow import Step
 from baselines.study.journal import note
 from baselines.study.keys import Keys
 from baselines.study.schedule import Held, Offer, choose
-from baselines.study.store import answers, drafts, items, messages, people, slots
+from baselines.study.store import drafts, items, messages, people, slots
 from baselines.study.tasks.task import Item
 
 CLINICIAN, PATIENT = "clinician", "patient"
@@ -106,12 +106,15 @@ _MESSAGE = messages.insert()
 _ITEM = select(items).where(items.c.task == bindparam("of"), items.c.id == bindparam("name"))
 _DRAFT = select(drafts.c.sealed).where(drafts.c.slot == bindparam("slot_id"))
 _NO_DRAFT = drafts.delete().where(drafts.c.slot == bindparam("slot_id"))
-_FREE = slots.c.busy.is_(None) | (slots.c.busy < bindparam("now"))
-_CLAIMED = _CHANGED.where(slots.c.step == "talk", slots.c.since.is_(None), _FREE)
 
 
 def _slots(connection: Connection, asked: Select[Any], **told: Any) -> list[Slot]:
     return [Slot(**row) for row in connection.execute(asked, told).mappings()]
+
+
+def those(connection: Connection, *conditions: ColumnElement[bool]) -> list[Slot]:
+    """The slots of anybody that meet all conditions."""
+    return _slots(connection, select(*_COLUMNS).where(*conditions))
 
 
 def slot_of(connection: Connection, number: int) -> Slot:
@@ -366,80 +369,6 @@ def answered(connection: Connection, keys: Keys, person: str) -> list[tuple[Slot
     return [(Slot(*row[:-2]), given, after or {}) for row, (given, after) in zip(rows, opened, strict=True)]
 
 
-# --- All slots at once ------------------------------------------------------------------------------------------------
-
-
-def overdue(connection: Connection, design: Design, now: float, awake: float = 0.0) -> tuple[list[Slot], list[Slot]]:
-    """Talks whose time is up, and items on which nobody has worked for longer than the lease; `awake` is when this
-    server started, before which nobody could return.
-
-    A talk whose clock is stopped counts as left too: its person has not been here since.
-    """
-    going = _slots(connection, select(*_COLUMNS).where(slots.c.step.not_in(OVER)))
-    ended = [slot for slot in going if slot.is_up(now, design.grace)]
-    lease = 60 * design.lease
-    left = [
-        slot
-        for slot in going
-        if (slot.step != "talk" or slot.stood is not None) and now - max(slot.given, awake, slot.stood or 0.0) > lease
-    ]
-    return ended, [slot for slot in left if now - _worked(connection, slot) > lease]
-
-
-def _worked(connection: Connection, slot: Slot) -> float:
-    """When something of an item was last written, as far as is known: at the latest when it was given."""
-    written = (select(func.max(table.c.at)).where(table.c.slot == slot.id) for table in (messages, drafts))
-    return max(slot.given, *(connection.execute(asked).scalar() or 0.0 for asked in written))
-
-
-def going(connection: Connection) -> set[int]:
-    """The numbers of the talks that are not over, including their findings."""
-    rows = connection.execute(select(slots.c.id).where(slots.c.step.in_(("talk", "findings"))))
-    return {row.id for row in rows}
-
-
-def unanswered(connection: Connection) -> list[Slot]:
-    """Talks in which the patient's reply is due."""
-    return _slots(connection, select(*_COLUMNS).where(slots.c.step == "talk", slots.c.since.is_(None)))
-
-
-def without_episode(connection: Connection) -> list[Slot]:
-    """Talks that are over, but whose episode has not been written yet; an erased person's cannot be."""
-    over = (slots.c.task == "confirmation") & slots.c.step.in_(("after", "done"))
-    over |= (slots.c.task == "intervention") & (slots.c.step == "done")
-    there = slots.c.person.in_(select(people.c.id).where(people.c.stage != "erased"))
-    return _slots(connection, select(*_COLUMNS).where(over & there & slots.c.episode.is_(None)))
-
-
 def is_said(connection: Connection, slot: Slot, client: str) -> bool:
     """Whether a message is already stored."""
     return connection.execute(_IS_SAID, {"slot_id": slot.id, "sent": client}).first() is not None
-
-
-def free_claims(connection: Connection) -> None:
-    """Release the claims of a process that is gone."""
-    connection.execute(update(slots).where(slots.c.busy.is_not(None)).values(busy=None))
-
-
-def claim(connection: Connection, number: int, now: float, until: float) -> bool:
-    """Claim the preparation of the reply for this process; returns whether nobody else has it."""
-    return connection.execute(_CLAIMED, {"slot_id": number, "now": now, "busy": until}).rowcount == 1
-
-
-def renew(connection: Connection, number: int, until: float | None) -> None:
-    """Renews the claim, or releases it."""
-    connection.execute(_CHANGED, {"slot_id": number, "busy": until})
-
-
-def failed(connection: Connection, slot: Slot, now: float) -> float:
-    """Counts a failure of a model; returns the seconds since the first of a series."""
-    since = now if slot.failing is None else slot.failing
-    _change(connection, slot, failing=since, failures=slot.failures + 1)
-    return now - since
-
-
-def asked_in(connection: Connection, keys: Keys, slot: Slot) -> dict[str, str]:
-    """The stored answers of models in a talk, by the digest of the request."""
-    rows = connection.execute(select(answers.c.digest, answers.c.sealed).where(answers.c.slot == slot.id)).all()
-    texts = keys.open_all(slot.person, [row.sealed for row in rows])
-    return {row.digest: text for row, text in zip(rows, texts, strict=True)}

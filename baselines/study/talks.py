@@ -178,7 +178,9 @@ class Talks:
             if kept is not None and kept.follows(words):
                 kept.talk.seat.words[:] = words
                 return kept
-            stored = at.asked_in(connection, site.keys, slot)
+            rows = connection.execute(select(answers.c.digest, answers.c.sealed).where(answers.c.slot == slot.id)).all()
+            texts = site.keys.open_all(slot.person, [row.sealed for row in rows])
+            stored = {row.digest: text for row, text in zip(rows, texts, strict=True)}
         if kept is not None:
             kept.talk.close()
         asked = Asked(site, slot, stored, self._turn)

@@ -16,6 +16,7 @@ from baselines.study import clock
 from baselines.study import slots as at
 from baselines.study.design import Design
 from baselines.study.export import export
+from baselines.study.server import overdue
 from baselines.study.site import Site
 from baselines.study.store import journal, open_store, slots
 from builders.samples.medconceal.cases import profiles
@@ -73,9 +74,9 @@ def test_who_does_not_come_back_keeps_no_case(site: Site) -> None:
     design: Design = replace(site.study.design, lease=60.0)
     with site.store.writing() as connection:
         clock.stand(connection, BEAT)
-        assert at.overdue(connection, design, BEGAN + 3_600) == ([], [])
-        assert at.overdue(connection, design, BACK + 3_600, BACK) == ([], [])  # nobody could come before
-        ended, left = at.overdue(connection, design, BACK + 3_601, BACK)
+        assert overdue(connection, design, BEGAN + 3_600) == ([], [])
+        assert overdue(connection, design, BACK + 3_600, BACK) == ([], [])  # nobody could come before
+        ended, left = overdue(connection, design, BACK + 3_601, BACK)
         assert ended == [] and [slot.id for slot in left] == [1]
 
 
@@ -102,10 +103,10 @@ def test_who_works_at_a_case_keeps_it(site: Site) -> None:
     with site.store.writing() as connection:
         at.end_talk(connection, at.slot_of(connection, 1), "time", BEGAN)
         slot = at.slot_of(connection, 1)
-        assert [one.id for one in at.overdue(connection, design, BEGAN + 3_601)[1]] == [1]
+        assert [one.id for one in overdue(connection, design, BEGAN + 3_601)[1]] == [1]
         at.keep_draft(connection, site.keys, slot, {"description": ["The cost"]}, BEGAN + 3_000)
-        assert at.overdue(connection, design, BEGAN + 6_600) == ([], [])
-        assert [one.id for one in at.overdue(connection, design, BEGAN + 6_601)[1]] == [1]
+        assert overdue(connection, design, BEGAN + 6_600) == ([], [])
+        assert [one.id for one in overdue(connection, design, BEGAN + 6_601)[1]] == [1]
 
 
 def test_no_clock_is_stopped_while_another_server_runs(postgres: str) -> None:

@@ -18,7 +18,7 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.exc import OperationalError
 
 from baselines.medconceal.transcripts import read_transcripts
-from baselines.study import journal
+from baselines.study import journal, replies
 from baselines.study import people as who
 from baselines.study import slots as at
 from baselines.study.export import export
@@ -442,7 +442,7 @@ def test_a_reply_that_could_not_be_stored_comes_with_the_next_look(
     with visiting(site) as client:
         person = at_work(client, links(site)[0])
         with monkeypatch.context() as full:
-            full.setattr(at, step, refusing)
+            full.setattr(at if step == "reply" else replies, step, refusing)
             person.do("say", text="Hello.")
             settled(client)
         beside(client).call(client.app.state.server.look)
