@@ -19,7 +19,7 @@ from threading import Lock
 from pydantic_core import Url
 from sqlalchemy import Connection, bindparam, delete, select, update
 
-from baselines.study.store import links, sessions
+from baselines.study.tables import links, sessions
 from loaders.errors import InputError
 
 COOKIE = "__Host-bedside"

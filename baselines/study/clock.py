@@ -20,7 +20,7 @@ from sqlalchemy import Connection, update
 
 from baselines.study.journal import note
 from baselines.study.slots import Slot, slot_of
-from baselines.study.store import slots
+from baselines.study.tables import slots
 
 SILENT = 10.0
 """Seconds without a heartbeat after which no server was running, whatever a lock of a lost machine says."""

@@ -34,7 +34,8 @@ from baselines.study.design import Study
 from baselines.study.flagged import flagged
 from baselines.study.keys import Erased, Keys
 from baselines.study.site import check_tables
-from baselines.study.store import Store, facts
+from baselines.study.store import Store
+from baselines.study.tables import facts
 from baselines.study.tasks.task import Response, task_named
 from loaders.errors import InputError
 from loaders.files.disk import make_folder, write_whole

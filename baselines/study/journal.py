@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection, select
 
-from baselines.study.store import journal
+from baselines.study.tables import journal
 from loaders.errors import InputError
 
 BEGINNING = "0" * 64

@@ -18,7 +18,8 @@ from baselines.study.flagged import flagged
 from baselines.study.flow import STAGES, Frame
 from baselines.study.server import Form, Server
 from baselines.study.site import Site, cost
-from baselines.study.store import answers, fact_in, messages, slots
+from baselines.study.store import fact_in
+from baselines.study.tables import answers, messages, slots
 from baselines.study.tasks.task import first_text
 from loaders.errors import InputError, MissingExtra, how_many
 from loaders.pages import render

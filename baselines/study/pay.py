@@ -17,7 +17,7 @@ from baselines.study.journal import reached
 from baselines.study.keys import STUDY, Keys
 from baselines.study.people import Person, everybody
 from baselines.study.slots import Slot, slots_of
-from baselines.study.store import identity
+from baselines.study.tables import identity
 
 _PAST: tuple[Stage, ...] = ("comprehension", "work", "debriefing", "done", "screened_out")
 """Stages that nobody reaches without consent, survey, instructions and practice."""

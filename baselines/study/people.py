@@ -20,7 +20,8 @@ from baselines.study.design import Check, Prolific, Question
 from baselines.study.flow import ENDED, Stage
 from baselines.study.journal import note
 from baselines.study.keys import STUDY, Keys
-from baselines.study.store import answers, drafts, fact_in, identity, links, messages, people, requests, sessions, slots
+from baselines.study.store import fact_in
+from baselines.study.tables import answers, drafts, identity, links, messages, people, requests, sessions, slots
 from baselines.study.tasks.task import Form, FormError
 from loaders.errors import InputError
 

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select, update
 
 from baselines.medconceal.record import Exchange
 from baselines.medconceal.validity import MOST_REPLACED
-from baselines.study.store import slots
+from baselines.study.tables import slots
 
 _OWN = "model"
 

@@ -27,7 +27,8 @@ from baselines.study.journal import note
 from baselines.study.keys import Erased
 from baselines.study.seat import Finding, Replayed
 from baselines.study.site import Site
-from baselines.study.store import kind_of, slots
+from baselines.study.store import kind_of
+from baselines.study.tables import slots
 from baselines.study.talks import Talks
 from loaders.errors import BedsideError
 from loaders.files.records import to_json

@@ -12,7 +12,7 @@ import secrets
 
 from sqlalchemy import Connection, func, select, update
 
-from baselines.study.store import requests
+from baselines.study.tables import requests
 
 
 def sending(connection: Connection, digest: str, slot: int, role: str, now: float) -> str:

@@ -23,7 +23,7 @@ from baselines.study.keys import Erased
 from baselines.study.replies import Replies
 from baselines.study.server import NOT_IN, Form, Refused, Server
 from baselines.study.site import Site
-from baselines.study.store import people
+from baselines.study.tables import people
 from baselines.study.tasks.task import FormError, first_text
 from loaders.errors import MissingExtra
 from loaders.pages import part

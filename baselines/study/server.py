@@ -20,7 +20,8 @@ from baselines.study.actions import Did
 from baselines.study.design import Design
 from baselines.study.replies import LONGEST_WAIT, Replies
 from baselines.study.site import Site
-from baselines.study.store import drafts, fact_in, kind_of, messages, people, set_fact, slots
+from baselines.study.store import fact_in, kind_of, set_fact
+from baselines.study.tables import drafts, messages, people, slots
 from baselines.study.tasks.task import first_text
 from loaders.errors import MissingExtra
 

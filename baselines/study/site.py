@@ -24,7 +24,8 @@ from baselines.study.keys import STUDY, Keys
 from baselines.study.people import check_keys, end_erasing
 from baselines.study.schedule import Offer, items_a_person
 from baselines.study.slots import OVER, item_in
-from baselines.study.store import Store, answers, facts, items, journal, open_store, set_fact, slots
+from baselines.study.store import Store, open_store, set_fact
+from baselines.study.tables import answers, facts, items, journal, slots
 from baselines.study.tasks.task import Item, Source, Task, task_named
 from loaders.errors import InputError, ModelError
 from loaders.files.disk import private_folder

@@ -19,7 +19,7 @@ from baselines.study.flow import Step
 from baselines.study.journal import note
 from baselines.study.keys import Keys
 from baselines.study.schedule import Held, Offer, choose
-from baselines.study.store import drafts, items, messages, people, slots
+from baselines.study.tables import drafts, items, messages, people, slots
 from baselines.study.tasks.task import Item
 
 CLINICIAN, PATIENT = "clinician", "patient"

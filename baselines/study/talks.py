@@ -27,7 +27,7 @@ from baselines.study import requests
 from baselines.study import slots as at
 from baselines.study.seat import Finding, Replayed, Seat, Talk
 from baselines.study.site import Site
-from baselines.study.store import answers
+from baselines.study.tables import answers
 from loaders.errors import ModelError
 from loaders.files.records import from_json
 from loaders.models.answers import request_of

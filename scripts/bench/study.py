@@ -39,7 +39,7 @@ from baselines.study.design import Design, Limits, Study, Texts
 from baselines.study.people import invite
 from baselines.study.site import Site, open_site
 from baselines.study.slots import said_in, slot_of
-from baselines.study.store import answers, slots
+from baselines.study.tables import answers, slots
 from baselines.study.tasks.task import Source
 from loaders.models.chat import open_model
 from scripts.bench.apart import stat_of

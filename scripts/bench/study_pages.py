@@ -32,7 +32,7 @@ from baselines.study.flow import Stage
 from baselines.study.people import invite
 from baselines.study.routes import create_app
 from baselines.study.site import Site
-from baselines.study.store import people, slots
+from baselines.study.tables import people, slots
 from baselines.study.views import place_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -11,7 +11,7 @@ from baselines.study.access import COOKIE, begin
 from baselines.study.flow import Stage
 from baselines.study.people import invite
 from baselines.study.site import Site
-from baselines.study.store import people
+from baselines.study.tables import people
 from scripts.bench.study_pages import CHROMIUM, served
 
 SIZE = {"width": 1400, "height": 900}

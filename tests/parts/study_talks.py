@@ -21,7 +21,8 @@ from baselines.study.people import invite
 from baselines.study.replies import Replies
 from baselines.study.routes import create_app
 from baselines.study.site import Site, open_database, open_site
-from baselines.study.store import Store, people
+from baselines.study.store import Store
+from baselines.study.tables import people
 from baselines.study.tasks.task import Bundled, Rows, Source
 from loaders.models.messages import ChatModel
 from scripts.bench.study_players import ROLES, Acting

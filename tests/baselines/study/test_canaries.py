@@ -16,7 +16,7 @@ from baselines.medconceal.game import secrets
 from baselines.medconceal.patient import texts_of
 from baselines.medconceal.record import Episode
 from baselines.study.site import Site
-from baselines.study.store import people, slots
+from baselines.study.tables import people, slots
 from builders.samples.medconceal.cases import profiles
 from loaders.files.records import from_json
 from loaders.medconceal import PatientProfile

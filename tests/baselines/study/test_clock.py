@@ -18,7 +18,8 @@ from baselines.study.design import Design
 from baselines.study.export import export
 from baselines.study.server import overdue
 from baselines.study.site import Site
-from baselines.study.store import journal, open_store, slots
+from baselines.study.store import open_store
+from baselines.study.tables import journal, slots
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError
 from tests.parts.study_talks import TURNS, Clock, at_work, links, settled, talking, visiting

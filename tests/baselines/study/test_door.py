@@ -13,7 +13,8 @@ from baselines.study import begun, pay, server
 from baselines.study import people as who
 from baselines.study.design import Check, Design, Limits, Pay, Prolific, Question
 from baselines.study.site import Site
-from baselines.study.store import identity, people, set_fact, slots
+from baselines.study.store import set_fact
+from baselines.study.tables import identity, people, slots
 from scripts.cli import execute
 from tests.parts.study_site import login, radios
 from tests.parts.study_talks import Clock, Visitor, links, talking, visiting

@@ -16,7 +16,7 @@ from baselines.study import people as who
 from baselines.study.design import TaskName
 from baselines.study.site import Site
 from baselines.study.slots import slots_of
-from baselines.study.store import slots
+from baselines.study.tables import slots
 from scripts.bench.study_pages import CHROMIUM, Keyboard, through
 from scripts.study.sample import sample_source
 from tests.baselines.study.test_tasks import captions

@@ -18,7 +18,7 @@ from baselines.study import schedule
 from baselines.study import slots as at
 from baselines.study.design import TaskName
 from baselines.study.export import export
-from baselines.study.store import people
+from baselines.study.tables import people
 from loaders.opened import open_data
 from scripts.cli import execute
 from tests.baselines.study.test_tasks import captions

@@ -24,8 +24,9 @@ from baselines.study import slots as at
 from baselines.study.export import export
 from baselines.study.keys import Erased
 from baselines.study.site import Cost, Site, cost, open_database
-from baselines.study.store import Store, answers, fact_in, items, messages, open_store, set_fact, slots
-from baselines.study.store import journal as rows
+from baselines.study.store import Store, fact_in, open_store, set_fact
+from baselines.study.tables import answers, items, messages, slots
+from baselines.study.tables import journal as rows
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError
 from scripts.bench.study_players import ROLES

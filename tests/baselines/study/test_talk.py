@@ -25,7 +25,7 @@ from baselines.study.export import export
 from baselines.study.keys import Keys
 from baselines.study.seat import Finding, Seat, Talk
 from baselines.study.site import Cost, cost
-from baselines.study.store import answers, messages, slots
+from baselines.study.tables import answers, messages, slots
 from baselines.study.talks import Talks
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError, ModelError
