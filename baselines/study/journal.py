@@ -68,6 +68,13 @@ def reached(connection: Connection) -> Iterator[tuple[str, str]]:
     return ((row.person, str(json.loads(row.detail).get("stage"))) for row in connection.execute(told))
 
 
+def last_failure(connection: Connection) -> str:
+    """What was wrong with a model last, to be put after a number; "" if nothing is known."""
+    told = select(journal.c.detail).where(journal.c.what == "model failed").order_by(journal.c.number.desc()).limit(1)
+    why = json.loads(connection.execute(told).scalar() or "{}").get("why")
+    return f"; the last: {why}" if why else ""
+
+
 def head(connection: Connection) -> str:
     """The digest of the last row."""
     found = connection.execute(_LAST).first()

@@ -115,7 +115,7 @@ def _models(connection: Connection, site: Site) -> list[Row]:
         late = sorted(waits)[max(0, -(-95 * len(waits) // 100) - 1)]
         rows.append(("Wait for the patient's reply", f"{middle:.1f} s (median), {late:.1f} s (95th percentile)"))
     failures = connection.execute(select(func.sum(slots.c.failures))).scalar() or 0
-    rows.append(("Failures of models", f"{failures:,}"))
+    rows.append(("Failures of models", f"{failures:,}{journal.last_failure(connection)}"))
     if again := requests.sent_again(connection):
         rows.append(("Repeated after a restart", f"{again:,}; may have been paid for twice"))
     leaks = connection.execute(

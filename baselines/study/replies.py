@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
@@ -143,13 +144,15 @@ class Replies:
         return True
 
     def _failure(self, slot: at.Slot, error: BedsideError) -> bool:
-        site, now = self._site, self._site.clock()
+        site, now, why = self._site, self._site.clock(), _told(error)
+        if slot.failing is None:
+            _log.error("talk %d waits for a model: %s. %s", slot.id, why, error.do)
         with site.store.writing() as connection:
             slot = at.slot_of(connection, slot.id)
             since = now if slot.failing is None else slot.failing  # the first of a series
             counted = update(slots).where(slots.c.id == slot.id).values(failing=since, failures=slot.failures + 1)
             connection.execute(counted)
-            note(connection, now, "model failed", person=slot.person, slot=slot.id, kind=type(error).__name__)
+            note(connection, now, "model failed", person=slot.person, slot=slot.id, kind=type(error).__name__, why=why)
             if now - since >= self._broken_off:
                 at.lose(connection, slot, "interrupted", now)
                 return True
@@ -166,6 +169,12 @@ class Replies:
             replaced.keep(connection, slot.id, played.exchanges)
             if episode is not None:  # the patient was convinced, or that was the last turn
                 at.end_talk(connection, at.slot_of(connection, slot.id), episode.stopped, now)
+
+
+def _told(error: BedsideError) -> str:
+    """What may be read of an error: whose it is, our own words and a status. A provider's words may quote somebody."""
+    status = re.search(r"\bHTTP \d{3}\b", error.found)
+    return f"{error.where} {re.split('[:;]', error.found)[0]}" + (f" ({status[0]})" if status else "")
 
 
 def claim(connection: Connection, number: int, now: float) -> bool:

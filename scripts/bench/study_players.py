@@ -56,7 +56,7 @@ class Acting(ChatModel):
         self.names.append(REQUEST.get())
         await asyncio.sleep(self.seconds)
         if self.failing:
-            raise ModelError(self.name, found="does not answer")
+            raise ModelError(self.name, found=f"does not answer: HTTP 503: {messages[-1].text}")  # some quote
         text = "No JSON." if self.nonsense else f"{self._script(messages)}"
         said = f" That is answer {self.asked}." if "patient" in self.name else ""
         return Answer(text + said, 100, 20, "stop")

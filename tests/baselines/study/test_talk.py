@@ -366,7 +366,7 @@ def test_nothing_replaces_a_patient_whose_provider_turns_requests_away(
         assert len(person.replies) == 1
 
 
-def test_a_restart_resumes_and_pays_for_no_answer_twice(tmp_path: Path) -> None:
+def test_a_restart_resumes_and_pays_for_no_answer_twice(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     acting = {role: Acting(role) for role in ("patient", "evaluator")}
     site = talking(tmp_path, models=True, per_person=1, players=acting)
     acting["patient"].seconds = 30.0
@@ -388,6 +388,9 @@ def test_a_restart_resumes_and_pays_for_no_answer_twice(tmp_path: Path) -> None:
         wait_until(lambda: person.look("/status").json()["state"] == "yours")
         page = client.post(login(site)).text
         assert re.search(r"Repeated after a restart</th><td>1; may have been paid for twice<", page)
+        why = "acting/patient does not answer (HTTP 503)"  # and nothing of what the provider said, which may quote
+        assert re.search(rf"Failures of models</th><td>\d+; the last: {re.escape(why)}<", page)
+        assert f"talk 1 waits for a model: {why}" in caplog.text and "And now?" not in caplog.text
     assert acting["evaluator"].asked == 2
     # The request that was on its way when the server stopped has its name again; one that failed gets another.
     names = acting["patient"].names + acting["evaluator"].names
