@@ -41,7 +41,6 @@ class Person:
     id: str
     number: int
     stage: Stage
-    invited: float
     began: float | None
     ended: float | None
     factor: float

@@ -36,12 +36,10 @@ class Slot:
     person: str
     item: str
     task: TaskName
-    group: str
     position: int
     repeat: bool
     step: Step
     given: float
-    ended: float | None
     why: str | None
     used: float
     since: float | None
@@ -83,7 +81,6 @@ class Slot:
 class Said:
     """A message of a talk, decrypted."""
 
-    number: int
     who: str
     at: float
     used: float
@@ -268,7 +265,7 @@ def said_in(connection: Connection, keys: Keys, slot: Slot) -> list[Said]:
     rows = connection.execute(_SAID, {"slot_id": slot.id}).all()
     texts = keys.open_all(slot.person, [row.sealed for row in rows])
     pairs = zip(rows, texts, strict=True)
-    return [Said(row.number, row.who, row.at, row.used, text, row.client) for row, text in pairs]
+    return [Said(row.who, row.at, row.used, text, row.client) for row, text in pairs]
 
 
 # --- Answers ----------------------------------------------------------------------------------------------------------

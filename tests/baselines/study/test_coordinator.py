@@ -161,7 +161,7 @@ def test_check_and_pay_of_a_study_from_the_files_to_the_money(tmp_path: Path, ca
 
 def had(step: Step, why: str | None = None, used: float = 0.0, task: TaskName = "confirmation") -> at.Slot:
     """A case in this state, after so much of its ten minutes."""
-    return at.Slot(1, "P001", "c0", task, "c0", 0, False, step, 0.0, None, why, used, None, None, 600.0, 0, None, 0)
+    return at.Slot(1, "P001", "c0", task, 0, False, step, 0.0, why, used, None, None, 600.0, 0, None, 0)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def had(step: Step, why: str | None = None, used: float = 0.0, task: TaskName = 
 )
 def test_what_people_have_earned_is_their_pay_by_hand(slots: list[at.Slot], part: str, amount: str) -> None:
     design = Design("A study", "a@b.example", ("confirmation",), pay=Pay("EUR", 5.0, 3.0, 2.0))
-    person = Person("P001", 1, "work", 0.0, 0.0, None, 1.0, None, 0, 0)
+    person = Person("P001", 1, "work", 0.0, None, 1.0, None, 0, 0)
     row = pay.earned(design, person, slots, welcome=True)
     assert (row["part"], row["amount"], row["currency"]) == (part, amount, "EUR")
     assert row["interrupted"] == str(sum(slot.why == "interrupted" for slot in slots))
