@@ -277,12 +277,13 @@ def _digest_of_table(connection: Connection) -> str:
 
 
 def check_tables(connection: Connection) -> None:
-    """Check that the items, and who was given which and how it ended, are those that the journal recorded.
+    """Check that the items, who was given which, how it ended and what was answered are as the journal recorded it.
 
     Raises InputError for the first that is not: an answer would be counted for another item or person.
     """
     given: dict[int, tuple[object, ...]] = {}
     passed: dict[int, set[str]] = {}
+    answered: dict[int, str | None] = {}  # databases of earlier versions do not say
     begun = None
     told = select(journal).where(journal.c.what.in_(("begun", "given", "answered", *OVER))).order_by(journal.c.number)
     for row in connection.execute(told):
@@ -293,6 +294,7 @@ def check_tables(connection: Connection) -> None:
             given[row.slot] = row.person, detail["task"], detail["item"]
         else:
             passed.setdefault(row.slot, set()).add(row.what)
+            answered.setdefault(row.slot, detail.get("sealed"))
     held = {row.id: row for row in connection.execute(select(slots))}
     changed = ["items"] if begun not in (None, _digest_of_table(connection)) else []
     for number in sorted(given.keys() | held.keys()):
@@ -301,6 +303,8 @@ def check_tables(connection: Connection) -> None:
             changed.append(f"slots, row {number}")
         elif not _may_be(slot.step, passed.get(number, set())):
             changed.append(f"slots, row {number}, step")
+        elif slot.sealed and answered.get(number) not in (None, hashlib.sha256(slot.sealed).hexdigest()):
+            changed.append(f"slots, row {number}, answer")
     if changed:
         raise InputError(
             changed[0],

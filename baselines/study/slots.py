@@ -7,6 +7,7 @@ until the words are sent. It stops while the patient's reply is prepared.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -277,17 +278,18 @@ def keep_answer(connection: Connection, keys: Keys, slot: Slot, given: Mapping[s
         return
     after = slot.step == "findings"
     used = slot.used if after else slot.spent(now)
+    sealed = keys.seal_json(slot.person, dict(given))
     _change(
         connection,
         slot,
-        sealed=keys.seal_json(slot.person, dict(given)),
+        sealed=sealed,
         step="after" if after else "done",
         ended=None if after else now,
         used=used,
         since=None,
     )
     connection.execute(_NO_DRAFT, {"slot_id": slot.id})
-    note(connection, now, "answered", person=slot.person, slot=slot.id)
+    note(connection, now, "answered", person=slot.person, slot=slot.id, sealed=hashlib.sha256(sealed).hexdigest())
 
 
 def close(connection: Connection, keys: Keys, slot: Slot, survey: Mapping[str, Any], now: float) -> None:

@@ -18,7 +18,8 @@ from baselines.study import schedule
 from baselines.study import slots as at
 from baselines.study.design import TaskName
 from baselines.study.export import export
-from baselines.study.tables import people
+from baselines.study.tables import people, slots
+from loaders.errors import InputError
 from loaders.opened import open_data
 from scripts.cli import execute
 from tests.baselines.study.test_tasks import captions
@@ -98,6 +99,13 @@ def test_a_study_from_the_link_to_the_table(
         assert first["rank"] == "" and first[plan.design.survey[0].name] == "More"
         assert later.left_out == {"erased": exported.items - later.items} and later.items
         assert not any("P002" in path.read_text("utf-8") for path in later.files if path.suffix == ".csv")
+        with site.store.writing() as connection:  # two answers of one person are exchanged
+            one, two = at.slots_of(connection, "P001")[:2]
+            texts = [at.sealed_of(connection, slot)["sealed"] for slot in (two, one)]
+            for slot, text in zip((one, two), texts, strict=True):
+                connection.execute(slots.update().where(slots.c.id == slot.id).values(sealed=text))
+        with pytest.raises(InputError, match="slots, row 1, answer: is not what the journal recorded"):
+            export(plan, site.store, site.keys, tmp_path / "exchanged")
     sheets = [path for path in exported.files if re.fullmatch(rf"{task}(-image\+basic)?-P00\d", path.stem)]
     assert len(sheets) == raters and exported.stand_in
     flags = {row["participant"]: row["flags"] for row in read_sheet(tmp_path / "out" / "people.csv")}
