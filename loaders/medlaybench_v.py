@@ -17,7 +17,7 @@ from typing import Any
 from loaders.corpus import Corpus
 from loaders.errors import InputError
 from loaders.files.bad_rows import BadRow
-from loaders.files.cells import cell_text, parse_literal
+from loaders.files.cells import cell_text
 from loaders.files.tables import no_column, own_names, read_records
 from loaders.imaging import method_of
 from loaders.pages import Entry, Field, marked, thumbnail
@@ -88,22 +88,26 @@ _OFFICIAL = "hanjang/MedLayBench-V"
 _SHORT = {"validation": "valid"}
 CUI = re.compile(r"C[0-9]{7}")
 """A concept identifier of UMLS."""
-_BETWEEN_CUIS = re.compile(r"[;,|\s]+")
+_BETWEEN_CUIS = re.compile(r"[;,|\s'\"]+")
 
 
 def parse_cuis(value: object, where: object = "cuis") -> list[str]:
-    """Unique CUIs in their order, from any notation that a release uses for a list of them.
+    """Unique CUIs in their order, from any notation that a release uses for a list of them: also that of an array,
+    which pandas writes to a CSV.
 
-    >>> parse_cuis("['C0040405', 'C0817096']"), parse_cuis("['nan']"), parse_cuis("C0040405; C0040405")
-    (['C0040405', 'C0817096'], [], ['C0040405'])
+    >>> parse_cuis("['C0040405', 'C0817096']"), parse_cuis("['nan']"), parse_cuis("['C0040405' 'C0817096']")
+    (['C0040405', 'C0817096'], [], ['C0040405', 'C0817096'])
 
     Raises:
         InputError: something in it is not a CUI.
     """
-    if isinstance(value, str) and value.lstrip().startswith(("[", "(")):
-        value = _literal(value, where)
     if isinstance(value, str):
-        value = _BETWEEN_CUIS.split(value)
+        text = value.strip()
+        if text.startswith(("[", "(")):
+            if not text.endswith(("]", ")")):
+                raise InputError(where, found=f"cuis {text[:60]!r}", expected="a list such as ['C0040405']")
+            text = text[1:-1]
+        value = _BETWEEN_CUIS.split(text)
     if value is None or (isinstance(value, float) and value != value):
         return []
     if not isinstance(value, Sequence) and not hasattr(value, "tolist"):
@@ -118,13 +122,6 @@ def parse_cuis(value: object, where: object = "cuis") -> list[str]:
             raise InputError(where, found=f"{text[:40]!r} among its CUIs", expected="C and seven digits")
         found[text] = None
     return list(found)
-
-
-def _literal(text: str, where: object) -> object:
-    try:
-        return parse_literal(re.sub(r"\bnan\b(?!['\"])", "None", text))
-    except ValueError:
-        raise InputError(where, found=f"cuis {text[:60]!r}", expected="a list such as ['C0040405']") from None
 
 
 def from_official(row: Mapping[str, Any], split: str, position: int) -> dict[str, Any]:

@@ -19,14 +19,14 @@ from builders.medlaybench_v.judge import BROKEN, JUDGED, KEPT, NO_ANSWER, Judge,
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
 from loaders.corpus import load
-from loaders.errors import InputError, printable
+from loaders.errors import InputError, how_many, printable
 from loaders.files.disk import check_folder, write_whole
 from loaders.files.opening import refuse_other
 from loaders.files.paths import is_file
 from loaders.manifest import order_splits
 from loaders.medlaybench_v import pairs_of
 from loaders.models.chat import open_model
-from scripts.terminal.console import output, table
+from scripts.terminal.console import output, table, warn
 from scripts.terminal.options import file_outside_releases
 from scripts.terminal.progress import Bars
 
@@ -178,6 +178,9 @@ def _summary(tally: Tally) -> None:
         rests_on = [tally.by_evidence[gate, evidence] or "" for evidence in EVIDENCE[:2]]
         summary.add_row(gate, count, share, *rests_on, tally.doubts_by_gate[gate])
     output.print(summary)
+    if tally.foreign:
+        pairs = how_many(tally.foreign, "pair seems", "pairs seem")
+        warn(f"{pairs} not to be in English, the only language that the gates read: to pass them says nothing there")
 
 
 def _judged(

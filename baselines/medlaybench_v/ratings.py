@@ -122,6 +122,7 @@ def read_sheets(paths: Sequence[Path]) -> Ratings:
     """
     ratings: dict[str, dict[str, list[int]]] = {}
     captions: dict[str, tuple[str, ...]] = {}
+    first: dict[str, str] = {}  # where each pair is met first
     reasons: set[str] = set()
     for path in paths:
         for where, row in read_sheet(path, ("rater", "pair", *CRITERIA)):
@@ -134,7 +135,12 @@ def read_sheets(paths: Sequence[Path]) -> Ratings:
             ratings[rater][pair] = given
             shown = tuple(row.get(column, "") for column in ("image_id", *CAPTIONS))
             if captions.setdefault(pair, shown) != shown:
-                raise InputError(where, found=f"pair {pair} with other captions", expected="those of the other raters")
+                found, do = (
+                    f"pair {pair} with other captions than in {first[pair]}",
+                    "Undo what was changed in one of the two",
+                )
+                raise InputError(where, found=found, expected="one pair of captions for all raters", do=do)
+            first.setdefault(pair, where)
             reasons.add(row.get("stand_in", ""))
     if not ratings:
         raise InputError(", ".join(map(str, paths)) or "sheets", found="no rating", expected="filled sheets")

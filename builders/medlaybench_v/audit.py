@@ -19,6 +19,7 @@ from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import GATES, Context, Verdict, check
 from builders.medlaybench_v.judge import NO_ANSWER, Judge, Opinion
 from builders.medlaybench_v.lexicon import Lexicon
+from builders.medlaybench_v.sources.checks import in_english
 from builders.medlaybench_v.steps import context_of, modalities_named
 from builders.steps import Chat
 from loaders.errors import ModelError
@@ -46,11 +47,13 @@ class Audited:
 
 @dataclass(slots=True)
 class Tally:
-    """Counts over an audit: pairs, pairs with a failure, pairs left doubtful; by gate failures, doubts, evidence."""
+    """Counts over an audit: pairs, pairs with a failure, pairs left doubtful, pairs in another language than English,
+    the only one that the gates read; by gate failures, doubts, evidence."""
 
     pairs: int = 0
     failing: int = 0
     doubtful: int = 0
+    foreign: int = 0
     by_gate: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(GATES, 0)))
     doubts_by_gate: Counter[str] = field(default_factory=Counter)
     by_evidence: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -59,6 +62,7 @@ class Tally:
         self.pairs += 1
         self.failing += bool(audited.failures)
         self.doubtful += bool(audited.doubts)
+        self.foreign += not (in_english(audited.expert_caption) and in_english(audited.layman_caption))
         self.by_gate.update(v.gate for v in audited.failures)
         self.by_evidence.update((v.gate, v.evidence) for v in audited.failures)
         self.doubts_by_gate.update(v.gate for v in audited.verdicts if v.doubtful)

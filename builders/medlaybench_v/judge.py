@@ -93,7 +93,8 @@ def judge_of(model: ChatModel, folder: Path | None = None) -> Judge:
     Raises: InputError for a prompt that cannot be used.
     """
     own = folder if folder and any(is_file(folder / f"{name}.md") for name in _BLOCKS) else None
-    return Judge(model, read_prompts(Path(__file__).parent / "prompts", _BLOCKS, own))
+    prompts = read_prompts(Path(__file__).parent / "prompts", _BLOCKS, own)
+    return Judge(model, prompts.holding("expert", ["judge"], own).holding("lay", ["judge"], own))
 
 
 def read_opinion(answer: Answer) -> Opinion:

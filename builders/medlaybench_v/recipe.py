@@ -31,7 +31,7 @@ from builders.medlaybench_v.refine import NO_FORM, NONE_PASSED
 from builders.medlaybench_v.sources import SAMPLE, CaptionSource, open_source
 from builders.medlaybench_v.sources.files import SOURCE_COLUMNS
 from builders.medlaybench_v.steps import MAX_TOKENS, SOURCE, admit, concepts, draft, refine_by_model, refine_by_rules
-from builders.medlaybench_v.vocabulary import Vocabulary, combine, read_vocabulary
+from builders.medlaybench_v.vocabulary import Vocabulary, combine, in_turn, read_vocabulary
 from builders.pipeline.rows import Row
 from builders.pipeline.run import Run
 from builders.recipe import Build, ModelOptions, Plan, Recipe
@@ -148,6 +148,8 @@ class Options(ModelOptions):
             raise InputError(
                 "--condition", found=self.condition, expected="--model NAME: without a model, rules refine"
             )
+        if self.trust_model_pack and not (self.medcat or self.spacy):
+            raise InputError("--trust-model-pack", found="no model pack", expected="--medcat PACK or --spacy DIR")
         if self.judge_url and not self.judge:
             raise InputError("--judge-url", found=self.judge_url[0], expected="--judge NAME: nobody judges")
         if self.judge and not self.model:
@@ -168,7 +170,9 @@ def plan(build: Build[Options]) -> Plan:
             "those of the table, use `bedside run language FILE` and `bedside audit FILE`"
         )
     named = options.vocabularies if BUNDLED in options.vocabularies else (BUNDLED, *options.vocabularies)
-    vocabularies = [read_vocabulary(name, review=options.review, allowed=options.allowed_licences) for name in named]
+    vocabularies = in_turn(
+        read_vocabulary(name, review=options.review, allowed=options.allowed_licences) for name in named
+    )
     for told in filter(None, map(_set_aside, vocabularies)):
         build.tell(told)
     vocabulary = combine(vocabularies)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +38,15 @@ class Prompts:
     def fill(self, name: str, values: Mapping[str, str] | None = None) -> str:
         """The text of a prompt with its placeholders replaced in one pass: in a value none are searched for."""
         return _PLACEHOLDER.sub(lambda match: (values or {})[match[1]], self.texts[name]).strip()
+
+    def holding(self, placeholder: str, names: Sequence[str], folder: Path | None) -> Prompts:
+        """These texts. Raises InputError, about the user's `folder`, if none of the named ones holds a placeholder
+        without which the model would not see what it is asked about."""
+        if not any(placeholder in _PLACEHOLDER.findall(self.texts[name]) for name in names):
+            files = " or ".join(f"{name}.md" for name in names)
+            do = "Put it where the model is to read that text"
+            raise InputError(folder or "prompts", found=f"no {{{{{placeholder}}}}}", expected=f"it in {files}", do=do)
+        return self
 
 
 def words_digest(text: str) -> str:

@@ -20,7 +20,7 @@ from builders.medlaybench_v.audit import Audited, audit, judge_pairs
 from builders.medlaybench_v.gates import OUTCOMES, STYLE, Verdict
 from builders.medlaybench_v.judge import BROKEN, JUDGED, KEPT, Opinion, judge_of
 from builders.medlaybench_v.lexicon import Lexicon
-from builders.medlaybench_v.vocabulary import combine, read_vocabulary
+from builders.medlaybench_v.vocabulary import read_vocabulary
 from loaders.models.chat import open_model
 from scripts.terminal.console import output, table
 from scripts.terminal.progress import Bars
@@ -95,7 +95,7 @@ def read(files: Iterable[Path]) -> list[dict[str, Any]]:
 
 def judge(pairs: list[dict[str, Any]]) -> Iterable[Audited]:
     """The verdicts of `bedside audit` on each pair."""
-    lexicon = Lexicon(combine([read_vocabulary("bundled")]).terms)
+    lexicon = Lexicon(read_vocabulary("bundled").terms)
     rows = ({"image_id": p["id"], "expert_caption": p["expert"], "layman_caption": p["lay"]} for p in pairs)
     return audit(rows, lexicon)
 

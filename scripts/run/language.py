@@ -93,9 +93,9 @@ def gate_failures(pairs: Iterable[dict[str, Any]]) -> GateFailures:
     from builders.medlaybench_v.gates import GATES
     from builders.medlaybench_v.lexicon import Lexicon
     from builders.medlaybench_v.measure import RULES
-    from builders.medlaybench_v.vocabulary import combine, read_vocabulary
+    from builders.medlaybench_v.vocabulary import read_vocabulary
 
-    lexicon = Lexicon(combine([read_vocabulary("bundled")]).terms)
+    lexicon = Lexicon(read_vocabulary("bundled").terms)
     failing: dict[str, list[int]] = {gate: [] for gate in GATES}
     for place, audited in enumerate(audit(pairs, lexicon)):
         for verdict in audited.failures:

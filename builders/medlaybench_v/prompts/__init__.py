@@ -27,7 +27,7 @@ _BLOCKS: dict[str, frozenset[str]] = {
 
 def read_prompts(folder: Path | None = None) -> Prompts:
     """The shipped blocks, or those of `folder`; see `loaders.models.prompts.read_prompts` for what it raises."""
-    return prompts.read_prompts(Path(__file__).parent, _BLOCKS, folder)
+    return prompts.read_prompts(Path(__file__).parent, _BLOCKS, folder).holding("expert", CONDITIONS["llm"], folder)
 
 
 def user_prompt(blocks: Prompts, condition: str, values: Mapping[str, str]) -> str:

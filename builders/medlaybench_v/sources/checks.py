@@ -114,9 +114,8 @@ def row_problem(row: Mapping[str, Any]) -> str | None:
         return f"caption longer than {MAX_CHARACTERS:,} characters"
     if not caption.isprintable() and INVISIBLE.search(caption):
         return "caption holds control characters"
-    plain = caption
+    plain = _plain(caption)
     if not caption.isascii():
-        plain = _ZERO_WIDTH.sub("", unicodedata.normalize("NFKC", caption))
         if not _is_latin(plain):
             return "caption is not in Latin script"
         if _LOOK_ALIKES.search(plain):
@@ -127,6 +126,20 @@ def row_problem(row: Mapping[str, Any]) -> str | None:
         if address := _ADDRESSES[pattern][1].search(lower):
             return f'caption addresses a language model: "{" ".join(address[0].split())[:60]}"'
     return None if is_english(plain) else "caption is not in English"
+
+
+def in_english(caption: str) -> bool:
+    """Whether a caption is in English, by its letters and its words.
+
+    >>> in_english("T2-weighted MRI"), in_english("胸部X线显示肺部清晰"), in_english("Radiographie thoracique normale.")
+    (True, False, False)
+    """
+    plain = _plain(caption)
+    return (plain.isascii() or _is_latin(plain)) and is_english(plain)
+
+
+def _plain(caption: str) -> str:
+    return caption if caption.isascii() else _ZERO_WIDTH.sub("", unicodedata.normalize("NFKC", caption))
 
 
 def _is_latin(text: str) -> bool:

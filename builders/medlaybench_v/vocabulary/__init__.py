@@ -132,24 +132,39 @@ def _vocabulary(
     rejected += [Rejected("", "", name, bad.where, f"cannot be read: {bad.reason}") for bad in reading.bad]
     if not terms:
         raise _nothing_usable(path, rejected)
-    licences = tuple(sorted({read_licence(term.licence).id for term in terms}))
-    note = VocabularySource(name, reading.digest, len(reading.candidates), len(terms), licences)
+    note = VocabularySource(name, reading.digest, len(reading.candidates), len(terms), _licences(terms))
     return Vocabulary(terms, (*rejected, *ambiguous), (note,))
 
 
-def combine(vocabularies: Sequence[Vocabulary]) -> Vocabulary:
-    """One vocabulary from several: for each expert form, ignoring case, the earliest vocabulary that has it wins."""
-    if len(vocabularies) == 1:
-        return vocabularies[0]
-    terms: dict[str, Term] = {}
-    rejected: list[Rejected] = []
+def in_turn(vocabularies: Iterable[Vocabulary]) -> list[Vocabulary]:
+    """The vocabularies, each without the expert forms, ignoring case, that an earlier one has."""
+    turns: list[Vocabulary] = []
+    taken: set[str] = set()
     for vocabulary in vocabularies:
-        rejected += vocabulary.rejected
+        (source,) = vocabulary.sources
+        terms: list[Term] = []
+        rejected = [*vocabulary.rejected]
         for term in vocabulary.terms:
-            if terms.setdefault(term.expert.casefold(), term) is not term:
+            if term.expert.casefold() in taken:
                 rejected.append(Rejected(term.expert, term.lay, term.source, "", "an earlier vocabulary has the term"))
-    sources = tuple(source for vocabulary in vocabularies for source in vocabulary.sources)
-    return Vocabulary(tuple(terms[key] for key in sorted(terms)), tuple(rejected), sources)
+            else:
+                terms.append(term)
+        taken.update(term.expert.casefold() for term in terms)
+        counted = dataclasses.replace(source, used=len(terms), licences=_licences(terms))
+        turns.append(Vocabulary(tuple(terms), tuple(rejected), (counted,)))
+    return turns
+
+
+def combine(vocabularies: Iterable[Vocabulary]) -> Vocabulary:
+    """One vocabulary from several, of which the earliest that has an expert form decides (`in_turn`)."""
+    turns = in_turn(vocabularies)
+    terms = sorted((term for one in turns for term in one.terms), key=lambda term: term.expert.casefold())
+    rejected = tuple(pair for one in turns for pair in one.rejected)
+    return Vocabulary(tuple(terms), rejected, tuple(source for one in turns for source in one.sources))
+
+
+def _licences(terms: Iterable[Term]) -> tuple[str, ...]:
+    return tuple(sorted({read_licence(term.licence).id for term in terms}))
 
 
 def _read(path: Path) -> Reading:
@@ -207,7 +222,10 @@ def _verdicts(path: Path) -> dict[tuple[str, str], tuple[bool, str]]:
         expert, lay, verdict, reason = (row[column].strip() for column in columns)
         if verdict not in ("accept", "reject"):
             raise InputError(f"{path}:{line}", found=f"verdict {verdict!r}", expected="accept or reject")
-        reviewed[expert.casefold(), lay.casefold()] = (verdict == "accept", reason)
+        pair = expert.casefold(), lay.casefold()
+        if reviewed.setdefault(pair, (verdict == "accept", reason))[0] != (verdict == "accept"):
+            found = f"{verdict} of {expert!r}, {lay!r}, and the opposite above"
+            raise InputError(f"{path}:{line}", found=found, expected="one verdict for each pair", do="Delete one line")
     return reviewed
 
 

@@ -244,6 +244,27 @@ def test_a_split_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert execute([*command, "--revision", "v1"]) == 2 and "no revision" in capsys.readouterr().err
 
 
+def test_pairs_in_other_languages_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pairs = [
+        ("Chest CT shows a nodule.", "A chest CT scan shows a small lump."),
+        ("Radiographie thoracique normale du poumon droit.", "La radio du poumon gauche est normale."),
+        ("胸部X线显示右肺结节。", "胸片显示左肺结节。"),
+    ]
+    rows = [{"expert_caption": expert, "layman_caption": lay} for expert, lay in pairs]
+    table = tmp_path / "p.json"
+    table.write_text(json.dumps(rows), encoding="utf-8")
+    assert execute(["audit", str(table), "--show", "0"]) == 0
+    assert "2 pairs seem not to be in English" in " ".join(capsys.readouterr().err.split())
+    table.write_text(json.dumps(rows[:1]), encoding="utf-8")
+    assert execute(["audit", str(table), "--show", "0"]) == 0 and not capsys.readouterr().err
+
+
+def test_a_judge_that_would_not_see_a_caption_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "judge.md").write_text("Compare: {{expert}}", encoding="utf-8")
+    with pytest.raises(InputError, match="no {{lay}}"):
+        judge_of(_Judge(), tmp_path)
+
+
 def test_neither_caption_can_pose_as_the_other() -> None:
     asked: list[str] = []
 

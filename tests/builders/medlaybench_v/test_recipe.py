@@ -291,6 +291,11 @@ def test_a_vocabulary_with_no_usable_line_is_an_error(tmp_path: Path) -> None:
         build(tmp_path, captions_file(tmp_path), vocabularies=(str(own),))
 
 
+def test_trust_in_no_model_pack_is_an_error() -> None:
+    with pytest.raises(InputError, match="no model pack"):
+        recipe.Options(captions="sample", trust_model_pack=True)
+
+
 def test_only_concepts_of_the_record_are_substituted_on_request(tmp_path: Path) -> None:
     captions = captions_file(tmp_path, [("x1", "Computed tomography of the thorax.", "CC BY", "C0040405")])
     build(tmp_path, captions, substitute="onto")

@@ -222,6 +222,12 @@ def test_prompt_texts_of_ones_own(tmp_path) -> None:  # type: ignore[no-untyped-
     prompts = read_prompts(tmp_path)
     assert prompts.digests["answer"] != read_prompts().digests["answer"]
     assert prompts.digests["system"] == read_prompts().digests["system"]
+    (tmp_path / "expert.md").write_text("Simplify this caption.", encoding="utf-8")
+    assert read_prompts(tmp_path)  # the caption stands in answer.md
+    (tmp_path / "answer.md").write_text("Reply in JSON. {{draft}}", encoding="utf-8")
+    with pytest.raises(InputError, match="no {{expert}}") as error:
+        read_prompts(tmp_path)
+    assert error.value.where == str(tmp_path) and "it in expert.md or answer.md" in str(error.value)
     (tmp_path / "answer.md").write_text("{{secret}}", encoding="utf-8")
     with pytest.raises(InputError, match="unknown placeholder"):
         read_prompts(tmp_path)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from builders.medlaybench_v import vocabulary as module
-from builders.medlaybench_v.vocabulary import Vocabulary, combine, read_vocabulary
+from builders.medlaybench_v.vocabulary import Vocabulary, combine, in_turn, read_vocabulary
 from builders.medlaybench_v.words.terms import KINDS, POS, Term, english, plural_forms, terms_digest
 from loaders.errors import InputError
 from tests.parts.places import SHARED
@@ -197,6 +197,28 @@ def test_earlier_vocabulary_wins(tmp_path: Path) -> None:
     assert reasons(both) == {"edema": "an earlier vocabulary has the term"}
     assert [source.name for source in both.sources] == ["a.csv", "b.csv"]
     assert pairs(combine([second, first]))["edema"] == "water retention"
+
+
+def test_what_an_earlier_vocabulary_has_does_not_count_as_used(tmp_path: Path) -> None:
+    rows = "expert,lay,licence\nedema,swelling,CC0\nascites,fluid in the belly,CC-BY\n"
+    first = read_vocabulary(write(tmp_path / "a.csv", rows))
+    second = read_vocabulary(write(tmp_path / "b.csv", rows + "emesis,throwing up,CC-BY-SA\n"))
+    counted = [(source.name, source.pairs, source.used, source.licences) for source in combine([first, second]).sources]
+    assert counted == [("a.csv", 2, 2, ("CC-BY", "CC0-1.0")), ("b.csv", 3, 1, ("CC-BY-SA",))]
+    late = in_turn([first, second])[1]
+    assert late.reasons == {"an earlier vocabulary has the term": 2} and pairs(late) == {"emesis": "throwing up"}
+
+
+def test_a_pair_that_is_both_accepted_and_rejected_is_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path / "v.csv", "expert,lay\nhernia,groin bulge\n")
+    verdicts = "expert,lay,verdict,reason\nhernia,groin bulge,reject,no\n"
+    review = write(tmp_path / "r.csv", verdicts + "Hernia,Groin bulge,accept,\n")
+    with pytest.raises(InputError, match="one verdict for each pair") as error:
+        read_vocabulary(path, review=review)
+    assert error.value.where == f"{review}:3"
+    write(review, verdicts + "hernia,groin bulge,reject,again\nhernia,rupture,accept,\n")
+    with pytest.raises(InputError, match="no usable line"):
+        read_vocabulary(path, review=review)
 
 
 def test_identity_follows_the_terms_not_the_file(tmp_path: Path) -> None:
