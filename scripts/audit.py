@@ -100,24 +100,15 @@ def command(
     if judging is not None:
         if write:  # also for one whose judge ends in an error
             _write(write, [*failing, *doubtful], opinions)
-        groups = ([pair for pair in failing if _by_facts(pair)], doubtful, drawn)
+        groups = ([pair for pair in failing if pair.gates - STYLE], doubtful, drawn)
         opinions = _judged(judging, answers, concurrency, groups, show)
     if write:
         broken = [pair for pair in drawn if opinions[pair].verdict == BROKEN]
         _write(write, [*failing, *doubtful, *broken], opinions)
         output.print(f"list of pairs: {write}")
-    settled = [pair for pair in failing if pair in opinions and opinions[pair].verdict == KEPT and not _by_style(pair)]
+    kept = (pair for pair in failing if pair in opinions and opinions[pair].verdict == KEPT)
+    settled = [pair for pair in kept if not pair.gates & STYLE]  # about style no judge is asked
     return 1 if strict and len(settled) < len(failing) else 0
-
-
-def _by_facts(pair: Audited) -> bool:
-    """Whether a gate of facts fails it."""
-    return any(verdict.gate not in STYLE for verdict in pair.failures)
-
-
-def _by_style(pair: Audited) -> bool:
-    """Whether a gate of style fails it, about which no judge is asked."""
-    return any(verdict.gate in STYLE for verdict in pair.failures)
 
 
 def _sorted(pairs: Iterable[Audited], draw: int) -> tuple[Tally, list[Audited], list[Audited], list[Audited]]:

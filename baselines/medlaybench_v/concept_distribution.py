@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from baselines.medlaybench_v.language import SPLITS
+from baselines.medlaybench_v.language import REGISTERS, SPLITS, read_caption
 from baselines.results.published import published
 from baselines.results.run import DataUsed, Result, RunRecord
 from loaders.errors import InputError
@@ -118,9 +118,8 @@ def count(rows: Iterable[Mapping[str, Any]], *, data: DataUsed) -> Concepts:
     for number, row in enumerate(rows, start=1):
         name = str(row.get("image_id") or f"row {number}")
         split, code = _one_of(row, "split", pairs, name), _one_of(row, "modality", MODALITY_ROWS, name)
-        for column in ("expert_caption", "layman_caption"):
-            if not isinstance(row.get(column), str) or not row[column].strip():
-                raise InputError(name, found=f"no {column}", expected="a pair of captions")
+        for column in REGISTERS.values():
+            read_caption(row, column, name)
         cuis, terms = parse_cuis(row.get("cuis"), name), []
         for concept in row.get("concepts") or ():
             surface, cui, start = (concept.get(field) for field in ("surface", "cui", "start"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -32,14 +32,8 @@ class OwnEncoder:
 
     name: str
     key: str
-
-    @property
-    def stand_in(self) -> bool:
-        return False
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        return {}
+    stand_in: bool = False
+    identity: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_own(given: str, captions: Mapping[str, Sequence[str]], *, images: bool) -> tuple[OwnEncoder, Embeddings]:

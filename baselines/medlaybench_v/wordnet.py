@@ -12,8 +12,9 @@ import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from zipfile import BadZipFile
 
@@ -28,43 +29,22 @@ _NEEDED = [f"{kind}.{part}" for part in ("noun", "verb", "adj", "adv") for kind 
 _NEEDED += ["noun.exc", "verb.exc", "adj.exc", "adv.exc"]
 
 
-@dataclass(frozen=True, slots=True)
-class Lemma:
-    """One synonym, with the method that NLTK's METEOR calls."""
-
-    word: str
-
-    def name(self) -> str:
-        """The synonym as WordNet writes it."""
-        return self.word
-
-
-@dataclass(frozen=True, slots=True)
-class Synset:
-    """All synonyms of a word as one set: METEOR takes the union over a word's synsets, so that nothing is lost."""
-
-    synonyms: tuple[Lemma, ...]
-
-    def lemmas(self) -> tuple[Lemma, ...]:
-        """The synonyms."""
-        return self.synonyms
-
-
 class WordNet:
     """What NLTK's METEOR needs of a WordNet, with each word looked up once; `reader` is NLTK's own."""
 
     def __init__(self, reader: Any) -> None:
         self.name = f"WordNet {reader.get_version()}"
         self.reader = reader
-        self._found: dict[str, tuple[Synset, ...]] = {}
+        self._found: dict[str, list[SimpleNamespace]] = {}
 
-    def synsets(self, word: str) -> tuple[Synset, ...]:
-        """The word's synonyms of one word each, of every sense and part of speech; empty where WordNet lacks it."""
+    def synsets(self, word: str) -> list[SimpleNamespace]:
+        """The word's synonyms of one word each, of every sense and part of speech; empty where WordNet lacks it. All
+        are one synset: METEOR takes the union over a word's, so that nothing is lost."""
         known = self._found.get(word)
         if known is None:
             names = {lemma.name() for synset in self.reader.synsets(word) for lemma in synset.lemmas()}
-            lemmas = tuple(Lemma(name) for name in sorted(names) if "_" not in name)
-            known = self._found[word] = (Synset(lemmas),) if lemmas else ()
+            lemmas = [SimpleNamespace(name=partial(str, name)) for name in sorted(names) if "_" not in name]
+            known = self._found[word] = [SimpleNamespace(lemmas=lambda: lemmas)] if lemmas else []
         return known
 
 

@@ -40,6 +40,11 @@ class Audited:
         return tuple(v for v in self.verdicts if not v.passed)
 
     @property
+    def gates(self) -> set[str]:
+        """Those that fail it."""
+        return {v.gate for v in self.failures}
+
+    @property
     def doubts(self) -> tuple[Verdict, ...]:
         """What only a reader can decide; empty if a gate fails the pair anyway."""
         return () if self.failures else tuple(v for v in self.verdicts if v.doubtful)

@@ -57,12 +57,7 @@ class MedcatRecognizer:
         self._trust = trust
         _check_is_pack(path)
         if not trust:
-            raise ModelError(
-                path,
-                found="a MedCAT pack, which runs its author's code when opened",
-                expected="confirmation that you trust its source",
-                do=f"Add {TRUST_OPTION} if you trust it",
-            )
+            raise _untrusted(path, "a MedCAT pack, which runs its author's code when opened")
         # Importing MedCAT asks PyPI for a newer version unless told not to.
         os.environ.setdefault("MEDCAT_DISABLE_VERSION_CHECK", "true")
         with MissingExtra.needed("medcat", purpose="reading a MedCAT model pack"):
@@ -218,12 +213,12 @@ def _check_pipeline_folder(folder: Path, trust: bool) -> None:
         ) from error
     foreign = sorted(set(_foreign_functions(config)))
     if foreign and not trust:
-        raise ModelError(
-            folder,
-            found=f"a pipeline that calls functions from outside spaCy: {', '.join(foreign)}",
-            expected="confirmation that you trust its source",
-            do=f"Add {TRUST_OPTION} if you trust it",
-        )
+        raise _untrusted(folder, f"a pipeline that calls functions from outside spaCy: {', '.join(foreign)}")
+
+
+def _untrusted(path: Path, found: str) -> ModelError:
+    do = f"Add {TRUST_OPTION} if you trust it"
+    return ModelError(path, found=found, expected="confirmation that you trust its source", do=do)
 
 
 def _how_to_install(name: str) -> str:

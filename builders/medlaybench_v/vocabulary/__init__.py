@@ -198,19 +198,13 @@ def _nothing_usable(path: Path, rejected: Sequence[Rejected]) -> InputError:
         ".csv",
         ".tsv",
     )  # the columns of a file of UMLS or MedlinePlus are not the user's
+    do = "Check the columns `expert` and `lay`" if table else ""
     if why.startswith(("licence unknown", "no derivatives")):
-        do = (
-            "Name the licence of each line in a column `licence`, or " * table
-            + "let it in by name with --allow-licence"
-        )
-    else:
-        do = "Check the columns `expert` and `lay`" * table
-    return InputError(
-        path,
-        found="no usable line" + (f": {pairs:,} of {len(rejected):,} set aside because: {why}" if why else ""),
-        expected="pairs of an expert and a lay term under a licence that allows changes",
-        do=do[:1].upper() + do[1:],
-    )
+        do = "Let it in by name with --allow-licence"
+        do = f"Name the licence of each line in a column `licence`, or l{do[1:]}" if table else do
+    found = "no usable line" + (f": {pairs:,} of {len(rejected):,} set aside because: {why}" if why else "")
+    expected = "pairs of an expert and a lay term under a licence that allows changes"
+    return InputError(path, found=found, expected=expected, do=do)
 
 
 def _verdicts(path: Path) -> dict[tuple[str, str], tuple[bool, str]]:
