@@ -81,7 +81,8 @@ def field_of(answer: Answer, name: str) -> object:
     try:
         return read_object(answer.text).get(name)
     except Unfit as unfit:
-        raise Unfit(f"- format: {unfit}") from None
+        cut = "it breaks off at the limit of tokens: " if answer.stop == "max_tokens" else ""
+        raise Unfit(f"- format: {cut}{unfit}") from None
 
 
 def why(error: ModelError) -> str:

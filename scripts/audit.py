@@ -19,12 +19,10 @@ from builders.medlaybench_v.judge import BROKEN, JUDGED, KEPT, NO_ANSWER, Judge,
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.vocabulary import combine, read_vocabulary
 from loaders.corpus import load
-from loaders.errors import InputError, how_many, printable
+from loaders.errors import InputError, printable
 from loaders.files.disk import check_folder, write_whole
 from loaders.files.opening import refuse_other
 from loaders.files.paths import is_file
-from loaders.manifest import order_splits
-from loaders.medlaybench_v import pairs_of
 from loaders.models.chat import open_model
 from scripts.terminal.console import output, table, warn
 from scripts.terminal.options import file_outside_releases
@@ -91,8 +89,7 @@ def command(
         refuse_other(write, [table_bytes(_COLUMNS, ())], what="list of failures")
     judging = judge_of(open_model(judge, base_url=tuple(base_url))) if judge else None
     lexicon = Lexicon(combine([read_vocabulary(name) for name in vocabulary]).terms)
-    rows = _file(Path(source), split, revision) if is_file(Path(source)) else _release(source, split, revision)
-    tally, failing, doubtful, drawn = _sorted(audit(rows, lexicon), judge_passed)
+    tally, failing, doubtful, drawn = _sorted(audit(_rows(source, split, revision), lexicon), judge_passed)
     _show("fail a gate", failing, show)
     _show("are doubtful: a reader must decide", doubtful, show)
     _summary(tally)
@@ -169,9 +166,8 @@ def _summary(tally: Tally) -> None:
         rests_on = [tally.by_evidence[gate, evidence] or "" for evidence in EVIDENCE[:2]]
         summary.add_row(gate, count, share, *rests_on, tally.doubts_by_gate[gate])
     output.print(summary)
-    if tally.foreign:
-        pairs = how_many(tally.foreign, "pair seems", "pairs seem")
-        warn(f"{pairs} not to be in English, the only language that the gates read: to pass them says nothing there")
+    if tally.language:
+        warn(tally.language)
 
 
 def _judged(
@@ -215,23 +211,11 @@ def _place(audited: Audited) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
-def _file(path: Path, split: str | None, revision: str | None) -> Iterator[dict[str, Any]]:
-    """The pairs of a file, or those of one split. Raises: InputError for a split that no row has."""
-    if revision is not None:
-        raise InputError("--revision", found=revision, expected="a release on the Hub", do="A file has no revision")
-    seen = set()
-    for row in pairs_of(path):
-        seen.add(row["split"])
-        if split in (None, row["split"]):
-            yield row
-    if split is not None and split not in seen:
-        raise InputError(path, found=f"no split {split!r}", expected="one of " + ", ".join(order_splits(seen)))
-
-
-def _release(source: str, split: str | None, revision: str | None) -> Iterable[dict[str, Any]]:
-    loaded = load("medlaybench-v", split, revision=revision, source=source)
-    splits = [loaded] if split else list(loaded.values())
-    for part in splits:
+def _rows(source: str, split: str | None, revision: str | None) -> Iterator[dict[str, Any]]:
+    """The pairs of a table, a release or the authors' release; no image is decoded."""
+    place = Path(source) if is_file(Path(source)) else source
+    loaded = load("medlaybench-v", split, revision=revision, source=place)
+    for part in [loaded] if split else loaded.values():
         yield from part.remove_columns("image")
 
 

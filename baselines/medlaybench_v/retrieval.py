@@ -56,9 +56,8 @@ class CaptionRows:
     def __post_init__(self) -> None:
         size = len(self.modality)
         if size < 2:
-            raise InputError(
-                "rows", found="1 row" if size else "no row", expected="2 or more: one row alone ranks nothing"
-            )
+            expected = "2 or more: one alone has no other to be compared with"
+            raise InputError("rows", found="1 row" if size else "no row", expected=expected)
         for name in ("expert_caption", "layman_caption", "article_id"):
             values = getattr(self, name)
             if values is not None and len(values) != size:
@@ -76,6 +75,11 @@ class CaptionRows:
     @property
     def size(self) -> int:
         return len(self.modality)
+
+    @property
+    def captions(self) -> dict[str, Sequence[str]]:
+        """The captions by register, as `embed` takes them."""
+        return {"expert": self.expert_caption, "layman": self.layman_caption}
 
     @property
     def articles(self) -> Sequence[str | None] | None:

@@ -22,7 +22,7 @@ from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.sources.checks import in_english
 from builders.medlaybench_v.steps import context_of, modalities_named
 from builders.steps import Chat
-from loaders.errors import ModelError
+from loaders.errors import ModelError, how_many
 from loaders.models.answers import Answers
 
 
@@ -71,6 +71,13 @@ class Tally:
         self.by_gate.update(v.gate for v in audited.failures)
         self.by_evidence.update((v.gate, v.evidence) for v in audited.failures)
         self.doubts_by_gate.update(v.gate for v in audited.verdicts if v.doubtful)
+
+    @property
+    def language(self) -> str:
+        """What to warn of, if there are pairs in another language; else empty."""
+        pairs = how_many(self.foreign, "pair seems", "pairs seem")
+        told = f"{pairs} not to be in English, the only language that the gates read: to pass them says nothing there"
+        return told if self.foreign else ""
 
 
 def audit(rows: Iterable[dict[str, Any]], lexicon: Lexicon | None = None) -> Iterator[Audited]:

@@ -31,15 +31,16 @@ from builders.medlaybench_v.refine import NO_FORM, NONE_PASSED
 from builders.medlaybench_v.sources import SAMPLE, CaptionSource, open_source
 from builders.medlaybench_v.sources.files import SOURCE_COLUMNS
 from builders.medlaybench_v.steps import MAX_TOKENS, SOURCE, admit, concepts, draft, refine_by_model, refine_by_rules
-from builders.medlaybench_v.vocabulary import Vocabulary, combine, in_turn, read_vocabulary
+from builders.medlaybench_v.vocabulary import Vocabulary, combine, in_turn, read_vocabulary, unapplied
 from builders.pipeline.rows import Row
 from builders.pipeline.run import Run
 from builders.recipe import Build, ModelOptions, Plan, Recipe
 from builders.release.preview import Table, by_split
 from builders.steps import Chat, Step, images, unique
 from builders.unanswered import ask_again, counted
-from loaders.errors import InputError, how_many
+from loaders.errors import InputError, first_of, how_many
 from loaders.files.bad_rows import BadRow
+from loaders.files.paths import name_of
 from loaders.files.stores import Store
 from loaders.manifest import IMAGES_OF, Manifest, Source
 from loaders.medlaybench_v import CORPUS
@@ -175,8 +176,10 @@ def plan(build: Build[Options]) -> Plan:
     )
     for told in filter(None, map(_set_aside, vocabularies)):
         build.tell(told)
+    if options.review and (lost := unapplied(options.review, vocabularies)):
+        build.tell(f"Review {name_of(options.review)}: no vocabulary has {first_of(lost, 3)}")
     vocabulary = combine(vocabularies)
-    recognizers = _recognizers(options)
+    recognizers = tuple(_recognizers(options))
     chat = build.chat(read_prompts)
     judge = judge_of(open_model(options.judge, base_url=options.judge_url), options.prompts) if options.judge else None
     reasons = ["the captions and drawings were made for this project, not taken from patients"]
@@ -185,7 +188,7 @@ def plan(build: Build[Options]) -> Plan:
         schema=SOURCE,
         identity=json.dumps([source.name, source.identity, options.default_split, options.licence, options.limit]),
         steps=_steps(build, Lexicon(vocabulary.terms, options.substitute), recognizers, chat, judge),
-        sources=lambda rows: _sources(source, rows, vocabulary),
+        sources=lambda rows: list(_sources(source, rows, vocabulary)),
         settings=_settings(options, vocabulary, recognizers, chat, judge),
         card=lambda manifest: card(manifest, source.origin, options.condition, chat, judge),
         chat=chat,
@@ -263,13 +266,11 @@ def _rows(source: CaptionSource, options: Options) -> Iterator[Row | BadRow]:
         yield {name: row[name] for name in SOURCE.names}
 
 
-def _recognizers(options: Options) -> tuple[Recognizer, ...]:
-    opened: list[Recognizer] = []
+def _recognizers(options: Options) -> Iterator[Recognizer]:
     if options.medcat:
-        opened.append(MedcatRecognizer(options.medcat, trust=options.trust_model_pack))
+        yield MedcatRecognizer(options.medcat, trust=options.trust_model_pack)
     if options.spacy:
-        opened.append(SpacyRecognizer(options.spacy, trust=options.trust_model_pack))
-    return tuple(opened)
+        yield SpacyRecognizer(options.spacy, trust=options.trust_model_pack)
 
 
 def _settings(
@@ -295,20 +296,13 @@ def _settings(
     }
 
 
-def _pictures(source: CaptionSource) -> Source:
-    count, digest, _ = source.pictured
-    return Source(name=f"{IMAGES_OF}{source.name}", digest=digest, rows=count, licence=source.licence)
-
-
-def _sources(source: CaptionSource, rows: int, vocabulary: Vocabulary) -> list[Source]:
-    return [
-        Source(name=source.name, digest=source.digest, rows=rows, licence=source.licence, url=source.url),
-        *([_pictures(source)] if source.images else []),
-        *(
-            Source(name=f"vocabulary: {v.name}", digest=v.digest, rows=v.used, licence="; ".join(v.licences))
-            for v in vocabulary.sources
-        ),
-    ]
+def _sources(source: CaptionSource, rows: int, vocabulary: Vocabulary) -> Iterator[Source]:
+    yield Source(name=source.name, digest=source.digest, rows=rows, licence=source.licence, url=source.url)
+    if source.images:
+        count, digest, _ = source.pictured
+        yield Source(name=f"{IMAGES_OF}{source.name}", digest=digest, rows=count, licence=source.licence)
+    for v in vocabulary.sources:
+        yield Source(name=f"vocabulary: {v.name}", digest=v.digest, rows=v.used, licence="; ".join(v.licences))
 
 
 def summary(manifest: Manifest) -> Iterable[Table | str]:

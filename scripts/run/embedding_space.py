@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -11,12 +11,12 @@ import typer
 
 from baselines.medlaybench_v.embedding_space import all_models, evaluate, histograms, measure, project
 from baselines.medlaybench_v.embeddings import Embeddings
+from baselines.medlaybench_v.retrieval import CaptionRows
 from baselines.results.run import DataUsed, Result, RunRecord
-from loaders.errors import InputError
-from loaders.opened import Opened, open_data
+from loaders.opened import open_data
 from scripts.run.stored import Rescored, Stored
 from scripts.run.stored_embeddings import stored_embeddings
-from scripts.terminal.embedding import Encoding, embed_all
+from scripts.terminal.embedding import Encoding, caption_rows, embed_all
 from scripts.terminal.finish import finish
 from scripts.terminal.options_of import options_of
 
@@ -37,8 +37,8 @@ def command(options: Space) -> None:
     """
     started = time.monotonic()
     opened = open_data(options.data, split=options.split)
-    rows = _pairs(opened)
-    embedded = embed_all(options, _captions(rows))
+    rows = caption_rows(opened)
+    embedded = embed_all(options, rows.captions)
     facts = {"points": options.points, "resamples": options.resamples}
     record = embedded.record("embedding-space", opened, facts, options.seed)
     made = [(encoder.name, encoded) for encoder, encoded in embedded.of]
@@ -49,45 +49,32 @@ def command(options: Space) -> None:
 def rescore(stored: Stored) -> Rescored:
     """Recompute the numbers and histograms from the cached embeddings; the projection is drawn as in the run."""
     opened = stored.opened()
-    rows = _pairs(opened)
+    rows = caption_rows(opened)
     drawn = stored.file(FIGURE)
     projected = isinstance(drawn, dict) and any("projection" in one for one in drawn.values())
     record = replace(stored.record, data=DataUsed.of(opened))
-    return _scored(stored_embeddings(stored, _captions(rows)), rows, record, projection=projected)
-
-
-def _pairs(opened: Opened) -> list[dict[str, Any]]:
-    rows = list(opened.rows("modality", "expert_caption", "layman_caption", "article_id"))
-    with opened.naming():  # before anything is encoded
-        if len(rows) < 2:
-            raise InputError("rows", found="1 row" if rows else "no row", expected="2 or more")
-    return rows
-
-
-def _captions(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    return {name: [row[f"{name}_caption"] for row in rows] for name in ("expert", "layman")}
+    return _scored(stored_embeddings(stored, rows.captions), rows, record, projection=projected)
 
 
 def _scored(
     embedded: Sequence[tuple[str, Embeddings]],
-    rows: Sequence[Mapping[str, Any]],
+    rows: CaptionRows,
     record: RunRecord,
     *,
     projection: bool,
 ) -> Rescored:
     """All numbers of these encoders, under the options of the record, and the data of Figure A3."""
-    modality, articles = [row["modality"] for row in rows], [row["article_id"] for row in rows]
     seed = record.seeds["bootstrap"]
     results: list[Result] = []
     drawn: dict[str, Any] = {}
     for name, made in embedded:
         expert, layman = made.texts["expert"].rows(), made.texts["layman"].rows()
-        space = measure(expert, layman, modality)
+        space = measure(expert, layman, rows.modality)
         results += evaluate(
-            space, record=record, model=name, articles=articles, resamples=record.options["resamples"], seed=seed
+            space, record=record, model=name, articles=rows.article_id, resamples=record.options["resamples"], seed=seed
         )
         drawn[name] = {"histograms": histograms(space)}
         if projection:
-            placed = project(expert, layman, modality, points=record.options["points"], seed=seed)
+            placed = project(expert, layman, rows.modality, points=record.options["points"], seed=seed)
             drawn[name]["projection"] = placed.figure()
     return Rescored([*results, *all_models(results, record=record)], {FIGURE: drawn})

@@ -89,7 +89,7 @@ def gate_failures(pairs: Iterable[dict[str, Any]]) -> GateFailures:
     judged alike.
     """
     # Here, since they import what opens releases, and the help of a command opens none.
-    from builders.medlaybench_v.audit import audit
+    from builders.medlaybench_v.audit import Tally, audit
     from builders.medlaybench_v.gates import GATES
     from builders.medlaybench_v.lexicon import Lexicon
     from builders.medlaybench_v.measure import RULES
@@ -97,7 +97,11 @@ def gate_failures(pairs: Iterable[dict[str, Any]]) -> GateFailures:
 
     lexicon = Lexicon(read_vocabulary("bundled").terms)
     failing: dict[str, list[int]] = {gate: [] for gate in GATES}
+    tally = Tally()
     for place, audited in enumerate(audit(pairs, lexicon)):
-        for verdict in audited.failures:
-            failing[verdict.gate].append(place)
+        tally.add(audited)
+        for gate in audited.gates:
+            failing[gate].append(place)
+    if tally.language:
+        warn(tally.language)
     return GateFailures(RULES, failing)

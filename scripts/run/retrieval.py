@@ -17,7 +17,7 @@ from loaders.errors import InputError, how_many
 from loaders.opened import IN_A_TABLE, Opened, open_data
 from scripts.run.stored import Rescored, Stored
 from scripts.run.stored_embeddings import stored_embeddings
-from scripts.terminal.embedding import Encoding, embed_all
+from scripts.terminal.embedding import Encoding, caption_rows, embed_all
 from scripts.terminal.finish import finish
 from scripts.terminal.options import Resamples
 from scripts.terminal.options_of import options_of
@@ -49,18 +49,15 @@ def command(options: Retrieval) -> None:
     """
     started = time.monotonic()
     opened = open_data(options.data, split=options.split)
-    rows = _caption_rows(opened)
+    rows = caption_rows(opened)
     if len(set(options.k)) < len(options.k):
         raise InputError("--k", found=" ".join(map(str, options.k)), expected="each number once: one table row each")
-    if max(options.k) > len(rows.expert_caption):
-        found = f"{max(options.k)}, and a split of {how_many(len(rows.expert_caption), 'row')}"
+    if max(options.k) > rows.size:
+        found, do = f"{max(options.k)}, and a split of {how_many(rows.size, 'row')}", f"--k {min(5, rows.size)}"
         raise InputError(
-            "--k",
-            found=found,
-            expected="at most the number of rows",
-            do=f"Name smaller ones, such as --k {min(5, len(rows.expert_caption))}",
+            "--k", found=found, expected="at most the number of rows", do=f"Name smaller ones, such as {do}"
         )
-    embedded = embed_all(options, {"expert": rows.expert_caption, "layman": rows.layman_caption}, opened)
+    embedded = embed_all(options, rows.captions, opened)
     method = options.method or method_of(opened)
     facts = {"k": list(options.k), "method": method, "resamples": options.resamples}
     record = embedded.record("retrieval", opened, facts, options.seed)
@@ -76,8 +73,8 @@ def method_of(opened: Opened) -> str:
 def rescore(stored: Stored) -> Rescored:
     """Recompute the numbers from the cached embeddings."""
     opened = stored.opened()
-    rows = _caption_rows(opened)
-    made = stored_embeddings(stored, {"expert": rows.expert_caption, "layman": rows.layman_caption}, opened)
+    rows = caption_rows(opened)
+    made = stored_embeddings(stored, rows.captions, opened)
     return Rescored(_scored(made, rows, replace(stored.record, data=DataUsed.of(opened))))
 
 
@@ -98,14 +95,3 @@ def _scored(embedded: Sequence[tuple[str, Embeddings]], rows: CaptionRows, recor
     results += adjusted(results, record=record)
     results += model_means(results, record=record)
     return results
-
-
-def _caption_rows(opened: Opened) -> CaptionRows:
-    rows = list(opened.rows("modality", "expert_caption", "layman_caption", "article_id"))
-    with opened.naming():
-        return CaptionRows(
-            modality=[row["modality"] for row in rows],
-            expert_caption=[row["expert_caption"] for row in rows],
-            layman_caption=[row["layman_caption"] for row in rows],
-            article_id=[row["article_id"] for row in rows],
-        )

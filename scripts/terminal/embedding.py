@@ -12,6 +12,7 @@ import typer
 
 from baselines.medlaybench_v.embeddings import Embeddings, Load, embed
 from baselines.medlaybench_v.own_embeddings import OwnEncoder, read_own
+from baselines.medlaybench_v.retrieval import CaptionRows
 from baselines.results.run import RANDOM, VECTORS, WEIGHTS, DataUsed, ModelUsed, RunRecord, because
 from loaders.errors import InputError, how_many
 from loaders.files.images import open_image
@@ -129,6 +130,18 @@ def _embed(
         f"{encoder.context_length} tokens: {cut}"
     )
     return made
+
+
+def caption_rows(opened: Opened) -> CaptionRows:
+    """The rows as retrieval and the embedding space take them, checked before anything is encoded."""
+    rows = list(opened.rows("modality", "expert_caption", "layman_caption", "article_id"))
+    with opened.naming():
+        return CaptionRows(
+            modality=[row["modality"] for row in rows],
+            expert_caption=[row["expert_caption"] for row in rows],
+            layman_caption=[row["layman_caption"] for row in rows],
+            article_id=[row["article_id"] for row in rows],
+        )
 
 
 def images_of(opened: Opened) -> Iterator[tuple[str, Load]]:

@@ -46,6 +46,7 @@ ADDED_FACTS = frozenset(
     "acute adult adults bilateral both care childhood chronic congenital diet left malignant overdose poisoning right "
     "severe seniors".split()
 )
+_Verdicts = dict[tuple[str, str], tuple[bool, str, int]]
 _TITLE_WORDS = frozenset("about are can could do does how is should what when who why".split())
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _PARTS = re.compile(r"\w+")
@@ -207,24 +208,32 @@ def _nothing_usable(path: Path, rejected: Sequence[Rejected]) -> InputError:
     return InputError(path, found=found, expected=expected, do=do)
 
 
-def _verdicts(path: Path) -> dict[tuple[str, str], tuple[bool, str]]:
-    """Reviewed pairs, case-folded: accepted or not, and why."""
+def unapplied(review: Path, vocabularies: Sequence[Vocabulary]) -> list[str]:
+    """The pairs of a review that no vocabulary has, with their lines."""
+    known = {(term.expert.casefold(), term.lay.casefold()) for one in vocabularies for term in one.terms}
+    known |= {(pair.expert.casefold(), pair.lay.casefold()) for one in vocabularies for pair in one.rejected}
+    return [f"{' = '.join(pair)} (line {line})" for pair, (*_, line) in _verdicts(review).items() if pair not in known]
+
+
+def _verdicts(path: Path) -> _Verdicts:
+    """Reviewed pairs, case-folded: accepted or not, why, and the line."""
     table = read_table(path)
     columns = [table.column(name, needed=True) for name in ("expert", "lay", "verdict", "reason")]
-    reviewed: dict[tuple[str, str], tuple[bool, str]] = {}
+    reviewed: _Verdicts = {}
     for line, row in table.rows:
         expert, lay, verdict, reason = (row[column].strip() for column in columns)
         if verdict not in ("accept", "reject"):
             raise InputError(f"{path}:{line}", found=f"verdict {verdict!r}", expected="accept or reject")
         pair = expert.casefold(), lay.casefold()
-        if reviewed.setdefault(pair, (verdict == "accept", reason))[0] != (verdict == "accept"):
-            found = f"{verdict} of {expert!r}, {lay!r}, and the opposite above"
+        accepted, _, before = reviewed.setdefault(pair, (verdict == "accept", reason, line))
+        if accepted != (verdict == "accept"):
+            found = f"{verdict} of {expert!r}, {lay!r}, and the opposite in line {before}"
             raise InputError(f"{path}:{line}", found=found, expected="one verdict for each pair", do="Delete one line")
     return reviewed
 
 
 def _judge(
-    candidates: Iterable[TermCandidate], verdicts: dict[tuple[str, str], tuple[bool, str]], bundled: bool
+    candidates: Iterable[TermCandidate], verdicts: _Verdicts, bundled: bool
 ) -> tuple[list[TermCandidate], list[Rejected]]:
     fit: list[TermCandidate] = []
     rejected: list[Rejected] = []
@@ -283,9 +292,7 @@ def _doubtful(term: Term) -> str:
     return ""
 
 
-def _choose(
-    fit: list[TermCandidate], verdicts: dict[tuple[str, str], tuple[bool, str]]
-) -> tuple[tuple[Term, ...], list[Rejected]]:
+def _choose(fit: list[TermCandidate], verdicts: _Verdicts) -> tuple[tuple[Term, ...], list[Rejected]]:
     """One lay phrase for each expert form: accepted by review, then the source that comes first in the file, then the
     fewest words, then the most frequent words of the list, then the alphabet."""
     sources = {source: place for place, source in enumerate(dict.fromkeys(c.term.source for c in fit))}
@@ -296,7 +303,7 @@ def _choose(
         words = _WORD.findall(term.lay.casefold())
         commonness = sum(frequency[word] for word in words) / max(len(words), 1)
         return (
-            not verdicts.get((term.expert.casefold(), term.lay.casefold()), (False, ""))[0],
+            not verdicts.get((term.expert.casefold(), term.lay.casefold()), (False,))[0],
             sources[term.source],
             len(term.lay.split()),
             -commonness,

@@ -315,7 +315,7 @@ def test_bad_inputs_are_one_clear_error() -> None:
 
 
 def test_rows_that_cannot_be_ranked_are_one_clear_error() -> None:
-    with pytest.raises(InputError, match="1 row .*ranks nothing"):
+    with pytest.raises(InputError, match="1 row .*one alone has no other"):
         CaptionRows(["DRCT"], ["a"], ["b"])
     with pytest.raises(InputError, match="layman_caption: 1 entries"):
         CaptionRows(["DRCT", "DRCT"], ["a", "b"], ["c"])

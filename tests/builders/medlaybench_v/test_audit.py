@@ -255,6 +255,8 @@ def test_pairs_in_other_languages_are_told(tmp_path: Path, capsys: pytest.Captur
     table.write_text(json.dumps(rows), encoding="utf-8")
     assert execute(["audit", str(table), "--show", "0"]) == 0
     assert "2 pairs seem not to be in English" in " ".join(capsys.readouterr().err.split())
+    assert execute(["run", "language", str(table), "-o", str(tmp_path / "run"), "--resamples", "10"]) == 0
+    assert "2 pairs seem not to be in English" in " ".join(capsys.readouterr().err.split())
     table.write_text(json.dumps(rows[:1]), encoding="utf-8")
     assert execute(["audit", str(table), "--show", "0"]) == 0 and not capsys.readouterr().err
 

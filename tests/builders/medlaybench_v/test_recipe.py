@@ -284,6 +284,20 @@ def test_the_vocabulary_decides_the_words_and_pairs_that_are_set_aside_are_repor
     assert "infected lump" in str(rows_of(tmp_path / "release")["a1"]["layman_caption"])
 
 
+def test_a_review_of_pairs_that_are_in_no_vocabulary_is_told(tmp_path: Path) -> None:
+    own, review = tmp_path / "own.csv", tmp_path / "review.csv"
+    own.write_text("expert,lay,licence\nabscess,infected lump,CC0\n", encoding="utf-8")
+    rows = ["expert,lay,verdict,reason", "Abscess,infected lump,reject,vague", "hernia,grion bulge,reject,"]
+    review.write_text("\n".join([*rows, "cardiomegaly,heart enlargement,accept,"]), encoding="utf-8")
+    told: list[str] = []
+    chosen = recipe.Options(captions=str(captions_file(tmp_path)), vocabularies=(str(own),), review=review)
+    with pytest.raises(InputError, match="rejected by review: vague"):
+        recipes.build(recipe.RECIPE, chosen, tmp_path / "release", workspace=tmp_path / "work", tell=told.append)
+    own.write_text("expert,lay,licence\nabscess,infected lump,CC0\nascites,belly water,CC0\n", encoding="utf-8")
+    recipes.build(recipe.RECIPE, chosen, tmp_path / "release", workspace=tmp_path / "work", tell=told.append)
+    assert "Review review.csv: no vocabulary has hernia = grion bulge (line 3)" in told
+
+
 def test_a_vocabulary_with_no_usable_line_is_an_error(tmp_path: Path) -> None:
     own = tmp_path / "own.csv"
     own.write_text("expert,lay,kind,licence\nabscess,lump,finding,CC BY-ND\n", encoding="utf-8")

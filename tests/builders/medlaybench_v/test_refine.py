@@ -13,9 +13,10 @@ from builders.medlaybench_v.gates import Context, Verdict, check
 from builders.medlaybench_v.judge import Opinion
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.prompts import read_prompts
-from builders.medlaybench_v.refine import Caption, Refined, by_model, by_rules
+from builders.medlaybench_v.refine import Caption, Refined, by_model, by_rules, parse
 from builders.medlaybench_v.steps import context_of
 from loaders.errors import InputError
+from loaders.models.asking import Unfit
 from loaders.models.messages import Answer, Message
 from tests.parts.terms import TERMS, term
 
@@ -154,6 +155,13 @@ def test_gates_decide_what_a_judge_does_not(verdict: str) -> None:
     refined, asked = refine(EXPERT, [answer(LOST), answer(GOOD)], opinions=[Opinion(verdict, "Who knows.")] * 2)
     assert (refined.status, refined.layman_caption, len(asked)) == ("repaired", GOOD, 2)
     assert refined.verdicts[-1].doubtful and "numbers: lost: 2 cm" in asked[1][-1].text
+
+
+def test_an_answer_that_breaks_off_is_told_apart() -> None:
+    with pytest.raises(Unfit, match="format: it breaks off at the limit of tokens: the answer is not one JSON object"):
+        parse(Answer('{"layman_caption": "A scan sh', None, None, "max_tokens"))
+    with pytest.raises(Unfit, match="format: the answer is not one JSON object"):
+        parse(Answer('{"layman_caption": "A scan sh', None, None, "stop"))
 
 
 def test_a_judge_is_not_asked_about_style() -> None:
