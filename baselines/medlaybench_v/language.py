@@ -58,6 +58,7 @@ _in_table_2 = partial(Result, paper=PAPER, table="Table 2", row=ROW, setting=PAI
 _Column = Callable[..., Result]
 
 
+WORDLESS = "what textstat gives for that"  # the end of a remark on captions without a word
 CAPTIONS = "captions.json"
 """The file of a run that holds `CaptionScores`."""
 
@@ -252,7 +253,7 @@ def _remarks(pairs: _Pairs, part: slice) -> dict[str, str]:
     for register, captions in pairs.captions.items():
         wordless = sum(not readability.has_word(caption) for caption in captions[part])
         hold = "caption holds no word and scores", "captions hold no word and score"
-        warning = f"{how_many(wordless, *hold)} what textstat gives for that" if wordless else ""
+        warning = f"{how_many(wordless, *hold)} {WORDLESS}" if wordless else ""
         others = sum(map(readability.foreign, captions[part]))
         language = f"{how_many(others, 'caption is', 'captions are')} {readability.FOREIGN}" if others else ""
         found[register] = "; ".join(filter(None, (warning, language)))

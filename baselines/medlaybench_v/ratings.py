@@ -121,8 +121,7 @@ def read_sheets(paths: Sequence[Path]) -> Ratings:
     a rater has not rated a pair that another has.
     """
     ratings: dict[str, dict[str, list[int]]] = {}
-    captions: dict[str, tuple[str, ...]] = {}
-    first: dict[str, str] = {}  # where each pair is met first
+    captions: dict[str, tuple[str, tuple[str, ...]]] = {}  # of each pair, and where it is met first
     reasons: set[str] = set()
     for path in paths:
         for where, row in read_sheet(path, ("rater", "pair", *CRITERIA)):
@@ -134,13 +133,10 @@ def read_sheets(paths: Sequence[Path]) -> Ratings:
                 raise InputError(where, found=f"pair {pair} of rater {rater} again", expected="each pair once a rater")
             ratings[rater][pair] = given
             shown = tuple(row.get(column, "") for column in ("image_id", *CAPTIONS))
-            if captions.setdefault(pair, shown) != shown:
-                found, do = (
-                    f"pair {pair} with other captions than in {first[pair]}",
-                    "Undo what was changed in one of the two",
-                )
-                raise InputError(where, found=found, expected="one pair of captions for all raters", do=do)
-            first.setdefault(pair, where)
+            earlier, known = captions.setdefault(pair, (where, shown))
+            if known != shown:
+                found, expected = f"pair {pair} with other captions than in {earlier}", "the same for all raters"
+                raise InputError(where, found=found, expected=expected, do="Undo what was changed in one of the two")
             reasons.add(row.get("stand_in", ""))
     if not ratings:
         raise InputError(", ".join(map(str, paths)) or "sheets", found="no rating", expected="filled sheets")
@@ -150,7 +146,7 @@ def read_sheets(paths: Sequence[Path]) -> Ratings:
         raise InputError("ratings", found="1 pair", expected="2 or more: one has no standard deviation")
     digest = ContentDigest()
     for pair in pairs:
-        digest.update({"pair": pair, "captions": captions[pair]})
+        digest.update({"pair": pair, "captions": captions[pair][1]})
     scores = np.array([[rated[pair] for pair in pairs] for rated in ratings.values()], dtype=np.int64)
     return Ratings(tuple(ratings), pairs, scores, digest.hexdigest(), because(*sorted(reasons)))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from baselines.medlaybench_v.language import CAPTIONS, GateFailures, evaluate
+from baselines.medlaybench_v.language import CAPTIONS, WORDLESS, GateFailures, evaluate
 from baselines.medlaybench_v.readability import FOREIGN
 from baselines.results.run import DataUsed, Result
 from loaders.opened import open_data
@@ -51,11 +51,11 @@ def command(
 
 
 def _warn(results: Sequence[Result]) -> None:
-    """Says how many captions of a register, of all splits, are in another script than that of the formulas."""
+    """Says how many captions of a register, of all splits, have values of the formulas that mean little."""
     every = [one for one in results if one.split_or_group == results[-1].split_or_group]
-    notes = {f"{one.setting}: {part}": None for one in every for part in one.note.split("; ") if FOREIGN in part}
-    for note in notes:
-        warn(note)
+    for setting, part in dict.fromkeys((one.setting, part) for one in every for part in one.note.split("; ")):
+        if part.endswith((FOREIGN, WORDLESS)):
+            warn(f"{setting}: {part}")
 
 
 def rescore(stored: Stored) -> Rescored:

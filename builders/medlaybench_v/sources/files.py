@@ -47,7 +47,10 @@ SOURCE_COLUMNS = (
     (_LINKS, "URLs for the attribution, all of them"),
     (_ARTICLE_COLUMN, "the figure's article, such as PMC1234567: rows of one article are resampled together"),
     (_CUIS, "UMLS identifiers, separated by blanks, commas or semicolons, or a list"),
-    (_FILES, "file names that `--images` matches with the row, all of them; in Parquet, `image` may hold the bytes"),
+    (
+        _FILES,
+        "file names that `--images` matches with the row, all of them; in Parquet, `image` may hold bytes or a path",
+    ),
 )
 """What a table may hold: the accepted names of each column, of which the first present counts, and its meaning."""
 
@@ -108,8 +111,10 @@ def _row(where: str, record: Mapping[str, Any], columns: Columns, stems: bool, d
         raise BadRow(where, reason=NO_IDENTIFIER, expected=f"the column {columns.identifier} filled in every row")
     article = _article(_text(record, columns.article, where))
     image = record.get(columns.image) if columns.image else None
-    # In the struct that `datasets` writes, or bare; a text names a file (`files`).
+    # In the struct that `datasets` writes, or bare; a text, or a path in the struct, names a file.
     data = image.get("bytes") if isinstance(image, dict) else image if isinstance(image, bytes) else None
+    cells = (record.get(column) for column in columns.files)
+    files = (cell.get("path") if isinstance(cell, dict) else cell for cell in cells)
     stated = record.get(columns.licence) if columns.licence else None
     licence = _text(record, columns.licence, where) or (licence_text(stated) if isinstance(stated, str) else "")
     asserted = _text(record, columns.asserted, where) or f"column {columns.licence!r} of {source}"
@@ -125,9 +130,7 @@ def _row(where: str, record: Mapping[str, Any], columns: Columns, stems: bool, d
         "attribution": _attribution(record, columns, article, where),
         "article_id": article,
         "image_bytes": data,
-        "files": tuple(
-            str(record[column]) for column in columns.files if isinstance(record.get(column), str) and record[column]
-        ),
+        "files": tuple(file for file in files if isinstance(file, str) and file),
         "where": where,
     }
 

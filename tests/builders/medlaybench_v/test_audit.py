@@ -261,6 +261,14 @@ def test_pairs_in_other_languages_are_told(tmp_path: Path, capsys: pytest.Captur
     assert execute(["audit", str(table), "--show", "0"]) == 0 and not capsys.readouterr().err
 
 
+def test_captions_without_a_word_are_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "p.csv"
+    table.write_text("expert,lay\nChest CT.,A chest CT scan.\nMRI.,...\n", encoding="utf-8")
+    assert execute(["run", "language", str(table), "-o", str(tmp_path / "run"), "--resamples", "10"]) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert told.count("Layman: 1 caption holds no word and scores what textstat gives for that") == 1
+
+
 def test_a_judge_that_would_not_see_a_caption_is_refused(tmp_path: Path) -> None:
     (tmp_path / "judge.md").write_text("Compare: {{expert}}", encoding="utf-8")
     with pytest.raises(InputError, match="no {{lay}}"):

@@ -313,6 +313,17 @@ def test_images_inside_parquet(tmp_path: Path) -> None:
     assert (without["image_bytes"], without["image_path"], without["no_image"]) == (None, None, None)
 
 
+def test_a_path_in_the_struct_of_datasets_names_a_file(tmp_path: Path) -> None:
+    """`to_parquet` of `datasets` leaves the bytes of files on this machine out."""
+    image = picture(tmp_path / "images" / "scan 7.png")
+    images = [{"bytes": None, "path": "/data/scan 7.png"}, {"bytes": b"own", "path": "scan 7.png"}]
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"image": images, "image_id": ["a", "b"], "caption": ["x", "y"]}), path)
+    named, own = open_source(path, images=tmp_path / "images").rows()
+    assert not isinstance(named, BadRow) and named["image_path"] == str(image)
+    assert not isinstance(own, BadRow) and (own["image_path"], own["image_bytes"]) == (None, b"own")
+
+
 def test_images_inside_parquet_without_the_struct_of_datasets(tmp_path: Path) -> None:
     data = picture(tmp_path / "a.png").read_bytes()
     path = tmp_path / "a.parquet"
