@@ -206,11 +206,11 @@ def project(
     if points < len(drawn):
         drawn = np.sort(np.random.default_rng(seed).choice(drawn, size=points, replace=False))
     if len(drawn) < 4 or expert.shape[1] < 2:
-        found = f"{len(drawn)} pairs of {expert.shape[1]} dimensions"
-        raise InputError("project", found=found, expected="4 pairs and 2 dimensions at least")
+        found, do = f"{len(drawn)} pairs of {expert.shape[1]} dimensions", "Or leave it out: --no-projection"
+        raise InputError("projection", found=found, expected="4 pairs and 2 dimensions at least", do=do)
     vectors = np.vstack([_unit(expert, drawn, "expert"), _unit(layman, drawn, "layman")])
     if np.ptp(vectors, axis=0).max() < 1e-9:
-        raise InputError("project", found="embeddings that are all the same", expected="different ones")
+        raise InputError("projection", found="embeddings that are all the same", expected="different ones")
     fit = TSNE(init="pca", random_state=seed, perplexity=min(30.0, (len(vectors) - 1) / 3), n_jobs=1)
     with threadpool_limits(limits=1):
         plane = fit.fit_transform(vectors).astype(np.float64)

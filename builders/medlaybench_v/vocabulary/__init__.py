@@ -165,7 +165,7 @@ def combine(vocabularies: Iterable[Vocabulary]) -> Vocabulary:
 
 
 def _licences(terms: Iterable[Term]) -> tuple[str, ...]:
-    return tuple(sorted({read_licence(term.licence).id for term in terms}))
+    return tuple(sorted({read_licence(term.licence).id for term in terms})) or ("none used",)
 
 
 def _read(path: Path) -> Reading:

@@ -205,6 +205,7 @@ def test_what_an_earlier_vocabulary_has_does_not_count_as_used(tmp_path: Path) -
     second = read_vocabulary(write(tmp_path / "b.csv", rows + "emesis,throwing up,CC-BY-SA\n"))
     counted = [(source.name, source.pairs, source.used, source.licences) for source in combine([first, second]).sources]
     assert counted == [("a.csv", 2, 2, ("CC-BY", "CC0-1.0")), ("b.csv", 3, 1, ("CC-BY-SA",))]
+    assert combine([second, first]).sources[1].licences == ("none used",)
     late = in_turn([first, second])[1]
     assert late.reasons == {"an earlier vocabulary has the term": 2} and pairs(late) == {"emesis": "throwing up"}
 
