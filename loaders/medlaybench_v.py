@@ -88,7 +88,7 @@ _OFFICIAL = "hanjang/MedLayBench-V"
 _SHORT = {"validation": "valid"}
 CUI = re.compile(r"C[0-9]{7}")
 """A concept identifier of UMLS."""
-_BETWEEN_CUIS = re.compile(r"[;,|\s'\"]+")
+_BETWEEN_CUIS = re.compile(r"[;,|\s'\"\[\]()]+")
 
 
 def parse_cuis(value: object, where: object = "cuis") -> list[str]:
@@ -103,10 +103,8 @@ def parse_cuis(value: object, where: object = "cuis") -> list[str]:
     """
     if isinstance(value, str):
         text = value.strip()
-        if text.startswith(("[", "(")):
-            if not text.endswith(("]", ")")):
-                raise InputError(where, found=f"cuis {text[:60]!r}", expected="a list such as ['C0040405']")
-            text = text[1:-1]
+        if text.startswith(("[", "(")) and not text.endswith(("]", ")")):
+            raise InputError(where, found=f"cuis {text[:60]!r}", expected="a list such as ['C0040405']")
         value = _BETWEEN_CUIS.split(text)
     if value is None or (isinstance(value, float) and value != value):
         return []

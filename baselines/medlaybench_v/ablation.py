@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from baselines.medlaybench_v.retrieval import EXPERT, METHODS, average_recall, model_means
 from baselines.results.comparison import FinishedRun
 from baselines.results.published import MODELS
-from baselines.results.run import DataUsed, ModelUsed, Result, RunRecord, because
+from baselines.results.run import VECTORS, DataUsed, ModelUsed, Result, RunRecord, because
 from loaders.errors import InputError
 
 TABLE, PER_MODEL = "Table 5", "Table A4"
@@ -40,7 +40,7 @@ def evaluate(runs: Sequence[FinishedRun]) -> list[Result]:
 
     Raises InputError, which names the folders, for a run without cells of Table A4, the same cell in two runs, runs
     over different rows, expert captions, revisions of an encoder or (within a condition) releases, and for two
-    conditions over one release.
+    conditions over one release or with the same embeddings made elsewhere.
     """
     tables = [_read(run) for run in runs]
     if not tables:
@@ -60,14 +60,16 @@ def joined_record(runs: Sequence[FinishedRun], *, baseline: str) -> RunRecord:
     model with two revisions.
     """
     first = runs[0]
-    revisions: dict[tuple[str, str], tuple[ModelUsed, FinishedRun]] = {}
+    revisions: dict[tuple[str, str, str], tuple[ModelUsed, FinishedRun]] = {}
     for run in runs:
         for name in ("corpus", "split"):
             own, wanted = getattr(run.record.data, name), getattr(first.record.data, name)
             if own != wanted:
                 raise _different(first, run, f"{name} {own}", f"{wanted}")
         for model in run.record.models:
-            other, where = revisions.setdefault((model.role, model.name), (model, run))
+            # The digest of vectors made elsewhere covers the lay captions', which differ between conditions.
+            made = str(model.revision) if model.source == VECTORS else ""
+            other, where = revisions.setdefault((model.role, model.name, made), (model, run))
             if other.revision != model.revision:
                 raise _different(where, run, f"{model.name} at {model.revision}", f"{other.revision}")
     digests = sorted({run.record.data.content_digest for run in runs})
@@ -124,20 +126,22 @@ def _read(run: FinishedRun) -> _Table:
 
 def _check_data(tables: Sequence[_Table]) -> None:
     releases: dict[str, _Table] = {}
+    seen: dict[str | None, tuple[str, _Table]] = {}
     for table in tables:
         digest = table.run.record.data.content_digest
+        vectors = [model.revision for model in table.run.record.models if model.source == VECTORS]
         for condition in table.lay:
             earlier = releases.setdefault(condition, table)
             wanted = earlier.run.record.data.content_digest
             if wanted != digest:
                 found = f"content {digest[:16]}… of {condition}"
                 raise _different(earlier.run, table.run, found, f"{wanted[:16]}…: one release per condition")
-    by_release: dict[str, tuple[str, _Table]] = {}
-    for condition, table in releases.items():
-        name, other = by_release.setdefault(table.run.record.data.content_digest, (condition, table))
-        if name != condition:
-            found = f"{name} and {condition} over the same release"
-            raise _different(other.run, table.run, found, "a separate release for each condition")
+            for made in (digest, *vectors):
+                name, other = seen.setdefault(made, (condition, table))
+                if name != condition:
+                    what = "set of embeddings" if made in vectors else "release"
+                    found = f"{name} and {condition} over the same {what}"
+                    raise _different(other.run, table.run, found, f"a separate {what} for each condition")
 
 
 def _check_expert(tables: Sequence[_Table]) -> None:

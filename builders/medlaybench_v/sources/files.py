@@ -61,13 +61,11 @@ class Columns:
 
     def __init__(self, records: Records) -> None:
         self._own = own_names(records, [*(names for names, _ in SOURCE_COLUMNS), LAY_COLUMN])
-        self._path = records.path
-        self._columns = records.columns
         identifier, caption = self._first(IDENTIFIER), self._first(_CAPTION)
         if identifier is None or caption is None:
             needed = ((IDENTIFIER, identifier), (_CAPTION, caption))
             lacking = [names for names, found in needed if found is None]
-            raise no_column(self._path, lacking, self._columns)
+            raise no_column(records.path, lacking, records.columns)
         self.identifier, self.caption = identifier, caption
         self.cuis = self._first(_CUIS)
         self.licence = self._first(_LICENCE)

@@ -16,7 +16,7 @@ from baselines.medlaybench_v.retrieval import EXPERT, METHODS, CaptionRows
 from baselines.medlaybench_v.retrieval import evaluate as retrieve
 from baselines.results.comparison import FinishedRun, compare, read_runs
 from baselines.results.published import MODELS, published
-from baselines.results.run import DataUsed, ModelUsed, Result, RunRecord, write_run
+from baselines.results.run import VECTORS, DataUsed, ModelUsed, Result, RunRecord, write_run
 from loaders.errors import InputError
 from scripts.cli import find
 from tests.baselines.medlaybench_v.test_retrieval import embedded
@@ -35,13 +35,14 @@ def run(
     digest: str = "",
     n: int = 100,
     revision: str = "r1",
+    source: str | None = None,
     **changes: Any,
 ) -> FinishedRun:
     """A retrieval run of model -> R@1 with lay and with expert captions."""
     record = RunRecord(
         baseline="retrieval",
         data=DataUsed("medlaybench-v", "test", None, digest or f"release of {condition}"),
-        models=tuple(ModelUsed("encoder", model, revision) for model in recall),
+        models=tuple(ModelUsed("encoder", model, revision, source) for model in recall),
         versions={"torch": "2.6"},
         **changes,
     )
@@ -195,6 +196,18 @@ def test_runs_over_different_data_are_refused_with_the_names_of_both(other: Fini
     with pytest.raises(InputError) as error:
         evaluate([GOOD, other])
     assert found in str(error.value) and error.value.where == "good and x"
+
+
+def test_embeddings_made_elsewhere_differ_between_conditions() -> None:
+    """Their digest covers the lay captions: other ones are no other encoder, and the same ones are a mistake."""
+    llm = run("llm", LLM, {"ours": (1, 4)}, source=VECTORS)
+    scgr = run("scgr", SCGR, {"ours": (3, 4)}, revision="r2", source=VECTORS)
+    same = run("same", LLM_CUI, {"ours": (2, 4)}, source=VECTORS)
+    shares = {cell.setting: cell.value for cell in evaluate([llm, scgr]) if cell.column == "Share of Expert, R@1"}
+    assert shares == {LLM: 25, SCGR: 75}
+    assert [model.revision for model in joined_record([llm, scgr], baseline="ablation").models] == ["r1", "r2"]
+    with pytest.raises(InputError, match=r"LLM Only and LLM \+ CUI over the same set of embeddings"):
+        evaluate([llm, scgr, same])
 
 
 def test_runs_over_another_split_or_corpus_are_refused() -> None:
