@@ -58,6 +58,11 @@ class Played(Generic[Record]):
         return [outcome.record for outcome in self.outcomes if outcome.record is not None]
 
     @property
+    def cases(self) -> int:
+        """How many cases the numbers are over: those with a record."""
+        return len({outcome.case_id for outcome in self.outcomes if outcome.record is not None})
+
+    @property
     def lost(self) -> int:
         """Cases without a record."""
         return len(self.outcomes) - len(self.records)

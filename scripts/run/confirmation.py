@@ -192,7 +192,7 @@ def run_task(task: Task, options: Scored) -> None:
             **rules_of(game),
             **(_policy_facts(policy) if computed else _facts_of_traces(recorded)),
             "policy_fitted_elsewhere": elsewhere,
-            "cases": len(played_on),
+            "cases": played.cases,
             "epochs": options.epochs,
             "transcripts": people is not None,
             **({} if options.transcripts is None else {"transcripts_digest": digest_of(options.transcripts)}),

@@ -152,7 +152,7 @@ def command(options: Consultations) -> None:
         opened,
         facts={
             **rules_of(game),
-            "cases": len(cases),
+            "cases": played.cases,
             "unplayable": len(read.invalid),
             "epochs": options.epochs,
             "resamples": options.resamples,

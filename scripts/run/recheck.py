@@ -100,7 +100,7 @@ def command(options: Recheck) -> None:
         played,
         options,
         opened,
-        facts={"run": before.run_id, "cases": len(cases), "judge": protocol.judge, "protocol": protocol.name},
+        facts={"run": before.run_id, "cases": played.cases, "judge": protocol.judge, "protocol": protocol.name},
         texts=texts,
         reasons=(before.stand_in, played.stand_in),
     )

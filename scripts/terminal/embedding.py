@@ -105,7 +105,8 @@ def embed_all(options: Encoding, texts: Mapping[str, Sequence[str]], opened: Ope
     own = [read_own(given, texts, images=opened is not None) for given in options.embeddings]
     encoders = [open_encoder(name, device=options.device, precision=options.precision) for name in options.model]
     names = [*(encoder.name for encoder in encoders), *(encoder.name for encoder, _ in own)]
-    if again := next((name for at, name in enumerate(names) if name in names[:at]), None):
+    folded = [name.casefold() for name in names]  # as the names of the paper's rows are compared
+    if again := next((name for at, name in enumerate(names) if folded[at] in folded[:at]), None):
         found, do = f"{again!r} twice", "Give embeddings another NAME"
         raise InputError("--model, --embeddings", found=found, expected="each name once: one table row each", do=do)
     return Embedded((*((encoder, _embed(encoder, texts, options, opened)) for encoder in encoders), *own))

@@ -143,7 +143,7 @@ def test_retrieval_of_embeddings_made_elsewhere(
         (f"mine={tmp_path / 'nowhere'}", "does not exist"),
         (str(place), "NAME=PLACE"),
         (None, "neither"),
-        (f"mine={tmp_path / 'all.safetensors'} --embeddings mine={tmp_path / 'all.safetensors'}", "'mine' twice"),
+        (f"mine={tmp_path / 'all.safetensors'} --embeddings Mine={tmp_path / 'all.safetensors'}", "'Mine' twice"),
         (f"mine={tmp_path / 'all.safetensors'} --k {len(rows) + 1}", "at most the number of rows"),
         (f"mine={tmp_path / 'all.safetensors'} --k 5 --k 5", "each number once"),
     ):

@@ -16,6 +16,7 @@ from baselines.results.comparison import conditions
 from baselines.results.conformance import CONDITIONS, judge
 from baselines.results.published import published, same
 from baselines.results.run import PROVIDER, WEIGHTS, DataUsed, ModelUsed, Result, RunRecord, read_run, write_run
+from baselines.threemdbench.consultation.prompts import read_prompts
 from loaders.errors import InputError
 from tests.parts.papers import states
 
@@ -205,6 +206,7 @@ CONSULTED = RunRecord(
         },
     },
     words={
+        **read_prompts().words,
         "patient": "2c738bc9691cfe27932b4d0f7f23ef3753d4aa147e26479cdebab4d733fa4a04",
         "temperaments": "334bf025f960b5deebfb98cfa419509ccddaf2c81a6a4b271d8248b737ce4e87",
         "extraction": "e97dac8c60b8c4802bb84d595f1936628e2407f1357060c733010db18769c010",
@@ -227,6 +229,9 @@ TABLE_5 = ("3MDBench", "Table 5", "GPT-4o-mini", "dialogue + image", "F1", "test
                      *CONSULTED.models[2:])}, "own (models)"),
         ({"words": {**CONSULTED.words, "patient": "our own"}}, "own (prompts)"),
         ({"words": {name: text for name, text in CONSULTED.words.items() if name != "temperaments"}}, "own (prompts)"),
+        *(({"words": {**CONSULTED.words, name: "our own"}}, "own (prompts)")
+          for name in ("patient_opening", "judge_patient", "judge_experts", "rubric", "doctor_image")),
+        ({"words": {**CONSULTED.words, "doctor_cues": "in no prompt of this setting"}}, "reproduced"),
         ({"options": {**CONSULTED.options, "judge": "nobody"}}, "own (protocol)"),
         ({"options": {**CONSULTED.options, "decoding": {}}}, "own (decoding)"),
         ({"options": {**CONSULTED.options, "cap_mode": "ours"}}, "own (rounds)"),
@@ -234,6 +239,21 @@ TABLE_5 = ("3MDBench", "Table 5", "GPT-4o-mini", "dialogue + image", "F1", "test
 )  # fmt: skip
 def test_table_5_of_3mdbench(changes: dict[str, Any], label: str) -> None:
     assert judge(TABLE_5, replace(CONSULTED, **changes).facts).label == label
+
+
+@pytest.mark.parametrize(
+    ("row", "doctor", "label"),
+    [
+        ("GPT-4o-mini", "openai/gpt-4o-mini", "reproduced"),  # the authors' code sends it none
+        ("Gemma-3-27B", "vllm/google/gemma-3-27b-it", "own (decoding)"),
+    ],
+)
+def test_a_temperature_that_is_not_sent(row: str, doctor: str, label: str) -> None:
+    patient, _, assessor = CONSULTED.models
+    decoding = {**CONSULTED.options["decoding"], "doctor": {"temperature": None, "max_tokens": 512}}
+    models = (patient, ModelUsed("doctor", doctor, source=PROVIDER), assessor)
+    record = replace(CONSULTED, models=models, options={**CONSULTED.options, "decoding": decoding})
+    assert judge((*TABLE_5[:2], row, *TABLE_5[3:]), record.facts).label == label
 
 
 def test_other_rows_of_table_5() -> None:

@@ -141,6 +141,19 @@ def test_an_assessor_in_prose_is_counted_and_leaves_no_results(
     assert failed.value == 100.0
 
 
+def test_a_case_that_a_model_refused_is_none_of_the_cases_of_the_run(
+    release: Path, server: ChatServer, tmp_path: Path
+) -> None:
+    server.faults += [status(400, message="content policy")]
+    played = ("--bare", "--concurrency", 1, "--max-invalid", 1, *SCRIPTED[:-1], "openai-api/local/assessor")
+    assert run(release, tmp_path, *played) == 0
+    record, results = read_run(tmp_path)
+    assert record.options["cases"] == CASES - 1
+    assert f"test ({CASES - 1} cases)" in {one.split_or_group for one in results}
+    assert run(release, tmp_path, *played) == 0, "the same command plays it"
+    assert read_run(tmp_path)[0].options["cases"] == CASES
+
+
 def test_reasons_beyond_those_shown_are_counted(
     release: Path, server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
