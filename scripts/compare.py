@@ -12,7 +12,7 @@ import typer
 
 from baselines.results.comparison import Compared, compare, conditions, read_runs
 from baselines.results.conformance import Entry, State
-from baselines.results.published import Published, named, published, short
+from baselines.results.published import Published, named, of_tables, published, short
 from baselines.results.published_checks import PAPER, Check, checks
 from loaders.errors import InputError, how_many
 from scripts.terminal.console import output, table
@@ -49,10 +49,7 @@ def command(
         _check_paper(only, as_json, everything=everything)
         return
     read = read_runs(runs, different_data=different_data)
-    pairs = [pair for pair in compare(read) if _wanted(pair.own.table, only)]
-    if only and not pairs:
-        known = ", ".join(dict.fromkeys(result.table for run in read for result in run.results))
-        raise InputError("--table", found=", ".join(only), expected=f"one of the runs' tables: {known}")
+    pairs = of_tables(only, compare(read), lambda pair: pair.own.table)
     joined = [pair for pair in pairs if pair.paper]
     alone = [pair for pair in pairs if not joined and published(pair.own.paper, pair.own.table)]
     if not joined and not alone:
@@ -76,10 +73,6 @@ def command(
         more = " more" * bool(shown)
         left = how_many(len(pairs) - len(shown), f"number{more} has", f"numbers{more} have")
         output.print(f"\n{left} no counterpart in the paper (--all, --json)")
-
-
-def _wanted(name: str, only: list[str]) -> bool:
-    return not only or short(name).casefold() in {short(one).casefold() for one in only}
 
 
 def _print(pairs: list[Compared], *, everything: bool) -> None:
@@ -242,10 +235,10 @@ def _barring(pair: Compared) -> list[Entry]:
 
 
 def _check_paper(only: list[str], as_json: bool, *, everything: bool) -> None:
-    found = [check for check in checks() if _wanted(check.target.table, only)]
-    wrong = [number for number in published() if number.wrong and _wanted(number.table, only)]
-    if not found and not wrong:
-        raise InputError("--table", found=", ".join(only), expected=f"a table of {PAPER} such as 'Table A3'")
+    judged = [*((check.target, check) for check in checks()), *((one, None) for one in published() if one.wrong)]
+    chosen = of_tables(only, judged, lambda one: one[0].table)
+    found = [check for _, check in chosen if check]
+    wrong = [number for number, check in chosen if not check]
     if as_json:
         facts = {"checks": [_check_as_json(check) for check in found], "wrong": [_wrong_as_json(one) for one in wrong]}
         typer.echo(json.dumps(facts, indent=1, ensure_ascii=False))

@@ -9,8 +9,8 @@ import typer
 from baselines.report.printed import csv, latex, markdown, printed
 from baselines.report.tables import tables
 from baselines.results.comparison import read_runs
-from baselines.results.published import short
-from loaders.errors import InputError, how_many
+from baselines.results.published import of_tables
+from loaders.errors import how_many
 from loaders.files.disk import write_whole
 from loaders.files.opening import refuse_other
 from scripts.terminal.console import warn
@@ -47,11 +47,7 @@ def command(
     """
     format_ = one_of("--format", written, _FORMATS)
     views = tables(read_runs(runs, different_data=different_data))
-    wanted = {short(name).casefold() for name in only}
-    chosen = [view for view in views if not wanted or view.name.casefold() in wanted]
-    if not chosen:
-        known = ", ".join(view.name for view in views)
-        raise InputError("--table", found=", ".join(only), expected=f"one of the runs' tables: {known}")
+    chosen = of_tables(only, views, lambda view: view.table)
     if format_ == "csv":
         text = csv(chosen, paper=paper)
     else:

@@ -10,13 +10,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from baselines.results.conformance import Key
 from baselines.results.run import Direction, Keyed
+from loaders.errors import InputError
 from loaders.files.bundled import bundled
+
+Item = TypeVar("Item")
 
 MODELS = (
     "OpenAI-CLIP-Base",
@@ -150,6 +154,17 @@ def short(label: str) -> str:
     """
     label = re.sub(r" \((?:assets/|text ).*\)$", "", label)
     return re.sub(r"caption says four modalities.*", "four modality pools", label)
+
+
+def of_tables(only: Sequence[str], items: Sequence[Item], table: Callable[[Item], str]) -> list[Item]:
+    """The items of the tables that --table names, or all if it names none. Raises InputError for a table of no item."""
+    names = [short(table(item)) for item in items]
+    for name in only:
+        if not any(same(short(name), one) for one in names):
+            known = ", ".join(dict.fromkeys(names))
+            raise InputError("--table", found=repr(name), expected=f"one of the tables here: {known}")
+    wanted = {short(name).casefold() for name in only}
+    return [item for item, name in zip(items, names, strict=True) if not only or name.casefold() in wanted]
 
 
 def same(one: str, other: str) -> bool:

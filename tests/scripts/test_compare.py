@@ -253,4 +253,6 @@ def test_nothing_that_the_paper_prints_too(tmp_path: Path, capsys: Capture) -> N
 def test_a_table_that_does_not_exist(tmp_path: Path, capsys: Capture) -> None:
     assert "Table 77" in _message(["--table", "Table 77"], capsys)
     run = str(write(tmp_path / "run", ["Table 5"]))
-    assert "one of the runs' tables: Table 5" in _message([run, "--table", "Table 77"], capsys)
+    for named in (["Table 77"], ["table 5", "Table 77"], [""]):
+        given = [word for name in named for word in ("--table", name)]
+        assert "one of the tables here: Table 5" in _message([run, *given], capsys), named

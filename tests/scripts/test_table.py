@@ -154,7 +154,9 @@ def test_a_column_that_the_paper_lacks_stands_in_the_same_row_of_csv(tmp_path: P
     assert others[0] in rows and others[1] == f"{others[0]}, test; one pool"
 
 
-@pytest.mark.parametrize("arguments", [["--format", "docx"], ["--table", "Table 9"]])
+@pytest.mark.parametrize(
+    "arguments", [["--format", "docx"], ["--table", "Table 9"], ["--table", "Table 3", "--table", "Table 9"]]
+)
 def test_a_mistake_is_one_error(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: Sequence[str]) -> None:
     assert execute(["table", str(run(tmp_path / "own", stand_in=None)), *arguments]) == 2
     assert "expected" in capsys.readouterr().err
