@@ -160,8 +160,10 @@ class RunRecord:
             players = [model for model in self.models if model.role == role]
             flat[f"models.{role}"] = " + ".join(model.name for model in players)
             flat |= {f"models.{role}.{model.name}.source": model.source for model in players}
+            sources = dict.fromkeys(model.source for model in players)
+            flat[f"models.{role}.source"] = None if None in sources else " + ".join(map(str, sources))
             if len(players) == 1:
-                flat |= {f"models.{role}.source": players[0].source, f"models.{role}.revision": players[0].revision}
+                flat[f"models.{role}.revision"] = players[0].revision
         return flat
 
 

@@ -280,6 +280,18 @@ def test_table_3_of_medlaybench() -> None:
                  replace(record, options={"method": "LLM Only"}).facts).label == "own (data)"  # fmt: skip
 
 
+def test_figure_a3_of_medlaybench_is_of_weights_only() -> None:
+    data = DataUsed(
+        "medlaybench-v", "test", "official", "d0", "https://huggingface.co/datasets/hanjang/MedLayBench-V", "c0", True
+    )
+    key = ("MedLayBench-V", "Figure A3 (caption)", "All models", "", "Expert-Layman embedding cosine similarity", "")
+    named = tuple(ModelUsed("encoder", name, "key", WEIGHTS) for name in ("OpenAI-CLIP-Base", "BiomedCLIP", "PMC-CLIP"))
+    record = RunRecord(baseline="embedding-space", data=data, models=named)
+    assert judge(key, record.facts).label == "reproduced"
+    own = ModelUsed("encoder", "CoCa-Large", "key", "vectors made elsewhere")
+    assert judge(key, replace(record, models=(*named, own)).facts).label == "own (models)"
+
+
 def test_no_run_of_medconceal_has_the_papers_patient() -> None:
     """Its weights are not printed: whatever else holds, the protocol differs."""
     data = DataUsed(
