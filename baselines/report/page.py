@@ -164,10 +164,15 @@ def _worth(cell: Cell) -> str:
     return "" if value is None else repr(float(value))
 
 
-def _written(cell: Cell) -> str:
-    """A cell as copied text: own numbers with their intervals, then the published one."""
-    own = [_own(pair) + (f" ({_interval(pair)})" if pair.own.ci95 else "") for _, pair in cell.own]
-    return "; ".join([*filter(None, own), *([f"published {_printed(cell.paper)}"] if cell.paper else [])])
+def _written(cell: Cell, several: bool) -> str:
+    """A cell as copied text: each own number with its interval, its run if there are `several`, and what it may be
+    called, which no mark tells where the text is pasted; then the published one."""
+    parts = []
+    for run, pair in cell.own:
+        number = _own(pair) + (f" ({_interval(pair)})" if pair.own.ci95 else "")
+        of = [number or "not computed", f"run {run}" if several else "", pair.own.provenance if number else ""]
+        parts.append(", ".join(filter(None, of)))
+    return "; ".join([*parts, *([f"published {_printed(cell.paper)}"] if cell.paper else [])])
 
 
 def _files(run: FinishedRun, page: Path) -> dict[str, str]:

@@ -346,32 +346,35 @@ function sort(table, head) {
   }
 }
 
+// The lines of a table as texts, the first with the names of the columns, each behind that of its group.
 function grid(table) {
-  const lines = [...table.rows].filter(row => !row.classList.contains("divider"));
-  const width = Math.max(...lines.map(row => [...row.cells].reduce((sum, cell) => sum + cell.colSpan, 0)));
-  return { heads: table.tHead.rows.length, lines: lines.map(row => {
-    const cells = [...row.cells].flatMap(cell => [written(cell), ...new Array(cell.colSpan - 1).fill("")]);
-    return [...cells, ...new Array(width - cells.length).fill("")];
-  }) };
+  const lines = [...table.rows].filter(row => !row.classList.contains("divider"))
+    .map(row => [...row.cells].flatMap(cell => new Array(cell.colSpan).fill(written(cell))));
+  const width = Math.max(...lines.map(line => line.length));
+  const heads = lines.splice(0, table.tHead.rows.length);
+  const named = Array.from({ length: width }, (_, at) => [...new Set(heads.map(line => line[at]))].filter(Boolean).join(", "));
+  return [named, ...lines.map(line => [...line, ...new Array(width - line.length).fill("")])];
 }
 
-const LATEX = { "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "$": "\\$", "&": "\\&", "#": "\\#", "%": "\\%", "_": "\\_", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "−": "$-$", "±": "$\\pm$", "Δ": "$\\Delta$", "†": "\\dag{}" };
+// As `bedside table` escapes (printed.py).
+const LATEX = { "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "$": "\\$", "&": "\\&", "#": "\\#", "%": "\\%", "_": "\\_", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "−": "$-$", "±": "$\\pm$", "≥": "$\\geq$", "≤": "$\\leq$", "×": "$\\times$", "→": "$\\rightarrow$", "Δ": "$\\Delta$", "…": "\\dots{}", "–": "--", "†": "\\dag{}" };
+const latex = text => (/^[[*]/.test(text) ? "{}" : "") + [...text].map(sign => LATEX[sign] ?? sign).join("");
 const NUMBER = /^[+−-]?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?$/;
 const FORMATS = {
   // Numbers as programs read them; and no cell may be a formula where the file is opened.
-  CSV: ({ lines }) => lines.map(line => line.map(text => {
+  CSV: lines => lines.map(line => line.map(text => {
     const cell = NUMBER.test(text) ? text.replaceAll(",", "").replace("−", "-") : text;
-    const safe = /^[=+@\t\r-]/.test(cell) && Number.isNaN(Number(cell)) ? `'${cell}` : cell;
+    const safe = /^[=+@＝＋－＠\t\r-]/.test(cell) && Number.isNaN(Number(cell)) ? `'${cell}` : cell;
     return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   }).join(",")).join("\n") + "\n",
-  Markdown: ({ heads, lines }) => {
-    const plain = lines.map(line => `| ${line.map(cell => cell.replaceAll("|", "\\|").replaceAll("<", "&lt;")).join(" | ")} |`);
-    plain.splice(heads, 0, `|${lines[0].map((_, at) => (at ? "---:|" : "---|")).join("")}`);
-    return plain.slice(heads - 1).join("\n") + "\n";
+  Markdown: lines => {
+    const plain = lines.map(line => `| ${line.map(cell => cell.replace(/[\\`*_|<>[\]~]/g, "\\$&")).join(" | ")} |`);
+    plain.splice(1, 0, `|${lines[0].map((_, at) => (at ? "---:|" : "---|")).join("")}`);
+    return plain.join("\n") + "\n";
   },
-  LaTeX: ({ heads, lines }) => {
-    const plain = lines.map(line => line.map(cell => cell.replace(/[\\{}$&#%_~^−±Δ†]/g, sign => LATEX[sign])).join(" & ") + " \\\\");
-    plain.splice(heads, 0, "\\midrule");
+  LaTeX: lines => {
+    const plain = lines.map(line => line.map(latex).join(" & ") + " \\\\");
+    plain.splice(1, 0, "\\midrule");
     return `\\begin{tabular}{l${"r".repeat(lines[0].length - 1)}}\n\\toprule\n${plain.join("\n")}\n\\bottomrule\n\\end{tabular}\n`;
   },
 };

@@ -122,6 +122,20 @@ def test_tables_are_sorted_and_copied(tab: Any) -> None:
         assert all(sign in text for sign in signs) and "F1 (strict)" in text, format_
         assert len({line.count(signs[-1]) for line in text.splitlines() if signs[-1] in line and '"' not in line}) <= 2
     assert ",-1234.5," in text and "−" not in text  # in CSV, numbers as programs read them
+    assert ", stand-in" in text, "a number says what it may be called wherever it is pasted"
+
+
+def test_a_copied_table_is_escaped_as_a_printed_one(tab: Any) -> None:
+    tab.evaluate("navigator.clipboard.writeText = text => { window.copied = text; }")
+    tab.evaluate("document.querySelector('main section .scroll tbody th').dataset.text = '[x] <y> | *'")
+    made = {}
+    for format_ in ("LaTeX", "Markdown", "CSV"):
+        tab.locator(".tools").first.get_by_role("button", name=f"as {format_}").click()
+        made[format_] = tab.evaluate("window.copied")
+    assert r"{}[x] \textless{}y\textgreater{} \textbar{} *" in made["LaTeX"]
+    assert r"\[x\] \<y\> \| \*" in made["Markdown"]
+    name, *numbers = made["CSV"].splitlines()[0].split(",")
+    assert name and all(numbers), "columns with the name of their group, in one line"
 
 
 def test_a_drawing_tells_its_values_on_focus(tab: Any) -> None:
