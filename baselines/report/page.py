@@ -132,8 +132,8 @@ def _counted(runs: Sequence[FinishedRun], results: Sequence[Result]) -> dict[str
 def _in_words() -> dict[str, Any]:
     """The functions with which the template puts numbers into words."""
     return {
-        "meaning": meaning, "worth": _worth, "written": _written, "own_text": _own, "paper_text": _printed,
-        "interval_text": _interval, "difference_text": _difference, "json_text": _json,
+        "meaning": meaning, "worth": _worth, "written": _written, "called_text": _called, "own_text": _own,
+        "paper_text": _printed, "interval_text": _interval, "difference_text": _difference, "json_text": _json,
     }  # fmt: skip
 
 
@@ -165,14 +165,18 @@ def _worth(cell: Cell) -> str:
 
 
 def _written(cell: Cell, several: bool) -> str:
-    """A cell as copied text: each own number with its interval, its run if there are `several`, and what it may be
-    called, which no mark tells where the text is pasted; then the published one."""
-    parts = []
-    for run, pair in cell.own:
-        number = _own(pair) + (f" ({_interval(pair)})" if pair.own.ci95 else "")
-        of = [number or "not computed", f"run {run}" if several else "", pair.own.provenance if number else ""]
-        parts.append(", ".join(filter(None, of)))
-    return "; ".join([*parts, *([f"published {_printed(cell.paper)}"] if cell.paper else [])])
+    """A cell as copied text: own numbers with their intervals, and their runs if there are `several`; then the
+    published one."""
+    own = [_called(pair, interval=True) + (f", run {run}" if several else "") for run, pair in cell.own]
+    return "; ".join([*own, *([f"published {_printed(cell.paper)}"] if cell.paper else [])])
+
+
+def _called(pair: Compared, *, interval: bool = False) -> str:
+    """A number and what it may be called, which no mark tells where the text is pasted."""
+    if pair.own.value is None:
+        return "not computed"
+    within = f" ({_interval(pair)})" if interval and pair.own.ci95 else ""
+    return f"{_own(pair)}{within}, {pair.own.provenance}"
 
 
 def _files(run: FinishedRun, page: Path) -> dict[str, str]:

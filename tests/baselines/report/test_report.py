@@ -142,6 +142,16 @@ def test_every_number_in_a_table_says_where_it_comes_from(page: Page) -> None:
     assert sum("published" in cell for cell in page.cells) > 200
 
 
+def test_every_number_is_sorted_by_its_value_and_copied_with_what_it_may_be_called(page: Page) -> None:
+    """Also those without a place in a table of the paper: what a reader sees begins with the letter of a badge."""
+    numbers = [cell for cell in page.all("td") if cell.get("class") == "cell" and cell.get("data-value")]
+    own = [cell for cell in numbers if "stand-in" in (cell["data-text"] or "")]
+    assert len(own) > 150 and all("published" in (cell["data-text"] or "") for cell in numbers if cell not in own)
+    for cell in own:
+        assert re.match(r"(< )?[−\d.,]+( \(.* to .*\))?, stand-in", cell["data-text"] or "")
+        float(cell["data-value"] or "")
+
+
 def test_tables_scroll_by_keyboard_and_name_their_rows_and_columns(page: Page) -> None:
     regions = [box for box in page.all("div") if box.get("role") == "region"]
     assert len(regions) == len(page.all("table")) == len(page.all("caption"))
