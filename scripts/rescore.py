@@ -73,9 +73,6 @@ def command(
         end_as_invalid(scored.invalid)
 
 
-_AGAIN = "Its numbers can only be made again by its own command"
-
-
 def _module(run: FinishedRun) -> ModuleType:
     """The module of the run's baseline, which knows how to score it again."""
     name = run.record.baseline
@@ -83,7 +80,9 @@ def _module(run: FinishedRun) -> ModuleType:
     known |= {word: Plugin(word, entry.place) for word, entry in RUN.items() if isinstance(entry, Command)}
     module = known[name].module() if name in known else None
     if module is None or not hasattr(module, "rescore"):
-        do = "Rescore the runs it was made from, then run it again on them" if "runs" in run.record.options else _AGAIN
+        do = "Its numbers can only be made again by its own command"
+        if "runs" in run.record.options:
+            do = "Rescore the runs it was made from, then run it again on them"
         raise InputError(
             run.folder,
             found=f"a run of {name}, which stores nothing to rescore",

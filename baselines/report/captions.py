@@ -48,11 +48,8 @@ def _row(content: Mapping[str, Any], *, pictured: bool) -> Row:
     told = [Told("Expert caption", expert, "expert", places), Told("Lay caption", lay, "lay")]
     told += [Told("Concepts", concepts, "inline")] if concepts else []
     told += [Told("Failed gates", [f"{gate['gate']}: {gate['reason']}" for gate in failed], "failed")] if failed else []
-    told += (
-        [Told("Status", ": ".join(filter(None, (content["status"], content["status_reason"]))))]
-        if content["status"]
-        else []
-    )
+    if content["status"]:
+        told.append(Told("Status", ": ".join(filter(None, (content["status"], content["status_reason"])))))
     source = (content["licence"], content["attribution"])
     told += [Told("Source", "; ".join(filter(None, source)))] if any(source) else []
     image = content["image"] and content["image"]["bytes"]

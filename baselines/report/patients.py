@@ -42,8 +42,6 @@ def _read(run: FinishedRun) -> list[Shape]:
 
 
 def _drawn(shapes: Sequence[Shape]) -> str:
-    curves = []
-    for shape in shapes:
-        colour, dash = _LOOK.get(shape.patient, ("soft", "1 2"))
-        curves.append(Curve(shape.patient, shape.share, colour, dash, start=1, shown=True))
+    look = {shape.patient: _LOOK.get(shape.patient, ("soft", "1 2")) for shape in shapes}
+    curves = [Curve(shape.patient, shape.share, *look[shape.patient], start=1, shown=True) for shape in shapes]
     return over_steps([f"{quality:g}" for quality in QUALITIES], curves, "Quality")

@@ -22,8 +22,7 @@ from baselines.results.sheets import table_bytes
 
 OWN, STAND_IN = "†", "‡"
 _RAISE = "\0"  # marks the start and end of superscript text
-_COLUMNS = ("paper", "table", "row", "column", "source", "run", "value", "ci95_low", "ci95_high", "n", "unit")
-_PROVENANCE = ("provenance", "mark", "note")
+_COLUMNS = "paper table row column source run value ci95_low ci95_high n unit provenance mark note".split()
 
 
 @dataclass(frozen=True)
@@ -234,7 +233,7 @@ def _tex(text: str) -> str:
 def csv(views: Sequence[TableView], *, paper: bool) -> str:
     """One line per number: those with a place in a table of the paper, and all others of the runs."""
     lines = [line for view in views for line in _numbers(view, paper)]
-    return table_bytes((*_COLUMNS, *_PROVENANCE), lines).decode()
+    return table_bytes(_COLUMNS, lines).decode()
 
 
 def _numbers(view: TableView, paper: bool) -> Iterator[dict[str, Any]]:

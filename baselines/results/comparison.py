@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 from baselines.results.conformance import CONDITIONS, Entry, tables
@@ -96,7 +97,7 @@ def read_runs(folders: Sequence[Path], *, different_data: bool = False) -> list[
         if other is not run:
             again = [one.value for one in run.results] == [one.value for one in other.results]
             found = (
-                f"the same run as {other.folder}" if again else (f"a repetition of {other.folder}, with other answers")
+                f"the same run as {other.folder}" if again else f"a repetition of {other.folder}, with other answers"
             )
             do = "" if again else "Put repetitions in one run (--epochs); give different models different names"
             raise InputError(run.folder, found=found, expected="each run once", do=do)
@@ -110,9 +111,20 @@ def read_runs(folders: Sequence[Path], *, different_data: bool = False) -> list[
 
 def check_same_data(runs: Sequence[FinishedRun], *, do: str) -> None:
     """Raises InputError, with what to do, for runs of one paper that `read_runs` would refuse for their data."""
-    for at, run in enumerate(runs):
-        for earlier in runs[:at]:
-            _same_data(earlier, run, do)
+    for one, other in combinations(runs, 2):
+        a, b = one.record.data, other.record.data
+        papers = ({result.paper for result in run.results} for run in (one, other))
+        if a.corpus != b.corpus and not set.intersection(*papers):
+            continue  # of different papers: there is nothing to compare
+        facts = [("corpus", a.corpus, b.corpus)]
+        if a.revision and b.revision:
+            facts.append(("revision", a.revision, b.revision))
+        if a.split == b.split:
+            facts.append((f"content of split {a.split}", f"{a.content_digest[:16]}…", f"{b.content_digest[:16]}…"))
+        for what, expected, found in facts:
+            if found != expected:
+                where, expected = f"{one.folder} and {other.folder}", f"{expected}, as in {one.folder}"
+                raise InputError(where, found=f"{what} {found}", expected=expected, do=do)
 
 
 def compare(runs: Sequence[FinishedRun]) -> list[Compared]:
@@ -148,24 +160,3 @@ def conditions(results: Sequence[Result]) -> list[Condition]:
                 found.setdefault(entry, []).append(name)
     ordered = sorted(found.items(), key=lambda item: CONDITIONS.index(item[0].condition))
     return [Condition(entry, tuple(dict.fromkeys(names))) for entry, names in ordered]
-
-
-def _same_data(one: FinishedRun, other: FinishedRun, do: str) -> None:
-    a, b = one.record.data, other.record.data
-    if a.corpus != b.corpus and not {result.paper for result in one.results} & {
-        result.paper for result in other.results
-    }:
-        return  # of different papers: there is nothing to compare
-    facts = [("corpus", a.corpus, b.corpus)]
-    if a.revision and b.revision:
-        facts.append(("revision", a.revision, b.revision))
-    if a.split == b.split:
-        facts.append((f"content of split {a.split}", f"{a.content_digest[:16]}…", f"{b.content_digest[:16]}…"))
-    for what, expected, found in facts:
-        if found != expected:
-            raise InputError(
-                f"{one.folder} and {other.folder}",
-                found=f"{what} {found}",
-                expected=f"{expected}, as in {one.folder}",
-                do=do,
-            )
