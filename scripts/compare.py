@@ -115,16 +115,8 @@ def _name(pair: Compared) -> str:
 
 
 def _print_numbers(pairs: list[Compared]) -> None:
-    shown = table(
-        "Your numbers beside the paper's",
-        "number",
-        "paper",
-        "own",
-        "difference",
-        "n",
-        "provenance",
-        right=("paper", "own", "difference", "n"),
-    )
+    right = ("paper", "own", "difference", "n")
+    shown = table("Your numbers beside the paper's", "number", *right, "provenance", right=right)
     doubts: dict[str, int] = {}
     section = ""
     for pair in pairs:

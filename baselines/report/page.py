@@ -22,7 +22,7 @@ from baselines.report.dialogues import hidden_texts
 from baselines.report.figures import figures
 from baselines.report.sections import Section, sections
 from baselines.report.tables import Cell, tables
-from baselines.results.comparison import Compared, FinishedRun, conditions
+from baselines.results.comparison import Compared, FinishedRun, conditions, fixed
 from baselines.results.published import Published, counterpart, meaning
 from baselines.results.run import Result
 from loaders import __version__
@@ -191,27 +191,18 @@ def _own(pair: Compared) -> str:
 
 
 def _interval(pair: Compared) -> str:
-    """Both ends with the decimals of the number, or as many more as needed to tell them apart."""
-    low, high = pair.own.ci95 or (0.0, 0.0)
-    decimals = pair.decimals
-    while _text(low, decimals) == _text(high, decimals) and decimals < pair.decimals + 4:
-        decimals += 1
-    return f"{_text(low, decimals)} to {_text(high, decimals)}"
+    return " to ".join(pair.interval or ()).replace("-", "−")
 
 
 def _difference(pair: Compared) -> str:
     assert pair.difference is not None
     value = round(pair.difference, pair.decimals)
-    return ("+" if value > 0 else "−" if value < 0 else "±") + _text(abs(value), pair.decimals)
+    return ("+" if value > 0 else "−" if value < 0 else "±") + fixed(abs(value), pair.decimals)
 
 
 def _printed(number: Published) -> str:
     """The published number as printed, with separators in counts and a true minus sign."""
-    return _text(number.value, number.decimals)
-
-
-def _text(value: float, decimals: int) -> str:
-    return f"{value:,.{decimals}f}".replace("-", "−")
+    return fixed(number.value, number.decimals).replace("-", "−")
 
 
 def _json(value: Any) -> str:

@@ -101,9 +101,7 @@ def _own(pair: Compared, marks: dict[str, str], usual: int | None) -> str:
     result = pair.own
     if result.value is None:
         return "not computed"
-    text, decimals = pair.printed, pair.decimals
-    if result.ci95 is not None:
-        text += f" [{result.ci95[0]:,.{decimals}f}, {result.ci95[1]:,.{decimals}f}]"
+    text = pair.printed + (f" [{', '.join(pair.interval)}]" if pair.interval else "")
     mark, why = _mark(pair)
     if mark and why not in marks:
         alike = sum(one.startswith(mark) for one in marks.values())

@@ -32,6 +32,11 @@ _DECIMALS = {
 }  # fmt: skip
 
 
+def fixed(value: float, decimals: int) -> str:
+    """A number with that many decimals; what they round to 0 has no sign."""
+    return f"{round(value, decimals) + 0.0:,.{decimals}f}"
+
+
 @dataclass(frozen=True, slots=True)
 class Compared:
     """An own number and the published one with the same key, None if the paper prints none."""
@@ -50,7 +55,17 @@ class Compared:
         if self.own.value is None:
             return ""
         small = self.own.unit == "p" and round(self.own.value, self.decimals) == 0
-        return f"< {10.0**-self.decimals:.{self.decimals}f}" if small else f"{self.own.value:,.{self.decimals}f}"
+        return f"< {10.0**-self.decimals:.{self.decimals}f}" if small else fixed(self.own.value, self.decimals)
+
+    @property
+    def interval(self) -> tuple[str, str] | None:
+        """Both ends of its interval with the decimals of the number, or as many more as tell them apart."""
+        ends = None
+        for decimals in range(self.decimals, self.decimals + 5) if self.own.ci95 else ():
+            ends = fixed(self.own.ci95[0], decimals), fixed(self.own.ci95[1], decimals)
+            if ends[0] != ends[1]:
+                break
+        return ends
 
     @property
     def difference(self) -> float | None:

@@ -82,9 +82,23 @@ def test_a_small_p_is_never_0_and_a_proportion_has_three_decimals() -> None:
         ("p", 0.0312, "0.031"),
         ("proportion", 0.5136, "0.514"),
         ("pairs", 1200, "1,200"),
+        ("percentage points", -0.004, "0.00"),  # no sign before nothing
+        ("percentage points", -0.006, "-0.01"),
     ]
     for unit, value, shown in values:
         assert Compared(replace(own, unit=unit, value=value, ci95=None), None).printed == shown
+
+
+@pytest.mark.parametrize(
+    ("ci95", "ends"),
+    [
+        ((-0.004, 0.506), ("0.00", "0.51")),
+        ((9.0012, 9.0016), ("9.001", "9.002")),  # equal ends would pass for certainty
+        (None, None),
+    ],
+)
+def test_the_ends_of_an_interval_are_told_apart(ci95: tuple[float, float] | None, ends: tuple[str, str] | None) -> None:
+    assert Compared(replace(_cell().own, ci95=ci95), None).interval == ends
 
 
 def test_a_doubtful_number_is_no_target() -> None:
