@@ -30,7 +30,7 @@ from loaders.errors import InputError, how_many
 from loaders.files.paths import resolved
 from scripts.terminal.console import output, table, warn
 from scripts.terminal.finish import finish
-from scripts.terminal.options import LAST_SEED, All, outside_releases
+from scripts.terminal.options import LAST_SEED, All, outside_releases, refuse_itself
 from scripts.terminal.tables import short_digests
 
 
@@ -62,6 +62,8 @@ def command(
     Example: `bedside contrast runs/gpt-dialogue runs/gpt-rationale`
     """
     started = time.monotonic()
+    if out is not None:
+        refuse_itself(out, runs)
     read = read_runs(runs, different_data=True)
     kinds = {run.record.baseline for run in read}
     if len(read) < 2 or len(kinds) != 1 or not kinds <= {"language", "consultation", "confirmation", "intervention"}:

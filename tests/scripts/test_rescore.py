@@ -106,6 +106,7 @@ def test_no_command_writes_into_a_run_it_reads(photos: Path, played: Path, tmp_p
         ["rescore", folder],
         ["run", "recheck", photos, "--run", folder, "--assessor", "scripted/assessor"],
         ["run", "ablation", folder],
+        ["contrast", folder, played],
         ["run", "classifier", photos, "--predict", "--weights", folder],
         select,
         ["select", "physicians", "sheet.csv", "--run", folder],
