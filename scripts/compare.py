@@ -65,23 +65,19 @@ def command(
         typer.echo(json.dumps([_as_json(pair) for pair in pairs], indent=1, ensure_ascii=False))
         return
     shown = pairs if everything else joined
-    if shown:
-        _print(shown, everything=everything)
-    else:
+    if not shown:
         _print_alone(alone)
+    elif everything or len(shown) <= _FEW_NUMBERS:
+        _print_numbers(shown)
+    else:
+        _print_tables(shown)
+    if shown:
+        _print_conditions(shown, everything=everything)
+    _print_standing(shown or alone)
     if len(shown) < len(pairs):
         more = " more" * bool(shown)
         left = how_many(len(pairs) - len(shown), f"number{more} has", f"numbers{more} have")
         output.print(f"\n{left} no counterpart in the paper (--all, --json)")
-
-
-def _print(pairs: list[Compared], *, everything: bool) -> None:
-    if everything or len(pairs) <= _FEW_NUMBERS:
-        _print_numbers(pairs)
-    else:
-        _print_tables(pairs)
-    _print_conditions(pairs, everything=everything)
-    _print_standing(pairs)
 
 
 def _title(pair: Compared) -> str:
@@ -161,7 +157,6 @@ def _print_alone(pairs: list[Compared]) -> None:
         "The paper prints these tables for other models, settings or cases; `bedside report` shows both in one table."
     )
     output.print(f"\n{text}", style="yellow")
-    _print_standing(pairs)
 
 
 def _print_conditions(pairs: list[Compared], *, everything: bool) -> None:

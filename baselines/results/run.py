@@ -291,10 +291,11 @@ def write_run(folder: Path, record: RunRecord, results: Iterable[Result], *, sto
     rows = [result.as_row() for result in found]
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     files = {"results.jsonl": lines.encode(), "results.csv": table_bytes(list(rows[0]), rows)}
+    aside = _set_aside(folder, record, files)
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     said = {name: value for name, value in to_json(record).items() if name != "judged" and (value or name != "words")}
     said |= {"data": _known("data", said["data"]), "models": [_known("models", model) for model in said["models"]]}
-    digests |= {name: digest_of(folder / name) for name in stored}
+    digests |= {name: digest_of(folder / name) for name in stored if is_there(folder / name)}
     run = {"format": _FORMAT, "run_id": record.run_id, **said, "results": len(rows), "files": digests}
     if record.judged:
         run["conformance"] = {
@@ -302,27 +303,30 @@ def write_run(folder: Path, record: RunRecord, results: Iterable[Result], *, sto
             "tables": conformance.tables((result.key for result in found), record.facts),
         }
     files["run.json"] = (json.dumps(run, ensure_ascii=False, indent=2) + "\n").encode()
-    aside = _set_aside(folder, record.run_id, files)
     for name, content in files.items():
         write_whole(folder / name, content)
     return aside
 
 
-def _set_aside(folder: Path, run_id: str, files: Mapping[str, bytes]) -> Path | None:
+def _set_aside(folder: Path, record: RunRecord, files: Mapping[str, bytes]) -> Path | None:
     """Move away the files of another run, or of somebody else, and return where to; run.json goes last, so that a kill
-    separates nothing."""
+    separates nothing. A run of another baseline takes along what it stored besides: none of that is this run's."""
     path = folder / "run.json"
     try:
         run = read_json(path, expected="a file written by a run") if is_there(path) else None
     except BedsideError:
         run = None  # not a run's
-    before = str(run.get("run_id")) if isinstance(run, dict) else ""
-    if before == run_id:
+    run = run if isinstance(run, dict) else {}
+    before, names = str(run.get("run_id")), [name for name in sorted(WRITTEN) if is_there(folder / name)]
+    if before == record.run_id:
         return None
     if re.fullmatch("[0-9a-f]{8,64}", before):
-        aside, names = folder / "earlier" / before, [name for name in sorted(files) if is_there(folder / name)]
+        aside = folder / "earlier" / before
+        if run.get("baseline") != record.baseline and isinstance(stored := run.get("files"), dict):
+            others = [folder / name for name in stored if Path(name).name == name and name not in WRITTEN]
+            names[:0] = [one.name for one in others if is_file(one) and digest_of(one) == stored[one.name]]
     else:  # what an interrupted start of this run left is what it writes again
-        names = [name for name in sorted(files) if is_file(folder / name) and _differs(folder / name, files[name])]
+        names = [name for name in names if is_file(folder / name) and _differs(folder / name, files.get(name, b""))]
         places = (folder / "earlier" / f"other-{number}" for number in itertools.count(1))
         aside = next(place for place in places if not is_there(place))
     if not names:

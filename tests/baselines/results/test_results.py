@@ -79,6 +79,18 @@ def test_another_run_of_a_folder_is_kept(tmp_path: Path) -> None:
     assert read_run(aside)[0] == first and read_run(tmp_path)[0] == other
 
 
+def test_a_run_of_another_baseline_keeps_what_it_stored(tmp_path: Path) -> None:
+    (tmp_path / "dialogues.jsonl").write_text("of the first", encoding="utf-8")
+    (tmp_path / "usage.json").write_text("of the first", encoding="utf-8")
+    first, other = record(), record(baseline="contrast")
+    write_run(tmp_path, first, [result()], stored=["dialogues.jsonl", "usage.json"])
+    (tmp_path / "usage.json").write_text("of the second", encoding="utf-8")
+    aside = write_run(tmp_path, other, [result(record=other)], stored=["dialogues.jsonl", "usage.json"])
+    assert aside and (aside / "dialogues.jsonl").read_text(encoding="utf-8") == "of the first"
+    told = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["files"]
+    assert "usage.json" in told and "dialogues.jsonl" not in told and not (tmp_path / "dialogues.jsonl").exists()
+
+
 def test_files_that_no_run_wrote_are_kept(tmp_path: Path) -> None:
     for number, text in enumerate(("no run's", '{"mine": 1}', "[]"), start=1):
         (tmp_path / "run.json").write_text(text, encoding="utf-8")
