@@ -156,6 +156,18 @@ def test_nothing_leads_out_of_the_page_sideways(browser: Any, page: Path, width:
     tab.close()
 
 
+def test_no_table_is_cut_on_paper(browser: Any, page: Path) -> None:
+    tab = browser.new_page(viewport={"width": 687, "height": 1000})  # A4 less its margins
+    tab.goto(page.as_uri())
+    tab.wait_for_selector("html[data-read]", state="attached")
+    tab.emulate_media(media="print")
+    wide = "tables => tables.filter(table => table.scrollWidth > table.parentElement.clientWidth + 1).length"
+    assert tab.locator(".scroll > table").count() > 5 and tab.locator(".scroll > table").evaluate_all(wide) == 0
+    shut = "regions => regions.filter(region => getComputedStyle(region).overflowX !== 'visible').length"
+    assert tab.locator(".scroll").evaluate_all(shut) == 0
+    tab.close()
+
+
 def test_without_script_tables_figures_and_some_rows_are_there(browser: Any, page: Path) -> None:
     context = browser.new_context(java_script_enabled=False)
     tab = context.new_page()
