@@ -11,7 +11,7 @@ import typer
 
 from baselines.medlaybench_v.ablation import CONDITIONS
 from baselines.medlaybench_v.embeddings import Embeddings
-from baselines.medlaybench_v.retrieval import METHODS, CaptionRows, adjusted, evaluate, model_means
+from baselines.medlaybench_v.retrieval import EXPERT, METHODS, CaptionRows, adjusted, evaluate, model_means
 from baselines.results.run import DataUsed, Result, RunRecord
 from loaders.errors import InputError, how_many
 from loaders.opened import IN_A_TABLE, Opened, open_data
@@ -48,6 +48,9 @@ def command(options: Retrieval) -> None:
     retrieval runs/v1 --embeddings OurCLIP=vectors/ -o runs/ours`
     """
     started = time.monotonic()
+    if options.method and options.method.strip().casefold() in ("", EXPERT.casefold()):
+        expected = "the source of the lay captions, which is not the experts"
+        raise InputError("--method", found=repr(options.method), expected=expected)
     opened = open_data(options.data, split=options.split)
     rows = caption_rows(opened)
     if len(set(options.k)) < len(options.k):

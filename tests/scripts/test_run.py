@@ -146,6 +146,7 @@ def test_retrieval_of_embeddings_made_elsewhere(
         (f"mine={tmp_path / 'all.safetensors'} --embeddings Mine={tmp_path / 'all.safetensors'}", "'Mine' twice"),
         (f"mine={tmp_path / 'all.safetensors'} --k {len(rows) + 1}", "at most the number of rows"),
         (f"mine={tmp_path / 'all.safetensors'} --k 5 --k 5", "each number once"),
+        (f"mine={tmp_path / 'all.safetensors'} --method expert", "not the experts"),
     ):
         assert (
             run("retrieval", captions, *(["--embeddings", *given.split()] if given else []), "-o", tmp_path / "no") == 2
