@@ -60,12 +60,13 @@ class Compared:
     @property
     def interval(self) -> tuple[str, str] | None:
         """Both ends of its interval with the decimals of the number, or as many more as tell them apart."""
-        ends = None
-        for decimals in range(self.decimals, self.decimals + 5) if self.own.ci95 else ():
-            ends = fixed(self.own.ci95[0], decimals), fixed(self.own.ci95[1], decimals)
-            if ends[0] != ends[1]:
+        if (ends := self.own.ci95) is None:
+            return None
+        for decimals in range(self.decimals, self.decimals + 5):
+            low, high = fixed(ends[0], decimals), fixed(ends[1], decimals)
+            if low != high:
                 break
-        return ends
+        return low, high
 
     @property
     def difference(self) -> float | None:
