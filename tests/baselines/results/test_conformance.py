@@ -292,6 +292,27 @@ def test_figure_a3_of_medlaybench_is_of_weights_only() -> None:
     assert judge(key, replace(record, models=(*named, own)).facts).label == "own (models)"
 
 
+@pytest.mark.parametrize(
+    ("paper", "table", "row", "options"),
+    [
+        ("MedLayBench-V", "Table 4", "the paper's three raters", {"raters": ["the paper's three raters"]}),
+        ("3MDBench", "Table 7", "the paper's four physicians", {"sheets": "d1", "cases": 34}),
+        ("MedConceal", "Table 8", "the paper's clinicians, case by case", {"runs": ["r1", "r2"]}),
+    ],
+)
+def test_people_are_not_the_papers_by_their_name(paper: str, table: str, row: str, options: dict[str, Any]) -> None:
+    """A sheet may name its rater in any words."""
+    repository = next(
+        line.stated[0]
+        for line in conformance._lines()[paper.casefold(), table.casefold()]["data"]
+        if line.fact == "data.repository"
+    )
+    data = DataUsed(paper.casefold(), "test", "official", "d0", repository, "c0", pinned=True)
+    column = published(paper, table)[0].column
+    record = RunRecord(baseline="made-up", data=data, options=options)
+    assert judge((paper, table, row, "", column, ""), record.facts).label == "own (models)"
+
+
 def test_no_run_of_medconceal_has_the_papers_patient() -> None:
     """Its weights are not printed: whatever else holds, the protocol differs."""
     data = DataUsed(
