@@ -260,6 +260,12 @@ def test_other_rows_of_table_5() -> None:
     facts = CONSULTED.facts
     assert judge((*TABLE_5[:4], "F1 (strict)", TABLE_5[5]), facts).label == "own (metric)"
     assert judge((*TABLE_5[:2], "Qwen2-VL", *TABLE_5[3:]), facts).label == "own (models)"
+    # The row is of 7B, as the authors' code and the abstracts have it; Section 3.5 says 72B.
+    patient, _, assessor = CONSULTED.models
+    for size, label in (("7B", "reproduced"), ("72B", "own (models)")):
+        doctor = ModelUsed("doctor", f"vllm/Qwen/Qwen2-VL-{size}-Instruct", source=PROVIDER)
+        facts = replace(CONSULTED, models=(patient, doctor, assessor)).facts
+        assert judge((*TABLE_5[:2], "Qwen2-VL", *TABLE_5[3:]), facts).label == label
     assert "models" in judge((*TABLE_5[:2], "my doctor", *TABLE_5[3:]), facts).barred
 
 
