@@ -56,7 +56,7 @@ from loaders.models.asking import said_by
 from loaders.models.messages import Decoding, Message
 from loaders.models.prompts import Prompts
 
-FORMAT = 4
+FORMAT = 5
 """Version of the rules: raise it when the code changes them in a way that no setting shows."""
 
 FIRST_STOP = 5
@@ -202,7 +202,7 @@ class CaseInPlay:
         answers.
         """
         question = None if self.pending is None else self.pending.question
-        said = self.exchanges[-1].patient if self.exchanges else ""
+        said = self._heard
         window = [heard(exchange.clinician) for exchange in self.exchanges[-rubric.WINDOW :]]
         if ask is None:
             return by_rules.evaluate(turn, question, said, window), None
@@ -220,9 +220,14 @@ class CaseInPlay:
             raise ModelError("evaluator", found=f"no ratings of topics in {rubric.ATTEMPTS} answers")
         return replace(evaluation, relevance="topics_after_failure" if near is None else "model"), near
 
+    @property
+    def _heard(self) -> str:
+        """The patient's last words."""
+        return self.exchanges[-1].patient if self.exchanges else ""
+
     def move(self, evaluation: TurnEvaluation, turn: str, near: Sequence[float] | None = None) -> Update:
         """Apply the turn to the state; `near` is what `rate` returned for it."""
-        self.state, update = step(self.policy, self.state, evaluation, self.concerns, turn, near)
+        self.state, update = step(self.policy, self.state, evaluation, self.concerns, turn, near, self._heard)
         return update
 
     def settle(self, update: Update, spoken: patient_side.Spoken, allowed: Allowed) -> Update:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from baselines.medconceal.acts import marked
 from baselines.medconceal.judgement import STYLES, Judgement, Openness
 from baselines.medconceal.matching import SHORTEST_QUOTE, Pair, quoted_turn, touches
 from baselines.medconceal.record import Episode
@@ -77,7 +78,7 @@ def openness(turn: str) -> Openness:
     >>> [openness(turn) for turn in ("What worries you most?", "Does it hurt?", "Tell me more.", "Take this daily.")]
     ['open', 'closed', 'open', 'closed']
     """
-    questions = [part for part in _SENTENCES.split(turn) if part.rstrip().endswith("?")]
+    questions = [part for part in _SENTENCES.split(marked(turn)) if part.rstrip().endswith("?")]
     if questions:
         clause = re.split(r"[,:]\s+", questions[-1])[-1]
         return "closed" if _CLOSED.match(clause) and not _INVITES.search(questions[-1]) else "open"

@@ -20,6 +20,7 @@ from pydantic import SecretStr
 
 from baselines.dialogue.game import Ask
 from baselines.medconceal import patient_template
+from baselines.medconceal.acts import marked
 from baselines.medconceal.leaks import Guard, says
 from baselines.medconceal.patient_template import View
 from baselines.medconceal.policy import PatientState, Update
@@ -132,7 +133,7 @@ def texts_of(profile: PatientProfile, index: int) -> tuple[str, ...]:
 def _background(
     profile: PatientProfile, question: str, past: Sequence[Exchange], guard: Guard, hidden: Sequence[int]
 ) -> str | None:
-    if "?" not in question:
+    if "?" not in marked(question):
         return None
     for name, pattern in _TOPICS:
         block = profile.clinical if name == "adherence_behavior" else profile.psychosocial

@@ -15,7 +15,8 @@ the default, is ours and departs from them in five places:
     overlap     o is what the turn touches of the concern's words and topic terms (`touched`)
     person      the intercept of Equation 2 moves with the person's openness and literacy
     depth       and with the depth of the concern; the categories differ, and each reveal makes the next harder
-    novelty     a turn that repeats earlier turns of its own earns no evidence, for revealing or addressing
+    novelty     a turn that repeats earlier turns of its own, whatever words of the patient stand in it, earns no
+                evidence, for revealing or addressing
     addressing  v takes o of the primary concern, and a hit of Equation 6 has to touch it
 """
 
@@ -36,7 +37,7 @@ from loaders.files.opening import read_file
 from loaders.files.records import GROWN, from_json, to_json
 from loaders.manifest import canonical_json
 from loaders.medconceal import CATEGORIES, Literacy, Openness, Task
-from loaders.spans import words
+from loaders.spans import spans, words
 
 META_PROBE = "meta_category_probe"
 INPUTS = ("bias", *FEATURES, "overlap")
@@ -277,8 +278,8 @@ class ConcernState:
 class PatientState:
     """All concerns after `turn` turns; only those in `tracked` can move, and only `target` can be addressed.
 
-    `said` are the roots, and `turns` the words, of what the clinician has said; `touched` is how much of the target the
-    last turn touched.
+    `said` are the roots of what the clinician has said, and `turns` the clinician's own words in each turn; `touched`
+    is how much of the target the last turn touched.
     """
 
     turn: int
@@ -325,23 +326,45 @@ def touched(said: frozenset[str], concern: Concern) -> float:
     return min(1.0, (terms + len(concern.own & said) / 2) / ENOUGH)
 
 
-def newness(config: PolicyConfig, earlier: Sequence[str], utterance: str) -> float:
+def newness(config: PolicyConfig, earlier: Sequence[str], utterance: str, heard: str = "") -> float:
     """How much a turn counts after the clinician's `earlier` ones, in [0, 1]: 1 unless it repeats them."""
     state = replace(
         start(1, 0, "confirmation"),
         said=frozenset().union(*map(content_roots, earlier)),
         turns=frozenset(tuple(words(text)) for text in earlier),
     )
-    return _newness(config, state, utterance, content_roots(utterance))
+    return _newness(config, state, own_words(utterance, heard))
 
 
-def _newness(config: PolicyConfig, state: PatientState, utterance: str, said: frozenset[str]) -> float:
-    """By the share of the turn's content words that were not said before; without any, whether the turn is new."""
+def _newness(config: PolicyConfig, state: PatientState, own: tuple[str, ...]) -> float:
+    """By the share of the turn's own content words that were not said before; without any, whether the turn is new."""
     if not config.novelty:
         return 1.0
-    spoken = tuple(words(utterance))
-    share = len(said - state.said) / len(said) if said else float(not spoken or spoken not in state.turns)
+    said = content_roots(" ".join(own))
+    share = len(said - state.said) / len(said) if said else float(not own or own not in state.turns)
     return min(1.0, share / config.novelty)
+
+
+def own_words(utterance: str, heard: str) -> tuple[str, ...]:
+    """The words of a turn without those that it copies from `heard`, the patient's last words, in runs of three and
+    more; all of them if nothing else is left.
+
+    A question that is put behind whatever the patient said last is the same question.
+
+    >>> own_words("You said the rent is due. What is that like?", "Well, the rent is due.")
+    ('you', 'said', 'what', 'is', 'that', 'like')
+    """
+    said, runs = words(utterance), spans(heard, COPIED)
+    copied = {
+        place
+        for at in range(len(said) - COPIED + 1)
+        if tuple(said[at : at + COPIED]) in runs
+        for place in range(at, at + COPIED)
+    }
+    return tuple(word for place, word in enumerate(said) if place not in copied) or tuple(said)
+
+
+COPIED = 3  # words in a row
 
 
 def blocks(config: PolicyConfig, evaluation: TurnEvaluation) -> bool:
@@ -357,10 +380,12 @@ def step(
     concerns: Sequence[Concern],
     utterance: str,
     rated: Sequence[float] | None = None,
+    heard: str = "",
 ) -> tuple[PatientState, Update]:
     """The state after one more clinician turn, and what the turn did.
 
-    `rated` is the o of each concern if a model rated it; otherwise o is measured by words.
+    `rated` is the o of each concern if a model rated it; otherwise o is measured by words. `heard` are the patient's
+    last words.
     """
     turn = state.turn + 1
     said = content_roots(utterance)
@@ -371,7 +396,8 @@ def step(
         near = [overlap(stems, concern.stems) for concern in concerns]
     else:
         near = [touched(said, concern) for concern in concerns]
-    weight = _newness(config, state, utterance, said)
+    own = own_words(utterance, heard)
+    weight = _newness(config, state, own)
     blocked = blocks(config, evaluation)
     after = list(state.concerns)
     traces: list[ConcernTrace | None] = [None] * len(after)
@@ -397,7 +423,7 @@ def step(
         turn=turn,
         concerns=tuple(after),
         said=state.said | said,
-        turns=state.turns | {tuple(words(utterance))},
+        turns=state.turns | {own},
         touched=0.0 if target is None else near[target],
     )
     return moved, Update(blocked, revealed, addressed, whole)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from statistics import fmean
 
-from baselines.medconceal.acts import MIRROR, acts, own_words
+from baselines.medconceal.acts import MIRROR, acts, marked, own_words
 from baselines.medconceal.manner import manner
 from baselines.medconceal.policy import PolicyConfig, newness
 from baselines.medconceal.probes import label_probe
@@ -100,7 +100,7 @@ def evaluate(
         features = Features(PQC=0.5 if pending is None else 0.0)
         return TurnEvaluation("other", {"other": 1.0}, features, covered, 0.0, False, "silence", attempts)
     probe = label_probe(turn)
-    turn = own_words(turn, heard)
+    turn = own_words(marked(turn), heard)
     found = acts(turn, heard)
     scores = _practice(turn, found, heard, earlier)
     scores["MR"] = 1.0 if probe else 0.5 if found["fact"] >= _LIST else 0.0
@@ -135,11 +135,11 @@ def turn_quality(
     features, scaled by how new the turn is after the clinician's `earlier` ones; a turn of an intervention is assumed
     to touch the concern halfway. `manners` are weights to use instead of those in `manner.csv`.
     """
-    own = own_words(turn, heard)
+    own = own_words(marked(turn), heard)
     found = acts(own, heard)
     practice = _practice(own, found, heard, earlier, manners)
     features = [{**practice, "MR": 0.0, "PQC": 0.5}[key] for key in FEATURES]
-    new = newness(policy, earlier, turn)
+    new = newness(policy, earlier, turn, heard)
     if task == "confirmation":
         return new * policy.reveal.probability(features, 0.0, "")
     return new * policy.address.probability(features, 0.5, "")
@@ -155,7 +155,9 @@ def _practice(
     """The features of good practice, each in [0, 1]: the acts and, for features of listening, the manner."""
     done = _shares(found, heard)
     listens = manner(turn, found, manners) - _DEAF
-    if before := [_manner_before(text) if manners is None else manner(text, acts(text), manners) for text in earlier]:
+    if before := [
+        _manner_before(text) if manners is None else manner(text, acts(text), manners) for text in map(marked, earlier)
+    ]:
         listens += _STANDING * (fmean(before) - _DEAF - listens)
     # Kind words for anybody: they take up nothing of what was just said.
     if content_roots(heard) and not found["echo"] and not found["subjects"]:

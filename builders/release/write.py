@@ -117,12 +117,11 @@ def write_release(
             packages=[package for package in facts.versions if package not in ("python", "bedside")],
         )
         splits, shards = _split_facts(folder, made, written), _files_of(written)
-        excluded, reasons = _write_exclusions(folder, exclusions)
+        excluded, reasons, example = _write_exclusions(folder, exclusions)
         if not splits:
             counted = "; ".join(f"{reason}: {n:,}" for reason, n in reasons.most_common()) or "the source was empty"
-            do = next(
-                (_TO_DO[reason] for reason in _TO_DO if reason in reasons), "Look at the reasons, and name other data"
-            )
+            other = f"Name other data, or mend these; the first is {example}" if example else "Name other data"
+            do = next((_TO_DO[reason] for reason in _TO_DO if reason in reasons), other)
             raise ReleaseError(out, found=f"no rows are left ({counted})", expected="at least one row", do=do)
         manifest = _manifest(facts, splits, excluded, _list_files(folder, shards))
         for problem in manifest.check_counts():
@@ -218,8 +217,9 @@ def _statistics(measure: Measure, written: Mapping[str, Sequence[Written]], rows
     return measured
 
 
-def _write_exclusions(folder: Path, exclusions: Iterable[Row]) -> tuple[ExclusionFacts, Counter[str]]:
-    digest = ContentDigest()
+def _write_exclusions(folder: Path, exclusions: Iterable[Row]) -> tuple[ExclusionFacts, Counter[str], str]:
+    """Also how many rows each reason has, and the first row whose reason has a detail: no release may hold them."""
+    digest, example = ContentDigest(), ""
     reasons: Counter[str] = Counter()
     shard = Shard(folder / EXCLUSIONS_FILE, EXCLUSIONS)
     try:
@@ -230,9 +230,11 @@ def _write_exclusions(folder: Path, exclusions: Iterable[Row]) -> tuple[Exclusio
             for row in table.to_pylist():
                 digest.update(row)
                 reasons[row["reason"]] += 1
+                if row["detail"] and not example:
+                    example = f"{row['key']}: {row['detail']}"
     finally:
         shard.close()
-    return ExclusionFacts(rows=digest.rows, content_digest=digest.hexdigest()), reasons
+    return ExclusionFacts(rows=digest.rows, content_digest=digest.hexdigest()), reasons, example
 
 
 def _list_files(folder: Path, known: Mapping[str, FileFacts]) -> dict[str, FileFacts]:

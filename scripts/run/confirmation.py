@@ -32,6 +32,7 @@ from baselines.medconceal.transcripts import (
     transcript_game,
 )
 from baselines.medconceal.validity import reasons, stated
+from baselines.medconceal.words import plain_words
 from baselines.medlaybench_v.readability import foreign
 from baselines.results.run import Result
 from loaders.errors import InputError, how_many
@@ -40,6 +41,7 @@ from loaders.files.paths import is_there
 from loaders.medconceal import Task, cases
 from loaders.models.prompts import Prompts
 from loaders.opened import open_corpus
+from loaders.spans import words
 from scripts.run.play import Play, decoding_of, play, record_of, roles_of, rules_of, warn_of_family
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.console import warn
@@ -279,17 +281,28 @@ def _weights_stand_in(policies: Sequence[PolicyConfig | None]) -> str:
 
 
 def _warn_of_words(episodes: Sequence[Episode], policy: PolicyConfig | None) -> None:
-    """Says if the clinician is silent, or writes in letters in which no turn touches a concern by its words. The policy
-    is None if none was used."""
-    turns = [exchange.clinician for episode in episodes for exchange in episode.exchanges]
+    """Says if the clinician is silent, or speaks another language than English, in which no turn touches a concern by
+    its words. The policy is None if none was used."""
+    said = [[exchange.clinician for exchange in episode.exchanges] for episode in episodes]
+    turns = [turn for dialogue in said for turn in dialogue]
     if empty := sum(not turn.strip() for turn in turns):
         warn(f"{empty:,} of {len(turns):,} turns of the clinician are empty")
-    others = sum(map(foreign, turns))
-    if others:
-        text = f"{others:,} of {len(turns):,} turns of the clinician are in other letters than Latin ones"
+    if others := sum(
+        len(dialogue) if _foreign(" ".join(dialogue)) else sum(map(foreign, dialogue)) for dialogue in said
+    ):
+        text = f"{others:,} of {len(turns):,} turns of the clinician are not in English"
         if policy is not None and policy.overlap != "rated":
             text += ": they touch no concern by its words, which are English; --overlap rated asks the evaluator"
         warn(text)
+
+
+_ENGLISH, _ENOUGH = 0.2, 15  # the share of small English words is .4 and more in English talks, .1 in others
+
+
+def _foreign(dialogue: str) -> bool:
+    """Whether a dialogue of some length holds few of the small words of English."""
+    spoken = words(dialogue)
+    return len(spoken) >= _ENOUGH and plain_words(dialogue) < _ENGLISH * len(spoken)
 
 
 def _warn_of_unread_findings(episodes: Sequence[Episode]) -> None:

@@ -80,7 +80,28 @@ def test_turns_in_another_script_and_empty_ones_are_told(capsys: pytest.CaptureF
         _warn_of_words(episodes, policy)
         told = " ".join(capsys.readouterr().err.split())
         assert "1 of 3 turns of the clinician are empty" in told
-        assert "1 of 3 turns of the clinician are in other letters" in told and ("--overlap rated" in told) == more
+        assert "1 of 3 turns of the clinician are not in English" in told and ("--overlap rated" in told) == more
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Hola, ¿cómo se ha sentido? Eso suena muy duro. ¿Qué es lo que más le preocupa de este tratamiento?", True),
+        (
+            "Good morning. Kindly describe your present difficulties. Three tablets daily; avoid grapefruit, please.",
+            False,
+        ),
+        ("Hola, ¿qué tal?", False),  # too short to tell
+    ],
+)
+def test_a_clinician_who_speaks_another_language_is_told(
+    said: str, told: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exchanges = [SimpleNamespace(clinician=one) for one in said.partition(". ")[::2] if one]
+    _warn_of_words([SimpleNamespace(exchanges=exchanges)], DEFAULT)  # type: ignore[list-item]
+    assert (
+        f"{len(exchanges)} of {len(exchanges)} turns of the clinician are not in English" in capsys.readouterr().err
+    ) == told
 
 
 def test_retrieval_encodes_once_and_joins_the_report(

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from baselines.medconceal.acts import acts, subjects
+from baselines.medconceal.acts import acts, marked, subjects
 from baselines.medconceal.manner import _weights, manner
 from baselines.medconceal.policy import BEDSIDE
 from baselines.medconceal.rules import evaluate, turn_quality
@@ -73,6 +73,12 @@ def test_good_turns_score_above_bad_ones(of: str, order: float, above: float) ->
         ("How have the symptoms progressed?", "", ("open", "course"), ("view",)),
         ("What bothers you about the symptoms?", "", ("open", "view"), ("course",)),
         ("What is wrong with you?", "", ("scorn",), ("open",)),
+        # Pressing for an answer; taking no debt for granted.
+        ("What are you not telling me?", "", ("scorn",), ("open",)),
+        ("You must be hiding something.", "", ("judge",), ()),
+        ("You needn't answer me.", "", ("permission",), ("judge",)),
+        ("You owe it to yourself.", "", ("judge",), ("permission",)),
+        ("You owe me no answer.", "", ("permission",), ("judge",)),
     ],
 )
 def test_acts_are_known_by_their_form(turn: str, heard: str, has: tuple[str, ...], lacks: tuple[str, ...]) -> None:
@@ -201,3 +207,29 @@ def test_who_repeats_what_the_patient_said_has_asked_nothing(task: Task) -> None
         "Rather stay on tablets?",
     ):
         assert turn_quality(BEDSIDE, listens, heard, task) > 0.3
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("What worries you most. Take your time.", "What worries you most? Take your time."),
+        ("that's a lot to carry what would you most like", "that's a lot to carry \nwhat would you most like?"),
+        ("ok whats the worst bit", "ok whats the worst bit?"),
+        ("Is there something you left out.", "Is there something you left out?"),
+        (
+            "What helps is rest. What's important is that it heals.",
+            "What helps is rest. What's important is that it heals.",
+        ),
+        ("I know what you mean. Do your exercises.", "I know what you mean. Do your exercises."),
+        ("You came back. Why? What is it.", "You came back. Why? What is it."),
+    ],
+)
+def test_questions_are_known_without_their_mark(typed: str, meant: str) -> None:
+    assert marked(typed) == meant
+
+
+def test_who_leaves_out_question_marks_is_heard_the_same() -> None:
+    heard = "I am not sure about the new tablets."
+    for asked in ("That sounds hard. What worries you most about the tablets?", "How is it at home with all of this?"):
+        typed = evaluate(asked.replace("?", ""), None, heard, ["How have things been"])
+        assert typed.features == evaluate(asked, None, heard, ["How have things been?"]).features

@@ -510,6 +510,23 @@ def test_a_turn_of_small_words_counts_once() -> None:
     assert found[0].evidence < found[1].evidence == found[2].evidence
 
 
+def test_the_same_question_behind_other_words_of_the_patient_is_no_new_one() -> None:
+    said = ("It started in the cellar that winter.", "My brother had the same tablets once.")
+    first, second = (f'"{heard}" What is that like for you?' for heard in said)
+    assert newness(BEDSIDE, [], first, said[0]) == 1
+    state = start(1, 0, "confirmation")
+    for heard, turn, moves in zip(said, (first, second), (True, False), strict=True):
+        before = state
+        state, _ = step(
+            BEDSIDE, state, evaluation(BEST_REVEAL), [Concern(CATEGORIES[0], frozenset())], turn, heard=heard
+        )
+        assert (state.concerns != before.concerns) == moves
+    # A topic taken up is no copy, nor is a mirror that holds nothing else.
+    asked = ["The cellar. What is that like for you?"]
+    assert newness(BEDSIDE, asked, "Your brother. What is that like for you?", said[1]) == 1
+    assert newness(BEDSIDE, asked, "The same tablets once?", said[1]) == 1
+
+
 def test_without_a_least_touch_addressing_does_not_look_at_the_concern() -> None:
     steep = replace(PAPER, overlap="topics", address=Logistic((0.0, *[0.0] * 10, 4.0)))
     texts = ["Tell me."] * 2 + ["Is it money for the rent?"]
