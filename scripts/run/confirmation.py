@@ -215,7 +215,7 @@ def run_task(task: Task, options: Scored) -> None:
     if elsewhere:
         warn(elsewhere)
     _warn_of_words([judged.episode for judged in played.records], policy if computed else None)
-    _warn_of_unread_findings([judged.episode for judged in played.records])
+    _warn_of_findings([judged.episode for judged in played.records])
     numbers = results(played.records, record, row=row, seed=options.seed, summary=summary_of(names.get(WRITER)))
     _warn_of_unjudged(numbers)
     extra = {CURVES: curves([judged.episode for judged in played.records])}
@@ -305,11 +305,26 @@ def _foreign(dialogue: str) -> bool:
     return len(spoken) >= _ENOUGH and plain_words(dialogue) < _ENGLISH * len(spoken)
 
 
-def _warn_of_unread_findings(episodes: Sequence[Episode]) -> None:
-    """Says how many dialogues count as without findings because none of the model's answers could be read."""
-    written = [one.findings for one in episodes if one.findings is not None and one.findings.attempts]
-    if count := sum(one.unread for one in written):
-        warn(f"{count:,} of {len(written):,} answers with findings cannot be read, and count as no finding")
+def _warn_of_findings(episodes: Sequence[Episode]) -> None:
+    """Says how many dialogues count as without findings, since none could be read or none were recorded, and how many
+    concerns count as revealed by the clinician's turns though no reply of a recorded patient says them."""
+    given = [one.findings for one in episodes if one.findings is not None]
+    answered = [one for one in given if one.attempts]
+    lacking = sum(one.failure is not None for one in given if not one.attempts)
+    told = [one for episode in episodes for one in episode.exchanges if one.source == "transcript"]
+    revealed = sum(len(one.revealed) for one in told)
+    unsaid = revealed - sum(len(one.voiced) for one in told)
+    for count, of, what in (
+        (
+            sum(one.unread for one in answered),
+            len(answered),
+            "answers with findings cannot be read, and count as no finding",
+        ),
+        (lacking, len(given), "dialogues come without findings, and count as no finding"),
+        (unsaid, revealed, "concerns that recomputed traces reveal are not said in the reply of that turn"),
+    ):
+        if count:
+            warn(f"{count:,} of {of:,} {what}")
 
 
 def _warn_of_unjudged(numbers: Sequence[Result]) -> None:
@@ -360,7 +375,7 @@ def rescore(stored: Stored) -> Rescored:
     _warn_of_unjudged(numbers)
     episodes = [judged.episode for judged in records]
     _warn_of_words(episodes, None)
-    _warn_of_unread_findings(episodes)
+    _warn_of_findings(episodes)
     return Rescored(numbers, {CURVES: curves(episodes)}, reasons(episodes))
 
 

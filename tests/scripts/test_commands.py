@@ -186,15 +186,23 @@ def test_fit_policy_that_is_stopped_says_where_its_answers_are(
     assert "answers" not in capsys.readouterr().err
 
 
-def test_findings_that_cannot_be_read_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    from scripts.run.confirmation import _warn_of_unread_findings
+def test_what_counts_as_no_finding_and_as_revealed_unsaid_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    from scripts.run.confirmation import _warn_of_findings
 
-    def episode(findings: Findings | None) -> Any:
-        return SimpleNamespace(findings=findings)
+    def told(*episodes: Any) -> str:
+        _warn_of_findings(episodes)
+        return " ".join(capsys.readouterr().err.split())
 
-    # Nothing was asked of a transcript whose file has none, and no findings are written in the other task.
-    others = [episode(Findings((), attempts=1)), episode(Findings((), attempts=0, failure="none")), episode(None)]
-    _warn_of_unread_findings(others)
-    assert not capsys.readouterr().err
-    _warn_of_unread_findings([*others, episode(Findings((), attempts=3, failure="the answer is no JSON"))])
-    assert "1 of 2 answers with findings cannot be read" in " ".join(capsys.readouterr().err.split())
+    def episode(findings: Findings | None, *exchanges: Any) -> Any:
+        return SimpleNamespace(findings=findings, exchanges=exchanges)
+
+    given, none = episode(Findings((), attempts=1)), episode(None)  # none are written in the other task
+    unread = episode(Findings((), attempts=3, failure="the answer is no JSON"))
+    lacking = episode(Findings((), attempts=0, failure="the file has no findings"))
+    assert not told(given, none)
+    assert told(given, none, unread) == "1 of 2 answers with findings cannot be read, and count as no finding"
+    assert told(given, lacking) == "1 of 2 dialogues come without findings, and count as no finding"
+    said = [
+        SimpleNamespace(source=source, revealed=(0, 2), voiced=(2,)) for source in ("transcript", "template", "model")
+    ]
+    assert told(episode(Findings((), attempts=0), *said)).startswith("1 of 2 concerns that recomputed traces reveal")
