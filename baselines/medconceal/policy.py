@@ -33,8 +33,8 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 
 from baselines.medconceal.record import ADDRESSED, FEATURES, HIDDEN, REVEALED, ConcernTrace, TurnEvaluation, is_share
 from baselines.medconceal.words import content_roots, content_stems
-from loaders.files.opening import read_file
 from loaders.files.records import GROWN, from_json, to_json
+from loaders.files.texts import read_text
 from loaders.manifest import canonical_json
 from loaders.medconceal import CATEGORIES, Literacy, Openness, Task
 from loaders.spans import spans, words
@@ -169,8 +169,8 @@ class PolicyConfig:
 
         Raises: InputError when it cannot be read, for an unknown name and for a value that cannot be.
         """
-        text = read_file(path, expected="a policy as JSON")
-        return from_json(cls, text, path, do="See `PolicyConfig` for the range of each constant")
+        text = read_text(path, expected="a policy as JSON")
+        return from_json(cls, text.encode(), path, do="See `PolicyConfig` for the range of each constant")
 
 
 PAPER = PolicyConfig()

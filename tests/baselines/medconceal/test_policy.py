@@ -446,6 +446,8 @@ def test_a_config_survives_its_file(tmp_path) -> None:
     path = tmp_path / "policy.json"
     path.write_text(json.dumps(to_json(config)))
     assert PolicyConfig.read(path).digest == config.digest
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))  # edited on Windows
+    assert PolicyConfig.read(path).digest == config.digest
     path.write_text("{}")
     assert PolicyConfig.read(path) == PAPER
 
