@@ -34,10 +34,19 @@ _NO_UNIT = (
 )
 # Age of the poster: "16F", "[16 F]", "16, F", "f/16", "F, 16", "I'm 16", "Age: 16", "16 years old".
 _AGES = (
-    re.compile(r"(?<![\w.,/])(\d{1,2})\s?[/,]?\s?(?:y/?o)?\s?(?:m|f|nb|ftm|mtf|male|female)(?![\w'])", re.I),
+    re.compile(r"(?<![\w.,/])(\d{1,2})\s?[/,]?\s?(?:y[./]?o\.?)?\s?(?:m|f|nb|ftm|mtf|male|female)(?![\w'])", re.I),
     re.compile(rf"(?<![\w.'’])(?:m|f|male|female)\s?[/,]?\s?(\d{{1,2}}){_NO_UNIT}", re.I),
-    re.compile(rf"\b(?:i am|i'm|i’m|im|age[d:]?|age is)\s{{0,2}}:?\s{{0,2}}(\d{{1,2}}){_NO_UNIT}", re.I),
-    re.compile(r"(?<![\w.])(\d{1,2})[- ]?(?:years?[- ]old|yrs?[- ]old|y/?o)\b", re.I),
+    re.compile(
+        rf"\b(?:i am|i'm|i’m|im|age[d:]?|age is|(?<!when )(?<!since )(?<!before )i(?: just)? turned)"
+        rf"\s{{0,2}}:?\s{{0,2}}(\d{{1,2}}){_NO_UNIT}",
+        re.I,
+    ),
+    re.compile(r"(?<![\w.])(\d{1,2})[- ]?(?:years?[- ]old|yrs?[- ]old|y[./ ]?o)\b", re.I),
+)
+_IN_WORDS = {"thirteen": "13", "fourteen": "14", "fifteen": "15", "sixteen": "16", "seventeen": "17"}
+_SAID_OTHERWISE = re.compile(
+    rf"\b(?:{'|'.join(_IN_WORDS)}|(?:almost|nearly|not (?:yet|quite)|turning|about to (?:be|turn)) (?:18|eighteen))\b",
+    re.I,
 )
 # The age is somebody else's if one of these stands shortly before it.
 _OTHERS = re.compile(
@@ -142,7 +151,7 @@ def stated_age(text: str) -> int | None:
     >>> stated_age("[16F] rash"), stated_age("My son is 6 years old. I'm 34F"), stated_age("5mg, 120/80")
     (16, 34, None)
     """
-    head = text[:600]
+    head = _SAID_OTHERWISE.sub(lambda said: _IN_WORDS.get(said[0].casefold(), "17"), text[:600])
     own = [
         int(match[1])
         for pattern in _AGES

@@ -95,6 +95,10 @@ def test_an_adult_may_ask_in_a_title_alone(changes: dict[str, Any]) -> None:
         ("34F, im 6 feet tall", 34), ("I am 16-17 weeks pregnant, 29F", 29), ("I'm 15 minutes late", None),
         ("female, 8 out of 10 pain", None), ("I'm 10 years post-op, 50M", 50), ("I'm 16 years of age", 16),
         ("I'm 6 years old", 6), ("I'm 5 years old", None), ("My daughter, who has had asthma, is 16F", None),
+        ("I am sixteen and scared", 16), ("Seventeen-year-old here", 17), ("15 y.o. girl", 15), ("17y.o. F", 17),
+        ("I'm almost 18", 17), ("I’m turning eighteen in May", 17), ("I just turned 17", 17),
+        ("I turned 17 in May", 17), ("I am sixteen weeks pregnant, 29F", 29), ("When I turned 16 I broke it. 40M", 40), ("28 y.o. M", 28),
+        ("My son is almost 18. I'm 45", 45), ("Fifteen years ago I fell. 40M", 40),
         (590 * " " + "I'm 16", 16), (600 * " " + "I'm 16", None),
     ],
 )  # fmt: skip
