@@ -33,6 +33,7 @@ from pydantic import (
 
 from loaders.corpus import Corpus
 from loaders.errors import InputError
+from loaders.files.bundled import bundled
 from loaders.files.cells import cell_text
 from loaders.files.foreign import Columns, ForeignRow, text_of, texts_of
 from loaders.schema import Schema
@@ -61,67 +62,15 @@ SCENARIOS = (
     "Misinformation, Distrust, and Alternative Belief Systems",
 )
 
-# Appendix D.1.
-ROLES = (
-    "Cardiologist",
-    "Cardiothoracic Surgeon",
-    "Dermatologist",
-    "Emergency Medicine Specialist",
-    "Family Physician / General Practitioner",
-    "Gastroenterologist",
-    "General Medical Doctor (non-specialist)",
-    "General Surgeon",
-    "Genetic Counselor",
-    "Geriatrician",
-    "Hematologist",
-    "Nephrologist",
-    "Neurologist",
-    "Neurosurgeon",
-    "Oncologist",
-    "Ophthalmologist",
-    "Orthopedic Surgeon",
-    "Other Specialist Doctor",
-    "Other Specialist Surgeon",
-    "Pediatrician (Paediatrician)",
-    "Plastic / Reconstructive Surgeon",
-    "Podiatrist / Chiropodist",
-    "Psychiatrist",
-    "Radiologist",
-    "Urologist",
-    "Vascular Surgeon",
+# Appendix D.1's roles; C.4: what the two "Other" ones are called as labels of a case; Table 5: how many of the paper's
+# 300 cases have a label, the most frequent first. All 26 are possible, 22 occur.
+_ROLES = bundled("loaders", "medconceal_specialties.csv")
+ROLES = tuple(row["role"] for row in _ROLES)
+SPECIALTIES = tuple(row["label"] for row in _ROLES)
+UNMAPPED = {role: label for role, label in zip(ROLES, SPECIALTIES, strict=True) if role != label}
+SPECIALTY_CASES = dict(
+    sorted(((row["label"], int(row["cases"])) for row in _ROLES if row["cases"]), key=lambda one: (-one[1], one[0]))
 )
-# Appendix C.4: what the two "Other" roles are called as labels of a case.
-UNMAPPED = {
-    "Other Specialist Doctor": "Unmapped medical specialty",
-    "Other Specialist Surgeon": "Unmapped surgical specialty",
-}
-# Table 5: the labels in use, with the number of the paper's 300 cases.
-SPECIALTY_CASES = {
-    "Unmapped medical specialty": 51,
-    "Gastroenterologist": 40,
-    "Family Physician / General Practitioner": 29,
-    "Dermatologist": 28,
-    "Cardiologist": 22,
-    "Psychiatrist": 20,
-    "Unmapped surgical specialty": 17,
-    "Emergency Medicine Specialist": 15,
-    "Ophthalmologist": 12,
-    "Urologist": 12,
-    "Orthopedic Surgeon": 11,
-    "General Surgeon": 8,
-    "Neurologist": 7,
-    "Hematologist": 6,
-    "Pediatrician (Paediatrician)": 6,
-    "Nephrologist": 4,
-    "Plastic / Reconstructive Surgeon": 4,
-    "Neurosurgeon": 2,
-    "Oncologist": 2,
-    "Radiologist": 2,
-    "Geriatrician": 1,
-    "Vascular Surgeon": 1,
-}
-# The labels that a case may have: all 26 roles are possible, 22 of them occur in the paper.
-SPECIALTIES = tuple(UNMAPPED.get(role, role) for role in ROLES)
 
 # Appendix E.6: what a patient may express as important.
 VALUES = (
@@ -361,18 +310,23 @@ def chart(profile: PatientProfile, task: Task) -> Chart:
     if leaking := leaks(profile):
         found = f"{', '.join(leaking)} repeats a hidden concern"
         raise InputError(f"case {profile.case_id}", found=found, expected="a chart that gives no concern away")
-    intervention = task == "intervention"
-    return Chart(
-        case_id=profile.case_id,
-        task=task,
-        age=profile.demographics.age,
-        sex=profile.demographics.sex,
-        background=profile.demographics.background,
-        admission_reason=profile.clinical.admission_reason,
-        medical_surgical_history=profile.clinical.medical_surgical_history,
-        original_preference=profile.intervention.original_preference if intervention else None,
-        recommended_plan=profile.intervention.recommended_plan if intervention else None,
-    )
+    told: dict[str, Any] = _visible(profile)
+    if task == "confirmation":
+        told |= dict.fromkeys(("original_preference", "recommended_plan"))
+    return Chart(profile.case_id, task, profile.demographics.age, **told)
+
+
+def _visible(profile: PatientProfile) -> dict[str, str]:
+    """The texts that a clinician may see, by field."""
+    who, clinical, plan = profile.demographics, profile.clinical, profile.intervention
+    return {
+        "sex": who.sex,
+        "background": who.background,
+        "admission_reason": clinical.admission_reason,
+        "medical_surgical_history": clinical.medical_surgical_history,
+        "original_preference": plan.original_preference,
+        "recommended_plan": plan.recommended_plan,
+    }
 
 
 def leaks(profile: PatientProfile) -> list[str]:
@@ -382,15 +336,7 @@ def leaks(profile: PatientProfile) -> list[str]:
         for concern in profile.hidden_concerns
         for secret in (concern.content, *concern.evidence)
     ]
-    visible = {
-        "sex": profile.demographics.sex,
-        "background": profile.demographics.background,
-        "admission_reason": profile.clinical.admission_reason,
-        "medical_surgical_history": profile.clinical.medical_surgical_history,
-        "original_preference": profile.intervention.original_preference,
-        "recommended_plan": profile.intervention.recommended_plan,
-    }
-    return repeated_on(visible, hidden)
+    return repeated_on(_visible(profile), hidden)
 
 
 def repeated_on(visible: Mapping[str, str], hidden: Iterable[str]) -> list[str]:

@@ -53,28 +53,13 @@ _MITIGATE = _LINES["mitigate"]
 # Said after echoing the patient's words: a different way to leave room on each turn.
 _FURTHER = _LINES["further"]
 
-# Words of what people worry about -> the category of a finding.
-_SUBJECTS = (
-    (
-        "Financial or Insurance-Related Concern",
-        r"\b(?:cost|pay|paid|money|afford|insur|job|work|wage|bill|rent|mortgage|licen[cs]e|fee|price|expens|deduct|shift|"
-        r"loan|saving|copay|income|lose the|boss|euro|pound|dollar)\w*",
-    ),
-    (
-        "Communication Barriers",
-        r"\b(?:explain|understand|understood|question|listen|language|word|read|letter|told me|too fast|"
-        r"typed|minutes|jargon|interpret|translat)\w*",
-    ),
-    (
-        "Misinformation or Misconceptions",
-        r"\b(?:heard|internet|video|natural|poison|chemical|cure|believe|they say|forum|causes?|harmless|addict|"
-        r"toxic|vaccin|proven|everyone knows|side effect)\w*",
-    ),
-    (
-        "Emotional Discomfort or Fear",
-        r"\b(?:afraid|scare|fear|asham|embarrass|terrif|panic|cry|alone|burden|weak|die|dying|dread|worr|nightmare)\w*",
-    ),
-)
+
+def _by_category(kind: str) -> dict[str, str]:
+    return {name.removeprefix(kind): lines[0] for name, lines in _LINES.items() if name.startswith(kind)}
+
+
+_SUBJECTS = _by_category("subject: ")  # patterns of what people worry about; the first that is found decides
+_GUESSES = _by_category("guess: ")
 
 
 def _longest(text: str) -> str:
@@ -114,7 +99,9 @@ def _heard_findings(messages: Sequence[Message]) -> str:
     # The first user message is ours; the last reply is followed by our request.
     for message in [message for message in messages if message.role == "user"][1:]:
         for sentence in SENTENCE_END.split(message.text.partition("\n\n---\n")[0]):
-            category = next((name for name, words in _SUBJECTS if re.search(words, sentence, re.IGNORECASE)), None)
+            category = next(
+                (name for name, words in _SUBJECTS.items() if re.search(words, sentence, re.IGNORECASE)), None
+            )
             if category and not sentence.endswith("?") and len(sentence.split()) >= 5:
                 findings.append({"category": category, "description": sentence})
     return json.dumps({"findings": findings}, ensure_ascii=False)
@@ -122,13 +109,7 @@ def _heard_findings(messages: Sequence[Message]) -> str:
 
 def _guessed_findings(messages: Sequence[Message]) -> str:
     """One guess per category, based on nothing that the patient said: a judge must not credit it."""
-    guesses = {
-        "Misinformation or Misconceptions": "Has a wrong idea of the treatment and its side effects.",
-        "Emotional Discomfort or Fear": "Is afraid of the illness and of what comes next.",
-        "Communication Barriers": "Did not understand what was explained before.",
-        "Financial or Insurance-Related Concern": "Worries about the cost of the treatment.",
-    }
-    return json.dumps({"findings": [{"category": name, "description": text} for name, text in guesses.items()]})
+    return json.dumps({"findings": [{"category": name, "description": text} for name, text in _GUESSES.items()]})
 
 
 def random_clinician(seed: int) -> ScriptedAgent:

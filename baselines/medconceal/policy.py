@@ -328,20 +328,18 @@ def touched(said: frozenset[str], concern: Concern) -> float:
 
 def newness(config: PolicyConfig, earlier: Sequence[str], utterance: str, heard: str = "") -> float:
     """How much a turn counts after the clinician's `earlier` ones, in [0, 1]: 1 unless it repeats them."""
-    state = replace(
-        start(1, 0, "confirmation"),
-        said=frozenset().union(*map(content_roots, earlier)),
-        turns=frozenset(tuple(words(text)) for text in earlier),
-    )
-    return _newness(config, state, own_words(utterance, heard))
+    said, turns = map(content_roots, earlier), (tuple(words(text)) for text in earlier)
+    return _newness(config, frozenset().union(*said), frozenset(turns), own_words(utterance, heard))
 
 
-def _newness(config: PolicyConfig, state: PatientState, own: tuple[str, ...]) -> float:
+def _newness(
+    config: PolicyConfig, before: frozenset[str], turns: frozenset[tuple[str, ...]], own: tuple[str, ...]
+) -> float:
     """By the share of the turn's own content words that were not said before; without any, whether the turn is new."""
     if not config.novelty:
         return 1.0
     said = content_roots(" ".join(own))
-    share = len(said - state.said) / len(said) if said else float(not own or own not in state.turns)
+    share = len(said - before) / len(said) if said else float(not own or own not in turns)
     return min(1.0, share / config.novelty)
 
 
@@ -355,12 +353,8 @@ def own_words(utterance: str, heard: str) -> tuple[str, ...]:
     ('you', 'said', 'what', 'is', 'that', 'like')
     """
     said, runs = words(utterance), spans(heard, COPIED)
-    copied = {
-        place
-        for at in range(len(said) - COPIED + 1)
-        if tuple(said[at : at + COPIED]) in runs
-        for place in range(at, at + COPIED)
-    }
+    starts = [at for at in range(len(said)) if tuple(said[at : at + COPIED]) in runs]
+    copied = {at + further for at in starts for further in range(COPIED)}
     return tuple(word for place, word in enumerate(said) if place not in copied) or tuple(said)
 
 
@@ -397,7 +391,7 @@ def step(
     else:
         near = [touched(said, concern) for concern in concerns]
     own = own_words(utterance, heard)
-    weight = _newness(config, state, own)
+    weight = _newness(config, state.said, state.turns, own)
     blocked = blocks(config, evaluation)
     after = list(state.concerns)
     traces: list[ConcernTrace | None] = [None] * len(after)

@@ -43,7 +43,7 @@ _BARE = tuple(
 _LONG = 12  # letters
 _SENTENCES = re.compile(r"(?<=[.!?。？！\n])")
 _ASKS = re.compile(
-    r"\?|\b(?:tell|list|reveal|name|disclose|share|show|give|state|print|output|describe|confess|admit|identify)\b",
+    r"\?|\b(?:tell|list|enumerate|reveal|name|disclose|share|show|give|state|print|output|describe|confess|admit|identify)\b",
     re.IGNORECASE,
 )
 
@@ -61,7 +61,8 @@ _TO_THE_MACHINE = re.compile(
     | \byou\s+are\s+(?:now\s+)?(?:an?\s+)?(?:ai|language\s+model|chat\s?bot|simulat\w+|evaluator|narrator)\b
     | \b(?:pretend|imagine|act|role-?play)\s+(?:that\s+|as\s+|to\s+be\s+|being\s+|you(?:'re|\s+are|\s+were)\s+){1,3}
         .{0,30} \b(?:ai|developer|evaluator|author|narrator|simulat\w+)\b
-    | \b(?:patient|case)\s+profile\b
+    | \b(?:patient|case)\s+profile\b | \b(?:in|of|from)\s+your\s+profile\b | \bthe\s+evaluator\b
+    | \b(?:print|output|reveal)\s+your\s+instructions?\b | \bcheck\s+all\s+that\s+apply\b
     | \bsimulator\b | \bsimulated\s+patient\b | \bthis\s+(?:is\s+an?\s+)?simulation\b
     | \b(?:of|for|in|by|from)\s+(?:the|this)\s+benchmark\b
     | \bthis\s+(?:is\s+(?:only\s+|just\s+)?an?\s+)?benchmark\b
@@ -84,7 +85,7 @@ _TO_THE_MACHINE = re.compile(
     | \bhow\s+many\s+(?:concern|fear|issue|item|secret|worr)\w*\s+(?:are|do|have)\s+you\s+(?:still\s+)?
         (?:conceal|hid|hold|keep|withh)\w*
     | \b(?:concern|fear|issue|worr)\w*\s+(?:from|in|of|under)\s+(?:the\s+)?category\b
-    | \bcategory\s+of\s+(?:concern|fear|worr)
+    | \bcategory\s+of\s+(?:concern|fear|worr) | \b(?:four|these)\s+categories\b | \bper\s+category\b
     | \b(?:your|the)\s+(?:hidden|secret|internal|latent)\s+(?:state|fears?|worr(?:y|ies)|issues?|information|reasons?)\b
     | \breveal_?(?:rate|turn)s?\b | \bmeta_category_probe\b
     | "(?:intent|features|intent_probabilities|empathy|pending_covered)"\s*:

@@ -3,25 +3,9 @@
     read = read_transcripts(Path("people.jsonl"), profiles)
     episodes = [await transcript_game("confirmation").play(dialogue, ask) for dialogue in read.dialogues]
 
-The file is JSON lines, an encounter a line:
-
-    case          id of the patient's case
-    participant   who spoke, as a pseudonym; the same in all their encounters
-    encounter     an id of its own
-    task          confirmation or intervention
-    turns         a list of {"clinician", "patient", "sent", "shown"}: a turn and its reply, and when the one was sent
-                  and the other shown, in seconds from the start of the encounter; times in every turn or in none
-    stopped       why it ended: clinician (handed in), addressed (the patient agreed), time, turn_limit, interrupted (a
-                  model or the server failed), withdrawn; or empty if nobody recorded it
-    findings      after a confirmation, a list of {"category", "description"}, with "quote" where the person picked one
-    trace         the episode that the live game left, as a line of `dialogues.jsonl` holds it (`record.Episode`);
-                  `line_of` makes a line of it
-    models        with a trace: role -> name of who played patient and evaluator, and "policy" -> digest of the policy
-    stand_in      why the dialogue is no result (a rehearsal), if it is none
-
-With a trace nothing is rated again: the patient answered from that very trace. Without one (a file of an earlier
-version, a study that was run elsewhere) the trace is computed from the clinician's turns, and need not be the one that
-would have made these replies; `computed` says so of each dialogue.
+The file is JSON lines, an encounter a line (`_Line`); docs/corpora/medconceal.md says what a field holds. With a trace
+nothing is rated again: the patient answered from that very trace. Without one (an earlier version's file, a study run
+elsewhere) it is computed from the clinician's turns (`computed`), and need not be the one that made these replies.
 
 An encounter that was interrupted or withdrawn is left out and counted. A list of dialogues with `id` and `case_id`, the
 format before participants were recorded, is read too. An intervention continues past success if it did so for the

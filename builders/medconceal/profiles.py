@@ -17,7 +17,7 @@ from builders.medconceal.wording import check_chart, check_retold
 from builders.pipeline.rows import Row
 from loaders.medconceal import CATEGORIES, DEEPEST, Category, Clinical, Literacy, Openness, Psychosocial, SelfManagement
 from loaders.models.asking import Unfit, object_schema
-from loaders.spans import words
+from loaders.spans import spans, words
 
 MIN_CONCERNS = 2  # the task tells clinicians that each patient has several
 MOST_CONCERNS = 8
@@ -129,7 +129,7 @@ def _concerns(value: object, row: Row) -> tuple[list[dict[str, Any]], Counter[st
     """The concerns that hold, most certain first, and how many do not, by reason."""
     if not isinstance(value, list):
         raise Unfit('"hidden_concerns" is not a list')
-    said = [words(text) for text in patient_texts(row)]
+    said = patient_texts(row)
     kept: list[dict[str, Any]] = []
     dropped: Counter[str] = Counter()
     for each in value:
@@ -153,7 +153,7 @@ class _Dropped(Exception):
     """Why a concern is not kept."""
 
 
-def _concern(value: object, said: list[list[str]]) -> dict[str, Any]:
+def _concern(value: object, said: list[str]) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _Dropped("no object")
     confidence = value.get("confidence")
@@ -166,7 +166,7 @@ def _concern(value: object, said: list[list[str]]) -> dict[str, Any]:
         raise _Dropped("no category")
     quoted = value.get("evidence")
     quotations = [text for text in quoted if isinstance(text, str)] if isinstance(quoted, list) else []
-    stands = [text for text in quotations if _appears(words(text), said)]
+    stands = [text for text in quotations if _appears(text, said)]
     if not stands:
         raise _Dropped("evidence not in the thread")
     try:
@@ -215,9 +215,7 @@ def publishable(quotation: str) -> str:
     return mask_names(" ".join(quotation.split()[: SPAN - 1]))
 
 
-def _appears(quoted: list[str], said: list[list[str]]) -> bool:
+def _appears(quotation: str, said: list[str]) -> bool:
     """Whether the words appear consecutively in one of the texts."""
-    length = len(quoted)
-    if length < MIN_QUOTED:
-        return False
-    return any(text[at : at + length] == quoted for text in said for at in range(len(text) - length + 1))
+    quoted = tuple(words(quotation))
+    return len(quoted) >= MIN_QUOTED and any(quoted in spans(text, len(quoted)) for text in said)

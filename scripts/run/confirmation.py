@@ -192,7 +192,7 @@ def run_task(task: Task, options: Scored) -> None:
         opened,
         facts={
             **rules_of(game),
-            **(_policy_facts(policy) if computed else _facts_of_traces(recorded)),
+            **_policy_facts({policy.digest: policy} if computed else recorded),
             "policy_fitted_elsewhere": elsewhere,
             "cases": played.cases,
             "epochs": options.epochs,
@@ -258,18 +258,13 @@ def _recorded(dialogues: Sequence[Transcript], given: PolicyConfig) -> dict[str,
     return {digest: known.get(digest) for digest in digests}
 
 
-def _policy_facts(policy: PolicyConfig) -> dict[str, Any]:
-    """What a record says of the policy that made every trace."""
-    facts = {"policy": policy.digest, "policy_name": policy.name, "overlap": policy.overlap}
-    return {**facts, "policy_training": dict(policy.training)}
-
-
-def _facts_of_traces(recorded: Mapping[str, PolicyConfig | None]) -> dict[str, Any]:
-    """The same of recorded traces: of several policies, or an unknown one, there is no name."""
-    policies = list(recorded.values())
-    if len(policies) == 1 and policies[0] is not None:
-        return _policy_facts(policies[0])
-    digests = " + ".join(recorded) if all(recorded) else None
+def _policy_facts(made: Mapping[str, PolicyConfig | None]) -> dict[str, Any]:
+    """What a record says of the policies that made the traces, by digest: of several, or an unknown one, no name."""
+    policies = list(made.values())
+    if len(policies) == 1 and (policy := policies[0]) is not None:
+        facts = {"policy": policy.digest, "policy_name": policy.name, "overlap": policy.overlap}
+        return {**facts, "policy_training": dict(policy.training)}
+    digests = " + ".join(made) if all(made) else None
     return {"policy": digests, "policy_name": None, "overlap": None, "policy_training": {}}
 
 
