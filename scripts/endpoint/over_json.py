@@ -19,4 +19,5 @@ def _post(content: dict[str, str]) -> str:
         headers["Authorization"] = f"Bearer {key}"
     request = urllib.request.Request(os.environ["PRODUCT_URL"], json.dumps(content).encode(), headers)
     with urllib.request.urlopen(request, timeout=120) as answer:
-        return str(json.load(answer)["reply"])
+        said: str = json.load(answer)["reply"]  # not str(…): a reply of null is none, not the word None
+    return said

@@ -1,7 +1,7 @@
 """A product that streams its reply: `--doctor endpoint:over_sse.py`, with PRODUCT_URL set. Copy and change it.
 
 It posts {"session": …, "message": …} and joins the "text" of each server-sent event, `data: {"text": "…"}`, up to
-`data: [DONE]`.
+`data: [DONE]`. A stream that ends before is no reply.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ def _post(content: dict[str, str]) -> str:
         for line in stream:
             event = line.decode().strip()
             if event == "data: [DONE]":
-                break
+                return "".join(said)
             if event.startswith("data:"):
                 said.append(json.loads(event.removeprefix("data:"))["text"])
-    return "".join(said)
+    raise ConnectionError("the stream ended before [DONE]")

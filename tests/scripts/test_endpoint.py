@@ -32,6 +32,7 @@ class Made(Loopback):
         super().__init__(_Asked)
         self.mixed, self.stream = mixed, stream
         self.memory: dict[str, str] = {}
+        self.body = ""  # what it sends in place of a reply
 
     @property
     def url(self) -> str:
@@ -54,6 +55,7 @@ class _Asked(Handler):
             content, kind = "".join([": a comment\n\n", *events, "data: [DONE]\n\n"]).encode(), "text/event-stream"
         else:
             content, kind = json.dumps({"reply": said}).encode(), "application/json"
+        content = self.owner.body.encode() or content
         self.head(200, {"Content-Type": kind, "Content-Length": len(content)})
         self.wfile.write(content)
 
@@ -93,6 +95,22 @@ def test_a_product_that_mixes_talks_is_caught(
         found = checked(capsys, JSON, 1)
     assert found["two talks are not mixed"][0] == found["restart"][0] == "FAILS"
     assert "words from another session" in found["two talks are not mixed"][1] and found["state is kept"][0] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("file", "body", "found"),
+    [
+        (JSON, '{"reply": null}', "a reply of type NoneType, not text"),
+        (SSE, 'data: {"text": "Do you have pain in"}\n\n', "ConnectionError: the stream ended before [DONE]"),
+    ],
+    ids=["null", "cut"],
+)
+def test_no_reply_and_half_a_reply_are_no_reply(
+    file: Path, body: str, found: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with product(monkeypatch) as made:
+        made.body = body
+        assert checked(capsys, file, 1)["refusal"] == ("FAILS", found)
 
 
 def written(folder: Path, text: str) -> Path:
