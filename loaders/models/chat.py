@@ -24,6 +24,7 @@ import os
 import re
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -276,6 +277,9 @@ class InspectModel(ChatModel):
         client: Any = getattr(model.api, "client", None)
         if hasattr(client, "max_retries"):
             client.max_retries = 0
+        replied = getattr(getattr(client, "_client", None), "event_hooks", {"response": []})["response"]
+        if _named_status not in replied:
+            replied.append(_named_status)
         asked = model.generate([to_inspect(message) for message in messages], config=config, cache=False)
         # inspect_ai appends each prompt to a transcript that lives as long as the context: in an evaluation the
         # sample's, elsewhere that of a task created for it.
@@ -283,6 +287,16 @@ class InspectModel(ChatModel):
         if not output.choices:
             raise ValueError("it holds no choice")
         return output
+
+
+async def _named_status(response: Any) -> None:
+    """Gives an error that a gateway sends as a success the status that it names, or 502: nobody else would read it."""
+    if response.status_code == 200 and "json" in response.headers.get("content-type", ""):
+        with suppress(ValueError, RecursionError):
+            told = json.loads(await response.aread())
+            if isinstance(told, dict) and told.get("error") and not told.get("choices"):
+                code = told["error"].get("code") if isinstance(told["error"], dict) else None
+                response.status_code = code if isinstance(code, int) and 400 <= code <= 599 else 502
 
 
 def _retry_after(model: Any, cause: BaseException) -> float:

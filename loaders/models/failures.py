@@ -59,6 +59,18 @@ def cause_of(error: BaseException) -> BaseException:
         error = behind
 
 
+def said_in(body: object) -> str:
+    """What a provider says in the body of an error, whose form each server chooses; "" for nothing, and for a page.
+
+    >>> said_in([{"error": {"message": "too long"}}]), said_in({"detail": [{"msg": "Field required", "input": "…"}]})
+    ('too long', 'Field required')
+    """
+    while isinstance(body, list | dict):
+        parts = body if isinstance(body, list) else [body.get(name) for name in ("message", "msg", "detail", "error")]
+        body = next(filter(None, parts), None)
+    return body if isinstance(body, str) and not body.startswith("<") else ""
+
+
 def unusable(name: str, error: Exception, secrets: Sequence[str]) -> BedsideError:
     """The error for a model that cannot be opened: what is missing and how to get it."""
     # inspect_ai writes such messages with rich's markup, for a terminal.

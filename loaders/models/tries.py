@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from loaders.errors import BedsideError, ModelError, ModelRefused, how_many
-from loaders.models.failures import cause_of, cleaned, garbled, late, passing, unusable
+from loaders.models.failures import cause_of, cleaned, garbled, late, passing, said_in, unusable
 from loaders.models.messages import REQUEST, Answer, Message
 from loaders.models.waiting import waiting
 
@@ -106,6 +106,8 @@ class Tries:
         if (asked := self.retry_after(cause)) > LONGEST_RETRY_AFTER:
             text += f"; it asks to wait {asked:g} s"
         do = "Check that the model can be reached, then run again"
+        if "CERTIFICATE_VERIFY_FAILED" in text:
+            do = "If it is the right server, name the file of its certificate in SSL_CERT_FILE, then run again"
         return ModelError(self.name, found=f"gave no answer in {counted}; the last error: {text}", do=do)
 
     def _reason(self, cause: BaseException) -> str:
@@ -123,11 +125,11 @@ class Tries:
         if late(cause):
             text = self._reason(cause)
         elif garbled(cause):
-            text = f"{self._reason(cause)} ({cause})"
+            # any other error is Python's, in which nothing is about the reply
+            text = self._reason(cause) + f" ({cause})" * isinstance(cause, ValueError)
         elif status is not None:
-            body = getattr(cause, "body", None)
-            said = (body.get("message") or body.get("detail")) if isinstance(body, dict) else None
-            text = f"HTTP {status}" + (f": {said}" if isinstance(said, str) else "")
+            said = said_in(getattr(cause, "body", None))
+            text = f"HTTP {status}" + (f": {said}" if said else "")
         else:
             text = str(cause) or type(cause).__name__
             deepest = cause

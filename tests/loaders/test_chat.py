@@ -199,7 +199,9 @@ PASSING: list[tuple[Fault, str]] = [
     (cut(), "Connection reset by peer"),
     (cut(after_bytes=40), "Connection error. ("),
     (raw(200, '{"id": "x", "choices": [{'), "a reply that is no chat completion"),
-    (raw(200, '{"error": {"code": 502, "message": "upstream"}}'), "a reply that is no chat completion"),
+    (raw(200, '{"error": {"code": 503, "message": "upstream"}}'), "HTTP 503: upstream"),
+    (raw(200, '{"error": "upstream", "choices": []}'), "HTTP 502: upstream"),
+    (raw(200, '{"choices": null}'), "a reply that is no chat completion. Check"),
     (raw(200, '{"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": []}'), "no choice"),
     (raw(200, "[]"), "Unexpected"),
     (lambda handler: handler.send(200, b'{"id": "\xe9"}', {"Content-Type": "application/json"}), "can't decode byte"),
@@ -380,8 +382,9 @@ def test_keys_and_prompts_stay_out_of_errors_and_logs(
     assert "HTTP 401: key *** or Bearer *** or *** or *** is wrong, in: [prompt]" in message
     server.faults += [raw(422, '{"detail": [{"loc": "messages", "input": "abscess"}]}')]
     assert refused(opened(server, calm)).endswith("HTTP 422")
-    server.faults += [raw(422, '{"detail": "no such sampler"}')]
-    assert refused(opened(server, calm)).endswith("HTTP 422: no such sampler")
+    for body in ('{"detail": "no such sampler"}', '[{"error": {"message": "no such sampler"}}]', "no such sampler"):
+        server.faults += [raw(422, body)]
+        assert refused(opened(server, calm)).endswith("HTTP 422: no such sampler")
     own = "\n".join(record.getMessage() for record in caplog.records if record.name == "loaders.models.tries")
     assert "HTTP 500: key ***" in own
     assert "abscess" not in own
