@@ -291,7 +291,7 @@ def write_run(folder: Path, record: RunRecord, results: Iterable[Result], *, sto
     rows = [result.as_row() for result in found]
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     files = {"results.jsonl": lines.encode(), "results.csv": table_bytes(list(rows[0]), rows)}
-    aside = _set_aside(folder, record, files)
+    aside = set_aside(folder, record, files)
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     said = {name: value for name, value in to_json(record).items() if name != "judged" and (value or name != "words")}
     said |= {"data": _known("data", said["data"]), "models": [_known("models", model) for model in said["models"]]}
@@ -308,21 +308,22 @@ def write_run(folder: Path, record: RunRecord, results: Iterable[Result], *, sto
     return aside
 
 
-def _set_aside(folder: Path, record: RunRecord, files: Mapping[str, bytes]) -> Path | None:
-    """Move away the files of another run, or of somebody else, and return where to; run.json goes last, so that a kill
-    separates nothing. A run of another baseline takes along what it stored besides: none of that is this run's."""
-    path = folder / "run.json"
+def set_aside(folder: Path, record: RunRecord | None = None, files: Mapping[str, bytes] | None = None) -> Path | None:
+    """Move away the files of another run than this, or of somebody else, and return where to; run.json goes last, so
+    that a kill separates nothing. A run of another baseline takes along what it stored besides: none of that is this
+    run's. Without a record this run has failed, and what was written before it is another's."""
+    path, files = folder / "run.json", files or {}
     try:
         run = read_json(path, expected="a file written by a run") if is_there(path) else None
     except BedsideError:
         run = None  # not a run's
     run = run if isinstance(run, dict) else {}
     before, names = str(run.get("run_id")), [name for name in sorted(WRITTEN) if is_there(folder / name)]
-    if before == record.run_id:
+    if record and before == record.run_id:
         return None
     if re.fullmatch("[0-9a-f]{8,64}", before):
         aside = folder / "earlier" / before
-        if run.get("baseline") != record.baseline and isinstance(stored := run.get("files"), dict):
+        if record and run.get("baseline") != record.baseline and isinstance(stored := run.get("files"), dict):
             others = [folder / name for name in stored if Path(name).name == name and name not in WRITTEN]
             names[:0] = [one.name for one in others if is_file(one) and digest_of(one) == stored[one.name]]
     else:  # what an interrupted start of this run left is what it writes again

@@ -20,7 +20,7 @@ from baselines.dialogue.game import Case, Game, Record, Script, ScriptedAgent
 from baselines.dialogue.played import DIALOGUES
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import Played, Prices, play_run
-from baselines.results.run import WRITTEN, DataUsed, ModelUsed, RunRecord, because
+from baselines.results.run import DataUsed, ModelUsed, RunRecord, because, set_aside
 from baselines.threemdbench.consultation.names import family
 from loaders.errors import InputError, ModelError, how_many
 from loaders.models.chat import open_model
@@ -314,7 +314,7 @@ _SILENCED = {
 def _tell(played: Played[Any], out: Path) -> None:
     """Prints what the roles took, and why cases cannot be scored; ends the command if too many cannot.
 
-    Results of an earlier run in the folder are then removed: beside these dialogues they would pass for theirs.
+    Results of an earlier run in the folder are then set aside: beside these dialogues they would pass for theirs.
     """
     right = ("answers", "tokens in", "out", "US$")
     shown = table("", "role", "model", *right, right=right)
@@ -340,16 +340,15 @@ def _tell(played: Played[Any], out: Path) -> None:
     failure = played.failure or (None if played.records else "no case has a record")
     if failure is None:
         return
-    for name in WRITTEN:
-        with suppress(FileNotFoundError):
-            (out / name).unlink()
+    aside = set_aside(out)
     if any(outcome.error for outcome in played.outcomes):
         again = "The same command plays the cases again that ended with an error"
     else:  # nothing would be asked anew: every answer is there, and what it is worth
         again = "The same command would end the same way, since every answer is stored"
     errors.print(
-        f"Failed: {failure}. The dialogues are in {out}; no results were written. {again}; --max-invalid 1 counts such "
-        "cases and continues.",
+        f"Failed: {failure}. The dialogues are in {out}; no results were written"
+        f"{f', and earlier ones are now in {aside}' if aside else ''}. {again}; --max-invalid 1 counts such cases and "
+        "continues.",
         style="bold red",
     )
     raise typer.Exit(1)

@@ -130,6 +130,8 @@ def test_an_assessor_in_prose_is_counted_and_leaves_no_results(
     assert "2 of 2: " in said
     assert not (tmp_path / "results.csv").exists(), "those of the earlier run"
     assert not (tmp_path / "run.json").exists()
+    (aside,) = (tmp_path / "earlier").iterdir()
+    assert "earlier ones are now in" in said and (aside / "results.csv").exists() and (aside / "run.json").exists()
     assert len(dialogues(tmp_path)) == 2
     asked = len(server.requests)
     assert run(release, tmp_path, *few, *prose) == 1, "as it said: no request is made that could change this"
