@@ -216,7 +216,9 @@ def decoding_of(options: Asking, names: Mapping[str, str]) -> dict[str, dict[str
                 value = None if word == "none" and name in ("temperature", "top_p") else read(word)
             except ValueError:
                 raise InputError(option, found=repr(given), expected=expected) from None
-            changes.setdefault(role, {})[name] = value
+            if name in changes.setdefault(role, {}):
+                raise InputError(option, found=f"role {role} twice", expected="one value for each role")
+            changes[role][name] = value
     return changes
 
 
@@ -261,6 +263,8 @@ def prices_of(given: Sequence[str], models: Collection[str]) -> dict[str, tuple[
         if parts[1] not in models:
             known = "one of " + ", ".join(sorted(models)) if models else "none, as no model is asked"
             raise InputError("--price", found=parts[1], expected=known)
+        if parts[1] in prices:
+            raise InputError("--price", found=f"{parts[1]} twice", expected="one price for each model")
         prices[parts[1]] = float(parts[2]), float(parts[3])
     return prices
 

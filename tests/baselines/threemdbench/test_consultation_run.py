@@ -185,6 +185,8 @@ def test_reasons_beyond_those_shown_are_counted(
         ([*SCRIPTED, "--cues", "cues.parquet"], "--cues found dialogue+image gives the doctor no cues"),
         ([*SCRIPTED, "--price", "free"], "--price found 'free'"),
         ([*SCRIPTED, "--price", "openai/other=1,2"], "--price found openai/other"),
+        ([*SCRIPTED, *(2 * ("--price", f"{SCRIPTED[1]}=1,2"))], f"--price found {SCRIPTED[1]} twice"),
+        ([*SCRIPTED, "--temperature", "doctor=1", "--temperature", "0"], "--temperature found role doctor twice"),
         ([*SCRIPTED, "--base-url", "nurse=http://localhost:1/v1"], "--base-url found role nurse"),
         ([*SCRIPTED, "--f1", "best"], "--f1 found 'best'"),
         ([*SCRIPTED, "--protocol", "ours"], "--protocol found 'ours'"),
