@@ -110,9 +110,10 @@ def _group(name: str, group: Group, callback: Callable[..., None] = lambda: None
     app = typer.Typer(cls=_Group, name=name, help=group.help, callback=callback, no_args_is_help=True, **style)
     made = in_whole_words(typer.main.get_command(app))
     assert isinstance(made, TyperGroup)
-    placed = [word for names in group.sections.values() for word in names.split()]
+    headings = {word: heading for heading, names in group.sections.items() for word in names.split()}
+    placed = list(headings)
     for word in sorted(group.commands, key=lambda word: placed.index(word) if word in placed else -1):
-        entry, section = group.commands[word], group.section_of(word)
+        entry, section = group.commands[word], headings.get(word)
         if isinstance(entry, Group):
             made.add_command(_Deferred(word, entry.help, partial(_group, word, entry), section))
         else:
@@ -195,7 +196,7 @@ def _failed(error: Exception) -> int:
             # What reads a release cannot know which of the two is broken.
             error.do = f"If the release is sound (bedside verify), {mistake.where} is not: {mistake.found}"
         _tell(error)
-    elif _NO_ROOM.search(said := _why(error)):
+    elif isinstance(error, ImportError) and _NO_ROOM.search(said := str(error).rstrip().rpartition("\n")[2]):
         do = "Give the process more (ulimit -v, or the limit of the job or container), and run the same command again"
         _tell(InputError("memory of this process", found=said, expected="room for the libraries it uses", do=do))
     elif isinstance(error, OSError):  # one that no reader or writer has turned into an error of ours
@@ -206,11 +207,6 @@ def _failed(error: Exception) -> int:
     else:
         raise error
     return 2
-
-
-def _why(error: Exception) -> str:
-    """What a native library said that could not be imported; "" for every other error."""
-    return str(error).splitlines()[-1] if isinstance(error, ImportError) and str(error) else ""
 
 
 def _misused(error: Any) -> None:

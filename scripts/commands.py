@@ -43,10 +43,6 @@ class Group:
     sections: Mapping[str, str] = field(default_factory=dict)
     """The commands under headings, in the order of use; those without a heading come first."""
 
-    def section_of(self, name: str) -> str | None:
-        """The heading of a command."""
-        return next((heading for heading, names in self.sections.items() if name in names.split()), None)
-
 
 def _commands(package: str, lines: str, *, no_tables: str = "", passing_on: str = "") -> dict[str, Command]:
     """Commands of a package, each in the module of its name, from lines `name: help`; indented lines continue the

@@ -45,7 +45,8 @@ class Fingerprint:
 
 def fingerprint(task: Task[Any]) -> Fingerprint:
     """The fingerprint of this process, as far as it matters to a task."""
-    return Fingerprint(code_digest(task), platform.python_version(), _versions(tuple(task.packages)), machine())
+    versions = tuple((package, _version(package)) for package in task.packages)
+    return Fingerprint(code_digest(task), platform.python_version(), versions, machine())
 
 
 @cache
@@ -70,10 +71,6 @@ def _blas() -> Sequence[str]:
 
 
 @cache
-def _versions(packages: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    return tuple((package, _version(package)) for package in packages)
-
-
 def _version(package: str) -> str:
     try:
         return version(package)

@@ -70,15 +70,12 @@ def parse_yaml(text: str, where: object, *, expected: str = "YAML") -> Any:
                 raise InputError(where, found="holds a nested reference", expected=expected)
         return yaml.load(text, _Yaml)
     except yaml.MarkedYAMLError as error:
-        found, do = f"cannot be read as YAML ({_yaml_problem(error)})", "Put quotes around a text with a colon"
-        raise InputError(where, found=found, expected=expected, do=do) from None
+        problem, do = _yaml_problem(error), "Put quotes around a text with a colon"
     except (yaml.YAMLError, RecursionError) as error:
-        found = f"cannot be read as YAML ({' '.join(str(error).split())[:200]})"
-        raise InputError(where, found=found, expected=expected) from None
-    except (ValueError, TypeError, LookupError, AttributeError):
-        # Their messages quote the value.
-        found = "cannot be read as YAML (a value that its tag does not allow)"
-        raise InputError(where, found=found, expected=expected) from None
+        problem, do = " ".join(str(error).split())[:200], ""
+    except (ValueError, TypeError, LookupError, AttributeError):  # their messages quote the value
+        problem, do = "a value that its tag does not allow", ""
+    raise InputError(where, found=f"cannot be read as YAML ({problem})", expected=expected, do=do)
 
 
 def _yaml_problem(error: yaml.MarkedYAMLError) -> str:

@@ -18,8 +18,6 @@ class Servers(ChatModel):
     """
 
     def __init__(self, models: Sequence[ChatModel]) -> None:
-        if not models:
-            raise ValueError("no server")
         self.name = models[0].name
         self.stand_in = models[0].stand_in
         self._models = list(models)

@@ -19,7 +19,7 @@ def _post(content: dict[str, str]) -> str:
     if key := os.environ.get("PRODUCT_KEY"):
         headers["Authorization"] = f"Bearer {key}"
     request = urllib.request.Request(os.environ["PRODUCT_URL"], json.dumps(content).encode(), headers)
-    said = []
+    said: list[str] = []
     with urllib.request.urlopen(request, timeout=120) as stream:
         for line in stream:
             event = line.decode().strip()

@@ -49,6 +49,8 @@ from scripts.terminal.finish import end_as_invalid, finish
 from scripts.terminal.options_of import options_of
 
 RULES, TEMPLATE = "rules", "template"
+_UNPLAYED = {"patient": TEMPLATE, "evaluator": RULES, "judge": RULES}
+"""Role -> the word for it if no model plays it."""
 Data = Annotated[
     str, typer.Argument(metavar="DATA", help="medconceal[@TAG], official, a release folder, or REPO[@TAG].")
 ]
@@ -173,7 +175,7 @@ def run_task(task: Task, options: Scored) -> None:
     if not computed:
         _check_traced(options, policy, dialogues)
     recorded = _recorded(dialogues, policy)
-    asked = {role: name for role, name in names.items() if name is not None and name not in (RULES, TEMPLATE)}
+    asked = {role: name for role, name in names.items() if name is not None and name != _UNPLAYED.get(role)}
     if people is not None and not asked:
         _check_unasked(options)
     roles = roles_of(asked, scripted_agent, options)
@@ -182,7 +184,7 @@ def run_task(task: Task, options: Scored) -> None:
     clinician = names.get("clinician")
     row = "Human clinicians" if clinician is None else clinician_name(clinician)
     played = play(game, played_on, roles, options, title=f"{row}, {task}")
-    by_rules = ", ".join(role for role, name in names.items() if name in (RULES, TEMPLATE))
+    by_rules = ", ".join(role for role in names if names[role] == _UNPLAYED.get(role, ""))
     validity = stated([judged.episode for judged in played.records])
     elsewhere = fitted_elsewhere(policy, names["evaluator"])
     record = record_of(

@@ -47,13 +47,11 @@ def warn_of_cues(cues: Cues, read: Cases) -> None:
     if uncued := _uncued(read):
         named = ", ".join(uncued[:_SHOWN]) + (" …" if len(uncued) > _SHOWN else "")
         warn(
-            f"{how_many(len(uncued), 'case has no cues and is', 'cases have no cues and are')} not "
-            f"played: {named}. To compare with a run that plays "
-            "them, use bedside contrast, which takes the cases that both have"
+            f"{how_many(len(uncued), 'case has no cues and is', 'cases have no cues and are')} not played: {named}. To "
+            "compare with a run that plays them, use bedside contrast, which takes the cases that both have"
         )
     if cues.more.search is None:
-        text = "The cues do not record whether the cases were checked for the classifier's training photos"
-        errors.print(text)
+        errors.print("The cues do not record whether the cases were checked for the classifier's training photos")
 
 
 def _uncued(read: Cases) -> list[str]:

@@ -237,17 +237,11 @@ def _between(least: float, most: float, kind: Callable[[str], float] = float) ->
     return read
 
 
-def _effort(word: str) -> str:
-    if word not in EFFORTS:
-        raise ValueError
-    return word
-
-
 _FIELDS: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "temperature": (_between(0, 2), "ROLE=T, from 0 to 2, or none"),
     "top_p": (_between(1e-9, 1), "ROLE=P, above 0 and up to 1, or none"),
     "max_tokens": (_between(1, inf, int), "ROLE=N, 1 or more"),
-    "reasoning_effort": (_effort, "ROLE=WORD, of " + ", ".join(EFFORTS)),
+    "reasoning_effort": (lambda word: EFFORTS[EFFORTS.index(word)], "ROLE=WORD, of " + ", ".join(EFFORTS)),
 }
 """How the words of each field of a decoding are read, and what they may be."""
 
@@ -394,5 +388,4 @@ def warn_of_family(names: Mapping[str, str | None], measured: str, judge: str) -
     """Warns if the model that is measured and its judge are of one family."""
     one, other = (family(names.get(role) or "") for role in (measured, judge))
     if one is not None and one == other:
-        text = f"{measured.capitalize()} and {judge} are both from the family {one}: judges favour their own family"
-        errors.print(text, style="yellow")
+        warn(f"{measured.capitalize()} and {judge} are both from the family {one}: judges favour their own family")

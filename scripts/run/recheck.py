@@ -43,9 +43,6 @@ class Recheck(Asking):
     assessor: Assessor
     run: Annotated[Path, typer.Option(metavar="RUN", help="Finished consultation run over this data.")]
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N of its consultations.")] = None
-    prompts: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder with your own prompt texts, as in the run.")
-    ] = None
 
 
 @options_of(Recheck)

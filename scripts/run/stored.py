@@ -54,10 +54,8 @@ class Stored:
         """
         value = self.record.options.get(name, default)
         if value is None:
-            do = "Run the baseline again"
-            raise InputError(
-                self.run.folder, found=f"a record without {name}", expected="a record of this version", do=do
-            )
+            found, expected = f"a record without {name}", "a record of this version"
+            raise InputError(self.run.folder, found=found, expected=expected, do="Run the baseline again")
         return value
 
     def played(self, kind: type[PlayedCase[Record]]) -> list[PlayedCase[Record]]:

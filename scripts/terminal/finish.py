@@ -82,12 +82,9 @@ def tell_absent(run: Path) -> None:
 def tell_half_known(cases: int) -> None:
     """Say for how many cases of runs of early versions a search for what they hide could not find all of it."""
     if cases:
-        text = (
-            f"{how_many(cases, 'case was', 'cases were')} played by an early version, which kept "
-            "no cues: what repeats only a cue is not "
-            "masked. Read what was said before you publish it"
-        )
-        output.print(text, style="yellow")
+        played = f"{how_many(cases, 'case was', 'cases were')} played by an early version, which kept no cues"
+        told = f"{played}: what repeats only a cue is not masked. Read what was said before you publish it"
+        output.print(told, style="yellow")
 
 
 def _print(results: Sequence[Result], out: Path, instead: Mapping[str, str] | None) -> None:
