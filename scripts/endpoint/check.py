@@ -144,7 +144,10 @@ def _latency(seconds: list[float], timeout: float) -> Probe:
     if not seconds:
         return Probe("latency", False, "no answer")
     text = f"median {median(seconds):.2f} s, longest {max(seconds):.2f} s of {len(seconds)} answers"
-    return Probe("latency", True, f"{text}; limit {timeout:g} s")
+    # no answer that can be given up takes longer, apart from a busy machine
+    blocks = max(seconds) > timeout + 1
+    told = "; reply blocks all other talks: have it await, or use asyncio.to_thread" if blocks else ""
+    return Probe("latency", not blocks, f"{text}; limit {timeout:g} s{told}")
 
 
 async def _refusal(product: _Product) -> tuple[bool, str]:

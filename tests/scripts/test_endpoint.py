@@ -19,6 +19,7 @@ from loaders.models.endpoint import TALK, read_product
 from loaders.models.messages import Message
 from scripts import endpoint
 from scripts.cli import execute
+from scripts.endpoint.check import _latency
 from tests.parts.loopback import Handler, Loopback
 from tests.parts.puzzles import game, puzzles, scripted
 
@@ -137,6 +138,12 @@ def test_each_way_to_fail_is_reported(tmp_path: Path, capsys: pytest.CaptureFixt
     repeats = "async def reply(session, text):\n    raise ValueError('no:\\n' + text)\n"
     verdict, told = checked(capsys, written(tmp_path, repeats), 1)["long text"]
     assert verdict == "FAILS" and told.startswith("ValueError: no: I have had this cough") and len(told) < 250
+
+
+def test_answers_that_take_longer_than_the_limit_are_no_success() -> None:
+    assert _latency([0.5, 1.2], 1.0).passed
+    slow = _latency([0.5, 12.0], 1.0)  # what blocks the loop cannot be given up
+    assert slow.passed is False and "longest 12.00 s" in slow.found and "asyncio.to_thread" in slow.found
 
 
 @pytest.mark.parametrize(

@@ -189,6 +189,7 @@ def test_the_shape_of_the_patients_is_a_figure_of_the_report(patients: Path, tmp
         (("--patient", "template"), "--clinician"),
         (("--clinician", "scripted/expert"), "--patient"),
         (("--clinician", "scripted/nobody", "--patient", "template"), "scripted/expert"),
+        (("--clinician", "rules", "--patient", "template"), "not the name of a chat model"),
         (("--clinician", "scripted/expert", "--patient", "template", "--turns", "9"), "8 or 20"),
         (("--clinician", "scripted/expert", "--patient", "template", "--overlap", "rated"), "a model that rates"),
         (("--clinician", "scripted/expert", "--transcripts", "x.json"), "dialogues of --transcripts are finished"),
