@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from loaders.errors import CHECK_PATH, InputError
-from loaders.files.paths import is_file, is_folder, is_there
+from loaders.errors import InputError
+from loaders.files.paths import check_folder, is_file
 from loaders.files.texts import read_text
 
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
@@ -68,11 +68,9 @@ def read_prompts(shipped: Path, known: Mapping[str, frozenset[str]], folder: Pat
     unknown.
     """
     if folder is not None and not any(is_file(folder / f"{name}.md") for name in known):
-        found, do = ("no prompt text", "") if is_folder(folder) else ("no such folder", CHECK_PATH)
-        if found == "no such folder" and is_there(folder):
-            found = "is not a folder"
-        wanted = ", ".join(f"{name}.md" for name in known)
-        raise InputError(folder, found=found, expected=f"a folder that holds any of {wanted}", do=do)
+        expected = f"a folder that holds any of {', '.join(f'{name}.md' for name in known)}"
+        check_folder(folder, expected)
+        raise InputError(folder, found="no prompt text", expected=expected)
     texts = {}
     for name, placeholders in known.items():
         own = folder / f"{name}.md" if folder else None

@@ -194,7 +194,7 @@ def test_the_shape_of_the_patients_is_a_figure_of_the_report(patients: Path, tmp
         (("--clinician", "scripted/expert", "--patient", "template", "--overlap", "rated"), "a model that rates"),
         (("--clinician", "scripted/expert", "--transcripts", "x.json"), "dialogues of --transcripts are finished"),
         (("--clinician", "scripted/expert", "--patient", "template", "--policy", "nowhere.json"), "nowhere.json"),
-        (("--clinician", "scripted/expert", "--patient", "template", "--prompts", "nowhere"), "no such folder"),
+        (("--clinician", "scripted/expert", "--patient", "template", "--prompts", "nowhere"), "it does not exist"),
     ],
 )
 def test_a_mistake_is_one_clear_error(

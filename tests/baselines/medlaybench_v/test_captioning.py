@@ -212,7 +212,7 @@ def test_prompts_are_two_texts_and_a_folder_replaces_either(tmp_path: Path) -> N
 
 
 def test_a_folder_without_usable_prompts_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such folder"):
+    with pytest.raises(InputError, match="does not exist"):
         read_prompts(tmp_path / "nowhere")
     with pytest.raises(InputError, match="no prompt text"):
         read_prompts(tmp_path)

@@ -239,7 +239,7 @@ def test_prompt_texts_of_ones_own(tmp_path) -> None:  # type: ignore[no-untyped-
     (tmp_path / "answer.md").write_text("{{secret}}", encoding="utf-8")
     with pytest.raises(InputError, match="unknown placeholder"):
         read_prompts(tmp_path)
-    with pytest.raises(InputError, match="no such folder"):
+    with pytest.raises(InputError, match="does not exist"):
         read_prompts(tmp_path / "absent")
     with pytest.raises(InputError, match="no prompt text"):
         (tmp_path / "x").mkdir()
