@@ -411,8 +411,6 @@ def test_a_tiny_random_model_ends_as_fallback(tmp_path: Path) -> None:
 def test_an_ablation_needs_a_model(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="without a model, rules refine"):
         build(tmp_path, captions_file(tmp_path), condition="llm")
-    with pytest.raises(InputError, match="--trust-model-pack: no model pack"):
-        build(tmp_path, captions_file(tmp_path), trust_model_pack=True)
 
 
 def test_scripted_models_mark_the_release_as_a_stand_in(tmp_path: Path) -> None:
