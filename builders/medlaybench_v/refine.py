@@ -16,6 +16,7 @@ Every row ends with a caption and a status; none is dropped:
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -23,7 +24,7 @@ from builders.medlaybench_v.facts import Reading, facts_of, read
 from builders.medlaybench_v.gates import DOUBTFUL, JUDGE, STYLE, Context, Verdict, check, verdict_of
 from builders.medlaybench_v.judge import BROKEN, KEPT, Opinion
 from builders.medlaybench_v.prompts import user_prompt
-from builders.medlaybench_v.sources.checks import INVISIBLE
+from builders.medlaybench_v.sources.checks import text_problem, without_zero_width
 from builders.medlaybench_v.words.reads_well import READS_WELL, reading_of
 from builders.medlaybench_v.writing.articles import with_articles
 from builders.medlaybench_v.writing.draft import Drafter
@@ -42,6 +43,8 @@ NONE_PASSED = "no text of the model passed: "
 """How the reason of a row begins whose model answered in vain."""
 NO_FORM = f"{NONE_PASSED}format: "
 """The same if it did not even answer in the form that was asked for."""
+_QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]")
+_MARKUP = re.compile(r"</?[A-Za-z][^<>]*>|\*\*|```")  # and not "T2*", "p < 0.05"
 _Judged = tuple[str, tuple[Verdict, ...]]  # a text with the verdicts on it
 RULES, GLOSSES = "rules", "glosses"
 
@@ -191,13 +194,17 @@ def parse(answer: Answer) -> str:
     >>> parse(Answer('{"layman_caption": "a scan"}', None, None, "stop"))
     'A scan.'
 
-    Raises: Unfit if the answer is no such object.
+    Quotation marks around all of it are not the caption's own.
+
+    Raises: Unfit if the answer is no such object, or the caption holds markup or what no text may (`text_problem`).
     """
     text = field_of(answer, "layman_caption")
-    if not isinstance(text, str) or not text.strip():
+    if not isinstance(text, str) or not (text := without_zero_width(text).strip()):
         raise Unfit("- format: no JSON object with a non-empty text under layman_caption")
-    if INVISIBLE.search(text):
-        raise Unfit("- format: the caption holds control characters")
+    if quoted := _QUOTED.fullmatch(text):
+        text = quoted[1]
+    if problem := text_problem(text) or ("holds markup" if _MARKUP.search(text) else None):
+        raise Unfit(f"- format: the caption {problem}")
     return tidy(text)
 
 
