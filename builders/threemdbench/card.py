@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, cast
 
 from pydantic import JsonValue
 
 from builders.recipe import licence_facts
 from builders.steps import Chat
+from builders.threemdbench.labels import BY_NAME
 from builders.threemdbench.measure import PAPER
-from builders.threemdbench.sources import DRAWN, OWN, PUBLISHED
+from builders.threemdbench.sources import DRAWN, OWN, PUBLISHED, PhotoSource
 from loaders.manifest import Manifest, order_splits
 from loaders.models.messages import ChatModel
 from loaders.threemdbench import DIAGNOSES
 
 
-def card(manifest: Manifest, origins: Sequence[tuple[str, str]], chat: Chat | None) -> dict[str, JsonValue]:
-    """The facts that the template needs; `origins` are name and origin of each source."""
+def card(
+    manifest: Manifest,
+    origins: Sequence[tuple[str, str]],
+    sources: Sequence[PhotoSource],
+    mapped: Collection[str],
+    chat: Chat | None,
+) -> dict[str, JsonValue]:
+    """The facts that the template needs; `origins` are name and origin of each source, `mapped` the names of those
+    whose labels a table of the maintainer maps."""
     statistics = cast(dict[str, Any], manifest.statistics)
     return {
         **licence_facts(statistics["licence"], "photos", "each one's"),
@@ -25,6 +33,7 @@ def card(manifest: Manifest, origins: Sequence[tuple[str, str]], chat: Chat | No
         "method": _by_hand() if chat is None else _by_model(chat.model),
         "classes": _classes(manifest),
         "drawing": _drawing(manifest),
+        "labels": _labels(sources, mapped, mixed=manifest.settings["mixed_labels"] is True),
         "review": _review(manifest),
         "usage": _usage(manifest),
         "private": _private(manifest),
@@ -112,6 +121,25 @@ def _drawing(manifest: Manifest) -> str:
         f"{total:,} photos were shared out over the classes by a prevalence table, with a floor of "
         f"{manifest.settings['floor']} in the test split; a class that has fewer gives all it has, and what it lacks "
         "is not made up by others. A second photo of a patient was drawn only where every patient had one."
+    )
+
+
+def _labels(sources: Sequence[PhotoSource], mapped: Collection[str], *, mixed: bool) -> str:
+    """What says which diagnosis a label means, and what became of labels that mean more than one."""
+    by: dict[str, list[str]] = {}
+    for source in sources:
+        named = (
+            "Names and synonyms of the diagnoses" if source.labels is BY_NAME else "Tables that ship with the builder"
+        )
+        own = "Tables of the maintainers' own, which nobody else has reviewed,"
+        by.setdefault(own if source.facts.name in mapped else named, []).append(f"`{source.facts.name}`")
+    whose = ("the sources" if len(by) == 1 else ", ".join(names) for names in by.values())
+    return " ".join(
+        [
+            *(f"{what} map the labels of {names} to the 34 diagnoses." for what, names in zip(by, whose, strict=True)),
+            *["Classes that also cover other conditions are included, each as one diagnosis."] * mixed,
+            f"A photo whose labels disagree{', mix conditions' * (not mixed)} or name something else is left out.",
+        ]
     )
 
 

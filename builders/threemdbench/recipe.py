@@ -36,7 +36,16 @@ from builders.threemdbench.mixed import class_keys
 from builders.threemdbench.own import Nameless, nameless
 from builders.threemdbench.preview import PREVIEW
 from builders.threemdbench.prompts import read_prompts
-from builders.threemdbench.remarks import alike, apart, followed, leave_own, leave_queue, left_out, unanswered
+from builders.threemdbench.remarks import (
+    alike,
+    apart,
+    followed,
+    leave_own,
+    leave_queue,
+    left_out,
+    not_understood,
+    unanswered,
+)
 from builders.threemdbench.sources import KINDS, SAMPLE, PhotoSource, open_source, origin_of, source_name
 from builders.threemdbench.sources.table import SOURCE_COLUMNS
 from builders.threemdbench.steps import (
@@ -218,7 +227,7 @@ def plan(build: Build[Options]) -> Plan:
         | {"decisions": _counted(decisions, applied, hiding) if decisions.by_key else None}
         | ({"pseudonyms": hiding.fingerprint} if hiding.sources else {})
         | ({"follows": [*earlier.contents]} if earlier.contents else {}),
-        card=lambda manifest: card(manifest, origins, chat),
+        card=lambda manifest: card(manifest, origins, sources, _pairs("--labels", options.labels), chat),
         chat=chat,
         packages=("numpy", "opencv-python-headless", "pillow"),
         stand_in=_stand_in(options, chat),
@@ -230,6 +239,7 @@ def plan(build: Build[Options]) -> Plan:
                 *leave_own(rows, hiding, workspace),
                 *apart(options.sources, rows),
                 *alike(rows),
+                *not_understood(sources),
                 *leave_queue(queue.path, workspace, finished),
                 *followed(earlier, finished),
                 *(unanswered(workspace, build.store, finished) if chat else []),

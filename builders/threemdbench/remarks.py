@@ -16,7 +16,7 @@ from builders.pipeline.run import Run
 from builders.threemdbench.earlier import Earlier
 from builders.threemdbench.labels import UNKNOWN
 from builders.threemdbench.own import OWN_PHOTOS, Nameless
-from builders.threemdbench.sources import source_name
+from builders.threemdbench.sources import PhotoSource, source_name
 from builders.threemdbench.steps import BASIC, FACTS
 from builders.unanswered import UNANSWERED, ask_again, counted
 from loaders.errors import BedsideError, first_of, how_many
@@ -111,11 +111,23 @@ def left_out(rows: Iterable[Row], workspace: Path, finished: Run) -> Iterator[st
         lines.append(told | {name: why[name] for name in ("reason", "detail")})
     _write_lines(workspace / LEFT_OUT, lines)
     if labels:
-        most = ", ".join(f"{label or 'none'} {count:,}" for label, count in labels.most_common(5))
-        more = f" and {len(labels) - 5:,} more" if len(labels) > 5 else ""
-        yield (f"Labels missing from every label table: {most}{more}. Map each to a diagnosis with --labels NAME=FILE")
+        do = "Map each to a diagnosis with --labels NAME=FILE, a table of all labels of that source"
+        yield f"Labels missing from every label table: {_most(labels)}. {do}"
     if lines:
         yield f"Files left out, and why: {workspace / LEFT_OUT}"
+
+
+def not_understood(sources: Iterable[PhotoSource]) -> Iterator[str]:
+    """Cells of tables that should tell of the person in the photo, and say nothing in the release."""
+    for source in sources:
+        if source.unread:
+            yield f"{source.facts.name}: left empty, since they are not understood: {_most(source.unread)}"
+
+
+def _most(counts: Counter[str]) -> str:
+    """The five most frequent, with their counts, and how many there are besides."""
+    most = ", ".join(f"{name or 'none'} {count:,}" for name, count in counts.most_common(5))
+    return most + f" and {len(counts) - 5:,} more" * (len(counts) > 5)
 
 
 def leave_own(rows: Iterable[Row], known: Nameless, workspace: Path) -> Iterator[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from builders.threemdbench.labels import LabelMap
@@ -59,11 +60,13 @@ class Photo:
 
 @dataclass(frozen=True)
 class PhotoSource:
-    """A source, opened and checked: its facts, label table, and a way to iterate over its photos."""
+    """A source, opened and checked: its facts, label table, and a way to iterate over its photos. `unread` counts cells
+    that should tell of the person and were not understood, each with its column."""
 
     facts: Facts
     labels: LabelMap
     each: Callable[[], Iterator[Photo | BadRow]]
+    unread: Counter[str] = field(default_factory=Counter)
 
     def photos(self) -> Iterator[Photo | BadRow]:
         """The photos in the source's order, and rows of its tables that cannot be read."""

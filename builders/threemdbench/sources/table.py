@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -69,6 +70,11 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     skin, said_by = table.column(*_SKIN), table.column(*_SAID_BY)
     age, sex = table.column(*_AGE), table.column(*_SEX)
     own_word = f"column {skin} of the source {facts.name}"  # not of its file, which may be named after a person
+    unread: Counter[str] = Counter()
+    for record in records:
+        told = _traits(record[skin], "", record[age], record[sex])
+        for column, value in ((skin, told.skin_type), (age, told.age_group), (sex, told.sex)):
+            unread.update([f"{column} {record[column]!r}"] * (value is None and record[column] != ""))
 
     def each() -> Iterator[Photo | BadRow]:
         yield from table.bad
@@ -99,7 +105,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 traits=_traits(record[skin], record[said_by] or own_word, record[age], record[sex]),
             )
 
-    return PhotoSource(facts, labels, each)
+    return PhotoSource(facts, labels, each, unread)
 
 
 def _without_place(name: str, found: ImageFile | None) -> str:

@@ -113,7 +113,7 @@ def test_left_out_photos_are_listed_by_file_for_their_owner_only(tmp_path: Path)
     work = tmp_path / "release.work"
     recipes.build(recipe.RECIPE, options, tmp_path / "release", workspace=work, tell=told.append)
     assert "missing from every label table: finger nails 2, other 1. Map each to a diagnosis with --labels" in told[0]
-    assert "left-out.jsonl" in told[0]
+    assert "a table of all labels of that source" in told[0] and "left-out.jsonl" in told[0]
     left = [json.loads(line) for line in (work / "left-out.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {(one["file"], one["reason"]) for one in left} >= {("1.png", "image empty"), ("4.png", "unknown label")}
     assert not any(b"4.png" in data for data in files_of(tmp_path / "release").values())
@@ -327,6 +327,10 @@ def test_labels_of_ones_own_are_not_released(tmp_path: Path) -> None:
     ]
     assert left["detail"] == "its class in the source is mixed: other conditions are in the same class"
     assert not [word for word in ("Doe", "Roe", "Moe") if word in told_by(tmp_path / "release")]
+    card = (tmp_path / "release" / "README.md").read_text(encoding="utf-8")
+    assert "the maintainers' own, which nobody else has reviewed, map the labels of `table`" in card
+    assert "synonyms of the diagnoses map the labels of `sample`" in card and "Tables that ship" not in card
+    assert "Classes that also cover other conditions are included" in card and "mix conditions" not in card
 
 
 def test_patients_keep_their_splits_of_releases_that_named_them(
@@ -843,6 +847,21 @@ def test_labels_that_no_table_knows_are_named_even_if_nothing_is_left(
     said = " ".join(capsys.readouterr().err.split())
     assert "Zahnstein 1. Map each to a diagnosis with --labels NAME=FILE" in said and "left-out.jsonl" in said
     assert "no rows are left (unknown label: 1)" in said
+
+
+def test_cells_about_the_person_that_say_nothing_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    for number in range(4):
+        (tmp_path / "photos" / f"{number}.jpg").write_bytes(photo("acne", number))
+    table = tmp_path / "photos" / "list.csv"
+    cells = ("w,45 years", "w,45", "m,", "f,90+")
+    lines = [f"{number}.jpg,acne,CC0,{told}" for number, told in enumerate(cells)]
+    table.write_text("\n".join(["file,label,licence,Sex,age", *lines]), encoding="utf-8")
+    told: list[str] = []
+    options = recipe.Options(sources=(f"table:mine={table}",))
+    recipes.build(recipe.RECIPE, options, tmp_path / "release", workspace=tmp_path / "work", tell=told.append)
+    assert "mine: left empty, since they are not understood: Sex 'w' 2, age '45 years' 1" in told[0]
+    assert Counter(row["sex"] for row in rows_of(tmp_path / "release")) == {None: 2, "male": 1, "female": 1}
 
 
 def test_licences_are_let_in_by_name_or_vouched_for(tmp_path: Path) -> None:
