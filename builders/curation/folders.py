@@ -63,11 +63,13 @@ def files_of(
     if table is None:
         listed = [_from_layout(name, path) for name, path in paths.items()]
     else:
+        itself = resolved(table)
         # One spelling of accented letters: a table uses its program's, a file name its file system's.
         told = {normalize("NFC", name): file for name, file in _from_table(table, folder, label, group).items()}
         listed = [
             replace(told.pop(normalize("NFC", name), File(name, path)), name=name, path=path)
             for name, path in paths.items()
+            if resolved(path) != itself  # a table may lie beside the photos that it lists
         ]
         listed += told.values()
     if not listed:
@@ -128,8 +130,11 @@ def _from_table(path: Path, folder: Path, label: str | None, group: str | None) 
         name = Path(cells[file]).as_posix()
         if "\\" in name and not is_there(folder / name):  # written by a program on Windows
             name = PureWindowsPath(name).as_posix()
-        if PureWindowsPath(name).anchor or ".." in name.split("/"):
-            raise InputError(f"{path}:{line}", found=f"names {name}", expected="a file below the folder")
+        if name == "." or PureWindowsPath(name).anchor or ".." in name.split("/"):
+            found = "names no file" if name == "." else f"names {name}"
+            raise InputError(
+                f"{path}:{line}", found=found, expected=f"a file below the folder, by its path from {folder}"
+            )
         if name in told:
             raise InputError(f"{path}:{line}", found=f"names {name} again", expected="each file once")
         split, labelled, source, grouped = (cells[column].strip() if column else "" for column in columns)

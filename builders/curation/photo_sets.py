@@ -135,6 +135,8 @@ def _of_folder(
         raise InputError(option, found=found, expected="a dataset, or a table of the photos (--table)")
     files = tuple(files_of(path, table=table, without=report, label=label, group=group))
     by = f"columns of {table.name}" if table else "names of folders"
+    silent = sum(not any(getattr(file, what) for what in _TOLD) for file in files)
+    by += f" (nothing about {silent:,} of {len(files):,} photos)" * bool(table and silent)
     origins = {what: by if any(getattr(file, what) for file in files) else "" for what in _TOLD}
     return PhotoSet(resolved(path).name, files, origins)
 

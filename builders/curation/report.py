@@ -144,15 +144,15 @@ def _leak(leak: Leak, shown: _Shown) -> dict[str, Any]:
 
 
 def _some(files: Sequence[Examined], shown: _Shown) -> dict[str, Any]:
-    """Files of a cluster, those with the same bytes as one picture."""
+    """Files of a cluster or a group, those with the same bytes as one picture; of a group, some may be unreadable."""
     same: dict[str, list[Examined]] = defaultdict(list)
     for picture in files:
-        assert picture.content is not None
-        same[picture.content.digest].append(picture)
-    groups = list(same.values())
+        if picture.content:
+            same[picture.content.digest].append(picture)
+    shown_groups = list(same.values())[:MOST_MEMBERS]
     return {
-        "pictures": [shown.picture(first, again) for first, *again in groups[:MOST_MEMBERS]],
-        "more": sum(len(group) for group in groups[MOST_MEMBERS:]),
+        "pictures": [shown.picture(first, again) for first, *again in shown_groups],
+        "more": len(files) - sum(map(len, shown_groups)),
     }
 
 

@@ -317,6 +317,30 @@ def test_a_table_names_a_file_in_either_spelling_of_its_accents(tmp_path: Path) 
     assert (file.label, file.path.exists()) == ("eczema", True)
 
 
+def test_a_patient_crosses_splits_even_if_one_of_the_photos_is_not_there(tmp_path: Path) -> None:
+    save(tmp_path / "photos", {"a.jpg": drawn(1)})
+    (tmp_path / "table.csv").write_text("file,split,group\na.jpg,train,P1\ngone.jpg,test,P1\n")
+    curate_set(str(tmp_path / "photos"), tmp_path / "report", table=tmp_path / "table.csv")
+    assert [row["crosses"][0]["values"] for row in _table(tmp_path / "report")] == [["test", "train"]] * 2
+    page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+    assert "Groups in several splits" in page and "and 1 more" in page
+
+
+def test_a_table_may_lie_beside_its_photos_and_what_it_does_not_list_is_counted(tmp_path: Path) -> None:
+    save(tmp_path, {"a.jpg": drawn(1), "b.jpg": drawn(2)})
+    (tmp_path / "table.csv").write_text("file,split\na.jpg,train\n")
+    audit = curate_set(str(tmp_path), tmp_path / "report", table=tmp_path / "table.csv")
+    assert [file.name for file in audit.photos.files] == ["a.jpg", "b.jpg"]
+    assert audit.photos.columns["split"] == "columns of table.csv (nothing about 1 of 2 photos)"
+
+
+def test_a_row_of_a_table_without_a_file_is_refused(tmp_path: Path) -> None:
+    save(tmp_path, {"a.jpg": drawn(1)})
+    (tmp_path / "table.csv").write_text("file,split\na.jpg,train\n,test\n")
+    with pytest.raises(InputError, match=r"table\.csv:3.*names no file"):
+        files_of(tmp_path, table=tmp_path / "table.csv")
+
+
 def test_a_table_that_names_a_file_twice_is_refused(tmp_path: Path) -> None:
     save(tmp_path, {"a.jpg": drawn(1)})
     (tmp_path / "table.csv").write_text("file,split\na.jpg,train\na.jpg,test\n")
