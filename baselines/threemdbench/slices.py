@@ -61,11 +61,10 @@ def sides_of(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], where: s
                 of_case[row["image_id"]] = str(row[column])
     for column, of_case in sides.items():
         if not of_case:
-            do = f"It is told by the sources {', '.join(TRAITS[column])}, and by a table with that column"
+            sources = ", ".join(TRAITS.get(column, ()))
+            do = f"It is told by the sources {sources}, and by a table with that column" if sources else ""
             told = f"{column} is told of no case of {where}"
-            others = ", ".join(name for name in _KNOWN if name not in TRAITS)
-            raise InputError("--slice", found=told, expected=f"a column that is, such as {others}",
-                             do=do if column in TRAITS else "")  # fmt: skip
+            raise InputError("--slice", found=told, expected="a column that is, such as diagnosis or domain", do=do)
     return sides
 
 

@@ -11,16 +11,16 @@ import numpy as np
 from baselines.report.classifier import CONTENT
 from baselines.results.run import ModelUsed, Result, RunRecord, because
 from baselines.threemdbench.classifier.cues import TOP, More, write_cues
-from baselines.threemdbench.classifier.data import UNKNOWN
+from baselines.threemdbench.classifier.data import FOLDER, UNKNOWN
 from baselines.threemdbench.classifier.scoring import Answers, Scoring, coverage
 from baselines.threemdbench.classifier.stored import NAME as KEPT
 from baselines.threemdbench.classifier.stored import StoredAnswers
 from baselines.threemdbench.slices import NAME as SLICES
-from baselines.threemdbench.slices import check_columns, sides_of
-from loaders.errors import how_many
+from baselines.threemdbench.slices import Sides, check_columns, sides_of
+from loaders.errors import InputError, how_many
 from loaders.files.records import to_json
 from loaders.opened import open_data
-from scripts.run.classifier.options import Classifying
+from scripts.run.classifier.options import ALL, Classifying
 from scripts.run.classifier.seen import Unseen
 from scripts.terminal.console import output
 from scripts.terminal.finish import finish
@@ -108,13 +108,24 @@ def _scored(
     )
     results, drawn = scoring.scored()
     kept: dict[str, Any] = {KEPT: to_json(StoredAnswers.of(scoring))}
-    if options.slices:
-        opened = open_data(options.data, split=labelled.data.split, default="3mdbench")
-        told = dict.fromkeys(("image_id", *check_columns(options.slices)))
-        kept[SLICES] = sides_of(opened.rows(*told), options.slices, options.data)
-        results += scoring.by_slice(kept[SLICES])
+    if sides := slices_of(labelled, options):
+        kept[SLICES] = sides
+        results += scoring.by_slice(sides)
     shown = {split: list(photos) for split, photos in answered.unreadable.items() if photos}
     return results, {CONTENT: {**drawn, **answered.more, "unreadable": shown}, **kept}
+
+
+def slices_of(labelled: Labelled, options: Classifying) -> Sides:
+    """The slices that were asked for. Raises InputError for what cannot be sliced: call it before the work, too."""
+    if not options.slices:
+        return {}
+    told = dict.fromkeys(("image_id", *check_columns(options.slices)))
+    if labelled.corpus == FOLDER:
+        raise InputError(
+            "--slice", found=f"{options.data} is no release, so no columns are known", expected="a release"
+        )
+    opened = open_data(options.data, split=None if options.split == ALL else options.split, default="3mdbench")
+    return sides_of(opened.rows(*told), options.slices, options.data)
 
 
 def _write_cues(

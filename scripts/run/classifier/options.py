@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +12,9 @@ import typer
 from loaders.errors import InputError
 from scripts.terminal.options import EMBEDDINGS, LAST_SEED, Cache, Device, Out, Resamples, Slices
 from scripts.terminal.photos import Photos
+
+ALL = "all"
+"""Instead of a split's name: all of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +125,9 @@ class Classifying(Common, Training, Prediction):
     """All options."""
 
     def check(self) -> None:
-        """Raises InputError if options of both kinds are mixed, and for --predict without a run."""
+        """Raises InputError if options of two kinds are mixed, and for --predict without a run."""
+        if self.probe and not self.predict and (unread := _first_given(self, Training, but=_OF_PROBE)):
+            raise InputError(unread, found="--probe", expected="no option of fine-tuning: the network stays as it is")
         unfit = _first_given(self, Training if self.predict else Prediction)
         if unfit and self.predict:
             found = "a training option with --predict"
@@ -132,9 +138,12 @@ class Classifying(Common, Training, Prediction):
             raise InputError("--predict", found="no weights", expected="--weights RUN, a training run")
 
 
-def _first_given(options: Classifying, kind: type[Any]) -> str:
+_OF_PROBE = ("model", "probe", "batch_size", "size", "test_size", "cache")
+
+
+def _first_given(options: Classifying, kind: type[Any], but: Sequence[str] = ()) -> str:
     """The first option of a kind that differs from its default; "" if there is none."""
     for field in fields(kind):
-        if getattr(options, field.name) != field.default:
+        if field.name not in but and getattr(options, field.name) != field.default:
             return f"--{field.name.replace('_', '-')}"
     return ""

@@ -18,7 +18,7 @@ from loaders.errors import InputError
 from loaders.installed import installed_versions
 from loaders.models.encoders_torch import state_digest
 from scripts.run.classifier.device import accelerator_of
-from scripts.run.classifier.ending import Answered
+from scripts.run.classifier.ending import Answered, slices_of
 from scripts.run.classifier.options import Classifying
 from scripts.run.classifier.seen import trained_photos, unseen
 from scripts.run.classifier.targets import target_of
@@ -44,6 +44,7 @@ def predict(options: Classifying) -> tuple[Labelled, Answered]:
     if not cues and not scored:
         found = "photos without labels, and a network with fewer than three of the 34 diagnoses"
         raise InputError(options.data, found=found, expected="labels to score, or diagnoses for cues")
+    slices_of(target.labelled, options)
     train_labels = classes.moved(read_stored(options.weights).train_labels) if scored else []
     if scored and not options.allow_untrained:
         known = [train_labels.count(at) for at in range(len(target.labelled.classes))]

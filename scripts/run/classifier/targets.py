@@ -32,8 +32,8 @@ from loaders.files.paths import is_file
 from loaders.manifest import NAME
 from loaders.opened import open_corpus
 from loaders.registry import corpora
+from scripts.run.classifier.options import ALL
 
-ALL = "all"
 _SAME = {"testing": "test", "val": "validation", "valid": "validation", "dev": "validation", "training": "train"}
 
 

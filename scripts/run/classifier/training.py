@@ -22,7 +22,7 @@ from baselines.threemdbench.classifier.weights import About, write_weights
 from loaders.installed import installed_versions
 from loaders.models.encoders_torch import state_digest
 from scripts.run.classifier.device import accelerator_of
-from scripts.run.classifier.ending import Answered
+from scripts.run.classifier.ending import Answered, slices_of
 from scripts.run.classifier.options import Classifying
 from scripts.run.classifier.seen import Unseen, unseen
 from scripts.terminal.console import errors, output
@@ -36,6 +36,7 @@ def trained(options: Classifying) -> tuple[Labelled, Answered] | None:
     """What was trained, and its answers; None in all but the first process of a training."""
     labelled = labelled_photos(options.data, options.clusters, options.seed)
     labelled.check(allow_untrained=options.allow_untrained)
+    slices_of(labelled, options)
     return _probe(labelled, options) if options.probe else _train(labelled, options)
 
 

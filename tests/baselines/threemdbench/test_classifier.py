@@ -344,6 +344,20 @@ def test_what_cannot_be_trained_on(release: Path, tmp_path: Path, capsys: pytest
     assert "weights without embedded code" in told(capsys)
     assert train(release, tmp_path / "run", "--precision", "fp8") == 2
     assert "expected fp32 or bf16" in told(capsys)
+    assert train(release, tmp_path / "run", "--probe", "--epochs", 3) == 2
+    assert "--epochs found --probe" in told(capsys)
+
+
+def test_what_cannot_be_sliced_is_told_before_the_training(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = class_folders(
+        tmp_path / "photos", {"train": range(2), "val": range(2, 4), "test": range(4, 6)}, ("a", "b")
+    )
+    cases = ((release, "sxe", "no column 'sxe'"), (release, "sex", "told of no case"), (folders, "sex", "no release"))
+    for data, column, message in cases:
+        assert train(data, tmp_path / "run", "--slice", column) == 2
+        assert message in told(capsys) and not (tmp_path / "run").exists()
 
 
 def test_weights_that_are_not_here_name_the_way(

@@ -98,6 +98,8 @@ def test_a_column_that_is_empty_is_an_error_that_names_those_that_are_not() -> N
     assert sides_of(rows, ["sex"], "runs/x") == {"sex": {"a": "female"}}
     with pytest.raises(InputError, match=r"skin_type is told of no case of runs/x.*scin, fitzpatrick17k, isic"):
         sides_of(rows, ["skin_type"], "runs/x")
+    with pytest.raises(InputError, match=r"source_label is told of no case of runs/x .*such as diagnosis"):
+        sides_of(rows, ["source_label"], "runs/x")
     with pytest.raises(InputError, match="no column 'age'.*age_group"):
         sides_of(rows, ["age"], "runs/x")
 
