@@ -13,6 +13,10 @@ from loaders.files.images import image_bytes
 from loaders.files.paths import check_folder, is_there, resolved
 from loaders.files.tables import read_table
 
+# What the columns of tables and data sets are called, the first that is there counts.
+FILES = ("file", "path", "file_name", "filename", "image", "image_path")
+LABELS = ("label", "labels", "diagnosis", "class", "dx", "target")
+GROUPS = ("group_id", "patient_id", "lesion_id", "case_id")
 SPLITS = frozenset(("train", "training", "val", "valid", "validation", "dev", "test", "testing"))
 
 
@@ -51,9 +55,9 @@ def files_of(
     folders elsewhere are followed.
 
     Without a table, a folder named like a split (`train`, `val`, `test`, …) gives the split, the innermost other folder
-    the label, and the outermost of two or more other folders the source. A table (CSV or TSV) has a column `file` and
-    any of `split`, `label`, `group` and `source`; it may name files that do not exist. `label` and `group` are the
-    names of these two columns in it.
+    the label, and the outermost of two or more other folders the source. A table (CSV or TSV) has a column of FILES and
+    any of `split`, LABELS, `group` or GROUPS, and `source`; it may name files that do not exist. `label` and `group` are
+    the names of these two columns in it.
 
     Raises: InputError if the folder is not one, is empty, or the table cannot be read, lacks a column, or names a file
     twice or one outside the folder.
@@ -118,12 +122,12 @@ def _from_layout(name: str, path: Path) -> File:
 
 def _from_table(path: Path, folder: Path, label: str | None, group: str | None) -> dict[str, File]:
     table = read_table(path)
-    file = table.column("file", "path", "image", needed=True)
+    file = table.column(*FILES, needed=True)
     columns = [
         table.column("split"),
-        table.column(label or "label", needed=label is not None),
+        table.column(*([label] if label else LABELS), needed=label is not None),
         table.column("source"),
-        table.column(group or "group", needed=group is not None),
+        table.column(*([group] if group else ["group", *GROUPS]), needed=group is not None),
     ]
     told: dict[str, File] = {}
     for line, cells in table.rows:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from builders.curation.folders import File, files_of
+from builders.curation.folders import GROUPS, LABELS, File, files_of
 from loaders.corpus import OFFICIAL, corpus, is_path, load, load_any
 from loaders.errors import CHECK_WHOLE, InputError
 from loaders.files.image_files import SUFFIXES
@@ -30,9 +30,7 @@ from loaders.registry import corpora
 if TYPE_CHECKING:
     import datasets
 
-_LABELS = ("label", "labels", "diagnosis", "class", "dx", "target")
 _IMAGES = ("image", "img", "photo", "picture")
-_GROUPS = ("group_id", "patient_id", "lesion_id", "case_id")
 _DATA = frozenset(".parquet .arrow .jsonl .json .csv .tsv .tar .zip".split())
 _METADATA = frozenset(f"metadata.{kind}" for kind in ("csv", "jsonl", "parquet"))
 _PHOTOS = "3mdbench"  # what `official` means here
@@ -182,7 +180,7 @@ def _of_rows(
     image, *others = _image_columns(features, name)
     columns = {
         "label": _column(features, name, "--label", label, _labels(features)),
-        "group": _column(features, name, "--group", group, [one for one in _GROUPS if one in features]),
+        "group": _column(features, name, "--group", group, [one for one in GROUPS if one in features]),
         "source": "source" if "source" in features and "source" not in (label, group) else None,
     }
     files = [file for split, part in parts.items() for file in _files(part, split, image, key, columns, folder)]
@@ -279,7 +277,9 @@ def _image_columns(features: datasets.Features, name: str) -> list[str]:
         str(c) for c, feature in features.items() if isinstance(feature, datasets.Value) and "binary" in feature.dtype
     ]
     if not images and not binary:
-        raise InputError(name, found=f"columns {', '.join(features)}, none of which holds pictures", expected="one")
+        found = f"columns {', '.join(features)}, none of which holds pictures"
+        do = "If they name files, give the folder of these, and this table by --table"
+        raise InputError(name, found=found, expected="one", do=do)
     return sorted(images or binary, key=lambda column: column.casefold() not in _IMAGES)
 
 
@@ -287,7 +287,7 @@ def _labels(features: datasets.Features) -> Sequence[str]:
     import datasets
 
     classes = [column for column, feature in features.items() if isinstance(feature, datasets.ClassLabel)]
-    return classes if len(classes) == 1 else [column for column in _LABELS if column in features]
+    return classes if len(classes) == 1 else [column for column in LABELS if column in features]
 
 
 def _column(features: datasets.Features, name: str, option: str, given: str | None, usual: Sequence[str]) -> str | None:

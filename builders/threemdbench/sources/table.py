@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PureWindowsPath
 
+from builders.curation.folders import FILES
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.request import is_web_address
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource, opaque_id
@@ -19,7 +20,6 @@ from loaders.files.bad_rows import BadRow
 from loaders.files.image_files import ImageFile, ImageIndex
 from loaders.files.paths import is_inside, is_there
 
-_FILES = ("file", "path", "file_name", "filename", "image", "image_path")
 _ADDRESSES = ("url", "image_url", "content_url", "contenturl")
 _LABELS = ("label", "diagnosis", "class", "query")
 _GROUPS = ("group_id", "group", "lesion_id", "case_id", "patient_id")
@@ -31,7 +31,7 @@ _SKIN, _SAID_BY = ("skin_type", "fitzpatrick_skin_type"), ("skin_type_asserted_b
 _AGE, _SEX = ("age_group", "age"), ("sex",)
 SOURCE_COLUMNS = (
     (_LABELS, "needed: the label, a diagnosis name or one that `--labels` maps to it"),
-    (_FILES, "needed unless there is a URL: the photo's file, inside the table's folder"),
+    (FILES, "needed unless there is a URL: the photo's file, inside the table's folder"),
     (_ADDRESSES, "needed unless there is a file: the photo's URL"),
     (_GROUPS, "patient, lesion or case: each group stays in one split"),
     (_LICENCE, "the photo's licence; a photo without one needs `--licence NAME=LICENCE`"),
@@ -56,12 +56,12 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     """
     table, records = read_records(path, [names for names, _ in SOURCE_COLUMNS])
     label = table.column(*_LABELS, needed=True)
-    file, address = table.column(*_FILES), table.column(*_ADDRESSES)
+    file, address = table.column(*FILES), table.column(*_ADDRESSES)
     if file is None and address is None:
         raise InputError(
             path,
             found=f"columns {', '.join(table.columns)}",
-            expected=f"a column of files ({', '.join(_FILES)}) or addresses ({', '.join(_ADDRESSES)})",
+            expected=f"a column of files ({', '.join(FILES)}) or addresses ({', '.join(_ADDRESSES)})",
         )
     group, md5 = table.column(*_GROUPS), table.column(*_MD5_DIGESTS)
     licence, asserted = table.column(*_LICENCE), table.column(*_ASSERTED)

@@ -334,6 +334,13 @@ def test_a_table_may_lie_beside_its_photos_and_what_it_does_not_list_is_counted(
     assert audit.photos.columns["split"] == "columns of table.csv (nothing about 1 of 2 photos)"
 
 
+def test_a_table_made_for_a_build_is_read_with_its_patients(tmp_path: Path) -> None:
+    save(tmp_path / "photos", {"a.jpg": drawn(1)})
+    (tmp_path / "table.csv").write_text("file_name,diagnosis,group_id\na.jpg,acne,P1\n")
+    (file,) = files_of(tmp_path / "photos", table=tmp_path / "table.csv")
+    assert (file.name, file.label, file.group) == ("a.jpg", "acne", "P1")
+
+
 def test_a_row_of_a_table_without_a_file_is_refused(tmp_path: Path) -> None:
     save(tmp_path, {"a.jpg": drawn(1)})
     (tmp_path / "table.csv").write_text("file,split\na.jpg,train\n,test\n")
