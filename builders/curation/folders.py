@@ -56,8 +56,8 @@ def files_of(
 
     Without a table, a folder named like a split (`train`, `val`, `test`, …) gives the split, the innermost other folder
     the label, and the outermost of two or more other folders the source. A table (CSV or TSV) has a column of FILES and
-    any of `split`, LABELS, `group` or GROUPS, and `source`; it may name files that do not exist. `label` and `group` are
-    the names of these two columns in it.
+    any of `split`, LABELS, `group` or GROUPS, and `source`; it may name files that do not exist. `label` and `group`
+    name these two columns of it.
 
     Raises: InputError if the folder is not one, is empty, or the table cannot be read, lacks a column, or names a file
     twice or one outside the folder.
