@@ -8,6 +8,7 @@ from typing import Any, cast
 from pydantic import JsonValue
 
 from builders.recipe import licence_facts
+from builders.release.cards import markdown_table
 from builders.steps import Chat
 from builders.threemdbench.labels import BY_NAME
 from builders.threemdbench.measure import PAPER
@@ -30,7 +31,8 @@ def card(
     return {
         **licence_facts(statistics["licence"], "photos", "each one's"),
         **_provenance(origins),
-        "method": _by_hand() if chat is None else _by_model(chat.model),
+        "method": _method(manifest, chat),
+        "sizes": _sizes(manifest),
         "classes": _classes(manifest),
         "drawing": _drawing(manifest),
         "labels": _labels(sources, mapped, mixed=manifest.settings["mixed_labels"] is True),
@@ -113,14 +115,25 @@ def _classes(manifest: Manifest) -> list[JsonValue]:
     return lines
 
 
+def _sizes(manifest: Manifest) -> str:
+    """The sizes beside the paper's, of the splits that are here; those of classes are about test."""
+    against = cast(dict[str, Any], manifest.statistics)["against_paper"]
+    split_of = {f"{split} photos": split for split in cast(dict[str, float], manifest.settings["ratios"])}
+    here = [[name, *row.values()] for name, row in against.items() if split_of.get(name, "test") in manifest.splits]
+    head = "against paper" if len(here) == len(against) else "of these splits"
+    return markdown_table([head, *against["test photos"]], here)
+
+
 def _drawing(manifest: Manifest) -> str:
     total = manifest.settings["total"]
+    below = cast(dict[str, Any], manifest.statistics)["below_floor"]
+    short = f" Classes with fewer than 64 photos in the test split: {below} of 34." * ("test" in manifest.splits)
     if total is None:
-        return "Every photo that passed curation was kept; no prevalence was imposed."
+        return f"Every photo that passed curation was kept; no prevalence was imposed.{short}"
     return (
         f"{total:,} photos were shared out over the classes by a prevalence table, with a floor of "
         f"{manifest.settings['floor']} in the test split; a class that has fewer gives all it has, and what it lacks "
-        "is not made up by others. A second photo of a patient was drawn only where every patient had one."
+        f"is not made up by others. A second photo of a patient was drawn only where every patient had one.{short}"
     )
 
 
@@ -152,6 +165,12 @@ def _review(manifest: Manifest) -> str:
         f"{counted['rejected']:,} rejected, as the file says whose digest the manifest holds; nobody "
         "reviewed the others."
     )
+
+
+def _method(manifest: Manifest, chat: Chat | None) -> str:
+    if "test" not in manifest.splits:
+        return "Only photos of the test split come with complaints, and none of them is in this release."
+    return _by_hand() if chat is None else _by_model(chat.model)
 
 
 def _by_hand() -> str:

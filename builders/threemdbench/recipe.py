@@ -393,6 +393,8 @@ def _sources(sources: Sequence[PhotoSource], rows: Sequence[Row], hiding: Namele
 
 def _stand_in(options: Options, chat: Chat | None) -> list[str]:
     drawn = ["the photos were drawn for this project; nobody was photographed"] * (SAMPLE in options.sources)
+    if "test" not in options.wanted_splits:  # no other has complaints
+        return drawn
     if chat:
         return drawn + chat.stand_in("the complaints")
     return [*drawn, "the complaints were authored without seeing the photos, and no clinician has reviewed them"]
@@ -404,10 +406,11 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
     here = {name: statistics["domain_by_split"][name] for name in DOMAINS}
     yield by_split("Photos", "domain", here, order_splits(manifest.splits))
     told = ", ".join(f"{name} {count:,}" for name, count in statistics["complaints_status"].items()) or "none"
-    yield (
-        f"Complaints: {told}. Diagnoses with fewer than {FLOOR} photos in test: "
-        f"{statistics['below_floor']} of {len(NAMES)}."
-    )
+    if "test" in manifest.splits:
+        yield (
+            f"Complaints: {told}. Diagnoses with fewer than {FLOOR} photos in test: "
+            f"{statistics['below_floor']} of {len(NAMES)}."
+        )
     decisions = cast(dict[str, int] | None, manifest.settings.get("decisions"))
     if decisions is not None:
         yield (

@@ -722,6 +722,13 @@ def test_only_the_public_split(tmp_path: Path) -> None:
     assert reasons(tmp_path / "public") == {"split: of a split that is not in this release": 8}
     assert verify(tmp_path / "public", row_check=recipe.check_row, measure=recipe.measure) == []
     assert verify(tmp_path / "private", row_check=recipe.check_row, measure=recipe.measure) == []
+    # What is not in a release, its card does not count as lacking, and nothing of it makes the rest a stand-in.
+    card = (tmp_path / "private" / "README.md").read_text(encoding="utf-8")
+    assert "| train photos |" in card and "none of them is in this release" in card and private.stand_in is None
+    assert not [text for text in ("test photos", "photos in the test split", "largest class") if text in card]
+    assert not [text for text in recipe.summary(private) if isinstance(text, str)]
+    card = (tmp_path / "public" / "README.md").read_text(encoding="utf-8")
+    assert "| test photos | 8 |" in card and "train photos" not in card and public.stand_in
 
 
 def test_the_curve_of_the_paper_meets_what_the_paper_states() -> None:
