@@ -346,6 +346,13 @@ def _differs(path: Path, content: bytes) -> bool:
     return digest_of(path) != hashlib.sha256(content).hexdigest()
 
 
+def check_baseline(folder: Path, record: RunRecord, baseline: str) -> None:
+    """Raises InputError for a run of another baseline."""
+    if record.baseline != baseline:
+        do = f"Pass the folder of a finished `bedside run {baseline}`"
+        raise InputError(folder, found=f"a run of {record.baseline}", expected=f"one of {baseline}", do=do)
+
+
 def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
     """The record and the results of a folder that `write_run` left.
 

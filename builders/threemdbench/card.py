@@ -14,7 +14,6 @@ from builders.threemdbench.labels import BY_NAME
 from builders.threemdbench.measure import PAPER
 from builders.threemdbench.sources import DRAWN, OWN, PUBLISHED, PhotoSource
 from loaders.manifest import Manifest, order_splits
-from loaders.models.messages import ChatModel
 from loaders.threemdbench import DIAGNOSES
 
 
@@ -170,21 +169,15 @@ def _review(manifest: Manifest) -> str:
 def _method(manifest: Manifest, chat: Chat | None) -> str:
     if "test" not in manifest.splits:
         return "Only photos of the test split come with complaints, and none of them is in this release."
-    return _by_hand() if chat is None else _by_model(chat.model)
-
-
-def _by_hand() -> str:
+    if chat is None:
+        return (
+            "No model was used: the complaints were written by hand, one basic complaint and some ten further ones for "
+            "each diagnosis, of which each case draws eight. They were not written from the photos and may not fit "
+            "them, and no clinician has reviewed them."
+        )
     return (
-        "No model was used: the complaints were written by hand, one basic complaint and some ten further ones for "
-        "each diagnosis, of which each case draws eight. They were not written from the photos and may not fit them, "
-        "and no clinician has reviewed them."
-    )
-
-
-def _by_model(model: ChatModel) -> str:
-    return (
-        f"`{model.name}` wrote one basic complaint per diagnosis, and the additional complaints of each photo with "
-        "the photo before it. An answer that failed a check was sent back with the failed checks named, twice at most; "
-        "then, or where the model gave no answer, complaints written by hand stood in, which were not "
-        "written from the photo."
+        f"`{chat.model.name}` wrote one basic complaint per diagnosis, and the additional complaints of each photo "
+        "with the photo before it. An answer that failed a check was sent back with the failed checks named, twice at "
+        "most; then, or where the model gave no answer, complaints written by hand stood in, which were not written "
+        "from the photo."
     )

@@ -112,7 +112,7 @@ def left_out(rows: Iterable[Row], workspace: Path, finished: Run) -> Iterator[st
     _write_lines(workspace / LEFT_OUT, lines)
     if labels:
         do = "Map each to a diagnosis with --labels NAME=FILE, a table of all labels of that source"
-        yield f"Labels missing from every label table: {_most(labels)}. {do}"
+        yield f"Labels missing from every label table: {_counted(labels)}. {do}"
     if lines:
         yield f"Files left out, and why: {workspace / LEFT_OUT}"
 
@@ -121,13 +121,11 @@ def not_understood(sources: Iterable[PhotoSource]) -> Iterator[str]:
     """Cells of tables that should tell of the person in the photo, and say nothing in the release."""
     for source in sources:
         if source.unread:
-            yield f"{source.facts.name}: left empty, since they are not understood: {_most(source.unread)}"
+            yield f"{source.facts.name}: left empty, since they are not understood: {_counted(source.unread)}"
 
 
-def _most(counts: Counter[str]) -> str:
-    """The five most frequent, with their counts, and how many there are besides."""
-    most = ", ".join(f"{name or 'none'} {count:,}" for name, count in counts.most_common(5))
-    return most + f" and {len(counts) - 5:,} more" * (len(counts) > 5)
+def _counted(names: Counter[str]) -> str:
+    return first_of([f"{name or 'none'} {count:,}" for name, count in names.most_common()])
 
 
 def leave_own(rows: Iterable[Row], known: Nameless, workspace: Path) -> Iterator[str]:

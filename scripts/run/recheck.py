@@ -12,8 +12,7 @@ import typer
 
 from baselines.dialogue.decoding import with_decoding
 from baselines.dialogue.played import PlayedCase, read_played
-from baselines.results.comparison import read_runs
-from baselines.results.run import RunRecord
+from baselines.results.run import RunRecord, check_baseline, read_run
 from baselines.threemdbench.consultation.agents import scripted_agent
 from baselines.threemdbench.consultation.cases import read_cases
 from baselines.threemdbench.consultation.names import model_name, setting_name
@@ -56,7 +55,8 @@ def command(options: Recheck) -> None:
     Example: `bedside run recheck runs/3mdbench --run runs/keyword --assessor scripted/assessor -o runs/recheck`
     """
     started = time.monotonic()
-    before = _consultations(options.run)
+    before, _ = read_run(options.run)
+    check_baseline(options.run, before, "consultation")
     refuse_itself(options.out, [options.run])
     stored = read_played(options.run, PlayedCase[Consultation])
     first = [one.record for one in stored if one.record is not None and one.record.assessment and one.epoch == 1]
@@ -105,19 +105,6 @@ def command(options: Recheck) -> None:
     setting = setting_name(next(iter(assessed.values())).setting)
     row = model_name(options.assessor)
     finish(options.out, results(played.records, record, row=row, setting=setting, seed=options.seed), started)
-
-
-def _consultations(folder: Path) -> RunRecord:
-    """The record of the run that is assessed again. Raises InputError for a run of another baseline."""
-    (finished,) = read_runs([folder])
-    if finished.record.baseline != "consultation":
-        raise InputError(
-            folder,
-            found=f"a run of {finished.record.baseline}",
-            expected="one of consultation",
-            do="Pass the folder of a finished `bedside run consultation`",
-        )
-    return finished.record
 
 
 def _check_unchanged(options: Recheck, before: RunRecord, decoding: Decoding, texts: Prompts) -> None:

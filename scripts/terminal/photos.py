@@ -14,7 +14,7 @@ from loaders.errors import InputError, how_many
 from loaders.files.bad_rows import BadRow
 from loaders.files.paths import is_file, is_folder
 from loaders.files.tables import parquet_rows
-from loaders.opened import open_data
+from loaders.opened import open_corpus
 from scripts.terminal.console import output
 from scripts.terminal.progress import Bars
 
@@ -46,7 +46,7 @@ def labelled_photos(data: str, clusters: Path | None, seed: int, splits: Sequenc
     opened = {}
     for split in splits:
         try:
-            opened[split] = open_data(data, split=split, default="3mdbench")
+            opened[split] = open_corpus("3mdbench", data, split)
         except InputError as error:
             if not error.found.startswith("no split"):
                 raise
@@ -57,8 +57,6 @@ def labelled_photos(data: str, clusters: Path | None, seed: int, splits: Sequenc
                 do="Build one with: bedside build 3mdbench; or train on a folder of class folders. To classify "
                 "other photos with a trained network: --predict --weights RUN",
             ) from None
-    if any(part.corpus != "3mdbench" for part in opened.values()):
-        raise InputError(data, found=f"a release of {opened[splits[0]].corpus}", expected="one of 3mdbench")
     return from_release(opened)
 
 

@@ -11,11 +11,10 @@ independent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import Protocol
 
 import numpy as np
 
@@ -132,20 +131,16 @@ def _pair(first: System, second: System, *, resamples: int, seed: int) -> Iterat
             yield compared(table, measure, unit, n=len(cases), difference=value, ci95=ci95, p=p)
 
 
-class _Value(Protocol):
-    def __call__(self, played: Consultation, /, *, unfinished: Unfinished) -> float | None: ...
-
-
-def _right(played: Consultation, /, *, unfinished: Unfinished) -> float:
+def _right(played: Consultation, *, unfinished: Unfinished) -> float:
     return 100.0 * (first_name(extracted(played, unfinished).text) == played.gold)
 
 
-def _utterances(played: Consultation, /, *, unfinished: Unfinished) -> float | None:
+def _utterances(played: Consultation, *, unfinished: Unfinished) -> float | None:
     return None if played.ended == "answer" else float(played.utterances)
 
 
 # Measures with a value per case: table, measure, unit, the largest value if there is one, value.
-_MEASURES: tuple[tuple[str, str, str, float | None, _Value], ...] = (
+_MEASURES: tuple[tuple[str, str, str, float | None, Callable[..., float | None]], ...] = (
     ("Table 5", "Diagnosis right (strict)", "points", 100.0, _right),
     ("Table 5", "Number of utterances", "utterances", None, _utterances),
     *(("Table 6", f"Criterion {item}", "points", HIGHEST[item], partial(graded, item=item)) for item in ITEMS),

@@ -22,7 +22,7 @@ import numpy as np
 
 from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.comparison import FinishedRun
-from baselines.results.run import because
+from baselines.results.run import because, check_baseline
 from baselines.results.sheets import UNFILLED, check_complete, rater_sheets, read_sheet, whole_number, write_new
 from baselines.statistics.agreement import bootstrap_kappas, undefined
 from baselines.statistics.arrays import Floats, Ints
@@ -80,13 +80,7 @@ class Annotations:
 
 def dialogues_of(run: FinishedRun) -> list[Dialogue]:
     """The consultations of a run. Raises InputError for a run without any."""
-    if run.record.baseline != "consultation":
-        raise InputError(
-            run.folder,
-            found=f"a run of {run.record.baseline}",
-            expected="one with consultations",
-            do="Pass the folder of a finished `bedside run consultation`",
-        )
+    check_baseline(run.folder, run.record, "consultation")
     dialogues = [
         Dialogue(run.record.run_id, one.epoch, one.record, run.record.stand_in)
         for one in read_played(run.folder, PlayedCase[Consultation])

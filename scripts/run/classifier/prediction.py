@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from baselines.results.run import ModelUsed, RunRecord, because, read_run
+from baselines.results.run import ModelUsed, RunRecord, because, check_baseline, read_run
 from baselines.statistics.arrays import Floats
 from baselines.threemdbench.classifier.answers import answer
 from baselines.threemdbench.classifier.classes import Classes
@@ -81,13 +81,7 @@ def predict(options: Classifying) -> tuple[Labelled, Answered]:
 def _read(run: Path) -> tuple[RunRecord, About, Network]:
     """A finished run and its network, with the weights that the record names. Raises InputError."""
     record, _ = read_run(run)
-    if record.baseline != "classifier":
-        raise InputError(
-            run,
-            found=f"a run of {record.baseline}",
-            expected="one of classifier",
-            do="Pass the folder of a finished training",
-        )
+    check_baseline(run, record, "classifier")
     about, network = read_weights(run)
     if state_digest(network.module) != record.options.get("trained weights"):
         found = "weights that do not match its record"

@@ -13,7 +13,7 @@ from baselines.threemdbench.classifier.cues import Search
 from baselines.threemdbench.classifier.data import Labelled, Photo
 from builders.curation.folders import File
 from loaders.engines.threads import Threads
-from loaders.errors import BedsideError, InputError, MissingExtra, how_many
+from loaders.errors import BedsideError, InputError, MissingExtra, first_of, how_many
 from loaders.files.disk import make_folder, write_whole
 from scripts.run.classifier.options import Classifying
 from scripts.run.stored import place_of
@@ -29,7 +29,6 @@ FOUND = "training_photos.json"
 
 _SPLITS = ("train", "validation")
 _SHOWN = 20
-_NAMED = 5
 
 
 def trained_photos(record: RunRecord, options: Classifying) -> Labelled:
@@ -155,8 +154,7 @@ def _with_patients(found: Seen, photos: Sequence[Photo], others: Sequence[Photo]
 
 
 def _named(pairs: Sequence[Pair]) -> str:
-    more = f"; and {len(pairs) - _NAMED:,} more" if len(pairs) > _NAMED else ""
-    return "; ".join(f"{pair.file}: {pair.other} ({pair.how})" for pair in pairs[:_NAMED]) + more
+    return first_of([f"{pair.file}: {pair.other} ({pair.how})" for pair in pairs])
 
 
 def _tell(found: Seen, others: int, files: int, options: Classifying) -> None:
