@@ -3,8 +3,9 @@
     load("3mdbench", "test")["general_complaint"]
 
 The 34 diagnoses with domains, synonyms and ICD-10 codes are in `threemdbench_diagnoses.csv` (specification S1; a code
-is left out where the diagnosis does not determine it). One schema covers releases built here and the authors' release,
-which has five columns, diagnoses in any case and complaints as one text or a list.
+is left out where the diagnosis does not determine it), the four temperaments in `threemdbench_temperaments.csv`. One
+schema covers releases built here and the authors' release, which has five columns, diagnoses in any case and complaints
+as one text or a list.
 """
 
 from __future__ import annotations
@@ -112,40 +113,7 @@ class Temperament:
     emotional_involvement: str
 
 
-TEMPERAMENTS = (
-    Temperament(
-        "choleric",
-        "Says bluntly what is wrong, complains aloud, wants it dealt with at once, and bristles when misunderstood.",
-        "Asks few questions, all to the point: what to do, how fast it works. Wants a straight answer.",
-        "Firm and commanding; keeps to the goal and cuts short what seems beside it.",
-        "Wants whatever works fastest, names the treatment they have in mind and presses for it.",
-        "Impatient; irritated when things move slowly or not as they wish.",
-    ),
-    Temperament(
-        "melancholic",
-        "Describes every symptom exactly and at length, dwells on how bad it is and on what it might turn into.",
-        "Asks about the details of diagnosis and treatment, again and again, to be reassured.",
-        "Stays with the subject but turns it over and over, with worries and what-ifs.",
-        "Agrees to treatment with hesitation, fears side effects, and needs to hear that it is safe.",
-        "Deeply involved: anxious, sad or afraid about the illness, and says so.",
-    ),
-    Temperament(
-        "phlegmatic",
-        "Tells a symptom only when asked for it, in a few words, and plays it down.",
-        "Hardly ever asks anything; listens and prefers plain statements.",
-        "Calm and reserved; answers what was asked, adds nothing, and is glad when it is over.",
-        "Takes advice as it comes and would rather have little done.",
-        "Detached; shows next to no concern.",
-    ),
-    Temperament(
-        "sanguine",
-        "Paints symptoms vividly, with an anecdote or a joke, and makes light of them.",
-        "Asks many curious questions, also about other ways of treating it, as in a chat.",
-        "Lively and informal; wanders off to stories that have little to do with the matter.",
-        "Open to treatment, most of all to what is natural or easy; would sooner change habits than take a drug.",
-        "Shows feelings freely, hopeful one moment and a little concerned the next; seldom really worried.",
-    ),
-)
+TEMPERAMENTS = tuple(Temperament(**row) for row in bundled("loaders", "threemdbench_temperaments.csv"))
 PERSONALITIES = tuple(temperament.name for temperament in TEMPERAMENTS)
 
 _OFFICIAL = "univanxx/3mdbench"

@@ -7,13 +7,13 @@ written from any photo, and no clinician has reviewed them.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 from functools import cache
 from pathlib import Path
 
 from builders.curation.sampling import shuffled
 from builders.threemdbench.validators import check_facts
+from loaders.files.bundled import bundled
 
 SOURCE = "authored, not clinician-reviewed"
 _PATH = Path(__file__).with_name("authored_complaints.csv")
@@ -57,6 +57,6 @@ def authored_digest() -> str:
 @cache
 def _read() -> dict[str, dict[str, list[str]]]:
     found: dict[str, dict[str, list[str]]] = {}
-    for row in csv.DictReader(_PATH.read_text(encoding="utf-8").splitlines()):
+    for row in bundled("builders.threemdbench", _PATH.name):
         found.setdefault(row["diagnosis"], {}).setdefault(row["slot"], []).append(row["text"])
     return found

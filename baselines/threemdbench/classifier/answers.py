@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,16 +20,14 @@ def answer(
     input: Input,
     accelerator: Any,
     *,
-    batch_size: int = 64,
     workers: int = 0,
-    progress: Callable[[int], None] | None = None,
 ) -> Floats:
     """Logits (N, classes), the same in every process: each process computes its share of the pictures."""
     from accelerate.utils import gather_object
 
     rank, world = accelerator.process_index, accelerator.num_processes
     mine = list(range(rank, len(pictures), world))
-    loader = DataLoader(Subset(TestViews(pictures, input), mine), batch_size=batch_size, num_workers=workers)
+    loader = DataLoader(Subset(TestViews(pictures, input), mine), batch_size=64, num_workers=workers)
     answered: list[Any] = []
     training = module.training
     module.eval()
@@ -39,8 +36,6 @@ def answer(
             batch = images.to(accelerator.device, memory_format=torch.channels_last)
             logits = (module(batch).float() + module(batch.flip(-1)).float()) / 2
             answered.extend(logits.double().cpu().numpy())
-            if progress is not None:
-                progress(len(batch))
     module.train(training)
     if world == 1:
         return np.stack(answered)

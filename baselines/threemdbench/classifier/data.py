@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -72,10 +72,6 @@ class Labelled:
     @property
     def corpus(self) -> str:
         return self.data.corpus
-
-    def only(self, photos: Sequence[Photo]) -> Labelled:
-        """The same, with only these photos to answer about."""
-        return replace(self, splits={"test": photos})
 
     def counts(self, split: str) -> list[int]:
         """Photos of each class."""

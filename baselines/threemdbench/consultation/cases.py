@@ -21,7 +21,7 @@ from PIL import Image
 from baselines.threemdbench.consultation.protocol import Photos
 from baselines.threemdbench.consultation.record import Case
 from loaders.corpus import encoded
-from loaders.errors import InputError
+from loaders.errors import InputError, first_of
 from loaders.files.disk import write_whole
 from loaders.files.images import ImageError, cell_bytes, clean_bytes, open_image
 from loaders.files.opening import digest_of
@@ -103,10 +103,9 @@ def _without_cues(cases: dict[str, Case], invalid: dict[str, Invalid], without: 
     """Moves the cases that have no cues to the invalid ones. Raises InputError if the cues do not say why."""
     missing = sorted(case_id for case_id, case in cases.items() if not case.cues)
     if lost := [case_id for case_id in missing if case_id not in without]:
-        more = f" and {len(lost) - 5:,} more" if len(lost) > 5 else ""
         raise InputError(
             "cues",
-            found=f"none for {len(lost):,} of {len(cases):,} cases, without a reason: {', '.join(lost[:5])}{more}",
+            found=f"none for {len(lost):,} of {len(cases):,} cases, without a reason: {first_of(lost)}",
             expected="cues for every playable case",
             do="Create them again for these rows: bedside run classifier DATA --predict --weights RUN",
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -97,7 +97,7 @@ def _scored(
     if not has.any():
         return [coverage(labelled, int(answers.readable.sum()), answered.row, answered.setting, record)], {}
     scoring = Scoring(
-        labelled=labelled.only([photo for photo, labels in zip(photos, has, strict=True) if labels]),
+        labelled=replace(labelled, splits={"test": [photo for photo, told in zip(photos, has, strict=True) if told]}),
         train_labels=answered.train_labels,
         answers=Answers(answers.logits[has[answers.readable]], answers.readable[has], answers.temperature),
         row=answered.row,
