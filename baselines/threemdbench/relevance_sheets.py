@@ -221,10 +221,7 @@ def evaluate_relevance(relevance: Relevance, *, resamples: int = 1000, seed: int
             share = 100 * total / n
             cells.append(result(row, named, share, "percent", n, numerator=total, denominator=n, ci95=ci95))
         for (first, own), (second, others) in combinations(zip(marks.raters, marks.given.tolist(), strict=True), 2):
-            agreement = cohen_kappa(
-                own, others, (0, 1),
-                resamples=resamples, seed=seed, clusters=marks.cases,
-            )  # fmt: skip
+            agreement = cohen_kappa(own, others, (0, 1), resamples=resamples, seed=seed, clusters=marks.cases)
             note = f"{agreement.observed:.0%} of the marks are equal"
             note += "" if agreement.kappa is not None else "; undefined, as both gave one mark throughout"
             row, column = f"{first} and {second}", f"{title} (kappa)"

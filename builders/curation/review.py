@@ -119,10 +119,7 @@ class Decisions:
         content = {key: asdict(one) for key, one in self.by_key.items()}
         return hashlib.sha256(canonical_json(content)).hexdigest()
 
-    @property
-    def identity(self) -> str:
-        """What identifies them for the steps of a build."""
-        return self.digest
+    identity = digest  # what identifies them for the steps of a build
 
     def matching(self, contents: Iterable[tuple[str, str | None]]) -> dict[str, Decision]:
         """The decisions about one of these images, given as (key, SHA-256 of its file or None)."""

@@ -33,8 +33,7 @@ class Finding:
     """What was found out about a photo.
 
     `cluster` names all photos that show the same thing. If `reason` is not empty, the photo is to be left out.
-    `doubts` are
-    what makes it borderline.
+    `doubts` are what makes it borderline.
     """
 
     cluster: str

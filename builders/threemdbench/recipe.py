@@ -36,16 +36,7 @@ from builders.threemdbench.mixed import class_keys
 from builders.threemdbench.own import Nameless, nameless
 from builders.threemdbench.preview import PREVIEW
 from builders.threemdbench.prompts import read_prompts
-from builders.threemdbench.remarks import (
-    alike,
-    apart,
-    followed,
-    leave_own,
-    leave_queue,
-    left_out,
-    not_understood,
-    unanswered,
-)
+from builders.threemdbench.remarks import alike, apart, followed, leave_own, leave_queue, left_out, unanswered, untold
 from builders.threemdbench.sources import KINDS, SAMPLE, PhotoSource, open_source, origin_of, source_name
 from builders.threemdbench.sources.table import SOURCE_COLUMNS
 from builders.threemdbench.steps import (
@@ -239,7 +230,7 @@ def plan(build: Build[Options]) -> Plan:
                 *leave_own(rows, hiding, workspace),
                 *apart(options.sources, rows),
                 *alike(rows),
-                *not_understood(sources),
+                *untold(sources),
                 *leave_queue(queue.path, workspace, finished),
                 *followed(earlier, finished),
                 *(unanswered(workspace, build.store, finished) if chat else []),

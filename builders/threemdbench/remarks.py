@@ -117,7 +117,7 @@ def left_out(rows: Iterable[Row], workspace: Path, finished: Run) -> Iterator[st
         yield f"Files left out, and why: {workspace / LEFT_OUT}"
 
 
-def not_understood(sources: Iterable[PhotoSource]) -> Iterator[str]:
+def untold(sources: Iterable[PhotoSource]) -> Iterator[str]:
     """Cells of tables that should tell of the person in the photo, and say nothing in the release."""
     for source in sources:
         if source.unread:

@@ -77,10 +77,7 @@ class Queue:
     """Where curation writes the borderline photos."""
 
     path: Path
-
-    @property
-    def identity(self) -> None:
-        """None, since its location affects no result."""
+    identity: None = None  # its location affects no result
 
 
 # `kin` names everything that a photo is linked with through patients and clusters, including excluded photos; `was` is

@@ -14,14 +14,7 @@ from baselines.threemdbench.classifier.pictures import Pictures
 from baselines.threemdbench.classifier.views import TestViews
 
 
-def answer(
-    module: Any,
-    pictures: Pictures,
-    input: Input,
-    accelerator: Any,
-    *,
-    workers: int = 0,
-) -> Floats:
+def answer(module: Any, pictures: Pictures, input: Input, accelerator: Any, *, workers: int = 0) -> Floats:
     """Logits (N, classes), the same in every process: each process computes its share of the pictures."""
     from accelerate.utils import gather_object
 

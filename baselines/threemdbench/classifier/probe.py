@@ -61,10 +61,8 @@ def open_backbone(
 
     `encoder:NAME` is always an encoder. Raises what `open_encoder` and `open_network` raise.
     """
-    if name.startswith("encoder:"):
+    if name in PAPER_MODELS or name.startswith(("encoder:", *_ENCODERS)) or is_folder(Path(name)):
         return open_encoder(name.removeprefix("encoder:"), device=device)
-    if name in PAPER_MODELS or name.startswith(_ENCODERS) or is_folder(Path(name)):
-        return open_encoder(name, device=device)
     setting = Setting.of(device, "fp32")
     network = open_network(name, classes=0, weights=weights, test_size=size, seed=seed)
     module = ready(network.module, setting)

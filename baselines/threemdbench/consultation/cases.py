@@ -185,6 +185,5 @@ def keep_pictures(run: Path, cases: Iterable[Case]) -> None:
     """
     for case in cases:
         path = picture_path(run, case.case_id)
-        if is_there(path):
-            continue
-        write_whole(path, small_jpeg(case.image))
+        if not is_there(path):
+            write_whole(path, small_jpeg(case.image))

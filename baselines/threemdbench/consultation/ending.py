@@ -55,8 +55,6 @@ _CLOSERS = frozenset(
     """thank thanks thx bye goodbye cheers ok okay have take see end ends done finished over good great doctor doc
     dr sorry i i'm i'll i've that's that my we it's everything all no yes farewell conversation dialogue""".split()
 )
-
-
 _FAREWELL = re.compile(
     r"\W*(?:and |then |so )?(?:bye|goodbye|thanks?|take care|have a|see you|good (?:night|day))\b", re.I
 )

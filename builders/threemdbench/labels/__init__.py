@@ -38,7 +38,6 @@ class Entry:
 UNKNOWN = "unknown label"
 """The reason for leaving out a photo whose label is in no label table."""
 
-
 OTHERS = "other conditions are in the same class"
 """What a mixed class holds beside its diagnosis, if its table does not say it."""
 
@@ -68,9 +67,8 @@ class LabelMap:
         """What the label means; None if the table does not have it."""
         if self.entries:
             return self.entries.get(plain(label))
-        named = diagnosis_of(label) or diagnosis_of(
-            label.replace("-", " ")
-        )  # "HSV-1" is a name, "contact-dermatitis" none
+        # "HSV-1" is a name, "contact-dermatitis" none.
+        named = diagnosis_of(label) or diagnosis_of(label.replace("-", " "))
         return Entry(named.name, "exact", "") if named else None
 
 
