@@ -158,8 +158,9 @@ class Plan:
     `rows` of `schema` are the source's rows, and `identity` names them: equal for equal rows, never a path, but with
     the names of files that the rows or their places hold; the code that reads them is counted separately. `sources`
     describes them, given the number of rows read. `settings` are all other things that determine the content, again
-    without paths. `card` gives the facts that the template needs beyond those of the manifest. `review` writes what a
-    person should review to the workspace, and returns what the user is told: where that is, and what rows lack.
+    without paths. `card` gives the facts that the template needs beyond those of the manifest. `stand_in` says why
+    numbers are no results, if need be by what was made. `review` writes what a person should review to the workspace,
+    and returns what the user is told: where that is, and what rows lack.
     `records` is the number of records in the files of a source whose rows are made from several. `renamed` has the keys
     of rows by those that earlier versions gave them, which a list of withdrawn keys may still name.
     """
@@ -173,7 +174,7 @@ class Plan:
     card: Callable[[Manifest], Mapping[str, JsonValue]]
     chat: Chat | None = None
     packages: Sequence[str] = ()
-    stand_in: Sequence[str] = ()
+    stand_in: Sequence[str] | Callable[[Run], Sequence[str]] = ()
     review: Callable[[Run], str] | None = None
     records: int | None = None
     renamed: Mapping[str, str] = field(default_factory=dict)
@@ -414,6 +415,7 @@ def _refuse_another(out: Path, corpus: str, plan: Plan) -> None:
 def _facts(recipe: Recipe[Chosen], plan: Plan, finished: Run, versions: Mapping[str, str]) -> Facts:
     """What the manifest says about a build."""
     known = recipe.corpus
+    reasons = plan.stand_in(finished) if callable(plan.stand_in) else plan.stand_in
     return Facts(
         corpus=known.name,
         key=known.key,
@@ -425,7 +427,7 @@ def _facts(recipe: Recipe[Chosen], plan: Plan, finished: Run, versions: Mapping[
         stages=finished.stages,
         schema_version=known.schema_version,
         configs=recipe.configs,
-        stand_in="; ".join(plan.stand_in) or None,
+        stand_in="; ".join(reasons) or None,
         rules=recipe.rules,
         code=own_code(),
         canary=canary(known.name),

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from builders.recipe import licence_facts
 from builders.release.cards import markdown_table
 from builders.steps import Chat
+from builders.threemdbench.complaints import BY_MODEL
 from builders.threemdbench.labels import BY_NAME
 from builders.threemdbench.measure import PAPER
 from builders.threemdbench.sources import DRAWN, OWN, PUBLISHED, PhotoSource
@@ -174,6 +175,11 @@ def _method(manifest: Manifest, chat: Chat | None) -> str:
             "No model was used: the complaints were written by hand, one basic complaint and some ten further ones for "
             "each diagnosis, of which each case draws eight. They were not written from the photos and may not fit "
             "them, and no clinician has reviewed them."
+        )
+    if not any(name in BY_MODEL for name in cast(dict[str, Any], manifest.statistics)["complaints_status"]):
+        return (
+            f"`{chat.model.name}` was asked for the complaints, but no answer about a photo came that passed the "
+            "checks: complaints written by hand stand in, which were not written from the photos."
         )
     return (
         f"`{chat.model.name}` wrote one basic complaint per diagnosis, and the additional complaints of each photo "

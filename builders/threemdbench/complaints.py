@@ -24,7 +24,8 @@ from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts
 from loaders.threemdbench import Diagnosis, others_of_domain
 
-STATUSES = ("accepted", "repaired", "fallback", "authored")
+BY_MODEL = ("accepted", "repaired")
+STATUSES = (*BY_MODEL, "fallback", "authored")
 # 3M-G9
 TEMPERATURE = 0.7
 MAX_TOKENS = 300

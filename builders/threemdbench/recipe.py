@@ -21,11 +21,13 @@ from builders.curation.review import Decision, Decisions, read_decisions
 from builders.curation.sampling import SPLIT_RULE, class_targets, read_prevalence
 from builders.licences import check_vouched, read_licence
 from builders.pipeline.rows import Row
+from builders.pipeline.run import Run
 from builders.recipe import Build, ModelOptions, Plan, Recipe, withdrawn_keys
 from builders.release.preview import Table, by_split
 from builders.steps import Chat, Step, admit, images, unique
 from builders.threemdbench.authored import authored_digest
 from builders.threemdbench.card import card
+from builders.threemdbench.complaints import BY_MODEL
 from builders.threemdbench.curate import FullCuration
 from builders.threemdbench.download import Downloads, Limits
 from builders.threemdbench.earlier import Earlier, Followed, open_followed, read_earlier
@@ -221,7 +223,7 @@ def plan(build: Build[Options]) -> Plan:
         card=lambda manifest: card(manifest, origins, sources, _pairs("--labels", options.labels), chat),
         chat=chat,
         packages=("numpy", "opencv-python-headless", "pillow"),
-        stand_in=_stand_in(options, chat),
+        stand_in=lambda finished: _stand_in(options, chat, finished),
         renamed=ids,
         review=lambda finished: "\n".join(
             [
@@ -382,12 +384,14 @@ def _sources(sources: Sequence[PhotoSource], rows: Sequence[Row], hiding: Namele
     return listed
 
 
-def _stand_in(options: Options, chat: Chat | None) -> list[str]:
+def _stand_in(options: Options, chat: Chat | None, finished: Run) -> list[str]:
     drawn = ["the photos were drawn for this project; nobody was photographed"] * (SAMPLE in options.sources)
     if "test" not in options.wanted_splits:  # no other has complaints
         return drawn
-    if chat:
-        return drawn + chat.stand_in("the complaints")
+    scripted = chat.stand_in("the complaints") if chat else []
+    statuses = finished.workspace.rows(finished.batches, ("complaints_status",))
+    if scripted or any(row["complaints_status"] in BY_MODEL for row in statuses):
+        return drawn + scripted
     return [*drawn, "the complaints were authored without seeing the photos, and no clinician has reviewed them"]
 
 

@@ -1004,6 +1004,17 @@ def test_complaints_by_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert manifest.stand_in is None
 
 
+def test_complaints_that_all_stand_in_for_a_models_are_as_much_a_stand_in_as_without_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_API_KEY", "sk-not-a-secret")
+    table = drawn(tmp_path / "photos", "acne", each=2)
+    with ChatServer(lambda body: "I am sorry, but I cannot help with that.") as server:
+        manifest = build(tmp_path, f"table={table}", model="openai-api/local/vision", base_url=server.base_url)
+    assert manifest.stand_in is not None and "authored without seeing the photos" in manifest.stand_in
+    assert "no answer about a photo came" in (tmp_path / "release" / "README.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("name", ["echo", "silent", "prose", "broken-json"])
 def test_garbage_of_a_model_loses_nothing(tmp_path: Path, name: str) -> None:
     table = drawn(tmp_path / "photos", "acne", "warts", each=2)
