@@ -217,9 +217,7 @@ class Scoring:
                 truth,
                 [predicted[at] for at in inside],
                 occurring(truth, classes)[0],
-                resamples=self.resamples,
-                seed=self.seed,
-                clusters=[self.groups[at] for at in inside],
+                **self._draws | {"clusters": [self.groups[at] for at in inside]},
             )
             for at, column in enumerate(_SCORES):
                 of: dict[str, Any] = {"table": BY_DOMAIN, "row": domain, "setting": self.row, "n": len(inside)}

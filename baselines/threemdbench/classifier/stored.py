@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NoReturn
@@ -72,10 +71,7 @@ class StoredAnswers:
 
     def scoring(self, record: RunRecord, *, resamples: int, seed: int) -> Scoring:
         """The scoring that it was made from, for the record of a run."""
-        photos: Sequence[Photo] = [
-            Photo(key, label, group, _no_photo)
-            for key, label, group in zip(self.keys, self.labels, self.groups, strict=True)
-        ]
+        photos = [Photo(*one, _no_photo) for one in zip(self.keys, self.labels, self.groups, strict=True)]
         return Scoring(
             labelled=Labelled(self.classes, self.domains, {"test": photos}, {}, record.data, record.stand_in),
             train_labels=self.train_labels,

@@ -127,10 +127,9 @@ def results(
             for case in rechecked
             if (change := moved(case.before, getattr(case, kind))) is not None
         ]
-        changes = [change for _, change in both]
-        clusters = [cluster for cluster, _ in both]
-        if not changes:
+        if not both:
             raise InputError("assessments", found="no case that was assessed both times", expected="one or more")
+        clusters, changes = zip(*both, strict=True)
         note = f"{len(rechecked) - len(changes)} of {len(rechecked)} cases without both assessments"
         for item in ITEMS:
             steps = np.array([change[item] for change in changes], dtype=np.float64)

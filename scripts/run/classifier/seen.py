@@ -80,51 +80,37 @@ class Unseen:
 
 
 def unseen(trained: Labelled, target: Labelled, options: Classifying, *, quiet: bool = False) -> Unseen:
-    """The part of `target` that may be answered about, after searching it for the training and validation photos.
+    """The part of `target` that may be answered about: without photos that show the same picture or patient as a
+    training or validation photo, of which all pairs are written to the run's folder.
 
-    Raises: InputError as `look_for`; MissingExtra without the packages of curation.
+    Raises: InputError if there are such, unless they are to be dropped, and if none is left then; MissingExtra without
+    the packages of curation.
     """
     MissingExtra.check("curation", purpose="looking for training photos among the cases")
+    from builders.curation.seen import seen
+
     photos = target.splits["test"]
-    found = look_for(trained, photos, options, quiet=quiet)
-    left = {pair.file: f"the network was trained or selected on {pair.other} ({pair.how})" for pair in found.pairs}
-    kept = replace(target, splits={**target.splits, "test": [photo for photo in photos if photo.key not in left]})
-    digests = {split: trained.digests[split] for split in _SPLITS}
-    opened = sum(len(trained.splits[split]) for split in _SPLITS) - len(found.unread)
-    facts = {
-        "looked for": opened,
-        "unreadable": len(found.unread),
-        "found and left out": [pair.file for pair in found.pairs],
-    }
-    return Unseen(kept, left, facts, Search(digests, opened, len(found.pairs)))
-
-
-def look_for(trained: Labelled, photos: Sequence[Photo], options: Classifying, *, quiet: bool = False) -> Seen:
-    """The photos that show the same picture or patient as a training or validation photo; all pairs are written to the
-    run's folder.
-
-    Raises InputError if there are some, unless they are to be dropped, and if none is left then.
-    """
-    from builders.curation.seen import seen  # here, as it needs the extra `curation`
-
-    others = [File(one.key, Path(one.key), split, held=one.read) for split in _SPLITS for one in trained.splits[split]]
+    known = [(split, one) for split in _SPLITS for one in trained.splits[split]]
+    others = [File(one.key, Path(one.key), split, held=one.read) for split, one in known]
     files = [File(photo.key, Path(photo.key), held=photo.read) for photo in photos]
     make_folder(options.out)
     with Bars(quiet=quiet) as bars:
         found = seen(
             files, others, index=options.out / "index.sqlite", engine=Threads(cores()), progress=bars.unless_quiet
         )
-    found = _with_patients(found, photos, [one for split in _SPLITS for one in trained.splits[split]])
+    found = _with_patients(found, photos, [one for _, one in known])
+    digests = {split: trained.digests[split] for split in _SPLITS}
+    opened = len(others) - len(found.unread)
     listed = {
-        "trained_on": {split: trained.digests[split] for split in _SPLITS},
-        "looked_for": len(others) - len(found.unread),
+        "trained_on": digests,
+        "looked_for": opened,
         "unreadable": list(found.unread),
         "among": len(files),
         "pairs": [asdict(pair) for pair in found.pairs],
     }
     write_whole(options.out / FOUND, json.dumps(listed, ensure_ascii=False, indent=1).encode())
     if not quiet:
-        _tell(found, len(others), len(files), options)
+        _tell(found, opened, len(files), options)
     by = f"of {options.weights} " if options.predict else ""
     if found.pairs and not options.drop_trained:
         raise InputError(
@@ -136,7 +122,14 @@ def look_for(trained: Labelled, photos: Sequence[Photo], options: Classifying, *
         )
     if len(found.pairs) == len(files):
         raise InputError(options.data, found="only photos that the network has seen", expected="one or more")
-    return found
+    left = {pair.file: f"the network was trained or selected on {pair.other} ({pair.how})" for pair in found.pairs}
+    kept = replace(target, splits={**target.splits, "test": [photo for photo in photos if photo.key not in left]})
+    facts = {
+        "looked for": opened,
+        "unreadable": len(found.unread),
+        "found and left out": [pair.file for pair in found.pairs],
+    }
+    return Unseen(kept, left, facts, Search(digests, opened, len(found.pairs)))
 
 
 def _with_patients(found: Seen, photos: Sequence[Photo], others: Sequence[Photo]) -> Seen:
@@ -157,8 +150,7 @@ def _named(pairs: Sequence[Pair]) -> str:
     return first_of([f"{pair.file}: {pair.other} ({pair.how})" for pair in pairs])
 
 
-def _tell(found: Seen, others: int, files: int, options: Classifying) -> None:
-    opened = others - len(found.unread)
+def _tell(found: Seen, opened: int, files: int, options: Classifying) -> None:
     looked = f"{how_many(files, 'photo')} compared with {how_many(opened, 'training and validation photo')}"
     if found.unread:
         looked += f" ({len(found.unread):,} more cannot be opened)"
