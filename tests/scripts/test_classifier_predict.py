@@ -162,7 +162,9 @@ def _consulted(made: Made, out: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_its_own_release_needs_no_name_and_has_the_same_cues(made: Made, tmp_path: Path) -> None:
     """The same network on the same photos says the same; --split all answers about what it has not seen."""
     given = ["run", "classifier", str(made.a), "--predict", "--weights", str(made.run), *SHORT]
+    given += ["--slice", "diagnosis"]
     assert execute([*given, "--split", "all", "--drop-trained", "-o", str(tmp_path / "all")]) == 0
+    assert (tmp_path / "all" / "slices.json").exists()
     assert cues_of(tmp_path / "all", made.a).names == cues_of(made.run, made.a).names
     for split in ("test", "train"):
         cues = cues_of(tmp_path / "all", made.a, split)
