@@ -77,8 +77,8 @@ def class_targets(shares: Mapping[str, float], *, total: int, floor: int) -> dic
         InputError: the floor alone needs more than `total`.
     """
     if total < floor * len(shares):
-        found = f"a total of {total:,} for {len(shares)} classes with a floor of {floor:,}"
-        raise InputError("--total", found=found, expected=f"at least {floor * len(shares):,}")
+        found = f"a total of {total:,} for {len(shares)} classes with a floor of {floor:,} in all splits"
+        raise InputError("--total", found=found, expected=f"at least {floor * len(shares):,}", do="Or lower --floor")
     floored: set[str] = set()
     while True:
         rest = total - floor * len(floored)
