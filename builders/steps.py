@@ -36,7 +36,7 @@ from builders.pipeline.stage import Excluded, Stage
 from builders.pipeline.work import resumed
 from loaders.engines.sight import check_same
 from loaders.errors import ModelError, ModelRefused, first_of
-from loaders.files.images import ImageError, clean_bytes, image_bytes
+from loaders.files.images import ImageError, clean_bytes, image_bytes, is_clean
 from loaders.files.stores import Store
 from loaders.models.answer_objects import AnswerObjects
 from loaders.models.answer_parts import AnswerPart
@@ -310,6 +310,13 @@ def images(row: Row, store: ImageStore) -> Row | Excluded:
         return Excluded(f"image {error.reason.replace('_', ' ')}", error.detail)
     ending = ".png" if info.format == "PNG" else ".jpg"
     return {"image": f"{store.put(cleaned)}{ending}", FRAMES: info.frames}
+
+
+def unclean(row: Row) -> list[str]:
+    """What is wrong with the image of a published row, since `images` has cleaned it."""
+    image = row["image"]
+    clean = image is None or is_clean(image["bytes"] or b"")
+    return [] if clean else ["an image that is no whole JPEG or PNG, or holds more than its pixels"]
 
 
 def first_pictures(finished: Run, key: str) -> str:

@@ -21,6 +21,7 @@ from builders.medlaybench_v.steps import context_of, how_it_reads, in_other_word
 from builders.medlaybench_v.words.reads_well import READS_WELL, unexplained_words
 from builders.pipeline.rows import Row
 from builders.release.counted import Counted
+from builders.steps import unclean
 from loaders.imaging import BY_CUI, BY_NOTHING, BY_TEXT, method_of
 from loaders.medlaybench_v import MODALITIES
 
@@ -141,12 +142,12 @@ measure = Counted(Tally)
 
 def check_row(row: dict[str, Any]) -> list[str]:
     """What is wrong with a row of a release: its spans, imaging method, or verdicts that the gates no longer give."""
-    problems = []
+    problems = unclean(row)
     caption = row["expert_caption"]
     for name in ("concepts", "protected"):
         text = "surface" if name == "concepts" else "text"
         for span in row[name]:
-            if span["start"] >= 0 and caption[span["start"] : span["end"]] != span[text]:
+            if span["start"] >= 0 and (not span[text] or caption[span["start"] : span["end"]] != span[text]):
                 problems.append(f"{name}: {span[text]!r} is not at {span['start']}-{span['end']} of the expert caption")
     problems += check_licence(row)
     method = method_of(row["cuis"], caption)
@@ -171,6 +172,8 @@ def check_row(row: dict[str, Any]) -> list[str]:
             row["status"] in ("accepted", "repaired") or (row["status"] == "judged" and not by_facts)
         ):
             problems.append(f"status {row['status']}, but gate {verdict.gate} fails: {verdict.reason}")
+    if len(recorded) < len(row["gates"]) or recorded.keys() - {JUDGE, *(verdict.gate for verdict in verdicts)}:
+        problems.append(f"gates {[v['gate'] for v in row['gates']]}, expected each once, and no others")
     if row["status"] == "judged" and recorded.get(JUDGE) != (True, ""):
         problems.append(f"status judged, but the judge did not find every fact kept: {recorded.get(JUDGE)}")
     return problems

@@ -193,7 +193,7 @@ def caption_of(row: Row, lexicon: Lexicon) -> Caption:
 
 def context_of(row: Row) -> Context:
     """The gates' context from a row's own columns, so that a published row can be checked without the vocabulary."""
-    glosses = tuple((c["surface"], c["lay"]) for c in row["concepts"] if c["lay"])
+    glosses = tuple((c["surface"], c["lay"]) for c in row["concepts"] if c["surface"] and c["lay"])
     return Context(glosses, modalities_named(row["cuis"]), any(map(in_other_words, row["concepts"])))
 
 

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from builders.licences import read_licence
 from builders.pipeline.rows import Row
 from builders.release.counted import Counted
+from builders.steps import unclean
 from builders.threemdbench.complaints import STATUSES
 from builders.threemdbench.validators import check_basic, check_facts
 from loaders.errors import ReleaseError
@@ -114,7 +115,7 @@ measure = Counted(Tally)
 
 def check_row(row: dict[str, Any]) -> list[str]:
     """What is wrong with a row of a release: its diagnosis, who may say what in its split, or complaints that fail."""
-    problems = []
+    problems = unclean(row)
     if _DOMAIN_OF.get(row["diagnosis"]) != row["domain"]:
         problems.append(
             f"diagnosis {row['diagnosis']!r} of domain {row['domain']!r}, expected one of the 34 and its own"

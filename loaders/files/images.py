@@ -107,6 +107,11 @@ def clean_bytes(source: bytes | str | Path, *, name: str = "") -> tuple[bytes, I
     return kept, ImageInfo(form, frames)
 
 
+def is_clean(data: bytes) -> bool:
+    """Whether these bytes are such as `clean_bytes` makes, by the structure of the file; no pixel is decoded."""
+    return len(data) > 24 and data == (_strip_png if data.startswith(_PNG) else _strip_jpeg)(data)
+
+
 def image_bytes(path: Path) -> bytes:
     """The bytes of an image file, undecoded. Raises: ImageError when it cannot be read, or is too long."""
     try:

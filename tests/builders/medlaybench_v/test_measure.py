@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 from typing import Any
 
+import pytest
+from PIL import Image
+
 from builders.medlaybench_v.gates import GATES
 from builders.medlaybench_v.measure import check_row, measure
+
+
+def picture(form: str, **said: Any) -> bytes:
+    buffer = io.BytesIO()
+    Image.linear_gradient("L").save(buffer, form, **said)
+    return buffer.getvalue()
+
+
+PNG = picture("PNG")
+PLACE = Image.Exif()
+PLACE[0x9286] = "where it was taken"
+JPEG_WITH_PLACE = picture("JPEG", exif=PLACE)
 
 
 def row(**changes: Any) -> dict[str, Any]:
@@ -44,6 +60,24 @@ def test_a_row_is_checked_against_itself() -> None:
     assert any("status accepted, but gate markers fails: lost: arrow" in problem for problem in lost)
     assert "not at 8-13" in check_row(row(protected=[{"kind": "marker", "text": "arrow", "start": 8, "end": 13}]))[0]
     assert "status 'perfect'" in check_row(row(status="perfect"))[0]
+
+
+def test_a_verdict_stands_once_and_only_what_was_checked_has_one() -> None:
+    gates = row()["gates"]
+    assert "expected each once" in check_row(row(gates=[{**gates[0], "passed": False}, *gates]))[0]
+    assert "expected each once" in check_row(row(gates=[*gates, {**gates[0], "gate": "a clinician"}]))[0]
+
+
+def test_a_span_of_nothing_ends_no_check() -> None:
+    nothing = {**row()["concepts"][0], "surface": "", "start": 3, "end": 3}
+    problems = check_row(row(concepts=[*row()["concepts"], nothing], phrase_licences=["CC0-1.0"] * 2))
+    assert problems == ["concepts: '' is not at 3-3 of the expert caption"]
+
+
+@pytest.mark.parametrize("data", [None, b"", b"no image", PNG[:-20], PNG + b"more", JPEG_WITH_PLACE])
+def test_an_image_is_whole_and_holds_nothing_else(data: bytes | None) -> None:
+    assert check_row(row(image={"bytes": PNG, "path": "a.png"})) == []
+    assert "no whole JPEG or PNG" in check_row(row(image={"bytes": data, "path": "a.png"}))[0]
 
 
 def test_the_imaging_method_is_read_again() -> None:
