@@ -224,6 +224,16 @@ def check_vouched(option: str, licence: str | None, allowed: frozenset[str]) -> 
     )
 
 
+def covers(stated: str | None, licences: Iterable[str]) -> bool:
+    """Whether a licence that is stated for a whole may stand over rows under these; "other" says nothing of them.
+
+    >>> covers("cc-by-nc-4.0", ["CC BY"]), covers("mit", ["CC BY"]), covers("other", ["CC BY-ND"])
+    (True, False, True)
+    """
+    named, ids = read_licence(stated).id, {read_licence(licence).id for licence in licences}
+    return named == UNKNOWN or ids == {named} or corpus_licence([stated, *ids]) == named.casefold()
+
+
 def corpus_licence(licences: Iterable[str | None]) -> str:
     """The licence of a corpus made of rows under these: a Hub identifier, or "other" where no single one fits.
 

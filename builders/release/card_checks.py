@@ -13,12 +13,11 @@ from datasets.utils.metadata import MetadataConfigs
 from huggingface_hub import DatasetCard
 from huggingface_hub.repocard import REGEX_YAML_BLOCK
 
-from builders.licences import corpus_licence
-from builders.release.cards import GATE_TEXT, config_info, config_metadata, other_tables
+from builders.licences import UNKNOWN, covers, read_licence
+from builders.release.cards import GATE_TEXT, config_info, config_metadata, other_tables, size_category
 from builders.release.croissant import text_digest
-from builders.release.naming import CARD, CROISSANT
+from builders.release.naming import CARD
 from loaders.errors import InputError
-from loaders.files.json_values import read_json
 from loaders.files.paths import is_file
 from loaders.files.texts import read_text
 from loaders.files.yaml_values import parse_yaml
@@ -39,7 +38,7 @@ def check_card(folder: Path, manifest: Manifest, card: str | None, *, tables: bo
         if card is not None:
             for stands, made in other_tables(card, manifest) if tables else ():
                 yield Problem(f"{CARD}: a table", stands, f"{made}, as the manifest counts")
-            yield from _check_terms(folder, card, manifest)
+            yield from _check_terms(card, manifest)
     elif CARD not in manifest.files:
         yield Problem(CARD, "not listed in the manifest", "a card")
 
@@ -54,6 +53,8 @@ def _check_yaml(folder: Path, manifest: Manifest) -> list[Problem]:
         data = DatasetCard(text).data
         infos, said = DatasetInfosDict.from_dataset_card_data(data), MetadataConfigs.from_dataset_card_data(data)
         problems = []
+        if (stated := data.get("size_categories")) != (sizes := [size_category(manifest.rows)]):
+            problems.append(Problem(f"{where}: size_categories", str(stated), str(sizes)))
         configs = manifest.named_configs()
         for found in (set(infos), set(said)):
             if found != {config.name for config in configs}:
@@ -68,9 +69,9 @@ def _check_yaml(folder: Path, manifest: Manifest) -> list[Problem]:
     return problems
 
 
-def _check_terms(folder: Path, card: str, manifest: Manifest) -> Iterator[Problem]:
-    """What the card says about terms: whether the licence of the whole, in the card and in croissant.json, covers those
-    of the rows if the statistics count them, and whether the gate is the maintainer's."""
+def _check_terms(card: str, manifest: Manifest) -> Iterator[Problem]:
+    """What the card says about terms: whether the licence of the whole covers those of the rows if the statistics count
+    them, and whether the gate is the maintainer's."""
     counted = manifest.statistics.get("licence") if isinstance(manifest.statistics, dict) else None
     head = REGEX_YAML_BLOCK.search(card)
     try:
@@ -81,23 +82,15 @@ def _check_terms(folder: Path, card: str, manifest: Manifest) -> Iterator[Proble
         return
     if (gate := manifest.settings.get(GATE_TEXT)) and text_digest(str(said.get("extra_gated_prompt"))) != gate:
         yield Problem(f"{CARD}: YAML: extra_gated_prompt", "another text", f"SHA-256 {gate}, of the manifest")
-    licence = str(said.get("license"))
-    if isinstance(counted, dict) and licence.startswith("cc") and corpus_licence([licence, *counted]) != licence:
-        expected = f"terms that cover its rows: {', '.join(sorted(counted))}"
-        yield Problem(f"{CARD}: YAML: license", licence, expected)
-    if is_file(folder / CROISSANT):
-        stated, expected = _licence_of(folder / CROISSANT), str(said.get("license_link") or licence)
-        if stated != expected:
-            yield Problem(f"{CROISSANT}: license", str(stated), f"{expected}, of the card")
-
-
-def _licence_of(path: Path) -> object:
-    """The licence that a croissant.json states; None if it has none or cannot be read, which is reported elsewhere."""
-    try:
-        said = read_json(path, expected="the JSON that `bedside build` wrote")
-    except InputError:
-        return None
-    return said.get("license") if isinstance(said, dict) else None
+    if not isinstance(counted, dict):
+        return
+    for field in ("license", "license_name", "license_link"):
+        stated = said.get(field)
+        for licence in map(str, stated if isinstance(stated, list) else [stated]):  # the Hub reads a list as well
+            vague = field != "license" and read_licence(licence).derivatives == UNKNOWN  # a name of the maintainer's
+            if not vague and (not stated or not covers(licence, counted)):
+                expected = f"terms that cover its rows: {', '.join(sorted(counted))}"
+                yield Problem(f"{CARD}: YAML: {field}", licence, expected)
 
 
 def _check_config(

@@ -10,16 +10,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, cast
 
+from huggingface_hub.repocard import REGEX_YAML_BLOCK
+
+from builders.release.diff import by_name, changes
+from builders.release.naming import CARD, named_croissant
 from builders.release.naming import CROISSANT as NAME
 from loaders.errors import InputError, how_many
-from loaders.files.json_values import read_json
+from loaders.files.json_values import read_object
 from loaders.files.texts import check_text, read_text
 from loaders.files.yaml_values import parse_yaml
-from loaders.manifest import Config, Json, Manifest, Problem
+from loaders.manifest import Config, Json, Manifest, Problem, as_text
 from loaders.schema import features_of
 
 VERSION, RAI = "http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"
@@ -41,7 +47,7 @@ STATEMENT = {
 STATED = "statement"
 """The setting of a release that holds, by name, the SHA-256 of each part that its maintainer stated."""
 
-_SHOWN = 60  # characters to show of a text that differs in the card
+_SHOWN = 200  # characters to show of a value that differs
 _TYPES = {"string": "sc:Text", "large_string": "sc:Text", "bool": "sc:Boolean", "binary": "sc:Text"}
 _OF_CROISSANT = (
     "annotation arrayShape citeAs column containedIn equivalentProperty extract field fileObject fileProperty fileSet "
@@ -109,41 +115,38 @@ def stated(heading: str, text: str) -> str:
     return f"**{heading}.** {text}"
 
 
-def check(folder: Path, manifest: Manifest, card: str | None) -> Iterator[Problem]:
-    """What in croissant.json disagrees with the manifest (files and their digests, columns, corpus, content, stand-in,
-    canary), or with the text of the card (the data statement)."""
+def check(folder: Path, manifest: Manifest, card: str) -> Iterator[Problem]:
+    """Where croissant.json is not what the manifest and the card make of it. Of what only publishing adds (`naming`), a
+    published one may say what it likes, but for its creator, who is the owner of its repository."""
     try:
-        stored = read_json(folder / NAME, expected="the JSON that `bedside build` wrote")
-        held = stored.get("conformsTo")
-        if VERSION not in (held if isinstance(held, list) else [held]):
-            yield Problem(NAME, f"conforms to {held}", VERSION)
-        digests = {
-            one["contentUrl"]: one["sha256"] for one in stored["distribution"] if one["@type"] == "cr:FileObject"
-        }
-        files = {name: manifest.files[name].sha256 for name in manifest.shards(*manifest.splits)}
-        for name in sorted(files.keys() | digests.keys()):
-            if digests.get(name) != files.get(name):
-                yield Problem(f"{NAME}: {name}", f"SHA-256 {digests.get(name)}", f"{files.get(name)}, of the manifest")
-        columns = {one["name"]: [field["name"] for field in one["field"]] for one in stored["recordSet"]}
-        expected = {config.name: _columns(manifest, config) for config in manifest.named_configs()}
-        if columns != expected:
-            yield Problem(f"{NAME}: recordSet", str(columns), str(expected))
-        if manifest.canary and manifest.canary not in stored["description"]:
-            yield Problem(f"{NAME}: description", "no canary", manifest.canary)
-        elif not stored["description"].endswith(facts := _facts(manifest)):  # it begins with what the data are for
-            found = "another corpus, content, stand-in, canary or number of rows"
-            yield Problem(f"{NAME}: description", found, f"{facts}, by the manifest")
-        for heading, place in STATEMENT.values():
-            if card is not None and (text := stored.get(place)) and stated(heading, text) not in card:
-                yield Problem(f"{NAME}: {place}", f"{text[:_SHOWN]}…", f"what the card says under {heading!r}")
+        stored = read_object(folder / NAME)
+        head = REGEX_YAML_BLOCK.search(card)
+        said = parse_yaml(head[2], CARD) if head else {}
+        statement = {name: text[1] for name, (heading, _) in STATEMENT.items() if (text := _part(heading, card))}
+        cited = re.search(r"^```bibtex\n(.*?)\n```$", card, re.MULTILINE | re.DOTALL)
+        made = croissant(manifest, said, statement, cited[1] if cited else stored.get("citeAs", ""))
+        if "url" in stored:
+            made = named_croissant(made, stored["url"], stored["version"], stored.get("datePublished", ""))
         for name, digest in cast(dict[str, str], manifest.settings.get(STATED) or {}).items():
-            heading, place = STATEMENT[name]
-            if text_digest(stored.get(place, "")) != digest:
+            if text_digest(statement.get(name, "")) != digest:
+                heading, place = STATEMENT[name]
                 yield Problem(f"{NAME}: {place}", f"another text on {heading!r}", f"SHA-256 {digest}, of the manifest")
+        parts = ({name: by_name(part) for name, part in whole.items()} for whole in (stored, json.loads(made)))
+        for change in changes("", *parts):
+            texts = ["nothing" if value is None else as_text(value) for value in (change.a, change.b)]
+            same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
+            begin = max(same - 20, 0)  # in long texts, only what differs is shown
+            found, expected = ("…" * bool(begin) + text[begin : begin + _SHOWN] for text in texts)
+            yield Problem(f"{NAME}: {change.where}", found, f"{expected}, by manifest and card")
     except InputError as error:
         yield Problem(NAME, error.found, error.expected)
     except (KeyError, TypeError, AttributeError) as error:
-        yield Problem(NAME, f"cannot be used: {type(error).__name__} {error}", "distribution and recordSet")
+        yield Problem(NAME, f"cannot be used: {type(error).__name__} {error}", "what manifest and card say")
+
+
+def _part(heading: str, card: str) -> re.Match[str] | None:
+    """A part of the data statement in a card."""
+    return re.search(f"^{re.escape(stated(heading, ''))}(.+)$", card, re.MULTILINE)
 
 
 def _facts(manifest: Manifest) -> str:
@@ -177,10 +180,6 @@ def _files(manifest: Manifest) -> Iterator[Json]:
         }
 
 
-def _columns(manifest: Manifest, config: Config) -> list[str]:
-    return config.columns or [str(feature["name"]) for feature in manifest.features]
-
-
 def _records(manifest: Manifest, config: Config) -> Json:
     features = features_of(manifest, manifest.corpus)
     names = manifest.shards(*config.splits)
@@ -195,7 +194,7 @@ def _records(manifest: Manifest, config: Config) -> Json:
         "key": {"@id": f"{config.name}/{manifest.key}"},
         "field": [
             _field(f"{config.name}/{name}", name, features[name], files, name, ())
-            for name in _columns(manifest, config)
+            for name in config.columns or features
         ],
     }
 

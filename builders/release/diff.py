@@ -125,11 +125,11 @@ def diff(a: Path, b: Path, *, examples: int = 5) -> Diff:
         lost_splits=order_splits(old.splits.keys() - new.splits.keys()),
         reordered=rows.reordered(),
         exclusions=_exclusions(a, b, rows, examples),
-        schema=_changes("", _by_name(old.features), _by_name(new.features)),
+        schema=changes("", by_name(old.features), by_name(new.features)),
         facts=[
             change
             for name in _FACTS
-            for change in _changes(name, *(_licences_read(name, _by_name(getattr(one, name))) for one in (old, new)))
+            for change in changes(name, *(_licences_read(name, by_name(getattr(one, name))) for one in (old, new)))
         ],
     )
 
@@ -291,7 +291,7 @@ def _licences_read(name: str, value: Any) -> Any:
     return value
 
 
-def _by_name(value: object) -> object:
+def by_name(value: object) -> object:
     """Lists of named parts, such as sources and columns, as mappings, so that each is compared with its namesake."""
     if isinstance(value, BaseModel):
         return value.model_dump()
@@ -300,16 +300,16 @@ def _by_name(value: object) -> object:
     parts = [part.model_dump() if isinstance(part, BaseModel) else part for part in value]
     if not all(isinstance(part, dict) and "name" in part for part in parts):
         return parts
-    named = {part["name"]: {name: _by_name(inner) for name, inner in part.items() if name != "name"} for part in parts}
+    named = {part["name"]: {name: by_name(inner) for name, inner in part.items() if name != "name"} for part in parts}
     return named if len(named) == len(parts) else parts
 
 
-def _changes(where: str, a: Any, b: Any) -> list[Change]:
+def changes(where: str, a: Any, b: Any) -> list[Change]:
     """Where two JSON values differ, as deep as both are mappings."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         return [
             change
             for name in [*a, *(name for name in b if name not in a)]
-            for change in _changes(f"{where}.{name}" if where else name, a.get(name), b.get(name))
+            for change in changes(f"{where}.{name}" if where else name, a.get(name), b.get(name))
         ]
     return [] if canonical_json(a) == canonical_json(b) else [Change(where, a, b)]

@@ -6,7 +6,7 @@ bedside verify DIR|REPO[@TAG]
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -20,15 +20,17 @@ from builders.pipeline.run import EXCLUSIONS
 from builders.release import croissant
 from builders.release.card_checks import check_card, read_card
 from builders.release.counted import Measure, RowCheck
+from builders.release.diff import changes
 from builders.release.naming import CARD, CROISSANT
 from builders.release.shards import CANARY, other_columns, read_parquet
 from builders.release.write import EXCLUSIONS_FILE
 from loaders.corpus import Corpus
 from loaders.errors import InputError, MissingExtra, ReleaseError, how_many
 from loaders.files.tables import open_parquet
-from loaders.manifest import NAME, ContentDigest, Manifest, Problem, canonical_json, order_splits
+from loaders.manifest import NAME, ContentDigest, Manifest, Problem, order_splits
 from loaders.schema import Upgrade
 
+_NOT_ROWS = (CARD, CROISSANT, EXCLUSIONS_FILE)
 _SHOWN = 20
 """Problems of single rows that are listed one by one; the rest is counted."""
 
@@ -82,11 +84,12 @@ def verify(
         problems += _check_exclusions(folder, manifest)
     elif EXCLUSIONS_FILE not in manifest.files:
         problems.append(Problem(EXCLUSIONS_FILE, "not listed in the manifest", "a file of excluded rows"))
+    foreign = (n for n in sorted(manifest.files) if not n.startswith("data/") and n not in _NOT_ROWS)
+    problems += [Problem(name, "a listed file that no release has", "only files of a release") for name in foreign]
     card = read_card(folder) if CARD in sound else None
     problems += _check_canary(folder, manifest, sound, card)
-    if CROISSANT in sound:
-        problems += croissant.check(folder, manifest, card)
-    return [*problems, *check_card(folder, manifest, card, tables=not other_rules)]
+    problems += check_card(folder, manifest, card, tables=not other_rules)
+    return [*problems, *(croissant.check(folder, manifest, card) if CROISSANT in sound and card is not None else ())]
 
 
 class _RowProblems:
@@ -210,7 +213,8 @@ def _check_row(row: Row, row_check: RowCheck | None) -> list[str]:
 def _check_statistics(manifest: Manifest, measure: Measure, rows: Iterator[Row]) -> list[Problem]:
     where = f"{NAME}: statistics"
     try:
-        return _differences(where, manifest.statistics, measure(rows))
+        differing = changes(where, manifest.statistics, measure(rows))
+        return [Problem(one.where, str(one.a), f"{one.b}, measured from the rows") for one in differing]
     except (MissingExtra, ReleaseError):
         raise
     except Exception as error:  # as for rows
@@ -273,14 +277,3 @@ def _check_exclusions(folder: Path, manifest: Manifest) -> list[Problem]:
             where = f"{EXCLUSIONS_FILE}: stage {stage}, {reason}"
             problems.append(Problem(where, how_many(n, "row"), f"{expected_n:,}, as the manifest counts"))
     return problems
-
-
-def _differences(where: str, said: object, measured: object) -> list[Problem]:
-    """Where two JSON values differ, as deep as their shapes agree."""
-    if isinstance(said, dict) and isinstance(measured, dict):
-        names = sorted(said.keys() | measured.keys())
-        pairs: Iterable[tuple[str, object, object]] = ((f"{where}.{n}", said.get(n), measured.get(n)) for n in names)
-        return [problem for place, a, b in pairs for problem in _differences(place, a, b)]
-    if canonical_json(said) == canonical_json(measured):
-        return []
-    return [Problem(where, str(said), f"{measured}, measured from the rows")]

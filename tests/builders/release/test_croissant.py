@@ -97,23 +97,43 @@ def _no_column(text: str) -> str:
     return json.dumps(said)
 
 
+def _swapped(text: str) -> str:
+    said = json.loads(text)
+    said["recordSet"][0]["field"][1]["source"]["extract"]["column"] = "text"
+    return json.dumps(said)
+
+
+def _more(**facts: object) -> Callable[[str], str]:
+    return lambda text: json.dumps(json.loads(text) | facts)
+
+
 @pytest.mark.parametrize(
     ("name", "change", "found"),
     [
-        (NAME, _other_digest, "SHA-256 000"),
+        (NAME, _swapped, "source.extract.column: text"),
+        (NAME, _more(name="The official one"), "name: The official one"),
+        (NAME, _more(citeAs="@misc{other}"), "citeAs: "),
+        (NAME, _more(creator={"name": "An institute"}), "creator.name: An institute"),
+        (NAME, _more(**{"rai:dataLimitations": None}), "rai:dataLimitations: nothing"),
+        (NAME, _more(url="http://hub/datasets/org/name", version="1.0.0"), "creator.name: "),
+        (NAME, _other_digest, f"sha256: {'0' * 64}"),
         (NAME, _no_column, "recordSet"),
-        (NAME, lambda text: text.replace(CANARY, ""), "no canary"),
-        (NAME, lambda text: text.replace("croissant/1.1", "croissant/0.9"), "conforms to"),
-        (NAME, lambda text: text.replace('"Nothing."', '"Much."'), "what the card says under 'What they do not show'"),
-        ("README.md", lambda text: text.replace("** Nothing.", "** Little."), "what the card says under"),
-        (NAME, lambda text: "[]", "cannot be used"),
+        (NAME, lambda text: text.replace(CANARY, ""), f"{CANARY}, by manifest and card"),
+        (NAME, lambda text: text.replace("croissant/1.1", "croissant/0.9"), "conformsTo"),
+        (NAME, lambda text: text.replace('"Nothing."', '"Much."'), "rai:dataLimitations: Much. (expected Nothing."),
+        (
+            "README.md",
+            lambda text: text.replace("** Nothing.", "** Little."),
+            "rai:dataLimitations: Nothing. (expected Little.",
+        ),
+        (NAME, lambda text: "[]", "holds a list"),
         (NAME, lambda text: "{", NAME),
         ("README.md", lambda text: text.replace(CANARY, ""), "no canary"),
         ("manifest.json", lambda text: text.replace(CANARY, "another canary"), "another canary"),
-        ("manifest.json", lambda text: text.replace(f'"{CANARY}"', "null"), "another corpus, content, stand-in"),
+        ("manifest.json", lambda text: text.replace(f'"{CANARY}"', "null"), "description: …"),
         ("manifest.json", lambda text: text.replace('"corpus": "small"', '"corpus": "large"'), "corpus large"),
         ("manifest.json", lambda text: text.replace('"stand_in": null', '"stand_in": "drawn"'), "Stand-in: drawn."),
-        (NAME, lambda text: text.replace(" rows, corpus", "9 rows, corpus"), "number of rows"),
+        (NAME, lambda text: text.replace(" rows, corpus", "9 rows, corpus"), "129 rows"),
     ],
 )
 def test_verify_finds_what_is_wrong(tmp_path: Path, name: str, change: Callable[[str], str], found: str) -> None:

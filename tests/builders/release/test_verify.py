@@ -403,17 +403,36 @@ def test_the_tables_of_a_card_may_stand_in_another_order(folder: Path) -> None:
     assert problems(folder) == []
 
 
-@pytest.mark.parametrize("file", ["README.md", "croissant.json"])
-def test_a_licence_that_does_not_cover_the_rows(file: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("file", "stated", "found"),
+    [
+        ("README.md", "cc-by-4.0", "cc-by-4.0"),
+        ("README.md", "mit", "mit"),
+        ("README.md", "[cc-by-nc-4.0, openrail]", "openrail"),
+        ("README.md", "other\nlicense_name: cc0-1.0", "cc0-1.0"),
+        ("README.md", "''", ""),
+        ("croissant.json", "cc-by-4.0", "cc-by-4.0"),
+    ],
+)
+def test_a_licence_that_does_not_cover_the_rows(file: str, stated: str, found: str, tmp_path: Path) -> None:
     captions = tmp_path / "captions.csv"
     captions.write_text("id,caption,licence\na,Renal cyst.,CC BY-NC 4.0\nb,CT of the chest.,CC BY\n", encoding="utf-8")
     build(RECIPE, Options(captions=str(captions)), tmp_path / "out", workspace=tmp_path / "work")
     assert verify(tmp_path / "out", measure=RECIPE.measure) == []
     path = tmp_path / "out" / file
-    path.write_text(path.read_text(encoding="utf-8").replace("cc-by-nc-4.0", "cc-by-4.0"), encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace("cc-by-nc-4.0", stated), encoding="utf-8")
     relist(tmp_path / "out")
     (problem, *_) = verify(tmp_path / "out", measure=RECIPE.measure)
-    assert problem.where.startswith(file) and "license" in problem.where and problem.found == "cc-by-4.0"
+    assert problem.where.startswith(file) and "license" in problem.where and problem.found == found
+
+
+def test_a_listed_file_and_a_size_that_no_release_has(folder: Path) -> None:
+    (folder / "loading.py").write_text("import os")
+    card = folder / "README.md"
+    card.write_text(card.read_text().replace("n<1K", "1M<n<10M"))
+    edit_manifest(folder, lambda facts: facts["files"].update({"loading.py": {}}))
+    relist(folder)
+    found(folder, "loading.py: a listed file that no release has", "size_categories: .'1M<n<10M'")
 
 
 def test_a_manifest_that_lists_too_little_or_too_much(folder: Path) -> None:
