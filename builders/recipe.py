@@ -294,6 +294,8 @@ def build(
         do = "Set --work to a folder on a disk; with several nodes, one that they all share"
         raise InputError(store, found=found, do=do)
     gate_text = read_text(options.gate_text).strip() if options.gate_text else None
+    if gate_text == "":  # the Hub would ask for consent to nothing
+        raise InputError(options.gate_text, found="no terms", expected="a text that readers must accept")
     engine = engine or Local()
     at_hand = Build(options, workspace, store or Folder(workspace), engine, progress, tell)
     listed = withdrawn_keys(options.withdrawn)

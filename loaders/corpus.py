@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -257,7 +258,7 @@ def _load_release(
     upgrade = Upgrade.of(manifest, known.features, known.migrations, at)
     data_files: dict[str, list[str]] = {}
     for one in _splits(manifest.splits, split, at):
-        data_files[one] = [str(folder / path) for path in manifest.shards(one)]
+        data_files[one] = [escape(str(folder / path)) for path in manifest.shards(one)]
         for path in manifest.shards(one):
             if problem := manifest.changed(folder, path):
                 again = "Delete the file and load" if "snapshots" in folder.parts else "Copy or build the release"
@@ -335,7 +336,7 @@ def load_any(path: Path, name: str) -> datasets.DatasetDict:
             loaded = datasets.load_dataset(str(path))
         else:
             kind = path.suffix.casefold()[1:]
-            loaded = datasets.load_dataset(_READERS.get(kind, kind), data_files=str(path))
+            loaded = datasets.load_dataset(_READERS.get(kind, kind), data_files=escape(str(path)))
         return loaded if isinstance(loaded, datasets.DatasetDict) else datasets.DatasetDict({"": loaded})
 
 

@@ -113,7 +113,7 @@ class Work:
         except (Exception, SystemExit) as error:  # anybody's code
             if self.stage.by_row:
                 row = next(islice(rows, len(answers), None))
-                which = f"row {row[self.key]!r}"
+                which = f"row {row[self.key]!r}" if self.key in row else which  # it may have emptied the row
             place = raised_below(error, __name__, BY_ROW)
             told = f" ({place})" if place else ""
             raise BuildError(f"{where}, {which}: {type(error).__name__}{told}") from error

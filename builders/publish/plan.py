@@ -9,7 +9,7 @@ from typing import Literal, TypedDict
 
 from builders.publish.local_release import LocalRelease
 
-TAG = re.compile(r"v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
+TAG = re.compile(r"v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", re.ASCII)
 
 Gate = Literal["auto", "manual"]
 ReadBack = Literal["bytes", "digests"]

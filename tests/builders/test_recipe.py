@@ -272,6 +272,8 @@ def test_what_a_maintainer_states_is_in_the_card_and_checked_by_verify(
     }
     assert manifest.settings["gate_text"] == text_digest(terms)
     assert execute(["verify", "stated"]) == 0
+    Path("blank.txt").write_text(" \n", encoding="utf-8")
+    assert execute([*words, "--gate-text", "blank.txt", "--out", "silent"]) == 2 and not Path("silent").exists()
     assert execute([*words, "--out", "silent"]) == 0
     told = diff(Path("stated"), Path("silent")).facts
     assert [(one.where, one.b) for one in told] == [("settings.gate_text", None), ("settings.statement", None)]

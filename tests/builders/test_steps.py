@@ -141,6 +141,12 @@ def leaving(row: Row) -> Row:
     return {}
 
 
+@step()
+def emptying(row: Row) -> Row:
+    row.clear()
+    return {"m": row["n"]}
+
+
 def test_a_step_that_raises_is_told_with_its_row_and_its_line_but_not_with_what_the_row_holds(
     workers: Local, tmp_path: Path
 ) -> None:
@@ -151,6 +157,8 @@ def test_a_step_that_raises_is_told_with_its_row_and_its_line_but_not_with_what_
     assert "in raising: return json.loads(" in str(error.value)
     with pytest.raises(BuildError, match=r"stage leaving, row 'r2': SystemExit \(test_steps.py"):
         built(tmp_path / "other", leaving(), engine=workers)
+    with pytest.raises(BuildError, match=r"stage emptying, rows r0 to r1: KeyError \(test_steps.py"):
+        built(tmp_path / "third", emptying(), engine=workers)
 
 
 def test_a_step_that_is_not_declared_or_called_as_one_is_named() -> None:

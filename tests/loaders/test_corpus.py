@@ -20,7 +20,7 @@ from huggingface_hub import HfApi, constants
 from huggingface_hub.errors import RepositoryNotFoundError
 
 from loaders import medlaybench_v
-from loaders.corpus import Corpus, corpus, is_path, load
+from loaders.corpus import Corpus, corpus, is_path, load, load_any
 from loaders.errors import BedsideError, HubError, InputError, ReleaseError
 from loaders.hub import hub_error
 from loaders.manifest import FileFacts, Manifest, SplitFacts, content_digest, file_digest
@@ -83,6 +83,15 @@ def test_a_release_folder(release: Path) -> None:
     assert test["layman_caption"][:] == ["Lay 0.", "Lay 1."]
     assert test[1]["image"].getpixel((0, 0)) == 1
     assert test[0]["concepts"] == row(0, "test")["concepts"]
+
+
+def test_the_name_of_a_folder_is_no_pattern(tmp_path: Path) -> None:
+    for folder in ("a[1]", "a*", "ab"):
+        rows = {"test": [row(n, "test") for n in range(1 + len(folder))]}
+        make_release(tmp_path / folder, rows)
+        assert load("medlaybench-v", "test", source=tmp_path / folder).num_rows == 1 + len(folder)
+        (tmp_path / folder / "own.csv").write_text("text\nA row.\n")
+        assert load_any(tmp_path / folder / "own.csv", folder)["train"]["text"][:] == ["A row."]
 
 
 def test_a_release_without_images(tmp_path: Path) -> None:

@@ -71,6 +71,9 @@ for command in (
 ):
     assert execute(command) == 0, command
 assert execute(["new", "corpus", "wards"]) == 2
+with open(page + ".csv", "w") as table:  # one row that can be read, one without an id, one that is cut short
+    table.write("row_id,split,text\\nsix,test,A row.\\n,test,Another.\\nseven,test\\n")
+assert execute(["build", "wards", "--rows", page + ".csv", "--max-bad", "70", "--out", out + "2"]) == 0
 import datasets
 from loaders.corpus import load
 assert load("wards", source="org/wards", revision="v1.0.0")["test"].to_list() == [

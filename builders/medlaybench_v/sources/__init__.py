@@ -15,7 +15,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
-from itertools import chain, islice
+from itertools import chain, count
 from pathlib import Path
 
 from builders.medlaybench_v.sources.files import Columns, Row, caption_rows
@@ -77,7 +77,7 @@ class CaptionSource:
     def rows(self, limit: int | None = None) -> Iterator[Row | BadRow]:
         """The rows in the source's order, the first `limit` of them; a BadRow for one that cannot be read. Raises:
         InputError if the file turns out to be of another format; HubError if the Hub became unreachable."""
-        for row in islice(self.each(), limit):
+        for _, row in zip(count() if limit is None else range(limit), self.each(), strict=False):
             yield row if isinstance(row, BadRow) else self._pictured(row)
 
     def _pictured(self, row: Row) -> Row:

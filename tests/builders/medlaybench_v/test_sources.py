@@ -164,7 +164,7 @@ def test_whom_a_row_names(tmp_path: Path) -> None:
 def test_limit_takes_the_first_rows(tmp_path: Path) -> None:
     source = open_source(write(tmp_path / "a.csv", HEADER + ROWS))
     assert [row["image_id"] for row in strictly(source.rows(1))] == ["ROCO_00001"]
-    assert len(list(source.rows())) == 2
+    assert len(list(source.rows())) == len(list(source.rows(10**30))) == 2
 
 
 def test_problems_of_a_row_are_no_errors(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from tests.parts.publisher import CARD, FILES, REPO, SHARDS, Publisher, make_rel
     ("repo_id", "options", "named"),
     [
         (REPO, {"tag": "1.0.0"}, "vMAJOR.MINOR.PATCH"),
+        (REPO, {"tag": "v1\u0660.0.0"}, "vMAJOR.MINOR.PATCH"),
         (REPO, {"tag": "v1.0"}, "vMAJOR.MINOR.PATCH"),
         (REPO, {"tag": "v1.0.0\n"}, "vMAJOR.MINOR.PATCH"),
         ("corpus", {}, "org/name"),
