@@ -39,10 +39,11 @@ _LONG_WORDS = tuple(
     )
 )
 _SILENT = frozenset({"", "NONE", "NAN", "NULL", "N/A", "NA", "?", "UNKNOWN", "UNSPECIFIED", "OTHER", "NO-CC CODE"})
-# Words that take back or narrow what a name says: "not CC BY", "CC BY except Figure 2", "CC0 metadata only". A field
+# What takes back, narrows or doubts a name: "not CC BY", "CC BY except Figure 2", "CC0 metadata only", "CC0?". A field
 # that holds one is for a person to read, unless it only says that no rights are kept, or repeats a name's own terms.
 _NARROWED = re.compile(
-    r"\b(?:NOT|NO(?!\. ?\d)|NEVER|NEITHER|NOR|EXCEPT\w*|EXCLUDING|UNLESS|WITHOUT|CANNOT|ONLY|FORMERLY|PREVIOUSLY)\b"
+    r"\b(?:NOT|NO(?!\. ?\d)|NEVER|NEITHER|NOR|EXCEPT\w*|EXCLUDING|UNLESS|WITHOUT|CANNOT|ONLY|FORMERLY|PREVIOUSLY|"
+    r"MAYBE|PERHAPS|POSSIBLY|PROBABLY|PRESUMABLY|ASSUMED|UNCLEAR|PENDING)\b|(?<!/)\?(?!\w)"
 )
 _TAKES_NOTHING_BACK = re.compile(
     r"\bNO (?:COPYRIGHT|(?:KNOWN )?(?:COPYRIGHT )?RESTRICTIONS|(?:COPY)?RIGHTS? RESERVED)\b|\bNC\W+ONLY\b"
@@ -113,7 +114,7 @@ def read_licence(text: str | None) -> Licence:
     if _PUBLIC_DOMAIN.search(plain):
         return _free("public-domain")
     if re.fullmatch(r"MIT(?: LICENSE)?|APACHE[ -]?(?:LICENSE )?2(?:\.0)?|BSD-[23]-CLAUSE", plain):
-        return _free("MIT" if plain.startswith("MIT") else "Apache-2.0" if plain.startswith("AP") else plain.title())
+        return _free("MIT" if plain.startswith("MIT") else "Apache-2.0" if plain.startswith("AP") else f"BSD{plain[3:].title()}")
     return unread
 
 

@@ -33,8 +33,8 @@ def command(
 ) -> int:
     """Compare two releases: rows added, removed, changed (by column) or moved between splits, and exclusions.
 
-    Without --all, print a summary of the changes and what they mean for users of A. Exit code 0 if the contents are
-    equal, 1 if they differ.
+    Without --all, print a summary of the changes and what they mean for users of A. Exit code 0 if rows,
+    exclusions and the facts of the manifests are equal, 1 if they differ.
 
     Example: `bedside diff org/name@v1.0.0 runs/mine`
     """

@@ -88,7 +88,7 @@ class Diff:
 
     @property
     def equal(self) -> bool:
-        """Whether the two releases have the same content, however their files are encoded."""
+        """Whether the two releases hold the same and say the same of it, however their files are encoded."""
         rows = self.added.count or self.removed.count or self.changed.count or self.respelled
         return not (rows or self.moved or self.reordered or self.exclusions or self.schema or self.facts)
 
