@@ -114,7 +114,9 @@ def read_licence(text: str | None) -> Licence:
     if _PUBLIC_DOMAIN.search(plain):
         return _free("public-domain")
     if re.fullmatch(r"MIT(?: LICENSE)?|APACHE[ -]?(?:LICENSE )?2(?:\.0)?|BSD-[23]-CLAUSE", plain):
-        return _free("MIT" if plain.startswith("MIT") else "Apache-2.0" if plain.startswith("AP") else f"BSD{plain[3:].title()}")
+        return _free(
+            "MIT" if plain.startswith("MIT") else "Apache-2.0" if plain.startswith("AP") else f"BSD{plain[3:].title()}"
+        )
     return unread
 
 

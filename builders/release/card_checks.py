@@ -16,6 +16,7 @@ from huggingface_hub.repocard import REGEX_YAML_BLOCK
 from builders.licences import UNKNOWN, covers, read_licence
 from builders.release.cards import GATE_TEXT, config_info, config_metadata, other_tables, size_category
 from builders.release.croissant import text_digest
+from builders.release.diff import by_name, changes
 from builders.release.naming import CARD
 from loaders.errors import InputError
 from loaders.files.paths import is_file
@@ -97,31 +98,9 @@ def _check_config(
     where: str, manifest: Manifest, config: Config, info: datasets.DatasetInfo, said: Mapping[str, Any], *, first: bool
 ) -> list[Problem]:
     """What the card says about one config against what would be generated now."""
-    expected, expected_info = config_metadata(config, first=first), config_info(manifest, config)
-    problems = []
-    files, expected_files = _paths(said), _paths(expected)
-    counts, expected_counts = _counts(info), _counts(expected_info)
-    for split in sorted(counts.keys() | files.keys() | expected_counts.keys()):
-        if counts.get(split) != expected_counts.get(split):
-            found = f"(rows, bytes) {counts.get(split)}"
-            problems.append(Problem(f"{where}: dataset_info, split {split}", found, str(expected_counts.get(split))))
-        if files.get(split) != expected_files.get(split):
-            found = f"path {files.get(split)!r}"
-            problems.append(Problem(f"{where}: configs, split {split}", found, repr(expected_files.get(split))))
-    rest, expected_rest = ({n: v for n, v in one.items() if n != "data_files"} for one in (said, expected))
-    if rest != expected_rest:
-        problems.append(Problem(f"{where}: configs", str(rest), str(expected_rest)))
-    if info.features != expected_info.features:
-        problems.append(Problem(f"{where}: dataset_info", f"features {info.features}", str(expected_info.features)))
-    sizes, expected_sizes = ((one.download_size, one.dataset_size) for one in (info, expected_info))
-    if sizes != expected_sizes:
-        problems.append(Problem(f"{where}: download_size, dataset_size", str(sizes), str(expected_sizes)))
-    return problems
-
-
-def _paths(said: Mapping[str, Any]) -> dict[str, str]:
-    return {entry["split"]: entry["path"] for entry in said["data_files"]}
-
-
-def _counts(info: datasets.DatasetInfo) -> dict[str, tuple[int, int]]:
-    return {name: (split.num_examples, split.num_bytes) for name, split in (info.splits or {}).items()}
+    stated, made = (
+        {"configs": dict(metadata), "dataset_info": {n: by_name(fact) for n, fact in of_data._to_yaml_dict().items()}}
+        for metadata, of_data in ((said, info), (config_metadata(config, first=first), config_info(manifest, config)))
+    )
+    made["dataset_info"]["config_name"] = config.name
+    return [Problem(f"{where}: {one.where}", str(one.a), str(one.b)) for one in changes("", stated, made)]

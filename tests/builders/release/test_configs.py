@@ -119,10 +119,10 @@ def test_the_lines_of_the_card_load_what_was_published(
 @pytest.mark.parametrize(
     ("before", "after", "found"),
     [
-        ("path: data/train-*", "path: data/test-*", "config default: configs, split train"),
+        ("path: data/train-*", "path: data/test-*", "config default: configs.data_files"),
         ("config_name: validation", "config_name: valid", "YAML: "),
-        ("  - attribution\n", "", "config train: configs: "),
-        ("  default: true\n", "", "config default: configs: "),
+        ("  - attribution\n", "", "config train: configs.columns: "),
+        ("  default: true\n", "", "config default: configs.default: "),
     ],
 )
 def test_a_card_that_says_otherwise_is_found_out(
