@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import datasets
 import yaml
-from datasets.info import DatasetInfosDict
 from datasets.utils.metadata import MetadataConfigs
 from huggingface_hub import DatasetCard
 from huggingface_hub.repocard import REGEX_YAML_BLOCK
@@ -52,7 +50,8 @@ def _check_yaml(folder: Path, manifest: Manifest) -> list[Problem]:
         if head := REGEX_YAML_BLOCK.search(text):
             parse_yaml(head[2], CARD)  # first, since the reader below is less careful
         data = DatasetCard(text).data
-        infos, said = DatasetInfosDict.from_dataset_card_data(data), MetadataConfigs.from_dataset_card_data(data)
+        raw, said = data.get("dataset_info"), MetadataConfigs.from_dataset_card_data(data)
+        infos = {one.get("config_name", "default"): one for one in (raw if isinstance(raw, list) else [raw])}
         problems = []
         if (stated := data.get("size_categories")) != (sizes := [size_category(manifest.rows)]):
             problems.append(Problem(f"{where}: size_categories", str(stated), str(sizes)))
@@ -95,12 +94,14 @@ def _check_terms(card: str, manifest: Manifest) -> Iterator[Problem]:
 
 
 def _check_config(
-    where: str, manifest: Manifest, config: Config, info: datasets.DatasetInfo, said: Mapping[str, Any], *, first: bool
+    where: str, manifest: Manifest, config: Config, info: Mapping[str, Any], said: Mapping[str, Any], *, first: bool
 ) -> list[Problem]:
     """What the card says about one config against what would be generated now."""
+    metadata, generated = config_metadata(config, first=first), config_info(manifest, config)._to_yaml_dict()
+    # In the words of the version of `datasets` that wrote both.
+    generated["features"] = [f for f in manifest.features if config.columns is None or f["name"] in config.columns]
     stated, made = (
-        {"configs": dict(metadata), "dataset_info": {n: by_name(fact) for n, fact in of_data._to_yaml_dict().items()}}
-        for metadata, of_data in ((said, info), (config_metadata(config, first=first), config_info(manifest, config)))
+        {"configs": dict(one), "dataset_info": {n: by_name(fact) for n, fact in of_data.items() if n != "config_name"}}
+        for one, of_data in ((said, info), (metadata, generated))
     )
-    made["dataset_info"]["config_name"] = config.name
     return [Problem(f"{where}: {one.where}", str(one.a), str(one.b)) for one in changes("", stated, made)]

@@ -353,6 +353,8 @@ def test_statistics_that_the_rows_do_not_give(folder: Path) -> None:
         ("- name: validation", "- name: dev", r"dataset_info\.splits\.(dev|validation): "),
         ("download_size: ", "download_size: 1", "dataset_info.download_size"),
         ("dtype: float32", "dtype: float64", r"dataset_info\.features\.score\.dtype: float64"),
+        ("dataset_info:\n", "dataset_info:\n  license: mit\n", "dataset_info.license: mit"),
+        ("  - split: test\n", "  - split: test\n    path: data/train-*\n  - split: test\n", r"configs\.data_files: "),
         ("configs:", "config:", "YAML: cannot be used"),
         ("---\nlanguage", "language", "YAML: cannot be used"),
         ("configs:", "configs: [", "YAML: cannot be read as YAML"),
