@@ -47,6 +47,7 @@ STATEMENT = {
 STATED = "statement"
 """The setting of a release that holds, by name, the SHA-256 of each part that its maintainer stated."""
 
+_CITED = re.compile(r"^```bibtex\n((?:(?!```).)*@software\{bedside,(?:(?!```).)*)\n```$", re.MULTILINE | re.DOTALL)
 _SHOWN = 200  # characters to show of a value that differs
 _TYPES = {"string": "sc:Text", "large_string": "sc:Text", "bool": "sc:Boolean", "binary": "sc:Text"}
 _OF_CROISSANT = (
@@ -123,7 +124,7 @@ def check(folder: Path, manifest: Manifest, card: str) -> Iterator[Problem]:
         head = REGEX_YAML_BLOCK.search(card)
         said = parse_yaml(head[2], CARD) if head else {}
         statement = {name: text[1] for name, (heading, _) in STATEMENT.items() if (text := _part(heading, card))}
-        cited = re.search(r"^```bibtex\n(.*?)\n```$", card, re.MULTILINE | re.DOTALL)
+        cited = _CITED.search(card)
         made = croissant(manifest, said, statement, cited[1] if cited else stored.get("citeAs", ""))
         if "url" in stored:
             made = named_croissant(made, stored["url"], stored["version"], stored.get("datePublished", ""))

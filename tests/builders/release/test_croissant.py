@@ -44,6 +44,10 @@ bibtex: |
 
 load_dataset("{REPOSITORY}", revision="{TAG}")  # or "{SAME_TAG}"
 
+```bibtex
+@misc{{another, note = "cited by hand"}}
+```
+
 {{{{ statement }}}}
 
 {{{{ citation }}}}
