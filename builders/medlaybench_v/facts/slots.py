@@ -139,7 +139,7 @@ def _reworded(expert: Reading, glosses: Glosses) -> str:
     found: dict[int, tuple[int, str]] = {}
     for surface, phrase in glosses:
         term = surface.lower()
-        start = lower.find(term)
+        start = lower.find(term) if term else -1
         while start >= 0:
             end = start + len(term)
             whole = not lower[start - 1 : start].isalnum() and not lower[end : end + 1].isalnum()

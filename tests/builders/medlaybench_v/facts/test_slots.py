@@ -48,6 +48,10 @@ def test_nothing_is_found_in_a_caption_that_tells_the_same(lay: str) -> None:
     assert not outcome.doubts
 
 
+def test_a_phrase_for_no_word_stands_nowhere() -> None:
+    assert found(LAY, glosses=(*GLOSSES, ("", "nothing"))) == found(LAY)
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "reason"),
     [
