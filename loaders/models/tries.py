@@ -18,6 +18,7 @@ from loaders.models.waiting import waiting
 
 LONGEST_BACKOFF = 60.0  # seconds between two tries if the server does not say how long
 RATE_LIMIT = 300.0  # seconds that a request waits for a server that says "too many requests" and not for how long
+LONGEST_ANSWER = 1_000_000  # characters, thoughts included: they are stored, and read once more in every turn
 LONGEST_RETRY_AFTER = 600.0  # seconds; a server that asks for more is treated as down
 REFUSED = "refused the request or failed"
 _log = logging.getLogger(__name__)
@@ -52,7 +53,11 @@ class Tries:
         while True:
             try:
                 # a request that was answered, if only with an error, gets a new name when it is sent again
-                return await ask(f"{name}-{part}-{refused}" if name else "")
+                answer = await ask(f"{name}-{part}-{refused}" if name else "")
+                if len(answer.text) > LONGEST_ANSWER:  # of a server that knows no limit of tokens
+                    expected = f"a text of at most {LONGEST_ANSWER:,} characters"
+                    raise ModelError(self.name, found="its answer has no end", expected=expected)
+                return answer
             except BedsideError:  # such as for a picture that cannot be read
                 raise
             except Exception as error:

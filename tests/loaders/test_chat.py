@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from loaders.errors import InputError, MissingExtra, ModelError, ModelRefused
-from loaders.models import chat
+from loaders.models import chat, tries
 from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.chat import THOUGHTS, open_model
 from loaders.models.messages import REQUEST, Answer, ChatModel, Message
@@ -175,6 +175,13 @@ def test_tokens_that_no_request_has_are_not_counted(
         with AnswerStore(tmp_path / "answers.sqlite") as store:
             answer = asyncio.run(store.ask(model, HELLO, temperature=0, max_tokens=50))
         assert (answer.text, answer.input_tokens, answer.output_tokens) == ("A pocket of pus.", *counts)
+    assert len(server.requests) == 1
+
+
+def test_an_answer_without_an_end_is_none(server: ChatServer, calm: Calm, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that knows no limit of tokens; asked once more it would write as much again."""
+    monkeypatch.setattr(tries, "LONGEST_ANSWER", 10)
+    assert "its answer has no end (expected a text of at most 10 characters)" in refused(opened(server, calm))
     assert len(server.requests) == 1
 
 
