@@ -496,7 +496,10 @@ def _listed(value: Any, path: Path, *, kind: str, do: str) -> Iterator[Placed | 
     if value is None and kind == "YAML":
         raise InputError(path, found="holds no record", expected="at least one", do=CHECK_WHOLE)
     if not isinstance(value, list):
-        raise InputError(path, found=f"a {kind} {type(value).__name__}", expected="a list of objects", do=do)
+        lists = [name for name, part in value.items() if isinstance(part, list)] if isinstance(value, dict) else []
+        what = f"one object of {kind}" if isinstance(value, dict) else f"{kind} that is no list"
+        do = f"Leave only the list that stands under {lists[0]!r}" if len(lists) == 1 else do
+        raise InputError(path, found=what, expected="a list of objects", do=do)
     for at, item in enumerate(value):
         where = f"{name_of(path)}[{at}]"
         try:

@@ -195,7 +195,7 @@ def test_problems_of_a_row_are_no_errors(tmp_path: Path) -> None:
         ("a.csv", "id,caption,licence\nx,y\n", "a.csv:2", "a row of 2 cells"),
         ("a.csv", "id,caption,cuis\nx,y,C0040405\nz,y,CT\n", "a.csv:3", "'CT' among its CUIs"),
         ("a.json", '[{"id": "x", "caption": "y"},\n {"id"', "a.json:2", "is incomplete JSON"),
-        ("a.json", '{"id": "x"}', "a.json", "a JSON dict"),
+        ("a.json", '{"id": "x"}', "a.json", "one object of JSON"),
         ("a.json", "[1]", "a.json[0]", "a JSON int"),
         ("a.json", "[]", "a.json", "holds no record"),
         ("a.json", '[{"id": "x", "caption": 7}]', "a.json[0]", "caption of type int"),

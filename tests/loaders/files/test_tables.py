@@ -385,16 +385,20 @@ def test_a_disk_that_fails_is_no_damaged_parquet_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found", "do"),
+    ("kind", "text", "found", "do"),
     [
-        ("# nothing yet\n", "holds no record", "Check"),
-        ("case_id: 1\nage: 40\n", "a YAML dict", 'Begin each object with "- "'),
+        ("yaml", "# nothing yet\n", "holds no record", "Check"),
+        ("yaml", "case_id: 1\nage: 40\n", "one object of YAML", 'Begin each object with "- "'),
+        ("json", '{"data": [{"id": "x"}], "version": 1}', "one object of JSON", "Leave only the list"),
+        ("json", '"x"', "JSON that is no list", "Put [ ] around"),
     ],
 )
-def test_yaml_that_is_no_list_is_told_in_words_of_yaml(text: str, found: str, do: str, tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text(text)
+def test_what_is_no_list_is_told_in_words_of_its_kind(
+    kind: str, text: str, found: str, do: str, tmp_path: Path
+) -> None:
+    (tmp_path / f"a.{kind}").write_text(text)
     with pytest.raises(InputError, match=found) as caught:
-        read_records(tmp_path / "a.yaml")
+        read_records(tmp_path / f"a.{kind}")
     assert caught.value.do.startswith(do)
 
 
