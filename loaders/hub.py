@@ -45,7 +45,8 @@ def fetch_manifest(repo: str, revision: str | None) -> tuple[Path, str]:
     except HUB_ERRORS as error:
         said = hub_error(error, at, repo)
         if not isinstance(error, GatedRepoError | RevisionNotFoundError):  # otherwise there is such a repository
-            said.found = f"no such folder is here, and the repository {said.found}"
+            what = "this" if isinstance(error, HFValidationError) else "the repository"
+            said.found = f"no such folder is here, and {what} {said.found}"
         raise said from error
     folder = Path(path).parent
     return folder, f"{at} (commit {folder.name[:12]})"
@@ -87,7 +88,7 @@ def hub_error(error: Exception, at: str, repo: str = "", *, typed: bool = True) 
             do = "Its authors may have moved it or made it private; if you may read it, log in with `hf auth login`"
         return HubError(at, found="does not exist, or this account may not read it", expected=expected, do=do)
     if isinstance(error, HFValidationError):
-        return HubError(at, found=str(error), expected="a repository name such as org/medlaybench-v")
+        return HubError(at, found="can be no repository's name", expected="a repository name such as org/medlaybench-v")
     if isinstance(error, LocalEntryNotFoundError):
         do = "Connect to the internet, or load this revision once while connected"
         return HubError(at, found="cannot be reached, and the cache holds no complete copy", expected="the Hub", do=do)

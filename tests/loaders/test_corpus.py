@@ -449,6 +449,8 @@ def test_a_damaged_download_is_found(hub: FaultyHub, release: Path) -> None:
 def test_repositories_that_do_not_have_it(hub: FaultyHub, release: Path) -> None:
     with pytest.raises(HubError, match="no such folder is here, and the repository does not exist"):
         load("medlaybench-v", source="org/nothing")
+    with pytest.raises(HubError, match="nosuch/@main: no such folder is here, and this can be no repository's name"):
+        load("medlaybench-v", source="nosuch/")
     put(hub, REPO, release)
     with pytest.raises(HubError, match=r"has no such revision \(expected a tag, branch or commit of it\)"):
         load("medlaybench-v", source=REPO, revision="v9.9.9")
