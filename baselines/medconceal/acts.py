@@ -227,7 +227,7 @@ _UNMARKED = re.compile(
     rf"(^|[.!…;:\n]\s*)((?:(?:so|and|but|ok|okay|well|now|hey|then) )*(?:{_ASKS}(?:['’]?s|['’](?:ve|d|re)| {_VERB})\b|"
     rf"what (?:else|about|happen(?:s|ed)|(?:\w+s|made|brought) your?)\b|how (?:about|come)\b|{_VERB} {_SUBJECT}\b|"
     r"(?:is|was|does|did|would|could|will|can) (?:your|it|that|this|the)\b)"
-    r"(?![^.!…\n]*\b(?:is|was) (?:that|to|not|how|if|the|a|an|your)\b)[^.!…\n]*)[.…]*"
+    r"(?![^.!…\n]{0,200}\b(?:is|was) (?:that|to|not|how|if|the|a|an|your)\b)[^.!…\n]*)[.…]*"
     # Anywhere, a verb before its subject: "that's a lot what would you most like".
     rf"|\b({_ASKS}(?: (?!{_SUBJECT}\b)\w+){{0,2}}?(?: {_VERB}|['’](?:ve|d|re)) (?:{_SUBJECT}|your|it|that|this|the)\b"
     r"[^.!…\n]*)[.…]*",
