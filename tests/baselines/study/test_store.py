@@ -241,9 +241,11 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
         open_store(tmp_path / "study.sqlite")
     with pytest.raises(InputError, match="postgresql://USER@HOST/NAME"):
         open_store("mysql://me:secret@host/name")
-    with pytest.raises(InputError) as refused:
-        open_store("postgresql://me:secret@127.0.0.1:1/name")
-    assert "secret" not in str(refused.value)
+    for password in ("secret", "p@secret"):
+        with pytest.raises(InputError) as refused:
+            open_store(f"postgresql://me:{password}@127.0.0.1:1/name")
+        assert "secret" not in str(refused.value)
+    assert "%40 for each @" in str(refused.value)
 
 
 @pytest.mark.parametrize("left", ["nothing", "an empty database"])
