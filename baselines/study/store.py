@@ -181,8 +181,8 @@ def open_store(place: Path | str) -> Store:
         if not place.startswith(("postgresql://", "postgresql+psycopg://")):
             raise InputError("--database", found=where, expected="postgresql://USER@HOST/NAME")
         if place.partition("?")[0].count("@") > 1:  # its end would be read as the host, and told in an error
-            found = f"{where}, with a second @"
-            raise InputError("--database", found=found, expected="%40 for each @ of a name or password")
+            expected = "%40 for each @ of a name or password"
+            raise InputError("--database", found=f"{where}, with a second @", expected=expected)
         try:
             url = place.replace("postgresql://", "postgresql+psycopg://", 1)
             engine = create_engine(url, pool_pre_ping=True, hide_parameters=True)
