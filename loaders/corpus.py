@@ -150,7 +150,7 @@ def load_with_origin(
     named = place if revision is None else f"{place}@{revision}"
     if place != OFFICIAL and (isinstance(source, Path) or is_folder(Path(place)) or is_path(named)):
         if revision is not None and is_there(Path(place)):
-            raise InputError(place, found=f"revision {revision!r} of a folder", expected="no revision")
+            raise InputError(place, found=f"revision {revision!r} of a folder or file", expected="no revision")
         if known.from_table is not None and is_file(Path(place)):
             return Loaded(_load_table(known.from_table, known.features, Path(place), split), None)
         if not is_folder(Path(place)):
