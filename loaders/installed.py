@@ -27,6 +27,9 @@ MODULES = {
     "models": ("torch", "torchvision", "open_clip", "safetensors", "timm", "transformers", "accelerate"),
 }
 """Extra -> the modules that its packages provide."""
+MODULES["demo"] = tuple(
+    name for extra in ("curation", "dialogue", "figures", "language", "study", "threads") for name in MODULES[extra]
+)
 
 _HOME = Path(__file__).resolve().parents[1]
 

@@ -131,10 +131,12 @@ def command(
 ) -> None:
     """Build, verify, publish, load and evaluate the three corpora on this machine, from bundled samples.
 
-    The image classifier and retrieval run only if torch is installed. Exit code 0 if every step succeeds.
+    It needs the extra `demo`; the image classifier and retrieval run only if torch is installed, too. Exit code 0 if
+    every step succeeds.
 
     Example: `bedside demo`, `bedside demo --full --out /tmp/demo`
     """
+    MissingExtra.check("demo", purpose="bedside demo")
     learned = find_spec("torch") is not None
     if full and not learned:
         raise MissingExtra.named("torch", extra="models", purpose="bedside demo --full")

@@ -59,8 +59,11 @@ def test_the_modules_are_those_that_the_extras_bring() -> None:
     config = configparser.ConfigParser()
     config.read(ROOT / "setup.cfg")
     known = packages_distributions()
+    extras = config["options.extras_require"]
     for extra, modules in installed.MODULES.items():
-        lines = [line for line in config["options.extras_require"][extra].split("\n") if line.strip()]
+        several = re.fullmatch(r"\s*bedside\[(.+)\]", extras[extra])  # an extra of extras
+        parts = several[1].split(",") if several else [extra]
+        lines = [line for part in parts for line in extras[part].split("\n") if line.strip()]
         names = [re.split(r"[\[<>=;!]", line)[0] for line in lines if ";" not in line]
         wanted = {name.strip().lower().replace("_", "-") for name in names}
         brought = {name.lower().replace("_", "-") for module in modules for name in known.get(module, [])}

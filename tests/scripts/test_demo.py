@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from builders.samples.medconceal.cases import profiles
+from loaders import installed
 from loaders.errors import BedsideError
 from scripts import demo
 from scripts.cli import execute
@@ -51,3 +52,12 @@ def test_a_step_that_fails_ends_it_and_names_the_log(tmp_path: Path) -> None:
 def test_the_whole_demo_needs_torch(of_patients: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["demo", "--full", "--out", str(tmp_path)]) == 2
     assert "torch" in capsys.readouterr().err and not list(tmp_path.iterdir())
+
+
+def test_what_it_needs_is_looked_for_before_the_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installed, "find_spec", lambda name: None if name == "nltk" else True)
+    assert execute(["demo", "--out", str(tmp_path / "demo")]) == 2
+    said = capsys.readouterr()
+    assert "nltk" in said.err and "[demo]" in said.err and not said.out and not list(tmp_path.iterdir())
