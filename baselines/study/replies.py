@@ -100,7 +100,8 @@ class Replies:
     async def settled(self) -> None:
         """Waits until nothing is in progress."""
         while self._going:
-            await asyncio.gather(*self._going.values(), return_exceptions=True)
+            # unlike `gather`, from Python 3.12 on, this lets the loop take those that are done off the list
+            await asyncio.wait(list(self._going.values()))
 
     async def _prepare(self, number: int) -> None:
         site, wait = self._site, self._first_wait
