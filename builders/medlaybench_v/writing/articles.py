@@ -38,7 +38,7 @@ _NAMED = (
 )
 _PLACED = (
     r"(?:(?:left|right|upper|lower|middle|proximal|distal|anterior|posterior|lateral|medial|superior|inferior|front|rear|"
-    r"inner|outer|main|common|internal|external|ascending|descending|chest-level|lower-back|lowest|"
+    r"inner|outer|side|main|common|internal|external|ascending|descending|chest-level|lower-back|lowest|"
     r"uppermost|whole|entire)[ ])"
 )
 # "In frontal lobe", "of pulmonary artery"; what says how, not which, is left.
@@ -50,6 +50,11 @@ _NAMED_BY_ADJECTIVE = (
 _PART = (
     r"(?:side|part|half|end|third|aspect|portion|border|edge|margin|surface|section|segment|pole|tip|root|wall|branch|"
     r"quadrant|corner|lobe|region|limb|wing)"
+)
+# "In bridge between the brain halves", "at end of the heart relaxation".
+_JOINED_TO_ITS_PLACE = (
+    r"(?:artery|bend|bridge|channel|end|hollow|joint|junction|lining|opening|outlet|pouch|root|sac|shaft|space|tip|vein|"
+    r"wall)[ ](?:of|between|around|under|behind|at|in)"
 )
 _BEHIND = (
     r"(?:of|in(?:to|side)?|at|to|on|from|with(?:in)?|through(?:out)?|behind|near|a(?:round|long|cross|bove|gainst)|under|"
@@ -66,7 +71,8 @@ _ORGAN = re.compile(
     r"causing|extending|reaching|displacing|compressing|pushing|suggesting|indicating|resulting|leading|starting|coming|"
     r"surrounding|using|according|following|representing|because|when|while|where|through|into|above|below|just|also|"
     r"near|around|toward|along|itself|obtained|performed|consistent|likely|but|as)\b))"
-    rf"|{_PLACED}{{1,2}}{_PART} of )"
+    rf"|{_PLACED}{{1,2}}{_PART} of |{_PLACED}{{0,2}}{_JOINED_TO_ITS_PLACE} the )"
+    r"|[ ](?:at|to)[ ](?=level of )"
 )
 # "Into the overlying belly wall": what looks like a preposition is an adjective.
 _DETERMINED = re.compile(r"\b(?:the|an?|its|his|her|this|these|those)\Z", re.IGNORECASE)

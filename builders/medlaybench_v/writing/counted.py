@@ -46,13 +46,13 @@ _OF_ONE = re.compile(
 )
 _NEXT = re.compile(r"(?: \([^()]*\))? ([a-z-]+)")
 _COUNTED = re.compile(
-    r"(?!(?:multiple|several|many|both|no|some|bilateral|numerous|same|two|three|four|five|six)\b)"
+    r"(?!(?:multiple|several|many|both|no|some|bilateral|numerous|same|two|three|four|five|six)(?![\w-]))"
     r"(?:\d[\d.]*(?:[ ]?[x×*][ ]?\d[\d.]*)*[ -]?[cm]m(?:-sized?)?[ ](?!of\b|in\b|thick|wide|long)|(?!\d\b))"
     r"(?!(?:right|left)(?:[ ][\w-]+){0,3}?[ ](?:artery|region|structure|gallbladder|spleen|tube)(?![\w-]))"
     r"(?:(?!(?:of|in|on|and|with|to|the|at|from|by|for|into|as|between|around|near|after|before|during|through|over|"
     r"along|within|without|under|behind|beside|below|above|across|toward|towards|against|inside|outside|via|"
-    r"shows?|showed|showing|is|was|an?|dye(?!-))\b)[\w-]+(?:(?<!s),)?[ ](?:\([a-z-]+\)[ ])?){0,4}?"
-    r"(?P<thing>area|bullet|mass|lump|cyst|tumor|clot|bulge|hole|tear|break|stone|pocket|pouch|passage|patch|stent|tube|catheter|"
+    r"shows?|showed|showing|is|was|an?|dye(?!-))\b)[\w-]+(?:(?<!s),)?[ ](?:\([a-z -]+\)[ ])?){0,4}?"
+    r"(?P<thing>area|spot|jet|bullet|mass|lump|cyst|tumor|clot|bulge|hole|tear|break|stone|pocket|pouch|passage|patch|stent|tube|catheter|"
     r"screw|shadow|lesion|nodule|hernia|collection|defect|gap|opening|gallbladder|spleen|device|implant|object|needle|wire|"
     r"dislocation|aneurysm|structure|artery|region|blockage|patient|fracture|abscess|pseudoaneurysm|ulcer|polyp|process|"
     r"leak|bruise|vessel(?=[ ](?:coming|arising|from|in|of|with|that|near|\(|cross)|[.,;]|\Z)|"

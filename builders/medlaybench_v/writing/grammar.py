@@ -30,6 +30,17 @@ _MASS = re.compile(
     r"air|pus|gas|blood|fluid|free air|free fluid|blood clotting|bleeding|scarring|inflammation|tissue death|"
     r"bone death|bone loss)(?=\Z| (?:of|in|around|under|inside|within|between|behind|at|from)\b)"
 )
+# "A small pleural effusion" is "a small amount of fluid around the lung".
+_AMOUNT = re.compile(r"(?:free )?(?:air|fluid|blood|gas|pus) (?:in|around|under|between|behind)\b")
+_SIZE = re.compile(
+    r"(?:(?P<article>\b[Aa]n? )|(?P<the>\b[Tt]h(?:e|is) ))?\b(?P<size>small|large|huge|tiny|Small|Large|Huge|Tiny) \Z"
+)
+# "Severe mitral regurgitation" is a "severely leaky heart valve".
+_QUALIFIED = re.compile(r"(?:leaky|narrowed|collapsed|hardened|weakened|widened|swollen|inflamed|blocked|thickened) ")
+_DEGREES = re.compile(
+    r"\b(?:severe|moderate|mild|marked|slight|massive|significant|extensive|complete)(?= )", re.IGNORECASE
+)
+_DEGREE = re.compile(rf"{_DEGREES.pattern}(?: (?:to|or) {_DEGREES.pattern})? \Z", re.IGNORECASE)
 _ARTICLE_AND_ADJECTIVE = re.compile(r"\b(?P<article>[Aa]n?) (?:(?!(?:the|of)\b)[^\W\d_]+(?:-[^\W\d_]+)*,? ){0,2}\Z")
 # The adjective that the comma parted it from has gone behind: "a large, mass in the chest".
 _COMMA_BEFORE_NAME = re.compile(
@@ -246,6 +257,12 @@ def _join_before(before: str, inserted: str) -> tuple[str, str]:
     before = _COMMA_BEFORE_NAME.sub(r"\1 ", before) if " " in inserted and before.endswith(", ") else before
     end = _last_stretch(before)
     article = _ARTICLE_AT_END.search(before, end)
+    if _QUALIFIED.match(inserted) and (degree := _DEGREE.search(before)):
+        return before[: degree.start()] + _DEGREES.sub(r"\g<0>ly", degree[0]), inserted
+    if _AMOUNT.match(inserted) and (size := _SIZE.search(before)):
+        lower = size["size"].lower()
+        article = size["article"] or ("A " if size["size"] != lower else "" if size["the"] else "a ")
+        return f"{before[: size.start()]}{size['the'] or ''}{article}{lower} amount of ", inserted
     if _MASS.match(inserted) and (some := _ARTICLE_AND_ADJECTIVE.search(before)):
         return before[: some.start()] + before[some.end("article") :].lstrip(), inserted
     if article:

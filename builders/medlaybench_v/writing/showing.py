@@ -141,8 +141,8 @@ def _shown(first: str, picture: re.Match[str]) -> str | None:
     if showing is None or _FINITE_BEFORE.search(behind[: showing.start()]):
         return article + small(first) if article and _SHOWN_BEHIND.match(behind) else None
     before = _DANGLING.sub("", behind[: showing.start()]).rstrip(",")  # "turned on, showing" has lost no word
-    if before.startswith(":") or _NO_SUBJECT.search(before):
-        return None
+    if before.startswith(":") or _NO_SUBJECT.search(before) or (": " in before and showing["verb"] in _MEANT):
+        return None  # "CT scan with contrast dye: nodes suggesting cancer": the nodes do, and they may be many
     if before and not GOES_ON.match(before) and not _ENDS_AS_PICTURE.search(before):
         article = ""  # "CT arterial phase shows": what the stack names is not clear
     before = before.rstrip(":")

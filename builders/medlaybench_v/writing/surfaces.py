@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from builders.licences import strictest
 from builders.medlaybench_v.facts import facts_of, read
+from builders.medlaybench_v.words.spelling import british
 from builders.medlaybench_v.words.stacks import said_behind
 from builders.medlaybench_v.words.terms import Term, plural, plural_forms
 from builders.medlaybench_v.writing.glosses import beside, in_capitals
@@ -44,6 +45,7 @@ _DYE = "with contrast dye"
 
 def entries(terms: Sequence[Term]) -> Iterator[Entry]:
     """All surface forms; of two with the same words the first counts."""
+    terms = (*terms, *_in_british(terms))
     yield from _entries(terms)
     yield from _compositions(terms)
 
@@ -61,6 +63,15 @@ def keeps_facts(surface: str, lay: str) -> bool:
     if sum(f.kind == "negation" for f in here) > sum(f.kind == "negation" for f in there):
         return False
     return {f.value for f in here if f.kind == "modality"} <= {f.value for f in there if f.kind == "modality"}
+
+
+def _in_british(terms: Sequence[Term]) -> Iterator[Term]:
+    """Terms that have another spelling, in it."""
+    for term in terms:
+        expert = british(term.expert)
+        if expert != term.expert:
+            many, lay, lays = british(term.expert_plural), british(term.lay), british(term.lay_plural)
+            yield replace(term, expert=expert, expert_plural=many, lay=lay, lay_plural=lays)
 
 
 def _hyphenated(terms: Sequence[Term]) -> Iterator[Term]:

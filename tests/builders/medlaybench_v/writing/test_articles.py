@@ -30,6 +30,17 @@ from builders.medlaybench_v.writing.articles import with_articles
         ("Scan showing left kidney with a cyst.", "Scan showing the left kidney with a cyst."),
         ("Scan of inside of the pelvis.", "Scan of the inside of the pelvis."),
         ("Scan of left groin region.", "Scan of the left groin region."),
+        ("Bleeding in bridge between the brain halves.", "Bleeding in the bridge between the brain halves."),
+        (
+            "A clot lies in front of the aorta, a mass at level of L3.",
+            "A clot lies in front of the aorta, a mass at the level of L3.",
+        ),
+        ("Spread toward side wall of the chest.", "Spread toward the side wall of the chest."),
+        (
+            "It shows many-chambered dark area with small bright spot.",
+            "It shows a many-chambered dark area with a small bright spot.",
+        ),
+        ("It shows ectopic (in the wrong place) lump.", "It shows an ectopic (in the wrong place) lump."),
     ],
 )
 def test_an_organ_and_what_is_shown_get_theirs(caption: str, said: str) -> None:

@@ -50,6 +50,15 @@ from tests.parts.rule_captions import lay
         ("One of three metastases to the brain is old.", "three areas of cancer spread to the brain"),
         ("A moderate amount of abdominal, and pelvic fluid.", "amount of belly, and"),
         ("Gadolinium–enhanced axial CT of the knee.", "CT scan of the knee with gadolinium contrast dye"),
+        # A degree is one of how a thing is, a size one of how much there is.
+        ("Severe aortic stenosis is seen.", "Severely narrowed outlet valve of the heart"),
+        ("There is a moderate to severe mitral regurgitation.", "a moderately to severely leaky heart valve"),
+        ("Large pneumoperitoneum and a small joint effusion.", "large amount of free air"),
+        ("There is a small joint effusion.", "a small amount of fluid in the joint"),
+        ("Small joint effusion is seen.", "A small amount of fluid in the joint"),
+        # Other spellings of one name.
+        ("Grade III intraventricular haemorrhage.", "haemorrhage (bleeding in the brain's fluid chambers)"),
+        ("Signs of vasogenic oedema.", "swelling from leaky blood vessels"),
         # Letters that are told, a key that lost its stop, and the arrow of what is shown.
         ("A digital subtraction angiography (DSA) image.", "digital blood vessel image (DSA)"),
     ],

@@ -22,6 +22,13 @@ from builders.medlaybench_v.writing.sentences import in_sentences
         ("Case two: plain X-ray showing clots.", "Case two: A plain X-ray shows clots."),
         ("Chest X-ray Displaying a Clot.", "A chest X-ray shows a Clot."),
         ("Standing X-ray of the leg shows a clot.", "A standing X-ray of the leg shows a clot."),
+        ("Old bullet, missed on the chest X-ray.", "Old bullet, missed on the chest X-ray."),
+        ("Cyst of the leg, dark on CT scan with swelling.", "Cyst of the leg, dark on CT scan with swelling."),
+        # What a finding suggests, behind a colon, the picture does not.
+        (
+            "Bone scan with tracer: many spots suggesting cancer.",
+            "Bone scan with tracer: many spots suggesting cancer.",
+        ),
         # The title of a picture; a finding that is told before the picture which shows it.
         ("CT appearance of a burst lung.", "The image shows the CT appearance of a burst lung."),
         ("Example of a cyst.", "This is an example of a cyst."),
