@@ -53,7 +53,7 @@ class Audited:
 @dataclass(slots=True)
 class Tally:
     """Counts over an audit: pairs, pairs with a failure, pairs left doubtful, pairs in another language than English,
-    the only one that the gates read; by gate failures, doubts, evidence."""
+    the only one that the gates read; by gate failures, doubts of those left doubtful, evidence."""
 
     pairs: int = 0
     failing: int = 0
@@ -70,7 +70,7 @@ class Tally:
         self.foreign += not (in_english(audited.expert_caption) and in_english(audited.layman_caption))
         self.by_gate.update(v.gate for v in audited.failures)
         self.by_evidence.update((v.gate, v.evidence) for v in audited.failures)
-        self.doubts_by_gate.update(v.gate for v in audited.verdicts if v.doubtful)
+        self.doubts_by_gate.update(v.gate for v in audited.doubts)
 
     @property
     def language(self) -> str:

@@ -175,7 +175,8 @@ def _amounts_moved(
             if earlier[0] != earlier[1]:
                 outcome.add("swapped", " and ".join(q.text for q in ours), Basis.READ)
             continue
-        apart = ours[-1].first - ours[0].last > 3  # "24 weeks + 3 days" is one time
+        one = kind in ("time", "length")  # "24 weeks + 3 days", "4 × 3 cm" are one
+        apart = ours[-1].first - ours[0].last > (3 if one else 1)
         swap = exchanged(expert, _placed(expert, ours), lay, _placed(lay, theirs)) if apart else None
         if swap:
             outcome.moved(f"{swap.one.partition(' ')[2]} and {swap.other.partition(' ')[2]}", sure=False)
@@ -294,8 +295,9 @@ def _placed(reading: Reading, found: list[Quantity]) -> list[Placed]:
     for q in found:
         behind = reading.text[reading.words[q.last].end :][:1]
         before = 0.0 if behind == ":" else 1.0  # "Third day: the fluid is drained"
-        # "an effusion on day 1, tamponade on day 2"
-        closes = q.kind == "time" and reading.texts[max(0, q.first - 1)] == "on" and behind in (",", ";", ".")
+        # "an effusion on day 1, tamponade on day 2", "a peak gradient of 92 mmHg, a mean of 55 mmHg"
+        joint = reading.texts[max(0, q.first - 1)]
+        closes = (joint == "of" or (q.kind == "time" and joint == "on")) and behind in (",", ";", ".")
         if not q.loose:
             name = f"{q.kind}:{q.value:.6g}{q.letter[:1]} {q.text}"
             placed.append(Placed(name, q.first, q.last, before, 0.2 if closes else 1.0))

@@ -221,10 +221,19 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
     if word in ("went", "goes", "go") and following == "away":
         return Cue(i, i + 1, _back(reading, i, start), i + 2)
     if word == "absent" and texts[i - 1] in _TELLING:
-        return Cue(i, i, i, min(end, i + 3))  # "a patient with headache shows absent flow" denies no headache
+        return Cue(
+            i, i, i, _adjoined(reading, i, end)
+        )  # "a patient with headache shows absent flow" denies no headache
     if word in _BACKWARD:
-        return Cue(i, i, _back(reading, i, start), min(end, i + 3) if word in ("absent", "missing") else i + 1)
+        reach = _adjoined(reading, i, end) if word in ("absent", "missing") else i + 1
+        return Cue(i, i, _back(reading, i, start), reach)
     return None
+
+
+def _adjoined(reading: Reading, i: int, end: int) -> int:
+    """Where the two words behind word i end; "end-diastolic" is one."""
+    joined = reading.gaps[i + 2 : i + 3] == ["-"]
+    return min(end, i + (4 if joined else 3))
 
 
 def _is_measure(texts: list[str], i: int, end: int) -> bool:

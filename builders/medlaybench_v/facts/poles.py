@@ -55,7 +55,8 @@ def poles(reading: Reading) -> list[Pole]:
             continue
         if after == "zero" or (word == "as" and _is_amount(after)):
             continue  # below zero; as much as 42 mm
-        denied = not _NOT.isdisjoint(texts[max(0, i - 2) : i])
+        near = 1 if word in ("above", "below") else 2  # "no uptake below it" denies the uptake, not the place
+        denied = not _NOT.isdisjoint(texts[max(0, i - near) : i])
         neither = "neither" in texts[max(0, i - 4) : i] and (
             "nor" in texts[i : i + 4] or "nor" in texts[max(0, i - 2) : i]
         )

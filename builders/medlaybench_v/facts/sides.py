@@ -200,6 +200,8 @@ def _remains(reading: Reading, i: int, before: str, after: str) -> bool:
         return True
     ends = not after or any(c in ".;:,()" for c in reading.gaps[i + 1])
     if ends or after in _LEFT_OVER:  # "no tumour left in the corner", "the 2 mm left"
+        if ends and not _SOME.isdisjoint(texts[max(0, i - 4) : i]):
+            return True  # "with some scar bands left"
         return before in _UNIT_WORDS or (after in _LEFT_OVER and _remnant(texts, i))
     return False
 
@@ -209,6 +211,7 @@ def _remnant(texts: list[str], i: int) -> bool:
     return not _REMNANTS.isdisjoint(texts[max(0, i - 6) : i])
 
 
+_SOME = frozenset("some any few little".split())
 _REMNANTS = frozenset("none no any nothing anything little some more remnant what amount much scar".split())
 
 

@@ -76,7 +76,7 @@ def _replaced(
                 outcome.add("lost", lost, Basis.UNMET)
         elif b - a <= _MOST and d - c <= _MOST:
             # As many words: "under the diaphragm" may be told as "on top of the liver".
-            others = _others(ours, theirs, less_often) if b - a == d - c else ()
+            others = _others(ours, theirs, less_often, lay, there[c][0]) if b - a == d - c else ()
             for one, other in [*_opposed(ours, theirs), *others] or _of_a_group(ours, theirs):
                 outcome.add("changed", f"{one} became {other}", Basis.CONTRADICTED)
     for term in _terms_dropped(expert, lay, glosses):
@@ -227,12 +227,14 @@ def _lost_words(frame: Reading, lay: Reading) -> frozenset[str]:
     return frozenset(Counter(frame.get(_said)) - Counter(lay.get(_said)))
 
 
-def _others(ours: Reading, theirs: Reading, lost: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Two things of a kind of which neither is or implies the other, or a thing and its denial; the first is `lost`."""
+def _others(ours: Reading, theirs: Reading, lost: frozenset[str], lay: Reading, at: int) -> Iterator[tuple[str, str]]:
+    """Two things of a kind of which neither is or implies the other, or a thing and its denial; the first is `lost`.
+    `theirs` begins at word `at` of the lay caption, where more words may say it: "slips through"."""
     known = {sense for said in ours.get(senses) for sense in said.senses}
     closed = frozenset().union(*(implied(sense.concept) for sense in known))
     for said in theirs.get(senses):
-        if any(sense in known or (sense.sign > 0 and sense.concept in closed) for sense in said.senses):
+        whole = (x for s in lay.get(senses) if s.first <= at + said.first <= s.last for x in s.senses)
+        if any(sense in known or (sense.sign > 0 and sense.concept in closed) for sense in (*said.senses, *whole)):
             continue
         for rival in ours.get(senses):
             if lost.isdisjoint(_ROOTS[word] for word in ours.texts[rival.first : rival.last + 1]):

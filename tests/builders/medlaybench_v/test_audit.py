@@ -57,6 +57,22 @@ def test_pairs_of_any_file_kind_and_column_names(tmp_path: Path) -> None:
         assert [v.gate for v in audited.failures] == ["negation"]
 
 
+def test_doubts_are_counted_of_pairs_that_are_left_doubtful() -> None:
+    """Those of a pair that fails anyway stood in the same column, which then summed to more than its heading said."""
+    rows = [
+        {
+            "image_id": "fails",
+            "expert_caption": "CT: a 2 cm cyst of the distal ureter.",
+            "layman_caption": "A CT: a cyst.",
+        },
+        {"image_id": "doubtful", "expert_caption": "CT of the distal ureter.", "layman_caption": "A CT of the ureter."},
+    ]
+    tally = Tally()
+    for audited in audit(rows):
+        tally.add(audited)
+    assert (tally.failing, tally.doubtful, tally.doubts_by_gate["comparison"]) == (1, 1, 1)
+
+
 def test_a_vocabulary_allows_what_its_phrases_say() -> None:
     row = {
         "image_id": "1",

@@ -89,6 +89,11 @@ FAITHFUL = [
     ),
     ("Pie chart of 40 scores.", "The circle shows 40 scores."),
     ("Coronal T2 MRI of the wrist.", "Frontal MRI of the wrist (T2)."),
+    ("PET: nodes with uptake, no uptake below the liver.", "PET: nodes with uptake. Below the liver is no uptake."),
+    (
+        "US: a large mobile mass (star) prolapsing in diastole.",
+        "US: a large mobile mass (star) slips through in diastole.",
+    ),
     ("Map: red marks arteries, blue marks veins.", "On the map the blue veins and the red arteries can be told apart."),
 ]
 
@@ -229,6 +234,12 @@ UNFAITHFUL = [
         "A cyst of the spleen (arrow), and a tear of the liver (star).",
         "swapped: arrow with liver and star with spleen",
     ),
+    (
+        "numbers",
+        "Echo: peak gradient of 92 mmHg, mean gradient 55 mmHg.",
+        "Heart ultrasound: peak gradient of 55 mmHg, mean gradient of 92 mmHg.",
+        "swapped: 55 mmHg and 92 mmHg",
+    ),
     ("modality", "CT shows a cyst of the liver.", "The scan shows a cyst of the liver.", "lost: CT"),
     ("modality", "A cyst of the liver.", "MRI of a cyst of the liver.", "new: MRI"),
     ("markers", "Aneurysm (*) and clot (blue arrow).", "Aneurysm and clot (arrow).", "lost: asterisk, blue colour"),
@@ -297,6 +308,12 @@ def test_a_gate_names_what_is_wrong(gate: str, expert: str, lay: str, reason: st
         ("invention", "MRI with a torn meniscus.", "MRI with a torn meniscus and stones.", "new: stones"),
         ("comparison", "Stenosis of the distal ureter.", "A narrow ureter.", "lost: “distal”"),
         (
+            "negation",
+            "Ultrasound shows absent end-diastolic flow.",
+            "Ultrasound shows normal flow at the end of each heartbeat.",
+            "changed: no flow became flow",
+        ),
+        (
             "numbers",
             "CT angiogram: 70% stenosis.",
             "CT of the artery: 70% of it is open.",
@@ -352,6 +369,8 @@ def test_an_abbreviation_that_disappears_is_remarked_without_failing() -> None:
             "An X-ray of the bile ducts, made with a scope: a stone.",
         ),
         ("Sagittal US of a cyst.", "Ultrasound, a slice that divides left from right, of a cyst."),
+        ("CT: a cavity with residual bands.", "CT: a hollow that still has some scar bands left."),
+        ("MRI: complete tear of the ligament.", "MRI: the ligament is torn through."),
     ],
 )
 def test_what_follows_from_what_is_said_is_no_doubt(expert: str, lay: str) -> None:
