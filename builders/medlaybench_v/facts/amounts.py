@@ -93,11 +93,8 @@ def _kept(
             outcome.add("lost", quantity.text, _basis(expert, quantity, unmet, lay))
     for quantity in new:
         if not _small(quantity):
-            counted = (q.text for q in here if q.kind == quantity.kind and _is_recounted(expert, q, lay, quantity))
             basis = _basis_of_new(quantity, here)
-            if counted_here := next(counted, ""):
-                outcome.changed.append(f"{counted_here} became {quantity.text}")
-            elif basis is Basis.MISSING or not told_anew(expert, lay):
+            if basis is Basis.MISSING or not told_anew(expert, lay):
                 outcome.add("new", quantity.text, basis)
 
 
@@ -122,8 +119,6 @@ def _counts_things(reading: Reading, quantity: Quantity) -> bool:
 
 def _is_recounted(expert: Reading, one: Quantity, lay: Reading, other: Quantity) -> bool:
     """Whether two counts in words are said of the same things: "two nodules", "five small round nodules"."""
-    if one.kind == "fold":
-        return True
     ours = named(expert, one.last + 1, one.last + 3)
     return one.kind == "count" and not one.loose and bool(ours & named(lay, other.last + 1, other.last + 4))
 

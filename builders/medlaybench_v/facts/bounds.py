@@ -32,8 +32,6 @@ def bound_of(reading: Reading, first: int, last: int) -> str:
             return BELOW if word in ("nearly", "almost") else "~"
         if word == "short" and before[j + 1 : j + 2] == ["of"]:
             return BELOW
-        if word == "even" and ahead == ["not"]:
-            return "<"
         if word in _MORE or word in _LESS:
             if word in ("over", "under", "more", "less") and not _SLIGHTLY.isdisjoint(ahead):
                 return ABOVE if word in ("over", "more") else BELOW

@@ -94,7 +94,7 @@ def _meant(reading: Reading, i: int, size: int, value: str) -> bool:
         return False  # "differential function"
     if word in ("candidate", "candidates") and after == "for":
         return False
-    if word in _FITS and size == 1 and after not in _FIT_THE_PICTURE:
+    if word in _FITS and size == 1 and after not in _FIT_THE_PICTURE and before not in ("which", "this"):
         return False
     if word in ("sign", "signs", "evidence") and (before in ("no", "any", "nothing") or value == PROBABLE):
         return False

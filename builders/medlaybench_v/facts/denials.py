@@ -252,8 +252,6 @@ def _not(reading: Reading, i: int, last: int, start: int, end: int) -> Cue | Non
         return None  # what has not changed is as it was
     if following == "belong" or (following == "be" and texts[i - 1 : i] == ["should"]):
         return None  # "air that does not belong there", "where it should not be"
-    if following in ("even", "quite") and texts[last + 2 : last + 3] and texts[last + 2][0].isdigit():
-        return None  # a limit: "not even 2 mm"
     if following in ("pathognomonic", "specific", "diagnostic", "typical") and texts[last + 2 : last + 3] in _OF_IT:
         return None  # what a sign does not prove may be there
     seen = bool(SEEN & set(texts[last + 1 : last + 4]))
@@ -286,8 +284,6 @@ def _reach(reading: Reading, i: int, end: int, *, short: bool = False) -> int:
                 return j
         if j > i and ("(" in gap or ")" in gap) and not _is_aside(reading, i, j):
             return j
-        if short and texts[j] == "and" and _tells_anew(reading, j + 1):  # "does not cross it and spares the rest"
-            return j
         if (
             j > i + 1
             and texts[j] == "with"
@@ -305,11 +301,6 @@ def _is_aside(reading: Reading, i: int, j: int) -> bool:
         return gaps[j] == ") " and any("(" in gap for gap in gaps[i + 1 : j])
     closing = next((gap for gap in gaps[j + 1 : j + 6] if gap != " "), "")
     return gaps[j] == " (" and closing == ") "
-
-
-def _tells_anew(reading: Reading, i: int) -> bool:
-    """Whether a word denies by itself, as "spares" does."""
-    return any(s.first == i and any(x.sign < 0 for x in s.senses) for s in reading.get(senses))
 
 
 def _back(reading: Reading, i: int, start: int) -> int:

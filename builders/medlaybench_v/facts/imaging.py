@@ -154,7 +154,7 @@ _BY_VERTEBRA = frozenset("vertebra vertebrae vertebral level rib nerve spine bon
 _NO_PLANE = frozenset(
     "sinus sinuses vein suture sutures band diameter diameters colon process processes fracture fractures dimension "
     "dimensions plane abdominis ligament ligaments arch foramen lie presentation mesocolon incision cleft length "
-    "extent craniosynostosis synostosis".split()
+    "extent craniosynostosis synostosis meningioma meningiomas tumor tumour lesion lesions region location falx".split()
 )
 
 

@@ -253,8 +253,6 @@ class _Reader:
                 kind, factor = "volume", factor**3 / 1000.0
             if kind == "length" and self.word(j) in ("foot", "feet") and value > 10:
                 kind, factor = "count", 1.0
-            if kind == "angle" and (self.word(j + 1), self.word(j + 2)) == ("below", "zero"):
-                kind, value = "temperature", -value
             if kind == "angle" and (degrees := thermometer(self.reading, j + 1)):
                 kind = "temperature"
                 if degrees == "f":

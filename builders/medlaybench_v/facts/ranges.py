@@ -89,7 +89,7 @@ def told_by_range(
             if not span.sizes and (shut := _shuts_out(span, quantity)):
                 broken.append(f"{shut} became {quantity.bound}{quantity.text}")
                 met.add(quantity)
-            elif _lies_in(span, quantity) and _is_vague(quantity):
+            elif _lies_in(span, quantity) and (quantity.bound in _HEDGED or quantity.step == 0.0):  # no exact amount
                 told |= set(span.ends)
                 met.add(quantity)
     ends = {quantity for span in expert.get(ranges) for quantity in span.ends}
@@ -122,8 +122,3 @@ def _shuts_out(span: Range, quantity: Quantity) -> str:
     below = quantity.bound == "<" and quantity.value <= span.low
     above = quantity.bound == ">" and quantity.value >= span.high
     return f"{span.ends[0].text}–{span.ends[1].text}" if below or above else ""
-
-
-def _is_vague(quantity: Quantity) -> bool:
-    """Whether a writer says that an amount is no exact one."""
-    return quantity.bound in _HEDGED or quantity.step == 0.0

@@ -11,7 +11,8 @@ from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.reading import Reading, read
-from builders.medlaybench_v.facts.wordings import SENSES, Sense, rows
+from builders.medlaybench_v.facts.wordings import SENSES, Sense
+from builders.medlaybench_v.facts.words import rows
 
 ANATOMY = "anatomy"
 SAYS_LITTLE = frozenset(("general", "visible", "state", "person"))

@@ -200,15 +200,9 @@ def _remains(reading: Reading, i: int, before: str, after: str) -> bool:
         return True
     ends = not after or any(c in ".;:,()" for c in reading.gaps[i + 1])
     if ends or after in _LEFT_OVER:  # "no tumour left in the corner", "the 2 mm left"
-        if ends and not _SOME.isdisjoint(texts[max(0, i - 4) : i]):
-            return True  # "with some scar bands left"
-        return before in _UNIT_WORDS or (after in _LEFT_OVER and _remnant(texts, i))
+        remnants = _REMNANTS if after in _LEFT_OVER else _SOME  # "none of the tumour left in", "some bands left."
+        return before in _UNIT_WORDS or not remnants.isdisjoint(texts[max(0, i - 6) : i])
     return False
-
-
-def _remnant(texts: list[str], i: int) -> bool:
-    """Whether something that remains, or does not, stands before "left": "none of the tumour left in"."""
-    return not _REMNANTS.isdisjoint(texts[max(0, i - 6) : i])
 
 
 _SOME = frozenset("some any few little".split())

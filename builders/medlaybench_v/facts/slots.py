@@ -22,7 +22,8 @@ from builders.medlaybench_v.facts.explanations import definitions
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.reading import OfWords, Reading, read
 from builders.medlaybench_v.facts.senses import SAYS_LITTLE, Said, concepts_of, implied, kind_of, senses
-from builders.medlaybench_v.facts.wordings import POLES, Sense, root, rows
+from builders.medlaybench_v.facts.wordings import POLES, Sense, root
+from builders.medlaybench_v.facts.words import rows
 
 Glosses = Sequence[tuple[str, str]]
 """(expert term, lay phrase) of what the vocabulary knows in the expert caption."""
@@ -169,9 +170,10 @@ def _dropped(ours: Reading, expert: Reading, lay: Reading, worded: frozenset[str
     values = {(d, v) for *_, d, v in _poles(lay)}
     named = [(s.first, s.last, not told.isdisjoint(x.concept for x in s.senses)) for s in _telling(ours)]
     named += [(first, last, (d, v) in values) for first, last, d, v in _poles(ours) if ours.texts[first] != "old"]
-    for first, last, known in named:
+    kept = {first for first, _, known in named if known}  # "enlarging" is told by "growing"
+    for first, last, _ in named:
         words = {_ROOTS[word] for word in ours.texts[first : last + 1]}
-        if known or ours.texts[last].endswith("ed"):
+        if first in kept or ours.texts[last].endswith("ed"):
             continue  # "migrated" has too many wordings
         if words <= expert.get(_roots) and roots.isdisjoint(words):
             yield _text(ours, first, last)

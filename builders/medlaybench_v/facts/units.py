@@ -10,22 +10,19 @@ A library of units would only provide the conversions, which are the few lines o
 
 from __future__ import annotations
 
-import csv
 from fractions import Fraction
-from pathlib import Path
 
 from builders.medlaybench_v.facts.reading import Reading
-from builders.medlaybench_v.facts.words import CARDINALS
+from builders.medlaybench_v.facts.words import CARDINALS, rows
 
 UNITS: dict[str, tuple[str, float]] = {}
 """Of each word in the singular the kind, and the factor to mm, mL, g, days or the like."""
 SHOWN: dict[str, str] = {}
 """How a fact shows a unit; `others` belong to amounts alone."""
-with Path(__file__).with_name("units.csv").open(encoding="utf-8", newline="") as _file:
-    for _row in csv.DictReader(_file):
-        for _word in filter(None, f"{_row['words']}|{_row['others']}".split("|")):
-            UNITS[_word] = _row["kind"], float(Fraction(_row["factor"]))
-        SHOWN |= dict.fromkeys(filter(None, _row["words"].split("|")), _row["shown"])
+for _row in rows("units.csv"):
+    for _word in filter(None, f"{_row['words']}|{_row['others']}".split("|")):
+        UNITS[_word] = _row["kind"], float(Fraction(_row["factor"]))
+    SHOWN |= dict.fromkeys(filter(None, _row["words"].split("|")), _row["shown"])
 SHOWN |= {f"{word}s": shown for word, shown in SHOWN.items() if len(word) > 2 and word.isalpha()}
 
 SHORT = frozenset("m l g t h s y f fr ma min".split())

@@ -6,15 +6,14 @@ A cell lists wordings separated by "|": a word or a phrase (in any inflection), 
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from builders.medlaybench_v.facts.reading import OfWords, Reading
+from builders.medlaybench_v.facts.words import rows
 from loaders.imaging import wordings
 
 Named = TypeVar("Named")
@@ -42,12 +41,6 @@ def root(word: str) -> str:
                 word = word[:-1]
             return word
     return word[:-1] if len(word) > 4 and word.endswith("e") else word
-
-
-def rows(name: str) -> list[dict[str, str]]:
-    """The rows of a table in this folder."""
-    with Path(__file__).with_name(name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 class Sense(NamedTuple):

@@ -7,13 +7,18 @@ from functools import cache
 from pathlib import Path
 
 
+def rows(name: str, folder: Path = Path(__file__).parent) -> list[dict[str, str]]:
+    """The rows of a table in a folder of the code."""
+    with (folder / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 @cache
 def _tables() -> dict[str, dict[str, str]]:
     """By the name of a table in `words.csv`, each of its words with what it stands for."""
     found: dict[str, dict[str, str]] = {}
-    with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            found.setdefault(row["table"], {}).update(dict.fromkeys(row["words"].split("|"), row["value"]))
+    for row in rows("words.csv"):
+        found.setdefault(row["table"], {}).update(dict.fromkeys(row["words"].split("|"), row["value"]))
     return found
 
 

@@ -1,4 +1,4 @@
-"""One entry of a lay vocabulary, and the plurals of its two sides."""
+"""One entry of a lay vocabulary, the plurals of its two sides, and their British spelling."""
 
 from __future__ import annotations
 
@@ -162,3 +162,22 @@ def plural_forms(term: Term) -> tuple[str, str]:
     if expert == term.expert:
         return "", ""
     return expert, term.lay if term.lay_plural == "-" else term.lay_plural or plural(term.lay)
+
+
+_SPELLED = {
+    "anemi": "anaemi", "anesthe": "anaesthe", "cecal": "caecal", "cecum": "caecum", "celiac": "coeliac",
+    "edema": "oedema", "esophag": "oesophag", "fecal": "faecal", "fetal": "foetal", "fetus": "foetus",
+    "gynec": "gynaec", "hemangio": "haemangio", "hemato": "haemato", "hemody": "haemody", "hemoperi": "haemoperi",
+    "hemopt": "haemopt", "hemorrhag": "haemorrhag", "hemothora": "haemothora", "ischemi": "ischaemi",
+    "ization": "isation", "ized": "ised", "leukemi": "leukaemi", "pediatric": "paediatric", "tumor": "tumour",
+}  # fmt: skip
+_AMERICAN = re.compile(rf"(?<![ocst])(?:{'|'.join(_SPELLED)})")
+
+
+def british(text: str) -> str:
+    """A text with its medical words in British spelling: captions come in both, vocabularies in the American one.
+
+    >>> british("intraventricular hemorrhage"), british("coil embolization"), british("schematic, oversized oedema")
+    ('intraventricular haemorrhage', 'coil embolisation', 'schematic, oversized oedema')
+    """
+    return _AMERICAN.sub(lambda word: _SPELLED[word[0]], text)

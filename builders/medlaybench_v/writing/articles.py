@@ -59,7 +59,7 @@ _JOINED_TO_ITS_PLACE = (
 _BEHIND = (
     r"(?:of|in(?:to|side)?|at|to|on|from|with(?:in)?|through(?:out)?|behind|near|a(?:round|long|cross|bove|gainst)|under|"
     r"below|beyond|beside|between|outside|over|via|toward|displacing|compressing|involving|surrounding|invading|touching|"
-    r"crossing|covering|entering|filling|overlying|affecting|reaching|encasing|pushing)"
+    r"crossing|covering|entering|filling|overlying|replacing|affecting|reaching|encasing|pushing)"
 )
 _ORGAN = re.compile(
     rf"[ ]{_BEHIND}[ ]"
@@ -70,7 +70,7 @@ _ORGAN = re.compile(
     r"before|during|which|that|due|taken|seen|has|had|demonstrat\w+|reveal\w+|between|measuring|containing|involving|"
     r"causing|extending|reaching|displacing|compressing|pushing|suggesting|indicating|resulting|leading|starting|coming|"
     r"surrounding|using|according|following|representing|because|when|while|where|through|into|above|below|just|also|"
-    r"near|around|toward|along|itself|obtained|performed|consistent|likely|but|as)\b))"
+    r"near|around|toward|along|itself|obtained|performed|connected|consistent|likely|but|as)\b))"
     rf"|{_PLACED}{{1,2}}{_PART} of |{_PLACED}{{0,2}}{_JOINED_TO_ITS_PLACE} the )"
     r"|[ ](?:at|to)[ ](?=level of )"
 )

@@ -13,7 +13,8 @@ _NAMES = frozenset(
     "marfan meckel meigs mirizzi monro monteggia morgagni morison morquio mycobacterium osgood paget pancoast "
     "parkinson perthes peyronie pneumocystis pott rathke salmonella salter schatzki scheuermann schmorl "
     "scheimpflug staphylococcus streptococcus sturge taenia tarlov thornwaldt tornwaldt toxoplasma turner valsalva "
-    "waldenstrom warthin weber wegener wernicke whipple wilms wilson zenker".split()
+    "waldenstrom warthin weber wegener wernicke whipple wilms wilson zenker "
+    "bartholin brodie buerger kienbock maisonneuve modic morton nabothian ollier segond stener takayasu".split()
 )
 
 

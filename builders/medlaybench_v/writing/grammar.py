@@ -32,15 +32,11 @@ _MASS = re.compile(
 )
 # "A small pleural effusion" is "a small amount of fluid around the lung".
 _AMOUNT = re.compile(r"(?:free )?(?:air|fluid|blood|gas|pus) (?:in|around|under|between|behind)\b")
-_SIZE = re.compile(
-    r"(?:(?P<article>\b[Aa]n? )|(?P<the>\b[Tt]h(?:e|is) ))?\b(?P<size>small|large|huge|tiny|Small|Large|Huge|Tiny) \Z"
-)
+_SIZE = re.compile(r"(?P<start>\b(?:[Aa]n?|[Tt]h(?:e|is)) )?\b(?P<size>[Ss]mall|[Ll]arge|[Hh]uge|[Tt]iny) \Z")
 # "Severe mitral regurgitation" is a "severely leaky heart valve".
 _QUALIFIED = re.compile(r"(?:leaky|narrowed|collapsed|hardened|weakened|widened|swollen|inflamed|blocked|thickened) ")
-_DEGREES = re.compile(
-    r"\b(?:severe|moderate|mild|marked|slight|massive|significant|extensive|complete)(?= )", re.IGNORECASE
-)
-_DEGREE = re.compile(rf"{_DEGREES.pattern}(?: (?:to|or) {_DEGREES.pattern})? \Z", re.IGNORECASE)
+_DEGREES = re.compile(r"(?i:\b(?:severe|moderate|mild|marked|slight|massive|significant|extensive|complete)(?= ))")
+_DEGREE = re.compile(rf"{_DEGREES.pattern}(?: (?:to|or) {_DEGREES.pattern})? \Z")
 _ARTICLE_AND_ADJECTIVE = re.compile(r"\b(?P<article>[Aa]n?) (?:(?!(?:the|of)\b)[^\W\d_]+(?:-[^\W\d_]+)*,? ){0,2}\Z")
 # The adjective that the comma parted it from has gone behind: "a large, mass in the chest".
 _COMMA_BEFORE_NAME = re.compile(
@@ -260,9 +256,8 @@ def _join_before(before: str, inserted: str) -> tuple[str, str]:
     if _QUALIFIED.match(inserted) and (degree := _DEGREE.search(before)):
         return before[: degree.start()] + _DEGREES.sub(r"\g<0>ly", degree[0]), inserted
     if _AMOUNT.match(inserted) and (size := _SIZE.search(before)):
-        lower = size["size"].lower()
-        article = size["article"] or ("A " if size["size"] != lower else "" if size["the"] else "a ")
-        return f"{before[: size.start()]}{size['the'] or ''}{article}{lower} amount of ", inserted
+        start, said = size["start"] or ("A " if size["size"][0].isupper() else "a "), size["size"].lower()
+        return f"{before[: size.start()]}{start}{said} amount of ", inserted
     if _MASS.match(inserted) and (some := _ARTICLE_AND_ADJECTIVE.search(before)):
         return before[: some.start()] + before[some.end("article") :].lstrip(), inserted
     if article:

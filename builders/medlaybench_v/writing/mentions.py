@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence, Set
+from functools import partial
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts import Fact
@@ -98,17 +99,17 @@ def _doubts(entry: Entry) -> Iterator[Doubt]:
     if entry.placed and has_other_sense(composed_of(entry.surface)):
         yield _another_place
     if has_other_sense(entry.surface):
-        yield _another_sense
-    elif not entry.placed and has_other_sense(entry.term.expert.lower()):
-        yield _another_sense_of_one
+        yield lambda entry, text, lower, start, end: another_sense(entry.surface, lower, start, end)
+    elif not entry.placed and has_other_sense(one := entry.term.expert.lower()):  # of a plural that the table lacks
+        yield lambda entry, text, lower, start, end: another_sense(one, lower, start, end)
     if entry.only_attributive:
-        yield _counted_elsewhere
+        yield lambda entry, text, lower, start, end: counted_elsewhere(lower, start)
     if "contrast dye" in entry.lay:
-        yield _no_dye
+        yield lambda entry, text, lower, start, end: no_dye(lower, start)
     if entry.term.kind == "modality":
         yield _another_method
     if ends_in_part(entry.surface) and entry.lay.rpartition(" ")[2] != entry.surface.rpartition(" ")[2]:
-        yield _shares_its_name
+        yield lambda entry, text, lower, start, end: shares_its_name(lower, start, end)
 
 
 def _unexplainable(entry: Entry, text: str, lower: str, start: int, end: int) -> bool:
@@ -125,27 +126,6 @@ def _another_place(entry: Entry, text: str, lower: str, start: int, end: int) ->
     return another_sense(adjective, lower, at, at + len(adjective))
 
 
-def _another_sense(entry: Entry, text: str, lower: str, start: int, end: int) -> bool:
-    return another_sense(entry.surface, lower, start, end)
-
-
-def _another_sense_of_one(entry: Entry, text: str, lower: str, start: int, end: int) -> bool:
-    """The same of a plural that the table of senses does not name."""
-    return another_sense(entry.term.expert.lower(), lower, start, end)
-
-
-def _counted_elsewhere(entry: Entry, text: str, lower: str, start: int, end: int) -> bool:
-    return counted_elsewhere(lower, start)
-
-
-def _no_dye(entry: Entry, text: str, lower: str, start: int, end: int) -> bool:
-    return no_dye(lower, start)
-
-
-def _shares_its_name(entry: Entry, text: str, lower: str, start: int, end: int) -> bool:
-    return shares_its_name(lower, start, end)
-
-
 def _another_method(entry: Entry, text: str, lower: str, start: int, end: int) -> bool:
     """Whether the name of a method is a part of another one's ("MR mammography") or stands for something else."""
     if "X-ray" in entry.lay and _METHOD_BEFORE.search(text, max(0, start - 12), start):
@@ -159,7 +139,7 @@ def _part_of_name(term: Term) -> PartOfName | None:
     if term.kind == "view" and term.pos == "adjective":
         return _no_view_of_plane if term.expert in _PLANES else _no_view
     if term.kind == "direction" and term.pos == "adjective":
-        return _no_side
+        return lambda text, start, end, heads: not is_side(text, end)
     if term.kind == "anatomy" and term.pos == "adjective":
         return None if term.lay.endswith("'s") else _vessel_or_name  # "unborn baby's" stands before any noun
     if term.kind not in _NAMED_KINDS:
@@ -176,20 +156,11 @@ def _no_view(text: str, start: int, end: int, heads: Set[int]) -> bool:
     return text.startswith(_ENDS_OR_JOINS, end) or _no_view_of_plane(text, start, end, heads)
 
 
-def _no_side(text: str, start: int, end: int, heads: Set[int]) -> bool:
-    return not is_side(text, end)
-
-
 def _vessel_or_name(text: str, start: int, end: int, heads: Set[int]) -> bool:
     return names_a_vessel(text, end) > 0 or _name_of_noun(text, start, end, heads)
 
 
-def _name_of_noun(text: str, start: int, end: int, heads: Set[int]) -> bool:
-    return part_of_name(text, start, end, heads, adjective=False)
-
-
-def _name_of_adjective(text: str, start: int, end: int, heads: Set[int]) -> bool:
-    return part_of_name(text, start, end, heads, adjective=True)
+_name_of_noun, _name_of_adjective = (partial(part_of_name, adjective=each) for each in (False, True))
 
 
 def begins_word(before: str) -> bool:

@@ -121,12 +121,8 @@ def _later(sentence: str, before: str) -> str:
         or not is_finding(sentence)
     ):
         return sentence
-    return f"{_it_shows(before)} {with_article(small(sentence))}"
-
-
-def _it_shows(before: str) -> str:
-    """What shows a finding, after the sentence that tells of the picture."""
-    return "It shows" if before.startswith("This is ") else "The image shows"
+    shows = "It shows" if before.startswith("This is ") else "The image shows"
+    return f"{shows} {with_article(small(sentence))}"
 
 
 def _sentence(first: str) -> str:

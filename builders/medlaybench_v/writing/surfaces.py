@@ -15,9 +15,8 @@ from dataclasses import replace
 
 from builders.licences import strictest
 from builders.medlaybench_v.facts import facts_of, read
-from builders.medlaybench_v.words.spelling import british
 from builders.medlaybench_v.words.stacks import said_behind
-from builders.medlaybench_v.words.terms import Term, plural, plural_forms
+from builders.medlaybench_v.words.terms import Term, british, plural, plural_forms
 from builders.medlaybench_v.writing.glosses import beside, in_capitals
 from builders.medlaybench_v.writing.matches import Entry
 
@@ -68,9 +67,8 @@ def keeps_facts(surface: str, lay: str) -> bool:
 def _in_british(terms: Sequence[Term]) -> Iterator[Term]:
     """Terms that have another spelling, in it."""
     for term in terms:
-        expert = british(term.expert)
-        if expert != term.expert:
-            many, lay, lays = british(term.expert_plural), british(term.lay), british(term.lay_plural)
+        if (expert := british(term.expert)) != term.expert:
+            many, lay, lays = map(british, (term.expert_plural, term.lay, term.lay_plural))
             yield replace(term, expert=expert, expert_plural=many, lay=lay, lay_plural=lays)
 
 

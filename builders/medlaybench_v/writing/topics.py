@@ -6,19 +6,14 @@ pattern that has to try letters of either case takes three times as long.
 
 from __future__ import annotations
 
-import csv
 import re
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
-_HERE = Path(__file__).parent
+from builders.medlaybench_v.facts.words import rows
+
 _NAMED = re.compile(r"@(\w+)@")
-
-
-def table(name: str) -> list[dict[str, str]]:
-    """The rows of a table beside this module."""
-    with (_HERE / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+table = partial(rows, folder=Path(__file__).parent)
 
 
 @cache

@@ -13,14 +13,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick
 
 from builders.medlaybench_v.writing.attachment import landing
 from builders.medlaybench_v.writing.senses import another_sense
-from loaders.files.tables import read_table
+from builders.medlaybench_v.writing.topics import table
 
 
 class Picture(NamedTuple):
@@ -37,7 +36,7 @@ def _table() -> dict[str, dict[str, str]]:
     and in plain ones; what goes in front where nothing may stand behind; what a picture is called; and the parts of the
     body that stand behind a method ("CT abdomen")."""
     words: dict[str, dict[str, str]] = {}
-    for _, row in read_table(Path(__file__).with_name("picture_words.csv")).rows:
+    for row in table("picture_words.csv"):
         words.setdefault(row["kind"], {})[row["said"]] = row["lay"]
     return words
 

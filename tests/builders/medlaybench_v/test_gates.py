@@ -89,6 +89,7 @@ FAITHFUL = [
     ),
     ("Pie chart of 40 scores.", "The circle shows 40 scores."),
     ("Coronal T2 MRI of the wrist.", "Frontal MRI of the wrist (T2)."),
+    ("MRI of a parasagittal meningioma.", "MRI of a meningioma beside the midline."),
     ("PET: nodes with uptake, no uptake below the liver.", "PET: nodes with uptake. Below the liver is no uptake."),
     (
         "US: a large mobile mass (star) prolapsing in diastole.",
@@ -307,6 +308,7 @@ def test_a_gate_names_what_is_wrong(gate: str, expert: str, lay: str, reason: st
         ("invention", "CT: a mass in the kidney.", "CT: a lump and a cyst in the kidney.", "new: cyst"),
         ("invention", "MRI with a torn meniscus.", "MRI with a torn meniscus and stones.", "new: stones"),
         ("comparison", "Stenosis of the distal ureter.", "A narrow ureter.", "lost: “distal”"),
+        ("comparison", "Bony fusion was achieved.", "The bones had not grown together.", "“not grown together”"),
         (
             "negation",
             "Ultrasound shows absent end-diastolic flow.",
@@ -371,6 +373,11 @@ def test_an_abbreviation_that_disappears_is_remarked_without_failing() -> None:
         ("Sagittal US of a cyst.", "Ultrasound, a slice that divides left from right, of a cyst."),
         ("CT: a cavity with residual bands.", "CT: a hollow that still has some scar bands left."),
         ("MRI: complete tear of the ligament.", "MRI: the ligament is torn through."),
+        ("MRI: an opaque sac, in keeping with acute infection.", "MRI: an opaque sac, which fits acute infection."),
+        (
+            "CT: a leak after repair with enlarging aneurysm sac.",
+            "CT: a leak after repair, the aneurysm sac is growing.",
+        ),
     ],
 )
 def test_what_follows_from_what_is_said_is_no_doubt(expert: str, lay: str) -> None:

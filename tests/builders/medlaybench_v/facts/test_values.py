@@ -22,7 +22,7 @@ from builders.medlaybench_v.facts import (
 from builders.medlaybench_v.facts.leftover import told_anew
 from builders.medlaybench_v.facts.outcome import Outcome
 from builders.medlaybench_v.facts.senses import senses
-from builders.medlaybench_v.facts.wordings import rows
+from builders.medlaybench_v.facts.words import rows
 
 NOTHING = read("")
 COMPARE = {

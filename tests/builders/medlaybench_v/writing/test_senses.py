@@ -109,6 +109,7 @@ def test_capitals_are_a_method_where_the_caption_tells_nothing_else_of_them() ->
         ("A mild pericardial effusion PE on CT of the chest.", "PE", "clot"),
         ("Right lung with MS and LP marked by nasal landmarks.", "MS", "sclerosis"),
         ("AML in the marrow after chemotherapy.", "AML", "growth"),
+        ("NCCT KUB, a stone in the ureter.", "KUB", "X-ray"),
         ("The cerebellopontine CP angle with a schwannoma.", "CP angle", "lung"),
         ("A flap on its vascular pedicle.", "pedicle", "spine"),
         ("The femoral head, neck and shaft.", "femoral head, neck", "ball"),

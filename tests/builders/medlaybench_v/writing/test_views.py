@@ -102,6 +102,7 @@ def test_what_the_rules_write(caption: str, said: str) -> None:
         ("X-ray landmarks of the hip", "X-ray landmarks of the hip"),
         ("8 months postoperative X-ray showing union.", "8 months postoperative X-ray shows union."),
         # A name keeps its capital, and its fragment stays.
+        ("Morton neuroma (nerve lump) in the foot.", "Morton neuroma (nerve lump) in the foot."),
         ("Charcot knee with a break.", "Charcot knee with a break."),
         # A person, a time and a verb are no thing that a picture shows.
         ("Matthew Hopkins, finder of stones.", "Matthew Hopkins, finder of stones."),
