@@ -170,10 +170,10 @@ def _dropped(ours: Reading, expert: Reading, lay: Reading, worded: frozenset[str
     values = {(d, v) for *_, d, v in _poles(lay)}
     named = [(s.first, s.last, not told.isdisjoint(x.concept for x in s.senses)) for s in _telling(ours)]
     named += [(first, last, (d, v) in values) for first, last, d, v in _poles(ours) if ours.texts[first] != "old"]
-    kept = {first for first, _, known in named if known}  # "enlarging" is told by "growing"
-    for first, last, _ in named:
+    grown = {first for first, _, d, v in _poles(ours) if d == "size" and (d, v) in values}  # "enlarging", as "growing"
+    for first, last, known in named:
         words = {_ROOTS[word] for word in ours.texts[first : last + 1]}
-        if first in kept or ours.texts[last].endswith("ed"):
+        if known or first in grown or ours.texts[last].endswith("ed"):
             continue  # "migrated" has too many wordings
         if words <= expert.get(_roots) and roots.isdisjoint(words):
             yield _text(ours, first, last)

@@ -48,7 +48,7 @@ _BEHIND = re.compile(r"(?<=\. )(?<!\bFig\. )(?<!\bDr\. )[A-Z](?:[^.]|\.(?! |\Z))
 _END = re.compile(r"\.(?=\s|\Z)")
 _SHORT = 3  # characters
 # "CT scan of the chest: large mass".
-_COLON = re.compile(r"(?P<of>(?:[ ](?:of|in|at|after|before|on)[ ][^:;.,–—()]{3,60})?)(?::[ ]+|[ ][-–—][ ])")
+_COLON = re.compile(r"(?P<of>(?:[ ](?:of|in|at|after|before|on|with)[ ][^:;.,–—()]{3,60})?)(?::[ ]+|[ ][-–—][ ])")
 # A picture that was made at some time is no verb's subject.
 _MADE = re.compile(
     r"\b(?:taken|obtained|performed|done|made|acquired|carried out|recorded)"

@@ -25,10 +25,8 @@ from builders.medlaybench_v.writing.sentences import in_sentences
         ("Old bullet, missed on the chest X-ray.", "Old bullet, missed on the chest X-ray."),
         ("Cyst of the leg, dark on CT scan with swelling.", "Cyst of the leg, dark on CT scan with swelling."),
         # What a finding suggests, behind a colon, the picture does not.
-        (
-            "Bone scan with tracer: many spots suggesting cancer.",
-            "Bone scan with tracer: many spots suggesting cancer.",
-        ),
+        ("Bone scan with dye: spots suggesting cancer.", "A bone scan with dye shows spots suggesting cancer."),
+        ("CT scan with contrast dye: large mass.", "A CT scan with contrast dye shows a large mass."),
         # The title of a picture; a finding that is told before the picture which shows it.
         ("CT appearance of a burst lung.", "The image shows the CT appearance of a burst lung."),
         ("Example of a cyst.", "This is an example of a cyst."),
