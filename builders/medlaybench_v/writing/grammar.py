@@ -257,6 +257,8 @@ def _join_before(before: str, inserted: str) -> tuple[str, str]:
         return before[: degree.start()] + _DEGREES.sub(r"\g<0>ly", degree[0]), inserted
     if _AMOUNT.match(inserted) and (size := _SIZE.search(before)):
         start, said = size["start"] or ("A " if size["size"][0].isupper() else "a "), size["size"].lower()
+        if before[: size.start()].endswith(("are ", "were ")):
+            return f"{before[: size.start()]}{said} amounts of ", inserted
         return f"{before[: size.start()]}{start}{said} amount of ", inserted
     if _MASS.match(inserted) and (some := _ARTICLE_AND_ADJECTIVE.search(before)):
         return before[: some.start()] + before[some.end("article") :].lstrip(), inserted

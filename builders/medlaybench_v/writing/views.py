@@ -164,7 +164,7 @@ def pictures(text: str, lower: str = "") -> Iterator[Picture]:
             lay, tail = _in_plain_words(name, in_front=True)
         if tail and _BARE_NOUN.match(text, end):
             continue  # "non-contrast CT abdomen": what goes behind would part the two
-        if "thoracic" in surface.lower() and another_sense("thoracic", lower, end, end):
+        if "thoracic" in surface.lower() and "chest-level" not in lay and another_sense("thoracic", lower, end, end):
             lay = lay.replace("chest", "chest-level spine")
         if "wide dental" in lay and "X-ray" not in lay and "CT" not in lay:
             continue  # a wide picture of the skin or the eye

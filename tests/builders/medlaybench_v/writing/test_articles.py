@@ -41,6 +41,7 @@ from builders.medlaybench_v.writing.articles import with_articles
             "It shows a many-chambered dark area with a small bright spot.",
         ),
         ("It shows ectopic (in the wrong place) lump.", "It shows an ectopic (in the wrong place) lump."),
+        ("It shows large amount of fluid.", "It shows a large amount of fluid."),
     ],
 )
 def test_an_organ_and_what_is_shown_get_theirs(caption: str, said: str) -> None:

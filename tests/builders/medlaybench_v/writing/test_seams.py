@@ -55,6 +55,7 @@ from tests.parts.rule_captions import lay
         ("There is a moderate to severe mitral regurgitation.", "a moderately to severely leaky heart valve"),
         ("Large pneumoperitoneum and a small joint effusion.", "large amount of free air"),
         ("There is a small joint effusion.", "a small amount of fluid in the joint"),
+        ("There are small bilateral pleural effusions.", "There are small amounts of fluid around both lungs"),
         ("Small joint effusion is seen.", "A small amount of fluid in the joint"),
         # Other spellings of one name.
         ("Grade III intraventricular haemorrhage.", "haemorrhage (bleeding in the brain's fluid chambers)"),

@@ -110,6 +110,8 @@ def test_capitals_are_a_method_where_the_caption_tells_nothing_else_of_them() ->
         ("Right lung with MS and LP marked by nasal landmarks.", "MS", "sclerosis"),
         ("AML in the marrow after chemotherapy.", "AML", "growth"),
         ("NCCT KUB, a stone in the ureter.", "KUB", "X-ray"),
+        ("Slices from cranial to caudal.", "cranial to caudal", "above"),
+        ("Slices from lateral to medial, from dorsal to ventral.", "dorsal to ventral", "side of"),
         ("The cerebellopontine CP angle with a schwannoma.", "CP angle", "lung"),
         ("A flap on its vascular pedicle.", "pedicle", "spine"),
         ("The femoral head, neck and shaft.", "femoral head, neck", "ball"),

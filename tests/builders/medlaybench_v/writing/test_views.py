@@ -46,6 +46,7 @@ def test_a_name_of_a_picture_is_unfolded(text: str, said: str | None) -> None:
         ("Bilateral pleural effusion.", "The image shows fluid build-up around both lungs."),
         ("The nodules were bilateral.", "The lumps were on both sides."),
         ("Lateral cervical spine radiograph.", "This is a side-view neck spine X-ray."),
+        ("Thoracic spine MRI.", "This is a chest-level spine MRI scan."),
         ("MRI pelvis - a cyst of the ovary.", "An MRI scan of the pelvis shows a cyst of the ovary."),
         # A part of a longer name is left alone.
         ("Femoral nerve and Baker cyst", "The image shows thigh nerve and Baker cyst."),
