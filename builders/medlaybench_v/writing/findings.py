@@ -60,13 +60,13 @@ _NOT_AN_OBJECT = re.compile(
     r"to|how|for|of|and|as|both|all)(?![\w-])|\A[^A-Za-z]|\A\w+[:(]",
     re.IGNORECASE,
 )
-# What speaks of the picture itself, or hides a verb.
+# What speaks of the picture itself, hides a verb, or is not there: "a break not seen".
 _OF_A_PICTURE = re.compile(
     rf"\b(?:(?!test|examination)(?:{HEADS})|MIP|phase|sequence|window|tomography|showing|demonstrating|revealing|resulted|migrated|recovered|died|persisted|"
     r"progressed|disappeared|continued|started|began|ended|rose|fell|worked|failed|underwent|ultrasonogram|"
+    r"not|never|no longer|missed|hidden|ruled out|excluded|overlooked|undetected|unseen|invisible|"
     r"(?!(?:(?:end)?plate|template|prostate|palate|exercise|moderate|intermediate|immediate|size|late|dentate|"
-    r"infiltrate|"
-    r"ultimate|rise)s?\b)\w+(?:ize|ise|ate|ify))s?\b|"
+    r"infiltrate|ultimate|rise)s?\b)\w+(?:ize|ise|ate|ify))s?\b|"
     r"\A(?:\S+ ){0,3}?(?:cross-section|front-view|side-view|T1|T2)\b",
     re.IGNORECASE,
 )

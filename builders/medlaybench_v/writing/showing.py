@@ -33,7 +33,7 @@ PICTURE = re.compile(
 SHOWING = re.compile(
     r"[ ](?:(?P<how>clearly|also|again)[ ])?"
     r"(?P<verb>[Ss]howing|[Dd]emonstrating|[Rr]evealing|[Dd]epicting|[Ii]llustrating|[Dd]isplaying|identifying|"
-    r"visuali[sz]ing|disclosing|highlighting|outlining|delineating|indicating|confirming|suggesting)[ ](?!that\b)"
+    r"visuali[sz]ing|disclosing|highlighting|outlining|delineating|indicating|confirming|suggesting)[ ](?!that\b|but\b)"
 )
 _WHICH_SHOWS = re.compile(
     r",? (?:which|that) (?:shows?|showed|demonstrates?|demonstrated|reveals?|revealed) (?!that\b)"
@@ -62,7 +62,7 @@ GOES_ON = re.compile(
 # "A view of showing a tear": the caption lost a word.
 _DANGLING = re.compile(r"[ ](?:of|in|on|at|with|from|for)\Z")
 # "A scan and", "a scan. A view", "a scan with an arrow": what shows something is not the picture.
-_NO_SUBJECT = re.compile(r"[.;]| (?:and|or)\Z|\bwith (?:[\w-]+ ){0,2}arrow(?:head)?s?\Z")
+_NO_SUBJECT = re.compile(r"[.;]| (?:and|or|not|never|without)\Z|\bwith (?:[\w-]+ ){0,2}arrow(?:head)?s?\Z")
 _ENDS_AS_PICTURE = re.compile(rf"\b(?:{HEADS}|slide|section|phase|reconstruction)(?:[ ]\([^()]*\))?\Z")
 _ENDS_IN_PICTURES = re.compile(rf"\b(?:{HEADS}|cut|recording|reconstruction)s\Z")
 _SHOWS = {

@@ -24,6 +24,9 @@ from builders.medlaybench_v.writing.sentences import in_sentences
         ("Standing X-ray of the leg shows a clot.", "A standing X-ray of the leg shows a clot."),
         ("Old bullet, missed on the chest X-ray.", "Old bullet, missed on the chest X-ray."),
         ("Fracture not visible on the first X-ray.", "Fracture not visible on the first X-ray."),
+        ("CT scan: fracture ruled out.", "CT scan: fracture ruled out."),
+        ("CT scan not showing any fracture.", "CT scan not showing any fracture."),
+        ("CT scan suggesting but not confirming tumor.", "CT scan suggesting but not confirming tumor."),
         ("Cyst of the leg, dark on CT scan with swelling.", "Cyst of the leg, dark on CT scan with swelling."),
         # What a finding suggests, behind a colon, the picture does not.
         ("Bone scan with dye: spots suggesting cancer.", "A bone scan with dye shows spots suggesting cancer."),
