@@ -64,7 +64,7 @@ _NOT_AN_OBJECT = re.compile(
 _OF_A_PICTURE = re.compile(
     rf"\b(?:(?!test|examination)(?:{HEADS})|MIP|phase|sequence|window|tomography|showing|demonstrating|revealing|resulted|migrated|recovered|died|persisted|"
     r"progressed|disappeared|continued|started|began|ended|rose|fell|worked|failed|underwent|ultrasonogram|"
-    r"not|never|no longer|missed|hidden|ruled out|excluded|overlooked|undetected|unseen|invisible|"
+    r"not|never|no longer|missed|hidden|non-visuali[sz]ed|ruled out|excluded|overlooked|undetected|unseen|invisible|"
     r"(?!(?:(?:end)?plate|template|prostate|palate|exercise|moderate|intermediate|immediate|size|late|dentate|"
     r"infiltrate|ultimate|rise)s?\b)\w+(?:ize|ise|ate|ify))s?\b|"
     r"\A(?:\S+ ){0,3}?(?:cross-section|front-view|side-view|T1|T2)\b",
