@@ -27,7 +27,8 @@ from baselines.medconceal.policy import PatientState, Update
 from baselines.medconceal.record import ADDRESSED, HIDDEN, Exchange, LeakCheck, ReplySource
 from baselines.medconceal.rubric import clarifying_question
 from baselines.medconceal.untrusted import heard
-from baselines.medconceal.words import SENTENCE_END, content_stems, plain_words
+from baselines.medconceal.words import SENTENCE_END, content_stems
+from loaders.english import plain_words
 from loaders.medconceal import Chart, PatientProfile
 from loaders.models.asking import Unfit, ask_until, fenced, said_by
 from loaders.models.messages import Answer, Decoding, Message

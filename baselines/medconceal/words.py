@@ -9,25 +9,13 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from loaders.english import STOP_WORDS
 from loaders.spans import words
 
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+")
 """The blanks between two sentences."""
 
-_STOP = frozenset(
-    """
-    a about after again all also am an and any anything are as at be because been before being but by can cannot could
-    did do does doing done don't down each even ever every for from get gets getting go goes going got had has have
-    having he her here hers him his how i i'd i'll i'm i've if in into is it it's its just like make me more most much
-    my no nor not now of off on once one only or other our out over own patient per really said same say says she should
-    so some something such than that that's the their them then there these they thing things this those though through
-    to too under until up upon us very was we well were what when where whether which while who whom why will with
-    without would you your yours
-    """.split()
-)
-
-
-SMALL = _STOP | frozenset(
+SMALL = STOP_WORDS | frozenset(
     """
     always aren't between didn't doesn't hasn't haven't he'd he's how's i'll instead isn't it'd let let's let us might
     maybe may must myself need never nobody none nothing oh okay ought perhaps please rather right shall she'd she's
@@ -36,15 +24,6 @@ SMALL = _STOP | frozenset(
     """.split()
 )
 """The closed class of English: articles, pronouns, auxiliaries, particles, and short answers."""
-
-
-def plain_words(text: str) -> int:
-    """How many words of a text are function words: articles, pronouns, auxiliaries.
-
-    >>> plain_words("I do not like it"), plain_words("qwe rty uio pas")
-    (5, 0)
-    """
-    return sum(word in _STOP for word in words(text))
 
 
 # One form for words with irregular inflections.
@@ -70,7 +49,7 @@ def root(word: str) -> str:
 @lru_cache(maxsize=1024)
 def content_roots(text: str) -> frozenset[str]:
     """Roots of the words of a text, stop words and single letters left out."""
-    return frozenset(root(word) for word in words(text) if word not in _STOP and len(word) > 1)
+    return frozenset(root(word) for word in words(text) if word not in STOP_WORDS and len(word) > 1)
 
 
 @lru_cache(maxsize=65_536)
@@ -105,4 +84,4 @@ def content_stems(text: str) -> frozenset[str]:
     >>> sorted(content_stems("I am worried about the costs."))
     ['cost', 'worry']
     """
-    return frozenset(stem(word) for word in words(text) if word not in _STOP and len(word) > 1)
+    return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS and len(word) > 1)

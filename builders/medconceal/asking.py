@@ -76,9 +76,13 @@ def as_data(row: Row) -> str:
     return f"<<<thread {digest}\n{body}\nthread {digest}>>>"
 
 
+_QUOTED = re.compile(r"^ {0,3}>(?!!).*$", re.MULTILINE)  # not a spoiler
+
+
 def patient_texts(row: Row) -> list[str]:
-    """What the patient wrote: the post, and their turns."""
-    return [row["title"], row["text"], *(turn["text"] for turn in row["turns"] if turn["role"] == "patient")]
+    """What the patient wrote, post and turns, without the lines that they quote of somebody else."""
+    texts = [row["title"], row["text"], *(turn["text"] for turn in row["turns"] if turn["role"] == "patient")]
+    return [part for text in texts for part in _QUOTED.split(text)]
 
 
 def thread_texts(row: Row) -> list[str]:

@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from loaders.english import other_language
+
 MIN_TURNS = 8
 MOST_COMMENTS = 20_000
 ADULT = 18
+_MINOR = ("poster under age", "")
 _GONE = frozenset({"", "[deleted]", "[removed]", "[ removed by reddit ]", "[unavailable]"})
 _BOTS = frozenset({"automoderator", "remindmebot", "sneakpeekbot", "wikisummarizerbot", "haikubot-1911"})
 _BOT_NAME = re.compile(r"(?:^|[-_])bot(?:$|[-_\d])|[a-z]Bot$|_bot$", re.ASCII)
@@ -28,26 +31,33 @@ _LATER = re.compile(
 
 # What follows an age is no unit and no decimal: "12 weeks pregnant", "10 days post-op", "38.5", "8 out of 10".
 _NO_UNIT = (
-    r"(?![\w/%]|[.,]\d|\s?(?:[-–]\s?\d{1,3}\s?)?(?:weeks?|wks?|w\d|days?|months?|mos?|hours?|hrs?|minutes?|mins?|times|x"
+    r"(?![\w/%'’′]|[.,]\d|\s?(?:[-–]\s?\d{1,3}\s?)?(?:weeks?|wks?|w\d|days?|months?|mos?|hours?|hrs?|minutes?|mins?|times|x"
     r"|lbs?|pounds?|kgs?|kilos?|stone|ft|feet|foot|inch(?:es)?|miles?|cm|mm|mg|ml|mcg|dp[ot]|out of"
-    r"|(?:years?|yrs?)(?![- ](?:old|of age)))\b)"
+    r"|(?:years?|yrs?)(?![- ](?:old|of age))|[a-z]+s (?:in|into|away|past|post|late|short|over|under))\b)"
 )
-# Age of the poster: "16F", "[16 F]", "16, F", "f/16", "F, 16", "I'm 16", "Age: 16", "16 years old".
+# Age of the poster: "16F", "[16] [F]", "16, F", "f/16", "F, 16", "16 years old" near the beginning of the post, where
+# people introduce themselves.
+_HEAD = 600
 _AGES = (
-    re.compile(r"(?<![\w.,/])(\d{1,2})\s?[/,]?\s?(?:y[./]?o\.?)?\s?(?:m|f|nb|ftm|mtf|male|female)(?![\w'])", re.I),
-    re.compile(rf"(?<![\w.'’])(?:m|f|male|female)\s?[/,]?\s?(\d{{1,2}}){_NO_UNIT}", re.I),
     re.compile(
-        rf"\b(?:i am|i'm|i’m|im|age[d:]?|age is|(?<!when )(?<!since )(?<!before )i(?: just)? turned)"
-        rf"\s{{0,2}}:?\s{{0,2}}(\d{{1,2}}){_NO_UNIT}",
-        re.I,
+        r"(?<![\w.,/])(\d{1,2})[\])]?\s?[/,]?\s?[\[(]?(?:y[./]?o\.?)?\s?(?:m|f|nb|ftm|mtf|male|female)(?![\w'])", re.I
     ),
-    re.compile(r"(?<![\w.])(\d{1,2})[- ]?(?:years?[- ]old|yrs?[- ]old|y[./ ]?o)\b", re.I),
+    re.compile(rf"(?<![\w.'’])(?:m|f|male|female)\s?[/,]?\s?(\d{{1,2}}){_NO_UNIT}", re.I),
+    re.compile(r"(?<![\w.])(\d{1,2})[- ]?(?:years?[- ](?:old|of age)|years?old|yrs?[- ]?old|y[./ ]?o)\b", re.I),
+)
+# "I'm 16", "I'm a 16 year old", "I just turned 16", "Age: 16": wherever the poster says so.
+_OWN_AGE = re.compile(
+    r"\b(?:(?:i am|i'm|i’m|im)(?: an?| also| only| just| still)?|age[d:]?|age is|age [-–]"
+    r"|(?<!when )(?<!since )(?<!before )i(?: just| recently)? turned)"
+    rf"\s{{0,2}}:?\s{{0,2}}(\d{{1,2}})(?:\s?(?:m|f|nb)\b|{_NO_UNIT})",
+    re.I,
 )
 _IN_WORDS = {"thirteen": "13", "fourteen": "14", "fifteen": "15", "sixteen": "16", "seventeen": "17"}
 _SAID_OTHERWISE = re.compile(
     rf"\b(?:{'|'.join(_IN_WORDS)}|(?:almost|nearly|not (?:yet|quite)|turning|about to (?:be|turn)) (?:18|eighteen))\b",
     re.I,
 )
+_SOON_OF_AGE = re.compile(r"\bi(?:['’]?ll| will) (?:be|turn) (?:18|eighteen)\b", re.I)
 # The age is somebody else's if one of these stands shortly before it.
 _OTHERS = re.compile(
     r"\b(?:son|daughter|child|baby|toddler|infant|kid|boy|girl|niece|nephew|brother|sister|grandson|granddaughter|"
@@ -123,12 +133,25 @@ def refusal(post: Post, comments: int) -> tuple[str, str] | None:
         return "post by a bot", ""
     if post.crosspost:
         return "cross-posted", ""
-    age = stated_age(f"{post.title}\n{post.text}")
-    if age is not None and age < ADULT:
-        return "poster under age", ""
+    if _under_age(stated_age(f"{post.title}\n{post.text}")):
+        return _MINOR
     if comments > MOST_COMMENTS:
         return "too many comments", f"{comments:,} of at most {MOST_COMMENTS:,}"
     return None
+
+
+def refusal_of_words(post: Post, comments: Sequence[Comment]) -> tuple[str, str] | None:
+    """Why a thread is excluded for what its poster says in the comments, or for the language; None if it is not."""
+    said = [comment.text for comment in comments if comment.author == post.author]
+    if any(_under_age(stated_age(text, head=0)) for text in said):
+        return _MINOR
+    if other_language(" ".join([post.title, post.text, *said])):
+        return "not in English", "the rules that find identifiers read English"
+    return None
+
+
+def _under_age(age: int | None) -> bool:
+    return age is not None and age < ADULT
 
 
 def is_gone(text: str) -> bool:
@@ -145,19 +168,20 @@ def is_bot(author: str) -> bool:
     return author.casefold() in _BOTS or bool(_BOT_NAME.search(author))
 
 
-def stated_age(text: str) -> int | None:
-    """The lowest age that posters state of themselves in the first 600 characters; None if there is none.
+def stated_age(text: str, head: int = _HEAD) -> int | None:
+    """The lowest age that posters state of themselves, among the first `head` characters in any form; None if there is
+    none.
 
-    >>> stated_age("[16F] rash"), stated_age("My son is 6 years old. I'm 34F"), stated_age("5mg, 120/80")
+    >>> stated_age("[16F] rash"), stated_age("My son is 6 years old. I'm 34F"), stated_age("5mg, 120/80, I'm 6'2")
     (16, 34, None)
     """
-    head = _SAID_OTHERWISE.sub(lambda said: _IN_WORDS.get(said[0].casefold(), "17"), text[:600])
+    text = _SAID_OTHERWISE.sub(lambda said: _IN_WORDS.get(said[0].casefold(), "17"), _SOON_OF_AGE.sub("I'm 17", text))
     own = [
         int(match[1])
-        for pattern in _AGES
-        for match in pattern.finditer(head)
+        for matches in (_OWN_AGE.finditer(text), *(pattern.finditer(text[:head]) for pattern in _AGES))
+        for match in matches
         if int(match[1]) > 5
-        and not _OTHERS.search(re.split(r"[.!?\n]", head[max(0, match.start() - 40) : match.start()])[-1])
+        and not _OTHERS.search(re.split(r"[.!?\n]", text[max(0, match.start() - 40) : match.start()])[-1])
     ]
     return min(own, default=None)
 

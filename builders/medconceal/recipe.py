@@ -344,9 +344,9 @@ _RETOLD: dict[str, JsonValue] = {
     "annotation": "Profiles, concerns with their evidence, categories and plans are written by a language model and "
     "checked by rules.",
     "left_out": "Left out by rule: posts and comments that were deleted, removed or written by a bot; cross-posts; "
-    "posters under 18 by their own words; threads without a chain of eight alternating turns. Of an edited post, what "
-    'stands behind an "EDIT:" mark is cut off. Of each poster one thread is kept. Threads '
-    "about which the model gave no answer, or none that passed the checks, are left out as well.",
+    "posters under 18 by their own words; threads that are not in English, or without a chain of eight alternating "
+    'turns. Of an edited post, what stands behind an "EDIT:" mark is cut off. Of each poster one thread is kept. '
+    "Threads about which the model gave no answer, or none that passed the checks, are left out as well.",
 }
 _INVENTED: dict[str, JsonValue] = {
     "biases": "Written examples: they show what their authors thought of, not who asks for care.",

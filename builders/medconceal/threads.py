@@ -17,7 +17,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn, TypeGuard
 
-from builders.medconceal.chains import MIN_TURNS, Comment, Post, by_clinician, longest_chain, refusal, without_later
+from builders.medconceal.chains import (
+    MIN_TURNS,
+    Comment,
+    Post,
+    by_clinician,
+    longest_chain,
+    refusal,
+    refusal_of_words,
+    without_later,
+)
 from builders.medconceal.dumps import LINES, records
 from builders.pipeline.rows import Row
 from builders.pseudonyms import pseudonym
@@ -332,8 +341,10 @@ def _row(base: sqlite3.Connection, name: str, reference: str, key: bytes) -> Row
             "SELECT id, parent, author, flair, text, created, edited FROM comments WHERE post = ? ORDER BY created, id",
             (name,),
         )
-        chain = longest_chain(post, [Comment(*one) for one in found])
-        if len(chain) >= MIN_TURNS:
+        comments = [Comment(*one) for one in found]
+        chain = longest_chain(post, comments)
+        refused = refusal_of_words(post, comments)
+        if refused is None and len(chain) >= MIN_TURNS:
             every: list[Post | Comment] = [post, *chain]
             return row | {
                 "names": sorted({one.author for one in every}),
@@ -345,8 +356,9 @@ def _row(base: sqlite3.Connection, name: str, reference: str, key: bytes) -> Row
                 ],
                 "edited": sum(one.edited for one in every),
             }
-        reason = "chain too short" if chain else "no comment of a verified clinician"
-        refused = (reason, f"{how_many(len(chain), 'turn')} of at least {MIN_TURNS}" if chain else "")
+        if refused is None:
+            reason = "chain too short" if chain else "no comment of a verified clinician"
+            refused = (reason, f"{how_many(len(chain), 'turn')} of at least {MIN_TURNS}" if chain else "")
     return row | {"refused": {"reason": refused[0], "detail": refused[1]}}
 
 

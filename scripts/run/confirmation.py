@@ -32,16 +32,15 @@ from baselines.medconceal.transcripts import (
     transcript_game,
 )
 from baselines.medconceal.validity import reasons, stated
-from baselines.medconceal.words import plain_words
 from baselines.medlaybench_v.readability import foreign
 from baselines.results.run import Result
+from loaders.english import other_language
 from loaders.errors import InputError, how_many
 from loaders.files.opening import digest_of
 from loaders.files.paths import is_there
 from loaders.medconceal import Task, cases
 from loaders.models.prompts import Prompts
 from loaders.opened import open_corpus
-from loaders.spans import words
 from scripts.run.play import Play, decoding_of, play, record_of, roles_of, rules_of, warn_of_family
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.console import warn
@@ -285,21 +284,12 @@ def _warn_of_words(episodes: Sequence[Episode], policy: PolicyConfig | None) -> 
     if empty := sum(not turn.strip() for turn in turns):
         warn(f"{empty:,} of {len(turns):,} turns of the clinician are empty")
     if others := sum(
-        len(dialogue) if _foreign(" ".join(dialogue)) else sum(map(foreign, dialogue)) for dialogue in said
+        len(dialogue) if other_language(" ".join(dialogue)) else sum(map(foreign, dialogue)) for dialogue in said
     ):
         text = f"{others:,} of {len(turns):,} turns of the clinician are not in English"
         if policy is not None and policy.overlap != "rated":
             text += ": they touch no concern by its words, which are English; --overlap rated asks the evaluator"
         warn(text)
-
-
-_ENGLISH, _ENOUGH = 0.2, 15  # the share of small English words is .4 and more in English talks, .1 in others
-
-
-def _foreign(dialogue: str) -> bool:
-    """Whether a dialogue of some length holds few of the small words of English."""
-    spoken = words(dialogue)
-    return len(spoken) >= _ENOUGH and plain_words(dialogue) < _ENGLISH * len(spoken)
 
 
 def _warn_of_findings(episodes: Sequence[Episode]) -> None:

@@ -18,6 +18,7 @@ from builders.medconceal.chains import (
     is_clinician,
     longest_chain,
     refusal,
+    refusal_of_words,
     stated_age,
     without_later,
 )
@@ -100,11 +101,29 @@ def test_an_adult_may_ask_in_a_title_alone(changes: dict[str, Any]) -> None:
         ("I turned 17 in May", 17), ("I am sixteen weeks pregnant, 29F", 29), ("28 y.o. M", 28),
         ("When I turned 16 I broke it. 40M", 40),
         ("My son is almost 18. I'm 45", 45), ("Fifteen years ago I fell. 40M", 40),
-        (590 * " " + "I'm 16", 16), (600 * " " + "I'm 16", None),
+        (600 * " " + "For context, I'm 16F", 16), (600 * " " + "I'm a 16 year old girl", 16),
+        (600 * " " + "16 m", None),
+        ("34M. I'm 6'2 and 200 lbs", 34), ("I’m 6’2", None), ("Rash, 16 [F]", 16), ("[16] [M] rash", 16),
+        ("15 years of age", 15), ("I recently turned 16", 16), ("I'll be 18 in May", 17),
+        ("I will be 18 months post-op in May, 45M", 45), ("im 8 cycles in, 40F", 40),
     ],
 )  # fmt: skip
 def test_ages_that_posters_state(text: str, age: int | None) -> None:
     assert stated_age(text) == age
+
+
+def test_a_thread_is_refused_for_what_its_poster_says_below_the_post() -> None:
+    said = comment("c002", "c001", "asker", text="It started in gym class. I'm 16 by the way.")
+    assert refusal_of_words(POST, [comment("c001", "p"), said]) == ("poster under age", "")
+    asked = comment("c001", "p", text="I'm 16 miles from the nearest clinic myself. I am 17!")
+    assert refusal_of_words(POST, [asked, replace(said, text="My brother is 12 and I'm 34.")]) is None
+
+
+def test_a_thread_in_another_language_is_refused() -> None:
+    told = "Dejé mis pastillas el mes pasado porque me mareaban en el trabajo y me daba vergüenza. Vivo en Sevilla."
+    post = replace(POST, title="¿Debo volver a tomar mis pastillas?", text=told)
+    assert refusal_of_words(post, talk(8)) == ("not in English", "the rules that find identifiers read English")
+    assert refusal_of_words(replace(POST, text="43F, 70 kg, levothyroxine. I am tired all day."), talk(8)) is None
 
 
 def test_bots() -> None:

@@ -127,6 +127,15 @@ def test_others_are_dropped_and_counted(tmp_path: Path, change: Body, reason: st
     assert len(found.blocks["hidden_concerns"]) == 2
 
 
+def test_what_the_patient_quotes_of_somebody_else_is_no_evidence(tmp_path: Path) -> None:
+    said = "> What made you stop the tablet?\n\nNobody told me that I could not"
+    row = {**ROW, "turns": [*ROW["turns"], {"role": "patient", "text": said}]}
+    quoted = {**CONCERNS[0], "evidence": ["What made you stop the tablet"]}
+    told = {**CONCERNS[0], "content": "She was never told", "evidence": ["Nobody told me that I could not"]}
+    found = extracted(tmp_path, [*CONCERNS, quoted, told], row)
+    assert found.dropped == {"evidence not in the thread": 1} and len(found.blocks["hidden_concerns"]) == 3
+
+
 def test_a_concern_that_is_given_twice_counts_once(tmp_path: Path) -> None:
     again = {**CONCERNS[0], "content": f" {CONCERNS[0]['content'].upper()} ", "confidence": 0.99}
     found = extracted(tmp_path, [*CONCERNS, again])
