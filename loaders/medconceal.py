@@ -462,7 +462,10 @@ def parse_profile(value: Mapping[str, Any], where: object) -> PatientProfile:
     try:
         return PatientProfile.model_validate(value)
     except ValidationError as error:
-        found = "; ".join(_problem(problem) for problem in error.errors(include_url=False, include_input=False))
+        problems = error.errors(include_url=False, include_input=False)
+    # Of a list with a broken entry it is said, too, that it lacks one.
+    inner = {problem["loc"][:at] for problem in problems for at in range(1, len(problem["loc"]))}
+    found = "; ".join(_problem(problem) for problem in problems if problem["loc"] not in inner)
     raise InputError(where, found=found, expected="a patient profile (Appendix C.3)")
 
 
@@ -662,13 +665,19 @@ def _given(value: Any) -> Any:
 def _foreign_concern(given: ForeignRow) -> dict[str, Any]:
     return {
         "content": text_of(given.find("content")),
-        "category": given.find("category"),
+        "category": _category(given.find("category")),
         "confidence": given.find("confidence"),
         "evidence": texts_of(given.find("evidence"), "|"),
         "cue": _given(given.find("cue", needed=False)),
         "depth": _given(given.find("depth", needed=False)),
         "topics": texts_of(given.find("topics", needed=False), ","),
     }
+
+
+def _category(told: object) -> object:
+    """The category; for its number, from 1, as `bedside cases new` asks for it."""
+    number = str(told).strip()
+    return CATEGORIES[int(number) - 1] if number in ("1", "2", "3", "4") else told
 
 
 def _index_of(value: object, concerns: Sequence[Mapping[str, Any]]) -> object:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import typer
 
-from builders.medconceal.own import add, asked, read_filled, template
+from builders.medconceal.own import add, as_yaml, asked, read_filled, template
 from loaders.errors import NAME_ANOTHER, InputError
 from loaders.files.disk import write_whole
 from loaders.files.paths import is_there
@@ -29,6 +31,10 @@ def command(
 
     Example: `bedside cases new ours.yaml`
     """
+    if file.suffix.casefold() not in (".yaml", ".yml"):
+        raise InputError(
+            file, found=f"a file of type {file.suffix or '(none)'}", expected="a file of YAML: .yaml", do=NAME_ANOTHER
+        )
     if blank:
         if is_there(file):
             expected = "a file name that does not exist yet"
@@ -42,10 +48,31 @@ def command(
             found="standard input is not a terminal",
             expected="a terminal, or --from with a filled-in template (--template writes one)",
         )
-    cases = read_filled(filled) if filled else [asked(_ask)]
-    add(file, *cases, template=filled)
+    cases = read_filled(filled) if filled else [{}]
+    if filled:
+        add(file, *cases, template=filled)
+    else:
+        _answer(file, cases[0])
     output.print(f"{len(cases):,} added to {file}. Next:")
     output.print(f"  bedside build medconceal --source cases={file} --out runs/ours")
+
+
+def _answer(file: Path, case: dict[str, Any]) -> None:
+    """Ask for a case and add it to the file. Answers to some fifty questions are not lost with a mistake in one of
+    them, or half-way: they stay in a draft beside the file."""
+    try:
+        add(file, asked(_ask, case))
+    except (InputError, typer.Abort, KeyboardInterrupt) as stop:
+        if not case:
+            raise
+        drafts = (file.with_name(f"{file.stem}-draft-{number}.yaml") for number in count(1))
+        draft = next(path for path in drafts if not is_there(path))
+        write_whole(draft, as_yaml([case]).encode(), private=True)
+        do = f"The answers are in {draft}. Complete it, then: bedside cases new {file} --from {draft}"
+        if not isinstance(stop, InputError):
+            raise KeyboardInterrupt(do) from None
+        stop.do = do
+        raise
 
 
 def _ask(question: str) -> str:

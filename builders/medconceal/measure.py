@@ -14,6 +14,7 @@ from builders.licences import read_licence
 from builders.medconceal.profiles import MIN_CONCERNS
 from builders.medconceal.wording import texts_of
 from loaders.errors import InputError
+from loaders.files.foreign import Columns
 from loaders.medconceal import CATEGORIES, CURATION, SCENARIOS, SPECIALTY_CASES, leaks, profile_of
 
 RULES = 9
@@ -97,15 +98,23 @@ def check_row(row: dict[str, Any]) -> list[str]:
         problems.append("the same hidden concern twice")
     snippets = [one.get_secret_value() for concern in profile.hidden_concerns for one in concern.evidence]
     if profile.narrative is not None:
-        story = profile.narrative.get_secret_value()
+        story = " ".join(profile.narrative.get_secret_value().split())
         if not profile.synthetic:
             problems.append("a narrative of a case that is not synthetic")
-        if any(snippet not in story for snippet in snippets):
+        if any(" ".join(snippet.split()) not in story for snippet in snippets):
             problems.append("evidence that does not stand in the narrative")
         return problems + identifiers(row, made_up=True)
     if any(len(snippet.split()) >= SPAN for snippet in snippets):
         problems.append(f"evidence of more than {SPAN - 1} words")
     return problems + identifiers(row, made_up=False)
+
+
+def check_own(row: dict[str, Any], columns: Columns) -> list[str]:
+    """`check_row`, and whether a team's own case says where an intervention starts and what it should achieve, unless
+    `columns` says that it has none."""
+    said = row["intervention"]
+    empty = [f"intervention.{name}" for name in said if not said[name].strip() and columns.get(name, name) is not None]
+    return [f"lacks {', '.join(empty)}"] * bool(empty) + check_row(row)
 
 
 def identifiers(row: Mapping[str, Any], *, made_up: bool) -> list[str]:

@@ -9,13 +9,13 @@ medconceal --source cases=FILE` makes a release of it, and leaves the sheet on w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from builders.medconceal.measure import check_row
+from builders.medconceal.measure import check_own
 from builders.medconceal.profiles import MIN_CONCERNS
 from loaders.errors import InputError, first_of
 from loaders.files.bad_rows import BadRow
@@ -23,6 +23,8 @@ from loaders.files.disk import write_whole
 from loaders.files.foreign import ForeignRow
 from loaders.files.paths import is_there
 from loaders.files.tables import read_records, read_table
+from loaders.files.texts import read_text
+from loaders.files.yaml_values import parse_yaml
 from loaders.medconceal import CATEGORIES, DEEPEST, SCENARIOS, SPECIALTIES, meant, read_foreign
 
 Ask = Callable[[str], str]
@@ -47,12 +49,13 @@ _YES_NO = {"yes": True, "y": True, "no": False, "n": False}
 _OPTIONAL = {row["field"] for row in _TABLE if row["may_be_empty"]}
 
 
-def asked(ask: Ask) -> dict[str, Any]:
-    """A case from the answers to every question; a required field is asked for again until it is filled."""
-    case: dict[str, Any] = {}
+def asked(ask: Ask, case: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A case from the answers to every question, put into `case` one by one; a required field is asked for again until
+    it is filled."""
+    case = {} if case is None else case
     for (block, field), question in _QUESTIONS.items():
         if (block, field) == ("intervention", "original_preference"):
-            case["hidden_concerns"] = _concerns(ask)
+            _concerns(ask, case.setdefault("hidden_concerns", []))
             primary = _answer(ask, "primary_concern", "Which of them is the primary one: its number, from 1")
             case["intervention"] = {"primary_concern": int(primary) - 1 if primary.isdecimal() else primary}
         place = case.setdefault(block, {}) if block else case
@@ -60,17 +63,13 @@ def asked(ask: Ask) -> dict[str, Any]:
     return case
 
 
-def _concerns(ask: Ask) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+def _concerns(ask: Ask, found: list[dict[str, Any]]) -> None:
     while len(found) < MIN_CONCERNS or ask("Another concern? yes or no").casefold().startswith("y"):
         number = len(found) + 1
-        found.append(
-            {
-                field: _value(field, _answer(ask, field, f"Concern {number}. {question}"))
-                for field, question in _CONCERN.items()
-            }
-        )
-    return found
+        concern: dict[str, Any] = {}
+        found.append(concern)
+        for field, question in _CONCERN.items():
+            concern[field] = _value(field, _answer(ask, field, f"Concern {number}. {question}"))
 
 
 def _answer(ask: Ask, field: str, question: str) -> str:
@@ -134,8 +133,6 @@ def _meant(value: Any, field: str = "") -> Any:
         return {str(name): _meant(inner, str(name)) for name, inner in value.items()}
     if field == "hidden_concerns" and isinstance(value, list):
         return [_meant(inner) for inner in value]
-    if field == "category" and not isinstance(value, str):
-        return _value(field, str(value))
     return _value(field, value) if isinstance(value, str) else value
 
 
@@ -151,7 +148,7 @@ def problems(case: Mapping[str, Any], where: str) -> list[str]:
             return [f"lacks {first_of(lacking, _MOST)}"]
         return [*_said(lacking), found]
     unknown = [f"unknown: {', '.join(map(meant, unread))}"] if unread else []
-    return [*_said(lacking), *unknown, *check_row(row)]
+    return [*_said(lacking), *unknown, *check_own(row, {})]
 
 
 _MOST = 9  # a template that was not filled in lacks far more
@@ -166,9 +163,10 @@ def _id_of(case: Mapping[str, Any]) -> str:
 
 
 def add(path: Path, *cases: Mapping[str, Any], template: Path | None = None) -> None:
-    """Append cases to a file, which is created if missing, readable only by its owner since patients hide things.
-    `template` is the file they come from, for errors. Raises: InputError, and writes nothing, if a case is incomplete
-    or breaks a rule, or its id is already in the file."""
+    """Append cases to a file, which is created if missing, readable only by its owner since patients hide things. What
+    stands in it stays as it was written, with its comments, unless no list can go on below it. `template` is the file
+    they come from, for errors. Raises: InputError, and writes nothing, if a case is incomplete or breaks a rule, or its
+    id is already in the file."""
     before = read_filled(path) if is_there(path) else []
     ids = set(map(_id_of, before))
     for number, case in enumerate(cases, start=1):
@@ -184,5 +182,21 @@ def add(path: Path, *cases: Mapping[str, Any], template: Path | None = None) -> 
         if name in ids:
             raise InputError(path, found=f"case {name} twice", expected="a distinct id for each case")
         ids.add(name)
-    text = yaml.safe_dump([*before, *map(dict, cases)], allow_unicode=True, sort_keys=False, width=100)
+    text = as_yaml(cases)
+    if before:
+        grown = f"{read_text(path).rstrip()}\n{text}"
+        text = grown if _holds(grown, [*before, *cases]) else as_yaml([*before, *cases])
     write_whole(path, text.encode(), private=True)
+
+
+def _holds(text: str, cases: Sequence[Mapping[str, Any]]) -> bool:
+    try:
+        found = parse_yaml(text, "")
+    except InputError:
+        return False
+    return isinstance(found, list) and list(map(_meant, found)) == list(map(_meant, cases))
+
+
+def as_yaml(cases: Sequence[Mapping[str, Any]]) -> str:
+    """Cases as a file of them holds them."""
+    return yaml.safe_dump([*map(dict, cases)], allow_unicode=True, sort_keys=False, width=100)

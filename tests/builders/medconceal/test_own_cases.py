@@ -14,7 +14,7 @@ import yaml
 
 from builders.medconceal import recipe
 from builders.medconceal.measure import identifiers
-from builders.medconceal.own import add, asked, problems, read_filled, template
+from builders.medconceal.own import add, as_yaml, asked, problems, read_filled, template
 from builders.medconceal.sources import Written, open_source
 from builders.publish.run import publish
 from builders.release.verify import verify
@@ -403,6 +403,49 @@ def test_a_case_is_asked_for_field_by_field(tmp_path: Path) -> None:
     assert (tmp_path / "ours.yaml").stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.parametrize("written", ["# our ward\r\n{case}  # not yet discussed\r\n", "\ufeff---\n{case}"])
+def test_what_stands_in_a_file_of_cases_stays_as_it_was_written(written: str, tmp_path: Path) -> None:
+    ours, case = tmp_path / "ours.yaml", asked(person())
+    before = written.format(case=as_yaml([case]).rstrip())
+    ours.write_bytes(before.encode())
+    add(ours, {**case, "case_id": "ward-8"})
+    assert ours.read_text().startswith(before.lstrip("\ufeff").rstrip().replace("\r", ""))
+    assert [one["case_id"] for one in read_filled(ours)] == ["ward-7", "ward-8"]
+    ours.write_text(json.dumps([case]))  # below a list of this form no other can go on
+    add(ours, {**case, "case_id": "ward-8"})
+    assert [one["case_id"] for one in read_filled(ours)] == ["ward-7", "ward-8"]
+
+
+@pytest.mark.parametrize("number", [4, "4"])
+def test_a_category_may_be_its_number_as_the_questions_have_it(number: Any) -> None:
+    case = asked(person())
+    case["hidden_concerns"][0]["category"] = number
+    row, _ = read_foreign(case, {}, where="here", case_id="c", author="a", attribution="b")
+    assert row["hidden"]["hidden_concerns"][0]["category"] == CATEGORIES[3]
+    case["hidden_concerns"][0]["category"] = 5
+    (told,) = problems(case, "case")
+    assert told.startswith("hidden_concerns.0.category: ") and ";" not in told, "and not that the list lacks one"
+
+
+def test_an_intervention_without_a_plan_is_refused_unless_it_has_none(tmp_path: Path) -> None:
+    case = asked(person())
+    case["intervention"]["recommended_plan"] = " "
+    assert problems(case, "case") == ["lacks intervention.recommended_plan"]
+    path = tmp_path / "ours.yaml"
+    path.write_text(as_yaml([case]))
+    (tmp_path / "fields.yaml").write_text("recommended_plan: null")
+    for fields, refused in ((None, True), (tmp_path / "fields.yaml", False)):
+        source = open_source(f"cases={path}", synthetic=None, seed=0, workspace=tmp_path, fields=fields)
+        assert isinstance(source, Written)
+        assert [row["refused"] is not None for row in strictly(source.rows)] == [refused]
+
+
+def test_evidence_may_run_over_the_lines_of_a_narrative() -> None:
+    case = asked(person())
+    case["narrative"] = case["narrative"].replace(" ", "\n")
+    assert problems(case, "case") == []
+
+
 @pytest.mark.parametrize("missing", [None, "", " "])
 def test_a_case_without_an_id_is_refused(tmp_path: Path, missing: str | None) -> None:
     case = asked(person())
@@ -431,7 +474,7 @@ def test_a_template_is_filled_in_and_its_release_is_kept(tmp_path: Path, capsys:
     assert execute(["cases", "new", str(ours), "--from", str(blank)]) == 2
     told = " ".join(capsys.readouterr().err.split())
     assert f"{blank}: case number 1" in told and "it lacks case_id, demographics.name," in told
-    assert told.count("lacks") == 1 and "and 19 more" in told and "do Correct it in" in told
+    assert told.count("lacks") == 1 and "and 20 more" in told and "do Correct it in" in told
     filled, case = yaml.safe_load(blank.read_text()), asked(person())
     assert set(filled[0]) == set(case)
     flat = {
