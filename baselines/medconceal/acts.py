@@ -219,33 +219,6 @@ def acts(turn: str, heard: str = "") -> dict[str, float]:
     return found
 
 
-_ASKS = r"(?:what|how|who|where|when|why)"
-_VERB = r"(?:is|are|was|were|do|does|did|has|have|had|would|could|should|will|can|might)"
-_SUBJECT = r"(?:you|they|he|she|we|i|these|there|things|everything|anything|something)"
-_UNMARKED = re.compile(
-    # A clause that begins like a question and does not go on like a statement, as "What's important is that" does.
-    rf"(^|[.!…;:\n]\s*)((?:(?:so|and|but|ok|okay|well|now|hey|then) )*(?:{_ASKS}(?:['’]?s|['’](?:ve|d|re)| {_VERB})\b|"
-    rf"what (?:else|about|happen(?:s|ed)|(?:\w+s|made|brought) your?)\b|how (?:about|come)\b|{_VERB} {_SUBJECT}\b|"
-    r"(?:is|was|does|did|would|could|will|can) (?:your|it|that|this|the)\b)"
-    r"(?![^.!…\n]{0,200}\b(?:is|was) (?:that|to|not|how|if|the|a|an|your)\b)[^.!…\n]*)[.…]*"
-    # Anywhere, a verb before its subject: "that's a lot what would you most like".
-    rf"|\b({_ASKS}(?: (?!{_SUBJECT}\b)\w+){{0,2}}?(?: {_VERB}|['’](?:ve|d|re)) (?:{_SUBJECT}|your|it|that|this|the)\b"
-    r"[^.!…\n]*)[.…]*",
-    re.IGNORECASE,
-)
-
-
-def marked(turn: str) -> str:
-    """The turn with marks behind its questions if it has none at all: people who type in a hurry leave them out.
-
-    >>> marked("i see. what worries you most"), marked("Do it now. What's important is that it heals.")
-    ('i see. what worries you most?', "Do it now. What's important is that it heals.")
-    """
-    if "?" in turn:
-        return turn
-    return _UNMARKED.sub(lambda one: f"{one[1]}{one[2]}?" if one[2] else f"\n{one[3]}?", turn)
-
-
 def own_words(turn: str, heard: str) -> str:
     """The turn without the sentences that it copies from `heard`, the patient's last words; a short mirror stays.
 

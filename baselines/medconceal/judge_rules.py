@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from baselines.medconceal.acts import marked
 from baselines.medconceal.judgement import STYLES, Judgement, Openness
 from baselines.medconceal.matching import SHORTEST_QUOTE, Pair, quoted_turn, touches
 from baselines.medconceal.record import Episode
+from baselines.medconceal.typed import marked
 from baselines.medconceal.untrusted import heard
 from baselines.medconceal.words import content_stems
 from loaders.medconceal import VALUES

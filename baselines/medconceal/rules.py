@@ -14,11 +14,12 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from statistics import fmean
 
-from baselines.medconceal.acts import MIRROR, acts, marked, own_words
+from baselines.medconceal.acts import MIRROR, acts, own_words
 from baselines.medconceal.manner import manner
 from baselines.medconceal.policy import PolicyConfig, newness
 from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import FEATURES, Features, Obtained, TurnEvaluation
+from baselines.medconceal.typed import marked
 from baselines.medconceal.words import content_roots, content_stems
 from loaders.medconceal import Task
 from loaders.spans import words

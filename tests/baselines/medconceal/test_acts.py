@@ -6,10 +6,11 @@ from functools import cache
 
 import pytest
 
-from baselines.medconceal.acts import acts, marked, subjects
+from baselines.medconceal.acts import acts, subjects
 from baselines.medconceal.manner import _weights, manner
 from baselines.medconceal.policy import BEDSIDE
 from baselines.medconceal.rules import evaluate, turn_quality
+from baselines.medconceal.typed import marked
 from loaders.medconceal import TASKS, Task
 from scripts.bench.manner import fitted, left_out, ranked_left_out, ranked_turns, rated_turns
 from scripts.bench.validity import agreement
@@ -214,7 +215,16 @@ def test_who_repeats_what_the_patient_said_has_asked_nothing(task: Task) -> None
     [
         ("What worries you most. Take your time.", "What worries you most? Take your time."),
         ("that's a lot to carry what would you most like", "that's a lot to carry \nwhat would you most like?"),
-        ("ok whats the worst bit", "ok whats the worst bit?"),
+        ("ok whats the worst bit", "ok what's the worst bit?"),
+        ("that sounds hard what has been on your mind", "that sounds hard\nwhat has been on your mind?"),
+        ("take all the time you need is there anything", "take all the time you need\nis there anything?"),
+        ("it weighs on you can you tell me more", "it weighs on you\ncan you tell me more?"),
+        (
+            "I understand what has been said. Do what is on your list.",
+            "I understand what has been said. Do what is on your list.",
+        ),
+        ("hi how r u doing w/ ur tablets", "hi \nhow are you doing with your tablets?"),
+        ("Type 2 R/A, group A-R, U.S. units?", "Type 2 R/A, group A-R, U.S. units?"),
         ("Is there something you left out.", "Is there something you left out?"),
         (
             "What helps is rest. What's important is that it heals.",
@@ -226,6 +236,23 @@ def test_who_repeats_what_the_patient_said_has_asked_nothing(task: Task) -> None
 )
 def test_questions_are_known_without_their_mark(typed: str, meant: str) -> None:
     assert marked(typed) == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("thats tough whats worrying u most", "That's tough. What's worrying you most?"),
+        ("I cant imagine. Whats it like at home", "I can't imagine. What's it like at home?"),
+        (
+            "that sounds hard what would make this easier for you",
+            "That sounds hard. What would make this easier for you?",
+        ),
+    ],
+)
+def test_who_types_in_a_hurry_is_heard_nearly_the_same(typed: str, meant: str) -> None:
+    heard = "I am not sure about the new tablets."
+    hurried, whole = evaluate(typed, None, heard).features, evaluate(meant, None, heard).features
+    assert all(abs(one - other) <= 0.25 for one, other in zip(hurried.vector, whole.vector, strict=True))
 
 
 def test_who_leaves_out_question_marks_is_heard_the_same() -> None:

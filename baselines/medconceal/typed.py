@@ -1,0 +1,64 @@
+"""What people mean who type in a hurry: questions without their mark, several in one breath, words cut short."""
+
+from __future__ import annotations
+
+import re
+
+_ASKS = r"(?:what|how|who|where|when|why)"
+_VERB = r"(?:is|are|was|were|do|does|did|has|have|had|would|could|should|will|can|might)"
+_SUBJECT = r"(?:you|they|he|she|we|i|these|those|there|things|everything|anything|something)"
+_UNMARKED = re.compile(
+    # A clause that begins like a question and does not go on like a statement, as "What's important is that" does.
+    rf"(^|[.!…;:\n]\s*)((?:(?:so|and|but|ok|okay|well|now|hey|then) )*(?:{_ASKS}(?:['’]?s|['’](?:ve|d|re)| {_VERB})\b|"
+    rf"what (?:else|about|happen(?:s|ed)|(?:\w+s|made|brought) your?)\b|how (?:about|come)\b|{_VERB} {_SUBJECT}\b|"
+    r"(?:is|was|does|did|would|could|will|can) (?:your|it|that|this|the)\b)"
+    r"(?![^.!…\n]{0,200}\b(?:is|was) (?:that|to|not|how|if|the|a|an|your)\b)[^.!…\n]*)[.…]*"
+    # Anywhere, a verb before its subject: "that's a lot what would you most like".
+    rf"|\b({_ASKS}(?: (?!{_SUBJECT}\b)\w+){{0,2}}?(?: {_VERB}|['’](?:ve|d|re)) (?:{_SUBJECT}|your|it|that|this|the)\b"
+    r"[^.!…\n]*)[.…]*",
+    re.IGNORECASE,
+)
+
+# A question behind other words in one breath, and the word before it: "that sounds hard what has been on your mind",
+# "take your time is there anything". Behind words of `_LEADS_IN` it is part of what is said: "I know what has been".
+_RUN_ON = re.compile(
+    r"\b([\w'’]+) (?=(?:what(?: else)?(?:(?: has| have|['’]s) been| (?:would|could|might) (?:be|happen|help|make)|"
+    r"(?: is| was|['’]s) (?:bothering|going|on your|worrying)| (?:bothers|concerns|frightens|scares|troubles|worries))"
+    r"|is there (?:any|some)thing|(?:can|could|would) you (?:describe|help|say|share|talk|tell|walk))\b)",
+    re.IGNORECASE,
+)
+_LEADS_IN = frozenset(
+    """
+    about and as ask asked asking asks but by did do does explain for from hear if in into is it's just know knows me
+    named not of on or say see so tell telling than that that's to understand us was whatever when where which while who
+    with wonder wondered wondering
+    """.split()
+)
+
+# Words as people type them on a phone. Not "its", "ill" and "well", which are words of their own.
+_TYPED = {
+    "u": "you", "ur": "your", "r": "are", "w/": "with", "thx": "thanks", "abt": "about", "wht": "what", "wat": "what",
+    "wld": "would", "cld": "could", "smth": "something", "nething": "anything", "bc": "because",
+    "im": "i'm", "ive": "i've", "youre": "you're", "youve": "you've", "whats": "what's", "thats": "that's",
+    "hows": "how's", "whos": "who's", "dont": "don't", "doesnt": "doesn't", "didnt": "didn't", "cant": "can't",
+    "isnt": "isn't", "wasnt": "wasn't", "havent": "haven't", "couldnt": "couldn't", "wouldnt": "wouldn't",
+}  # fmt: skip
+_SHORT = re.compile(rf"(?<![\w'’./-])(?:{'|'.join(map(re.escape, _TYPED))})(?![\w'’/-]|\.\w)", re.IGNORECASE)
+
+
+def marked(turn: str) -> str:
+    """The turn with its words in full and, if it has none at all, marks behind its questions: people who type in a
+    hurry leave them out.
+
+    >>> marked("i see. what worries you most"), marked("Do it now. What's important is that it heals.")
+    ('i see. what worries you most?', "Do it now. What's important is that it heals.")
+    >>> marked("that sounds hard what has been on your mind"), marked("i know what has been on your mind")
+    ('that sounds hard\\nwhat has been on your mind?', 'i know what has been on your mind')
+    >>> marked("whats worrying u")
+    "what's worrying you?"
+    """
+    turn = _SHORT.sub(lambda one: _TYPED[one[0].lower()], turn)
+    if "?" in turn:
+        return turn
+    turn = _RUN_ON.sub(lambda one: f"{one[1]}{' ' if one[1].lower() in _LEADS_IN else chr(10)}", turn)
+    return _UNMARKED.sub(lambda one: f"{one[1]}{one[2]}?" if one[2] else f"\n{one[3]}?", turn)
