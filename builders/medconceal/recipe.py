@@ -24,6 +24,7 @@ from pydantic import JsonValue
 
 from builders.curation.privacy import scrub
 from builders.curation.review import Decisions
+from builders.medconceal.card import threads_card, written_card
 from builders.medconceal.dumps import window_of
 from builders.medconceal.measure import RULES, check_row, measure
 from builders.medconceal.own import SOURCE_COLUMNS
@@ -236,7 +237,7 @@ def _from_cases(source: Written) -> Plan:
         steps=[] if source.invented else [admit()],
         sources=lambda rows: [facts],
         settings={"source": source.name, "model": None, **({} if source.invented else {KEPT: WHY_KEPT})},
-        card=_invented_card if source.invented else _own_card,
+        card=lambda manifest: written_card(source.invented, manifest.sources[0].name),
         packages=_PACKAGES if source.invented else (*_PACKAGES, *_PRIVACY),
         stand_in=[source.caution] if source.caution else [],
     )
@@ -287,7 +288,7 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
             "pseudonyms": fingerprint(key),
             "model": chat.record,
         },
-        card=lambda manifest: _card(manifest, chat, source.invented),
+        card=lambda _: threads_card(source.invented, chat.model.name),
         chat=chat,
         packages=(*_PACKAGES, *_PRIVACY),
         stand_in=[
@@ -335,101 +336,6 @@ def _thread_steps(options: Options, chat: Chat, invented: bool) -> Iterator[Step
 def _scanners() -> dict[str, str]:
     """The versions of the packages that know identifiers."""
     return installed_versions(*_PRIVACY)
-
-
-_SUBJECTS = "Fear, shame, illness, dying, alcohol and mistrust."
-_RETOLD: dict[str, JsonValue] = {
-    "preparation": "Names, places, dates and other identifiers are taken out, texts are put in other words, and what "
-    "would give a concern away is refused; threads are known by pseudonyms only.",
-    "annotation": "Profiles, concerns with their evidence, categories and plans are written by a language model and "
-    "checked by rules.",
-    "left_out": "Left out by rule: posts and comments that were deleted, removed or written by a bot; cross-posts; "
-    "posters under 18 by their own words; threads that are not in English, or without a chain of eight alternating "
-    'turns. Of an edited post, what stands behind an "EDIT:" mark is cut off. Of each poster one thread is kept. '
-    "Threads about which the model gave no answer, or none that passed the checks, are left out as well.",
-}
-_INVENTED: dict[str, JsonValue] = {
-    "biases": "Written examples: they show what their authors thought of, not who asks for care.",
-    "sensitive": f"{_SUBJECTS} Nobody is described.",
-}
-
-
-def _invented_card(manifest: Manifest) -> dict[str, JsonValue]:
-    return {
-        **_open_terms(),
-        "method": "No model was used: cases were written by hand, larger sets are put together from the same parts. "
-        "Each concern quotes a narrative that stands in the hidden part. No clinician has reviewed them.",
-        "origin": "Every patient here was made up for this project. Nobody is described, and none of them exists.",
-        **_INVENTED,
-        "collection": "Profiles written for this project; none of the patients exists.",
-        "preparation": "None: the profiles were written whole.",
-        "annotation": "Profiles, concerns with their evidence, categories and plans are written by people.",
-        "left_out": "Nothing was left out by rule.",
-    }
-
-
-def _own_card(manifest: Manifest) -> dict[str, JsonValue]:
-    return {
-        **_closed_terms("These profiles hold what patients keep to themselves."),
-        "method": "The profiles were made elsewhere and are published as they came. Each is whole, no chart gives a "
-        "concern away, and no text holds an identifier that Bedside knows.",
-        "origin": f"The cases are those of `{manifest.sources[0].name}`; column `attribution` says whom to name.",
-        "collection": "Profiles of the maintainer's own, from the source named in this card. How they were collected, "
-        "whether the patients exist, and whether they agreed, is not stated by the maintainer.",
-        "preparation": "The profiles are published as they came. One that is not whole, gives a concern away in its "
-        "chart, or holds an identifier that the rules know, is left out.",
-        "annotation": "Who wrote the profiles, their concerns and plans is not stated by the maintainer beyond the "
-        "columns `author` and `attribution`.",
-        "biases": "Whom the profiles show, and whom not, is not stated by the maintainer.",
-        "sensitive": f"{_SUBJECTS} What of it people told is not stated by the maintainer.",
-        "left_out": "",
-    }
-
-
-def _card(manifest: Manifest, chat: Chat, invented: bool) -> dict[str, JsonValue]:
-    if invented:
-        origin = "The threads were written for this project. Nobody said any of it."
-        facts = {"method": _by_model(chat), "origin": origin, "collection": origin}
-        return {**_open_terms(), **facts, **_INVENTED, **_RETOLD}
-    return {
-        **_RETOLD,
-        **_closed_terms(
-            "These profiles retell, in other words, what people wrote on a public forum about their health."
-        ),
-        "method": _by_model(chat),
-        "origin": "Each case is retold from one thread of r/AskDocs: a post with the flair *Physician Responded* and a "
-        "single chain of replies, a verified clinician and the poster by turns, of at least eight turns.",
-        "collection": "Profiles made from public threads in which a physician answered; nobody who wrote there was "
-        "asked for this corpus.",
-        "biases": "Posters of the forum are young, English-speaking and often American.",
-        "sensitive": f"{_SUBJECTS} First names of third persons can survive in running text; a quotation of up to "
-        "seven words may be found by a search engine.",
-    }
-
-
-def _open_terms() -> dict[str, JsonValue]:
-    return {"licence": "cc0-1.0", "licence_name": "", "licence_link": "", "terms": ""}
-
-
-def _closed_terms(what: str) -> dict[str, JsonValue]:
-    return {
-        "licence": "other",
-        "licence_name": "medconceal-data-use",
-        "licence_link": "README.md#terms-of-use",
-        "terms": f"{what} By asking for access you agree not to try to find the people or threads behind them, to use "
-        "them for research on clinical communication only, never for the care of a person, not to train models on the "
-        "hidden parts that you then evaluate with them, and to delete a case when a later version drops it.",
-    }
-
-
-def _by_model(chat: Chat) -> str:
-    return (
-        f"`{chat.model.name}` scored how common each presentation is, chose the specialty, wrote the profile and "
-        "picked the primary concern. Identifiers and sentences that speak to a machine were taken out before it read a "
-        "thread. A concern was kept only if it quotes the patient word for word; at most seven words of a quotation "
-        "are published, names masked. No published text shares eight words in a row with its thread, and no chart "
-        "shares six with a hidden concern."
-    )
 
 
 def summary(manifest: Manifest) -> Iterable[Table | str]:
