@@ -665,7 +665,7 @@ def _given(value: Any) -> Any:
 def _foreign_concern(given: ForeignRow) -> dict[str, Any]:
     return {
         "content": text_of(given.find("content")),
-        "category": _category(given.find("category")),
+        "category": category_by_number(given.find("category")),
         "confidence": given.find("confidence"),
         "evidence": texts_of(given.find("evidence"), "|"),
         "cue": _given(given.find("cue", needed=False)),
@@ -674,8 +674,8 @@ def _foreign_concern(given: ForeignRow) -> dict[str, Any]:
     }
 
 
-def _category(told: object) -> object:
-    """The category; for its number, from 1, as `bedside cases new` asks for it."""
+def category_by_number(told: object) -> object:
+    """The category of that number, from 1, as `bedside cases new` asks for it; anything else as it is."""
     number = str(told).strip()
     return CATEGORIES[int(number) - 1] if number in ("1", "2", "3", "4") else told
 

@@ -25,7 +25,7 @@ from loaders.files.paths import is_there
 from loaders.files.tables import read_records, read_table
 from loaders.files.texts import read_text
 from loaders.files.yaml_values import parse_yaml
-from loaders.medconceal import CATEGORIES, DEEPEST, SCENARIOS, SPECIALTIES, meant, read_foreign
+from loaders.medconceal import CATEGORIES, DEEPEST, SCENARIOS, SPECIALTIES, category_by_number, meant, read_foreign
 
 Ask = Callable[[str], str]
 """Asks a question and returns the answer, stripped; an empty one leaves the field empty."""
@@ -45,7 +45,6 @@ SOURCE_COLUMNS = tuple(
     ((f"{block}.{field}" if block else field,), question) for (block, field), question in _ASKED.items()
 )
 """The fields that a table of profiles may hold: each with its block and its meaning."""
-_YES_NO = {"yes": True, "y": True, "no": False, "n": False}
 _OPTIONAL = {row["field"] for row in _TABLE if row["may_be_empty"]}
 
 
@@ -59,7 +58,7 @@ def asked(ask: Ask, case: dict[str, Any] | None = None) -> dict[str, Any]:
             primary = _answer(ask, "primary_concern", "Which of them is the primary one: its number, from 1")
             case["intervention"] = {"primary_concern": int(primary) - 1 if primary.isdecimal() else primary}
         place = case.setdefault(block, {}) if block else case
-        place[field] = _value(field, _answer(ask, field, question))
+        place[field] = _answer(ask, field, question)
     return case
 
 
@@ -69,32 +68,13 @@ def _concerns(ask: Ask, found: list[dict[str, Any]]) -> None:
         concern: dict[str, Any] = {}
         found.append(concern)
         for field, question in _CONCERN.items():
-            concern[field] = _value(field, _answer(ask, field, f"Concern {number}. {question}"))
+            concern[field] = _answer(ask, field, f"Concern {number}. {question}")
+        concern["category"] = category_by_number(concern["category"])
 
 
 def _answer(ask: Ask, field: str, question: str) -> str:
     while not (answer := ask(question).strip()) and field not in _OPTIONAL:
         pass
-    return answer
-
-
-def _value(field: str, answer: str) -> Any:
-    """What an answer means; an unreadable one stays a text, which is refused when the case is read."""
-    if field in ("evidence", "scenarios"):
-        return [part.strip() for part in answer.split("|") if part.strip()]
-    if field == "topics":
-        return [part.strip() for part in answer.split(",") if part.strip()]
-    if field == "synthetic":
-        return _YES_NO.get(answer.casefold(), answer)
-    if field == "category" and answer in map(str, range(1, len(CATEGORIES) + 1)):
-        return CATEGORIES[int(answer) - 1]
-    if field in ("depth", "age") and answer.isdecimal():
-        return int(answer)
-    if field == "confidence":
-        try:
-            return float(answer)
-        except ValueError:
-            return answer
     return answer
 
 
@@ -123,17 +103,8 @@ def read_filled(path: Path) -> list[dict[str, Any]]:
     for placed in read_records(path).each(None):
         if isinstance(placed, BadRow):
             raise placed.inside(path)
-        cases.append(_meant(placed[1]))
+        cases.append(placed[1])
     return cases
-
-
-def _meant(value: Any, field: str = "") -> Any:
-    """A filled-in value in the form that the answer to its question would have."""
-    if isinstance(value, Mapping):
-        return {str(name): _meant(inner, str(name)) for name, inner in value.items()}
-    if field == "hidden_concerns" and isinstance(value, list):
-        return [_meant(inner) for inner in value]
-    return _value(field, value) if isinstance(value, str) else value
 
 
 def problems(case: Mapping[str, Any], where: str) -> list[str]:
@@ -194,7 +165,7 @@ def _holds(text: str, cases: Sequence[Mapping[str, Any]]) -> bool:
         found = parse_yaml(text, "")
     except InputError:
         return False
-    return isinstance(found, list) and list(map(_meant, found)) == list(map(_meant, cases))
+    return bool(found == list(cases))
 
 
 def as_yaml(cases: Sequence[Mapping[str, Any]]) -> str:
