@@ -2,10 +2,11 @@
 
 Spelling is folded before the search: case, accents, full-width letters, letters of other scripts that look like Latin
 ones, digits for letters, blanks and marks between letters, doubled letters; each label may have one letter too many,
-too few or wrong. `labels.csv` lists the names of the categories and of the hidden concerns in sixteen languages. What
-is blocked is playing the game: a label as a label, a list of them, "hidden concern", talk to the machine. Ordinary
-questions about money, insurance, fear, language or what somebody has heard are fine, whatever words of a label they
-hold.
+too few or wrong. `labels.csv` lists the names of the categories and of the hidden concerns in sixteen languages, and
+`to_the_machine.csv` in lower case what is said to the machine behind the patient: instructions, its prompt, its state,
+the part that somebody wrote for it, an evaluator's answer. What is blocked is playing the game: a label as a label, a
+list of them, "hidden concern", talk to the machine. Ordinary questions about money, insurance, fear, language or what
+somebody has heard are fine, whatever words of a label they hold.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import ahocorasick_rs
 
@@ -47,55 +48,6 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 
-# In lower case: talk to the machine behind the patient, such as instructions, its prompt, its state, an evaluator's
-# answer.
-_TO_THE_MACHINE = re.compile(
-    r"""
-      \b(?:ignore|disregard|forget|override|bypass)\s+
-        (?:(?:all|any|every|each|of|the|these|those|my|please)\s+){0,3}
-        (?:(?:your|previous|prior|above|earlier|preceding|system|hidden|initial|original|all)\s+)+
-        (?:(?:the|of|your)\s+)?(?:instruction|prompt|rule|guideline)s?\b
-        (?!\s+(?:on|from|about|in|for|that\s+(?:the|came|they|we|i)|you\s+(?:got|had|were|have))\b)
-    | \b(?:system|developer|hidden)\s+prompt\b
-    | \b(?:system|developer|debug|admin|god)\s+mode\b
-    | \byou\s+are\s+(?:now\s+)?(?:an?\s+)?(?:ai|language\s+model|chat\s?bot|simulat\w+|evaluator|narrator)\b
-    | \b(?:pretend|imagine|act|role-?play)\s+(?:that\s+|as\s+|to\s+be\s+|being\s+|you(?:'re|\s+are|\s+were)\s+){1,3}
-        .{0,30} \b(?:ai|developer|evaluator|author|narrator|simulat\w+)\b
-    | \b(?:patient|case)\s+profile\b | \b(?:in|of|from)\s+your\s+profile\b | \bthe\s+evaluator\b
-    | \b(?:print|output|reveal)\s+your\s+instructions?\b | \bcheck\s+all\s+that\s+apply\b
-    | \bsimulator\b | \bsimulated\s+patient\b | \bthis\s+(?:is\s+an?\s+)?simulation\b
-    | \b(?:of|for|in|by|from)\s+(?:the|this)\s+benchmark\b
-    | \bthis\s+(?:is\s+(?:only\s+|just\s+)?an?\s+)?benchmark\b
-    | \bbenchmark(?:'s)?\s+(?:answer|case|data|item|label|question|score|task)s?\b
-    | \bjson\b | \b(?:as|in)\s+(?:yaml|xml|csv|markdown)\b
-    # The part that somebody wrote for the patient.
-    | \b(?:break|drop|leave|step\s+out\s+of)(?:ing)?\s+(?:the\s+|your\s+)?character\b | \bcharacter\s+sheet\b
-    | \b(?:stop|end|quit|drop|pause)\s+(?:the\s+|this\s+|your\s+)?role-?\s?play\w*
-    | \b(?:case|scenario|vignette|simulation)(?:'s)?\s+(?:author|designer|writer)s?\b
-    | \bscripted\s+(?:answer|concern|fear|issue|line|worr)\w*
-    | \bprogrammed\s+(?:not\s+)?to\s+(?:answer|conceal|disclose|hide|keep|reveal|say|tell|withhold)\b
-    | \b(?:designed|instructed|prompted)\s+(?:not\s+)?to\s+
-        (?:conceal|disclose|hide|reveal|keep\s+(?:back|hidden|secret))\b
-    | \b(?:conceal|hid|hold|keep|withh)\w*\b.{0,40}\baccording\s+to\s+your\s+(?:instruction|profile|prompt|role|script)
-    | \b(?:given|listed|stated|written)\s+in\s+(?:the|this|your)\s+(?:persona|profile|prompt|scenario|vignette)\b
-    | \b(?:dump|export|output|paste|print|quote|repeat|summari[sz]e|translate)\s+(?:me\s+)?(?:the|your)\s+
-        (?:(?:complete|entire|full|initial|whole)\s+)?(?:backstory|character|persona|profile|prompt)\b
-    | \b(?:all|everything|text)\s+above\s+this\s+(?:line|message|point)\b
-    | \b(?:remaining|undisclosed|unrevealed|withheld)\s+(?:(?:hidden|undisclosed|unrevealed)\s+)?(?:item|secret)s?\b
-    | \bhow\s+many\s+(?:concern|fear|issue|item|secret|worr)\w*\s+(?:are|do|have)\s+you\s+(?:still\s+)?
-        (?:conceal|hid|hold|keep|withh)\w*
-    | \b(?:concern|fear|issue|worr)\w*\s+(?:from|in|of|under)\s+(?:the\s+)?category\b
-    | \bcategory\s+of\s+(?:concern|fear|worr) | \b(?:four|these)\s+categories\b | \bper\s+category\b
-    | \b(?:your|the)\s+(?:hidden|secret|internal|latent)\s+(?:state|fears?|worr(?:y|ies)|issues?|information|reasons?)\b
-    | \breveal_?(?:rate|turn)s?\b | \bmeta_category_probe\b
-    | "(?:intent|features|intent_probabilities|empathy|pending_covered)"\s*:
-    | "(?:dg|er|pa|ce|sp|ns|cm|ps|pqc|mr)"\s*:
-    | [<‹]\|.{1,40}?\|[>›] | [<‹]/?(?:s|system|start_of_turn|end_of_turn|assistant|user)[>›]
-    | \[/?inst\] | [<‹]{2}/?sys
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-
 # Nobody talks to a patient in single letters.
 _SPELLED = re.compile(r"(?:\b[^\W\d_][\s.\-]+){7,}[^\W\d_]\b")
 
@@ -113,7 +65,7 @@ def label_probe(turn: str) -> bool:
     >>> label_probe("What worries you most about the operation? Is the cost a problem?")
     False
     """
-    if _TO_THE_MACHINE.search(turn.casefold()) or _SPELLED.search(turn):
+    if _to_the_machine().search(turn.casefold()) or _SPELLED.search(turn):
         return True
     if _labels().stands_in(_folded(turn)):
         return True
@@ -121,6 +73,12 @@ def label_probe(turn: str) -> bool:
     if any(sum(bool(names.search(sentence)) for names in _BARE) >= 3 for sentence in asked):
         return True
     return _asked_labels().stands_in("".join(map(_folded, asked)))
+
+
+@cache
+def _to_the_machine() -> re.Pattern[str]:
+    rows = bundled("baselines.medconceal", "to_the_machine.csv")
+    return re.compile("|".join(row["pattern"] for row in rows), re.DOTALL)
 
 
 class _Labels:
