@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from loaders.files.bundled import bundled
+
 _ASKS = r"(?:what|how|who|where|when|why)"
 _VERB = r"(?:is|are|was|were|do|does|did|has|have|had|would|could|should|will|can|might)"
 _SUBJECT = r"(?:you|they|he|she|we|i|these|those|there|things|everything|anything|something)"
@@ -36,13 +38,7 @@ _LEADS_IN = frozenset(
 )
 
 # Words as people type them on a phone. Not "its", "ill" and "well", which are words of their own.
-_TYPED = {
-    "u": "you", "ur": "your", "r": "are", "w/": "with", "thx": "thanks", "abt": "about", "wht": "what", "wat": "what",
-    "wld": "would", "cld": "could", "smth": "something", "nething": "anything", "bc": "because",
-    "im": "i'm", "ive": "i've", "youre": "you're", "youve": "you've", "whats": "what's", "thats": "that's",
-    "hows": "how's", "whos": "who's", "dont": "don't", "doesnt": "doesn't", "didnt": "didn't", "cant": "can't",
-    "isnt": "isn't", "wasnt": "wasn't", "havent": "haven't", "couldnt": "couldn't", "wouldnt": "wouldn't",
-}  # fmt: skip
+_TYPED = {row["typed"]: row["meant"] for row in bundled("baselines.medconceal", "typed.csv")}
 _SHORT = re.compile(rf"(?<![\w'’./-])(?:{'|'.join(map(re.escape, _TYPED))})(?![\w'’/-]|\.\w)", re.IGNORECASE)
 
 

@@ -1,4 +1,4 @@
-"""What the card of a release says besides numbers, by where its cases come from: the texts are in `card.csv`."""
+"""What the card of a release says besides numbers, by where its cases come from: the texts are in `dataset_cards`."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def _card(*of: str, **values: str) -> dict[str, JsonValue]:
 @cache
 def _texts() -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
-    for row in bundled("builders.medconceal", "card.csv"):
+    for row in bundled("dataset_cards", "medconceal.csv"):
         found.setdefault(row["of"], {})[row["fact"]] = row["text"]
     return found

@@ -9,29 +9,12 @@ from __future__ import annotations
 
 import re
 
+from loaders.files.bundled import bundled
+
 MARK = "[removed]"
 
 _SPEAKS_TO_A_MACHINE = re.compile(
-    r"""
-      \b(?:ignore|disregard|forget|override)\b.{0,40}
-        \b(?:instructions?|prompts?|rules|above|previous|prior|guidelines)\b
-    | \byou\s+are\s+(?:now|no\s+longer)\s+(?:an?|the|in\s+\w+\s+mode)\b  # not "in remission"
-    | \b(?:act|pretend|behave)\s+as\s+(?:an?\s+|if\s+you\s+(?:are|were)\s+an?\s+)?
-        (?:ai|assistant|model|system|developer|poet)\b
-    | (?:^|[^\w\s])\s*(?:system|developer|assistant)\s*(?:prompt|message)?\s*[:>]  # not "my immune system: …"
-    | \b(?:system|developer|assistant)\s*(?:prompt|message)\s*[:>]
-    | \b(?:as|dear|hey|note\s+to|attention)\s+(?:an?\s+|the\s+)?
-        (?:ai|a\.i\.|llm|chatgpt|gpt|claude|gemini|(?:language\s+)?model|assistant|bot)\b
-    | \b(?:output|respond\s+with|reply\s+with|answer\s+with|return|print)\s+(?:only\s+)?
-        (?:json|the\s+following|ok\b|exactly|["'`{\[])
-    | \bset\s+(?:every|all|the)\s+\w+\s+to\b
-    | \b(?:label|classify|mark|rate|score)\s+(?:all|every|this|the)\s+(?:concerns?|threads?|cases?|patients?|posts?)\b
-    | \badd\s+(?:the\s+|a\s+)?(?:hidden\s+)?concern\b
-    | \b(?:hidden_concerns|jailbreak|do\s+anything\s+now|system\s+prompt)\b
-    | <\s*/?\s*(?:thread|system|user|assistant|instructions?|data|im_start|im_end)\b
-    | <\|[\w ]{1,30}\|> | \[/?INST\] | ^\s*\#{2,}\s*(?:system|instructions?)
-    """,
-    re.IGNORECASE | re.VERBOSE,
+    "|".join(row["pattern"] for row in bundled("builders.medconceal", "to_a_machine.csv")), re.IGNORECASE
 )
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+['\")\]]*|\n|$)")
 # Characters that make an instruction readable for a model and invisible to a person.

@@ -25,7 +25,7 @@ from pydantic import JsonValue
 from builders.curation.privacy import scrub
 from builders.curation.review import Decisions
 from builders.medconceal.card import threads_card, written_card
-from builders.medconceal.dumps import window_of
+from builders.medconceal.dumps import LINES, window_of
 from builders.medconceal.measure import RULES, check_row, measure
 from builders.medconceal.own import SOURCE_COLUMNS
 from builders.medconceal.plausibility import content_of, read_plausibility, write_sheet
@@ -273,7 +273,7 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
     )
     return Plan(
         rows=thread_rows(threads, key),
-        records=threads.records,
+        records=threads.counts[LINES],
         schema=SOURCE,
         identity=f"{read} {fingerprint(key)}",
         steps=[*_thread_steps(options, chat, source.invented)],

@@ -27,7 +27,7 @@ from builders.medconceal.chains import (
     refusal_of_words,
     without_later,
 )
-from builders.medconceal.dumps import LINES, records
+from builders.medconceal.dumps import records
 from builders.pipeline.rows import Row
 from builders.pseudonyms import pseudonym
 from loaders.errors import InputError, how_many
@@ -82,15 +82,11 @@ class Admission:
 
 @dataclass(frozen=True)
 class Threads:
-    """The spooled threads of a pair of dumps; `counts` are records by outcome."""
+    """The spooled threads of a pair of dumps; `counts` are records by outcome, and under LINES how many
+    lines of the dumps were read."""
 
     spool: Path
     counts: dict[str, int]
-
-    @property
-    def records(self) -> int:
-        """How many lines of the dumps were read."""
-        return self.counts[LINES]
 
 
 def spool_threads(

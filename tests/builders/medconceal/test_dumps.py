@@ -79,7 +79,7 @@ def test_all_kinds_give_the_same_threads(tmp_path: Path, written: Callable[[Path
         [written(tmp_path, "comments", list(comments()))],
         tmp_path / "spool.sqlite",
     )
-    lines = found.records
+    lines = found.counts["lines"]
     assert found.counts == {"comments of them": 105, "lines": lines, "submissions with the flair": 12, "threads": 12}
     assert lines == len(list(submissions())) + len(list(comments()))
     rows = strictly(thread_rows(found, KEY))
