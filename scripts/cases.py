@@ -32,9 +32,7 @@ def command(
     Example: `bedside cases new ours.yaml`
     """
     if file.suffix.casefold() not in (".yaml", ".yml"):
-        raise InputError(
-            file, found=f"a file of type {file.suffix or '(none)'}", expected="a file of YAML: .yaml", do=NAME_ANOTHER
-        )
+        raise InputError(file, found=f"ends in {file.suffix!r}", expected="a file of YAML: .yaml", do=NAME_ANOTHER)
     if blank:
         if is_there(file):
             expected = "a file name that does not exist yet"

@@ -39,9 +39,10 @@ from loaders.files.paths import is_there
 from loaders.medconceal import Task, cases
 from loaders.opened import open_corpus, open_data
 from loaders.registry import corpora
-from scripts.run.confirmation import RULES, TEMPLATE, policy_of
+from scripts.run.confirmation import RULES, TEMPLATE
 from scripts.run.consultation import warn_of_cases
 from scripts.run.cues import cues_of, warn_of_cues
+from scripts.run.policies import policy_of
 
 MODEL = "model"
 _BY_FILE = __name__ != "scripts.inspect_tasks"

@@ -320,8 +320,7 @@ ENOUGH = 2  # topic terms of a concern in one turn that touch it fully; one of i
 
 
 def touched(said: frozenset[str], concern: Concern) -> float:
-    """How much a turn with these roots touches the concern, in [0, 1]: by topic
-    terms, and by the concern's own words."""
+    """How much a turn with these roots touches the concern, in [0, 1]: by topic terms and the concern's own words."""
     terms = sum(term <= said for term in concern.terms)
     return min(1.0, (terms + len(concern.own & said) / 2) / ENOUGH)
 

@@ -215,8 +215,7 @@ def _pending_coverage(turn: str, pending: str | None) -> float:
 
 
 def _intents(turn: str, scores: dict[str, float]) -> dict[str, float]:
-    """Intent probabilities, by the level of the features that suggest each
-    intent; the order of _INTENT_OF breaks ties."""
+    """Probabilities by the level of the features that suggest each intent; the order of _INTENT_OF breaks ties."""
     found = {name: scores[key] for key, name in _INTENT_OF}
     if scores["MR"] >= 0.5:
         found = {"meta_category_probe": 4 * scores["MR"], **found}

@@ -111,8 +111,7 @@ def stated(episodes: Sequence[Episode]) -> dict[str, Any]:
 
 
 def contradicts(evaluation: TurnEvaluation) -> bool:
-    """Whether a rating gives its intent a lower probability than another, or
-    rates the intent's defining feature low."""
+    """Whether a rating gives its intent a lower probability than another, or rates its defining feature low."""
     chances = evaluation.intent_probabilities
     if chances.get(evaluation.intent, 0.0) < max(chances.values(), default=0.0):
         return True
@@ -155,8 +154,7 @@ def _broke(exchange: Exchange) -> bool:
 
 
 def _alike(exchanges: Sequence[Exchange]) -> tuple[int, int]:
-    """Among the different turns that a model rated, how many have the most
-    frequent features, and how many there are."""
+    """Among the different turns that a model rated, how many have the most frequent features, and their number."""
     rated = [one for one in exchanges if one.evaluation.obtained == "model"]
     # PQC depends on the pending question, whatever the turn is.
     features = {one.clinician: replace(one.evaluation.features, PQC=0.5) for one in rated}

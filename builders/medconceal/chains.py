@@ -133,7 +133,7 @@ def refusal(post: Post, comments: int) -> tuple[str, str] | None:
         return "post by a bot", ""
     if post.crosspost:
         return "cross-posted", ""
-    if _under_age(stated_age(f"{post.title}\n{post.text}")):
+    if (stated_age(f"{post.title}\n{post.text}") or ADULT) < ADULT:
         return _MINOR
     if comments > MOST_COMMENTS:
         return "too many comments", f"{comments:,} of at most {MOST_COMMENTS:,}"
@@ -143,15 +143,11 @@ def refusal(post: Post, comments: int) -> tuple[str, str] | None:
 def refusal_of_words(post: Post, comments: Sequence[Comment]) -> tuple[str, str] | None:
     """Why a thread is excluded for what its poster says in the comments, or for the language; None if it is not."""
     said = [comment.text for comment in comments if comment.author == post.author]
-    if any(_under_age(stated_age(text, head=0)) for text in said):
+    if any((stated_age(text, head=0) or ADULT) < ADULT for text in said):
         return _MINOR
     if other_language(" ".join([post.title, post.text, *said])):
         return "not in English", "the rules that find identifiers read English"
     return None
-
-
-def _under_age(age: int | None) -> bool:
-    return age is not None and age < ADULT
 
 
 def is_gone(text: str) -> bool:

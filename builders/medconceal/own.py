@@ -103,7 +103,7 @@ def read_filled(path: Path) -> list[dict[str, Any]]:
     for placed in read_records(path).each(None):
         if isinstance(placed, BadRow):
             raise placed.inside(path)
-        cases.append(placed[1])
+        cases.append(dict(placed[1]))
     return cases
 
 
@@ -148,7 +148,7 @@ def add(path: Path, *cases: Mapping[str, Any], template: Path | None = None) -> 
                 where,
                 found="; ".join(wrong),
                 expected="a complete case whose chart gives nothing away",
-                do=f"Correct it in {template}, and repeat the command" if template else "Answer the questions again",
+                do=f"Correct it in {template}, and repeat the command" if template else "",
             )
         if name in ids:
             raise InputError(path, found=f"case {name} twice", expected="a distinct id for each case")

@@ -186,8 +186,7 @@ def _concern(value: object, said: list[str]) -> dict[str, Any]:
 
 
 def _topics(value: object) -> list[str]:
-    """Words and short phrases, names masked, without duplicates; anything but a
-    list is empty, and the policy falls back."""
+    """Words and short phrases, names masked, each once; of anything but a list none: the policy falls back."""
     terms = [mask_names(term.strip()) for term in value if isinstance(term, str)] if isinstance(value, list) else []
     fit = (term for term in terms if 0 < len(term.split()) <= LONGEST_TOPIC and "[" not in term)
     return list(dict.fromkeys(fit))[:MOST_TOPICS]

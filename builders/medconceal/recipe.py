@@ -299,8 +299,7 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
 
 
 def _tell_needs(paths: Iterable[Path], tell: Callable[[str], None]) -> None:
-    """Report, before anything is unpacked, how much memory it takes: the
-    compressor may have chosen a window of 2 GiB."""
+    """Report, before anything is unpacked, how much memory it takes: a compressor's window may have 2 GiB."""
     for path in paths:
         if (window := window_of(path)) >= _TOLD:
             tell(f"Unpacking {name_of(path)} takes {window / 2**20:,.0f} MiB of memory for its window, and 250 besides")

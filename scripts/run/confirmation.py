@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args
+from typing import Annotated, Any
 
 import typer
 
@@ -19,7 +19,7 @@ from baselines.medconceal.game import TURNS, Evaluator, Patient, Rules, task_gam
 from baselines.medconceal.judge import judged_game
 from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.metrics import NO_JUDGEMENT
-from baselines.medconceal.policy import DEFAULT, SHIPPED, Overlap, PolicyConfig
+from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.medconceal.record import Episode
 from baselines.medconceal.tables import CURVES, OF_WORDS, OWN_WORDS, clinician_name, curves, results, unread
 from baselines.medconceal.transcripts import (
@@ -37,11 +37,11 @@ from baselines.results.run import Result
 from loaders.english import other_language
 from loaders.errors import InputError, how_many
 from loaders.files.opening import digest_of
-from loaders.files.paths import is_there
 from loaders.medconceal import Task, cases
 from loaders.models.prompts import Prompts
 from loaders.opened import open_corpus
 from scripts.run.play import Play, decoding_of, play, record_of, roles_of, rules_of, warn_of_family
+from scripts.run.policies import facts_of, fitted_elsewhere, policy_of, recorded, weights_stand_in
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.console import warn
 from scripts.terminal.finish import end_as_invalid, finish
@@ -52,9 +52,6 @@ _UNPLAYED = {"patient": TEMPLATE, "evaluator": RULES, "judge": RULES}
 """Role -> the word for it if no model plays it."""
 Data = Annotated[
     str, typer.Argument(metavar="DATA", help="medconceal[@TAG], official, a release folder, or REPO[@TAG].")
-]
-SamePolicy = Annotated[
-    str, typer.Option(metavar="bedside|paper|FILE", help="Patient policy, as in `bedside run confirmation`.")
 ]
 _NAMES = ", ".join(f"scripted/{name}" for name in BY_ROLE["clinician"])
 
@@ -173,7 +170,7 @@ def run_task(task: Task, options: Scored) -> None:
     computed = people is None or any(one.computed for one in dialogues)
     if not computed:
         _check_traced(options, policy, dialogues)
-    recorded = _recorded(dialogues, policy)
+    made = recorded(dialogues, policy)
     asked = {role: name for role, name in names.items() if name is not None and name != _UNPLAYED.get(role)}
     if people is not None and not asked:
         _check_unasked(options)
@@ -193,7 +190,7 @@ def run_task(task: Task, options: Scored) -> None:
         opened,
         facts={
             **rules_of(game),
-            **_policy_facts({policy.digest: policy} if computed else recorded),
+            **facts_of({policy.digest: policy} if computed else made),
             "policy_fitted_elsewhere": elsewhere,
             "cases": played.cases,
             "epochs": options.epochs,
@@ -209,7 +206,7 @@ def run_task(task: Task, options: Scored) -> None:
             by_rules and f"{by_rules} without a model",
             *acted(dialogues),
             elsewhere,
-            _weights_stand_in([*([policy] if computed else []), *recorded.values()]),
+            weights_stand_in([*([policy] if computed else []), *made.values()]),
         ),
     )
     warn_of_family(names, next(iter(names)), "judge")
@@ -233,7 +230,7 @@ def _check_traced(options: Scored, policy: PolicyConfig, dialogues: Sequence[Tra
     had = "none: every dialogue has a trace, which was made with its own"
     if options.evaluator is not None:
         raise InputError("--evaluator", found=options.evaluator, expected=had)
-    same = {_digest(one) for one in dialogues} == {policy.digest}
+    same = {one.models.get("policy") for one in dialogues} == {policy.digest}
     for option, given, default in (("--policy", options.policy, DEFAULT.name), ("--overlap", options.overlap, None)):
         if given != default and not same:
             raise InputError(option, found=str(given), expected=had)
@@ -244,36 +241,6 @@ def _check_unasked(options: Scored) -> None:
     for option, given, default in (("--epochs", options.epochs, 1), ("--model-seed", options.model_seed, None)):
         if given != default:
             raise InputError(option, found=str(given), expected="none: finished dialogues are scored without a model")
-
-
-def _digest(dialogue: Transcript) -> str:
-    """The digest of the policy of a recorded dialogue; empty if it names none."""
-    return dialogue.models.get("policy", "")
-
-
-def _recorded(dialogues: Sequence[Transcript], given: PolicyConfig) -> dict[str, PolicyConfig | None]:
-    """The policies that made the traces, by digest; None for one that is neither shipped nor given."""
-    ways = (replace(policy, overlap=overlap) for policy in SHIPPED.values() for overlap in get_args(Overlap))
-    known = {policy.digest: policy for policy in (*ways, given)}
-    digests = sorted({_digest(one) for one in dialogues if not one.computed})
-    return {digest: known.get(digest) for digest in digests}
-
-
-def _policy_facts(made: Mapping[str, PolicyConfig | None]) -> dict[str, Any]:
-    """What a record says of the policies that made the traces, by digest: of several, or an unknown one, no name."""
-    policies = list(made.values())
-    if len(policies) == 1 and (policy := policies[0]) is not None:
-        facts = {"policy": policy.digest, "policy_name": policy.name, "overlap": policy.overlap}
-        return {**facts, "policy_training": dict(policy.training)}
-    digests = " + ".join(made) if all(made) else None
-    return {"policy": digests, "policy_name": None, "overlap": None, "policy_training": {}}
-
-
-def _weights_stand_in(policies: Sequence[PolicyConfig | None]) -> str:
-    """Why the patient's weights make a run a stand-in; an unknown policy may be any."""
-    if any(policy is None or policy.training.get("stand_in") for policy in policies):
-        return "the patient's weights are set by hand or fitted to stand-ins"
-    return ""
 
 
 def _warn_of_words(episodes: Sequence[Episode], policy: PolicyConfig | None) -> None:
@@ -323,32 +290,6 @@ def _warn_of_unjudged(numbers: Sequence[Result]) -> None:
                 columns.setdefault(note, []).append(number.column)
     for note, of in columns.items():
         warn(f"{note} of {', '.join(of)}")
-
-
-def fitted_elsewhere(policy: PolicyConfig, evaluator: str | None) -> str:
-    """A warning if the policy was fitted on ratings of another evaluator than the run's; otherwise empty."""
-    fitted = policy.training.get("evaluator")
-    if fitted is None or evaluator is None or fitted == evaluator:
-        return ""
-    return f"the patient's weights were fitted on ratings by {fitted}, not by {evaluator}"
-
-
-def policy_of(name: str, overlap: str | None = None) -> PolicyConfig:
-    """A shipped policy by its name, or the one in a file; with another overlap if one is given.
-
-    Raises InputError for anything else.
-    """
-    if name in SHIPPED:
-        policy = SHIPPED[name]
-    elif is_there(Path(name)) or Path(name).suffix:
-        policy = PolicyConfig.read(Path(name))
-    else:
-        raise InputError("--policy", found=repr(name), expected=f"{', '.join(SHIPPED)}, or a file")
-    if overlap is None:
-        return policy
-    if overlap not in get_args(Overlap):
-        raise InputError("--overlap", found=repr(overlap), expected=" or ".join(get_args(Overlap)))
-    return replace(policy, overlap=cast(Overlap, overlap))
 
 
 def rescore(stored: Stored) -> Rescored:

@@ -13,7 +13,8 @@ from baselines.results.run import DataUsed, RunRecord, because
 from loaders.files.records import to_json
 from loaders.medconceal import cases
 from loaders.opened import open_corpus
-from scripts.run.confirmation import Data, SamePolicy, policy_of
+from scripts.run.confirmation import Data
+from scripts.run.policies import SamePolicy, policy_of
 from scripts.terminal.finish import finish
 from scripts.terminal.options import Out, Seed
 

@@ -26,8 +26,9 @@ from baselines.study.tasks.task import Source
 from loaders.errors import InputError, MissingExtra
 from loaders.files.paths import is_file, is_there
 from loaders.opened import open_data
-from scripts.run.confirmation import RULES, TEMPLATE, SamePolicy, policy_of
+from scripts.run.confirmation import RULES, TEMPLATE
 from scripts.run.play import Asking, Price, Roles, roles_of
+from scripts.run.policies import SamePolicy, policy_of
 from scripts.study.folder import Database, Folder
 from scripts.study.sample import sample_source
 from scripts.terminal import stopping

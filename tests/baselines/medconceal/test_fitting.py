@@ -24,7 +24,7 @@ from loaders.medconceal import CATEGORIES
 from loaders.models.answers import AnswerStore
 from loaders.models.scripted_chat import scripted
 from scripts.cli import execute
-from scripts.run.confirmation import fitted_elsewhere
+from scripts.run.policies import fitted_elsewhere
 
 CASES = profiles()
 
