@@ -24,9 +24,9 @@ _UNMARKED = re.compile(
 # A question behind other words in one breath, and the word before it: "that sounds hard what has been on your mind",
 # "take your time is there anything". Behind words of `_LEADS_IN` it is part of what is said: "I know what has been".
 _RUN_ON = re.compile(
-    r"\b([\w'’]+) (?=(?:what(?: else)?(?:(?: has| have|['’]s) been| (?:would|could|might) (?:be|happen|help|make)|"
-    r"(?: is| was|['’]s) (?:bothering|going|on your|worrying)| (?:bothers|concerns|frightens|scares|troubles|worries))"
-    r"|is there (?:any|some)thing|(?:can|could|would) you (?:describe|help|say|share|talk|tell|walk))\b)",
+    r"(?<![\w'’])([\w'’]{1,20}) (?=(?:is there (?:any|some)thing|what(?: else)?(?:(?: has| have|['’]s) been|"
+    r"(?: is| was|['’]s) (?:bothering|going|on your|worrying)| (?:bothers|concerns|frightens|scares|troubles|worries)|"
+    r" (?:would|could|might) (?:be|happen|help|make))|(?:can|could|would) you (?:describe|help|say|share|tell))\b)",
     re.IGNORECASE,
 )
 _LEADS_IN = frozenset(
