@@ -61,8 +61,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Dumps:
-    """Files of submissions and of comments; `digests` are those of the files,
-    `invented` is True for the bundled ones."""
+    """Files of submissions and of comments, with their digests; `invented` is True for the bundled ones."""
 
     name: str
     submissions: tuple[Path, ...]

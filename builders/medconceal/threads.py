@@ -258,7 +258,7 @@ def _post(record: Record, where: str) -> tuple[Any, ...]:
         _text(record.get("title")),
         _text(record.get("selftext")),
         _whole(record.get("created_utc")),
-        bool(record.get("edited")),
+        _edited(record),
         bool(record.get("removed_by_category")),
         bool(record.get("crosspost_parent") or record.get("crosspost_parent_list")),
         record.get("link_flair_text") == FLAIR,
@@ -275,9 +275,14 @@ def _comment(record: Record, where: str) -> tuple[Any, ...]:
         _text(record.get("author_flair_text")),
         _text(record.get("body")),
         _whole(record.get("created_utc")),
-        bool(record.get("edited")),
+        _edited(record),
         _version(record),
     )
+
+
+def _edited(record: Record) -> bool:
+    """Whether a text was changed: it is false, true or when; tables hold these as texts too, or a NaN for false."""
+    return bool(_whole(told := record.get("edited"))) or str(told).casefold() == "true"
 
 
 def _needed(record: Record, name: str, where: str) -> str:

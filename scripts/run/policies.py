@@ -20,10 +20,7 @@ SamePolicy = Annotated[
 
 
 def policy_of(name: str, overlap: str | None = None) -> PolicyConfig:
-    """A shipped policy by its name, or the one in a file; with another overlap if one is given.
-
-    Raises InputError for anything else.
-    """
+    """A shipped policy by its name, or the one in a file; with another overlap if one is given. Raises: InputError."""
     if name in SHIPPED:
         policy = SHIPPED[name]
     elif is_there(Path(name)) or Path(name).suffix:

@@ -272,7 +272,13 @@ def test_a_conversation_has_eight_turns(tmp_path: Path) -> None:
     assert roles == [["clinician", "patient"] * 4]
 
 
-@pytest.mark.parametrize(("edited", "text"), [(False, "It hurts.\nUpdate: it still does."), (17.0, "It hurts.")])
+@pytest.mark.parametrize(
+    ("edited", "text"),
+    [
+        *((no, "It hurts.\nUpdate: it still does.") for no in (False, None, "False", "0.0", "nan")),
+        *((yes, "It hurts.") for yes in (17.0, "1600009999.0", True, "True")),
+    ],
+)
 def test_only_of_an_edited_post_an_addition_is_cut(tmp_path: Path, edited: object, text: str) -> None:
     told = "It hurts.\nUpdate: it still does. "
     post = {"id": "c", "author": "a", "link_flair_text": FLAIR, "selftext": told, "edited": edited}
@@ -282,7 +288,7 @@ def test_only_of_an_edited_post_an_addition_is_cut(tmp_path: Path, edited: objec
         tmp_path / "spool.sqlite",
     )
     (row,) = strictly(thread_rows(found, KEY))
-    assert (row["text"], row["edited"]) == (text, int(bool(edited)))
+    assert (row["text"], row["edited"]) == (text, int(text == "It hurts."))
 
 
 def test_community_and_window_are_checked(tmp_path: Path) -> None:
