@@ -18,12 +18,12 @@ from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from loaders.errors import CHECK_PATH, BedsideError, InputError, ReleaseError, how_many
+from loaders.errors import CHECK_PATH, BedsideError, HubError, InputError, ReleaseError, how_many
 from loaders.files.caches import refuse_cache
 from loaders.files.disk import refuse_disk
 from loaders.files.paths import is_file, is_folder, is_there, resolved
 from loaders.manifest import NAME, Manifest, order_splits
-from loaders.pins import pinned_commit
+from loaders.pins import PINNED, as_pinned, pinned_commit
 from loaders.reached import code_digest
 from loaders.registry import find_corpus
 from loaders.schema import Migration, Schema, Upgrade, features_from, features_of
@@ -353,9 +353,15 @@ def _load_official(known: Corpus, split: str | None, revision: str | None) -> Lo
         raise InputError(
             known.name, found="no location to load it from", expected="source=, a folder or REPO on the Hub"
         )
-    revision = revision or pinned_commit(hub.address_of(repo)) or "main"
-    folder = hub.fetch(repo, revision, typed=False)
-    at = f"{repo}@{revision} (commit {folder.name[:12]})"
+    address = hub.address_of(repo)
+    pinned = None if revision else pinned_commit(address)
+    asked = revision or pinned or "main"
+    try:
+        folder = hub.fetch(repo, asked, typed=False)
+    except HubError as error:
+        error.do = error.do or (PINNED if pinned else "")  # a commit that nobody named, and that is gone
+        raise
+    at = f"{repo}@{asked} (commit {folder.name[:12]})"
     with _explained(at, "the authors' release"):
         raw = datasets.load_dataset(str(folder))
     wanted = _splits(raw, split, at)
@@ -371,7 +377,9 @@ def _load_official(known: Corpus, split: str | None, revision: str | None) -> Lo
     with _explained(at, "the authors' release"):
         converted = {one: _mapped(known, raw[one], one, _Convert(known.name, one, code)) for one in wanted}
     data = datasets.DatasetDict(converted) if split is None else converted[split]
-    return Loaded(data, None, hub.address_of(repo), folder.name)
+    if revision is None:
+        as_pinned(address, folder.name, {})
+    return Loaded(data, None, address, folder.name)
 
 
 # --- Rows of another schema -------------------------------------------------------------------------------------------

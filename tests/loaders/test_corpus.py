@@ -19,7 +19,7 @@ import pytest
 from huggingface_hub import HfApi, constants
 from huggingface_hub.errors import RepositoryNotFoundError
 
-from loaders import medlaybench_v
+from loaders import medlaybench_v, pins
 from loaders.corpus import Corpus, corpus, is_path, load, load_any
 from loaders.errors import BedsideError, HubError, InputError, ReleaseError
 from loaders.hub import hub_error
@@ -483,17 +483,19 @@ def test_a_hub_that_refuses(hub: FaultyHub, release: Path) -> None:
 # --- The authors' release ---------------------------------------------------------------------------------------------
 
 
+_RAW = datasets.Features(
+    {
+        "image": datasets.Image(),
+        "cuis": datasets.Value("string"),
+        "expert_caption": datasets.Value("string"),
+        "layman_caption": datasets.Value("string"),
+    }
+)
+
+
 @pytest.fixture
 def official(hub: FaultyHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FaultyHub:
     """A release of the shape of hanjang/MedLayBench-V: stringified CUIs, 'nan', no identifier."""
-    features = datasets.Features(
-        {
-            "image": datasets.Image(),
-            "cuis": datasets.Value("string"),
-            "expert_caption": datasets.Value("string"),
-            "layman_caption": datasets.Value("string"),
-        }
-    )
     cuis = ("['C0040405']", "['nan']", "['C0817096', 'C1306645']")
     rows = [
         {"image": png(n), "cuis": one, "expert_caption": f"Expert {n}.", "layman_caption": f"Lay {n}."}
@@ -501,7 +503,7 @@ def official(hub: FaultyHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     ]
     (tmp_path / "official" / "data").mkdir(parents=True)
     for split, content in (("train", rows), ("validation", rows[:1]), ("test", rows[:2])):
-        made = datasets.Dataset.from_list(content, features=features)
+        made = datasets.Dataset.from_list(content, features=_RAW)
         made.to_parquet(tmp_path / "official" / "data" / f"{split}-00000-of-00001.parquet")
     put(hub, OFFICIAL, tmp_path / "official")
     monkeypatch.setitem(medlaybench_v.CORPUS.official_rows, "train", 3)
@@ -549,6 +551,24 @@ def test_an_official_release_of_another_shape(official: FaultyHub, tmp_path: Pat
     official.commit(OFFICIAL, {"data/test-00000-of-00001.parquet": (tmp_path / "other.parquet").read_bytes()})
     with pytest.raises(ReleaseError):
         load("medlaybench-v", "test", source="official")
+
+
+def test_the_first_load_of_the_official_release_pins_its_commit(official: FaultyHub, tmp_path: Path) -> None:
+    first = load("medlaybench-v", "validation", source="official")
+    rows = [{"image": png(9), "cuis": "['nan']", "expert_caption": "Another.", "layman_caption": "Another."}]
+    shard = "data/validation-00000-of-00001.parquet"
+    datasets.Dataset.from_list(rows, features=_RAW).to_parquet(tmp_path / "other.parquet")
+    official.commit(OFFICIAL, {shard: (tmp_path / "other.parquet").read_bytes()})
+    assert load("medlaybench-v", "validation", source="official").to_dict() == first.to_dict()
+    named = load("medlaybench-v", "validation", source="official", revision="main")
+    assert named["expert_caption"][:] == ["Another."]
+    # A commit that was named is no pin, and one that is gone can be let go of.
+    assert load("medlaybench-v", "validation", source="official").to_dict() == first.to_dict()
+    address = f"{official.url}/datasets/{OFFICIAL}"
+    path = Path(constants.HF_HUB_CACHE) / pins.NAME
+    path.write_text(path.read_text(encoding="utf-8").replace(pins.pinned_commit(address) or "", "a" * 40), "utf-8")
+    with pytest.raises(HubError, match="has no such revision.*delete that file"):
+        load("medlaybench-v", "validation", source="official")
 
 
 def test_the_official_release_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
