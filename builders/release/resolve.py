@@ -32,7 +32,7 @@ def resolve(source: str) -> Path:
 
 def _downloaded(source: str, repo: str, revision: str) -> Path:
     from huggingface_hub import HfApi, constants, snapshot_download
-    from huggingface_hub.errors import GatedRepoError, RevisionNotFoundError
+    from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError, RevisionNotFoundError
 
     from loaders.hub import hub_error
     from loaders.hub_errors import in_words
@@ -42,7 +42,8 @@ def _downloaded(source: str, repo: str, revision: str) -> Path:
         path = Path(snapshot_download(repo, repo_type="dataset", revision=revision))
     except Exception as error:  # the library does not check the replies it gets
         refuse_cache(error)
-        if isinstance(error, GatedRepoError | RevisionNotFoundError):  # there is such a repository
+        # There is such a repository, or nobody asked for it: `HF_HUB_OFFLINE`.
+        if isinstance(error, GatedRepoError | RevisionNotFoundError | LocalEntryNotFoundError):
             raise hub_error(error, source, repo) from error
         expected = "a folder, or a dataset and tag that you can read"
         raise HubError(source, found=f"no such folder, and {in_words(error)}", expected=expected) from error
