@@ -12,9 +12,12 @@ from datasets.info import DatasetInfosDict
 from datasets.utils.metadata import MetadataConfigs
 from huggingface_hub import DatasetCard
 
+import dataset_cards
 from builders.release.cards import markdown_table, render_card, size_category
+from loaders.corpus import corpus
 from loaders.errors import ReleaseError
 from loaders.manifest import Manifest
+from loaders.registry import BUNDLED
 from tests.parts.small_release import FEATURES, write_small
 
 HEAD = "---\npretty_name: Small\nlicense: cc-by-4.0\nlanguage: [en]\ntask_categories: [image-to-text]\n{}---\n"
@@ -174,6 +177,14 @@ def test_other_licence_and_gating(manifest: Manifest) -> None:
 )
 def test_size_category(rows: int, category: str) -> None:
     assert size_category(rows) == category
+
+
+@pytest.mark.parametrize("name", sorted(BUNDLED))
+def test_a_card_says_which_packages_its_rows_take(name: str) -> None:
+    """`datasets` alone refuses to read a row that has an image."""
+    text = (Path(dataset_cards.__path__[0]) / f"{name}.md").read_text(encoding="utf-8")
+    images = any(isinstance(feature, datasets.Image) for feature in corpus(name).features.values())
+    assert ("pip install datasets pillow" in text, "No other package is needed" in text) == (images, not images)
 
 
 def test_an_empty_table_has_its_head() -> None:
