@@ -28,10 +28,12 @@ def card(
     """The facts that the template needs; `origins` are name and origin of each source, `mapped` the names of those
     whose labels a table of the maintainer maps."""
     statistics = cast(dict[str, Any], manifest.statistics)
+    by_model = any(name in BY_MODEL for name in statistics["complaints_status"])
     return {
         **licence_facts(statistics["licence"], "photos", "each one's"),
         **_provenance(origins),
-        "method": _method(manifest, chat),
+        "annotators": "machine-generated" if by_model else "other",
+        "method": _method(manifest, chat, by_model),
         "sizes": _sizes(manifest),
         "classes": _classes(manifest),
         "drawing": _drawing(manifest),
@@ -167,7 +169,7 @@ def _review(manifest: Manifest) -> str:
     )
 
 
-def _method(manifest: Manifest, chat: Chat | None) -> str:
+def _method(manifest: Manifest, chat: Chat | None, by_model: bool) -> str:
     if "test" not in manifest.splits:
         return "Only photos of the test split come with complaints, and none of them is in this release."
     if chat is None:
@@ -176,7 +178,7 @@ def _method(manifest: Manifest, chat: Chat | None) -> str:
             "each diagnosis, of which each case draws eight. They were not written from the photos and may not fit "
             "them, and no clinician has reviewed them."
         )
-    if not any(name in BY_MODEL for name in cast(dict[str, Any], manifest.statistics)["complaints_status"]):
+    if not by_model:
         return (
             f"`{chat.model.name}` was asked for the complaints, but no answer about a photo came that passed the "
             "checks: complaints written by hand stand in, which were not written from the photos."

@@ -162,7 +162,8 @@ def test_nothing_hidden_on_the_card_the_preview_or_the_manifest(sample: Path, tm
     assert "Renata" not in shown and "Plays the clarinet" in shown
     for text in (shown, (sample / "README.md").read_text(), (sample / "manifest.json").read_text()):
         assert not [secret for secret in hidden_texts(sample) if secret in text]
-    assert "viewer: false" in (sample / "README.md").read_text()
+    card = (sample / "README.md").read_text()
+    assert "viewer: false" in card and "annotations_creators:\n- other\n" in card  # people wrote these cases
 
 
 def test_a_row_that_breaks_the_rules_is_reported_without_its_text(sample: Path) -> None:
@@ -286,6 +287,7 @@ def test_dumps_of_a_user_need_a_key_of_their_own(server: ChatServer, tmp_path: P
     assert not any(row["synthetic"] for row in rows_of(tmp_path / "one"))
     card = (tmp_path / "one" / "README.md").read_text()
     assert "extra_gated_prompt" in card and "license_name: medconceal-data-use" in card
+    assert "annotations_creators:\n- machine-generated\n" in card
     assert key.read_bytes().hex() not in card + Manifest.read(tmp_path / "one").text()
 
 

@@ -110,6 +110,7 @@ def test_the_card_of_a_users_captions_states_only_what_the_user_said(tmp_path: P
         assert len(gates - {"abbreviations"}) == 12 and "a remark, `abbreviations`, that always passes" in cards[out]
     assert "those whom they show agreed, is not stated by the maintainer" in cards["own"]
     assert "nobody was asked" not in cards["own"] and "Published cases" not in cards["own"]
+    assert "Rows with an image: 0 of 3." in cards["own"] and "Rows with an image: 20 of 20." in cards["sample"]
     assert "nobody was asked or photographed" in cards["sample"] and "not stated by" not in cards["sample"]
 
 

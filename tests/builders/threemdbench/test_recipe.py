@@ -472,6 +472,7 @@ def test_the_card_says_what_it_is(sample: Path) -> None:
     assert "short of 64 in test by" in card
     assert card.count("| chalazion | ophthalmology |") == 1
     assert "nobody was photographed" in card and "Light skin" not in card
+    assert "annotations_creators:\n- other\n" in card  # complaints written by hand
 
 
 def test_the_card_of_a_users_photos_states_only_what_the_user_said(tmp_path: Path) -> None:
@@ -1012,7 +1013,8 @@ def test_complaints_that_all_stand_in_for_a_models_are_as_much_a_stand_in_as_wit
     with ChatServer(lambda body: "I am sorry, but I cannot help with that.") as server:
         manifest = build(tmp_path, f"table={table}", model="openai-api/local/vision", base_url=server.base_url)
     assert manifest.stand_in is not None and "authored without seeing the photos" in manifest.stand_in
-    assert "no answer about a photo came" in (tmp_path / "release" / "README.md").read_text(encoding="utf-8")
+    card = (tmp_path / "release" / "README.md").read_text(encoding="utf-8")
+    assert "no answer about a photo came" in card and "annotations_creators:\n- other\n" in card
 
 
 @pytest.mark.parametrize("name", ["echo", "silent", "prose", "broken-json"])
