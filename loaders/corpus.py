@@ -74,7 +74,6 @@ class Corpus:
     official_repo: str | None = None
     official_columns: tuple[str, ...] = ()
     official_rows: Mapping[str, int] = field(default_factory=dict)
-    official_revision: str | None = None
     from_table: Callable[[Path], Iterator[dict[str, Any]]] | None = None
     repo: str | None = None
     migrations: tuple[Migration, ...] = ()
@@ -157,7 +156,7 @@ def load_with_origin(
             raise no_folder(place, or_table=known.from_table is not None)
         return Loaded(*_load_release(known, Path(place), split, place))
     if place in (OFFICIAL, known.official_repo):
-        return _load_official(known, split, revision or known.official_revision)
+        return _load_official(known, split, revision)
     from loaders import hub
 
     folder, at = hub.fetch_manifest(place, revision)
@@ -350,9 +349,8 @@ def _load_official(known: Corpus, split: str | None, revision: str | None) -> Lo
 
     repo = known.official_repo
     if repo is None:
-        raise InputError(
-            known.name, found="no location to load it from", expected="source=, a folder or REPO on the Hub"
-        )
+        expected = "source=, a folder or REPO on the Hub"
+        raise InputError(known.name, found="no location to load it from", expected=expected)
     address = hub.address_of(repo)
     pinned = None if revision else pinned_commit(address)
     asked = revision or pinned or "main"

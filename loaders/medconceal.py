@@ -710,8 +710,6 @@ CORPUS = Corpus(
     key=KEY,
     from_official=from_official,
     official_repo=_OFFICIAL,
-    official_revision=None,
-    official_columns=(),
     recipe="builders.medconceal.recipe",
     migrations=(with_depth,),
 )

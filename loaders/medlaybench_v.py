@@ -277,7 +277,6 @@ CORPUS = Corpus(
     key=KEY,
     from_official=from_official,
     official_repo=_OFFICIAL,
-    official_revision=None,
     official_rows={"train": 59_962, "validation": 9_904, "test": 9_927},
     official_columns=("image", "cuis", "expert_caption", "layman_caption"),
     from_table=pairs_of,

@@ -22,7 +22,6 @@ from loaders.files.records import from_json, to_json
 
 NAME = "bedside-first-loads.json"
 PINNED = f"The first load pinned it, in {NAME} in the Hub's cache: delete that file, or name a revision"
-"""What to do about a pinned commit that the repository no longer has."""
 
 
 @dataclass(frozen=True, slots=True)

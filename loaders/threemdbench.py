@@ -263,7 +263,6 @@ CORPUS = Corpus(
     key=KEY,
     from_official=from_official,
     official_repo=_OFFICIAL,
-    official_revision=None,
     official_rows={"test": 2_996},
     official_columns=("image", "diagnosis", "general_complaint", "complaints", "personality"),
     migrations=(with_label,),

@@ -27,16 +27,13 @@ def resolve(source: str) -> Path:
     repo, _, tag = source.partition("@")
     if is_path(source) or not re.fullmatch(r"[\w.-]+/[\w.-]+", repo) or source.endswith("@"):
         raise no_folder(source)
-    return _downloaded(source, repo, tag or "main")
-
-
-def _downloaded(source: str, repo: str, revision: str) -> Path:
     from huggingface_hub import HfApi, constants, snapshot_download
     from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError, RevisionNotFoundError
 
     from loaders.hub import hub_error
     from loaders.hub_errors import in_words
 
+    revision = tag or "main"
     try:
         commit = None if constants.HF_HUB_OFFLINE else HfApi().dataset_info(repo, revision=revision).sha
         path = Path(snapshot_download(repo, repo_type="dataset", revision=revision))

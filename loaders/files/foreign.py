@@ -33,7 +33,7 @@ def read_mapping(path: Path, fields: Collection[str]) -> Columns:
     expected = "lines such as age: patient_age"
     read = parse_yaml(read_text(path, most=1 << 20, expected=expected), path, expected=expected)
     if not isinstance(read, dict) or not all(column is None or isinstance(column, str) for column in read.values()):
-        raise InputError(path, found="no mapping of names", expected="lines such as age: patient_age")
+        raise InputError(path, found="no mapping of names", expected=expected)
     # What is no single word may be a text of a wrong file.
     if unknown := [str(name) if _WORD.fullmatch(str(name)) else "a text" for name in read if name not in fields]:
         raise InputError(path, found=f"unknown: {', '.join(unknown)}", expected=f"fields: {', '.join(fields)}")

@@ -183,10 +183,9 @@ class Routes:
     def create_tag(self, call: Call) -> Reply:
         repo = self.open(call, write=True)
         name = call.json()["tag"]
-        target = repo.at(call.parts[2]).id
         if name in repo.tags:
             raise RefusalError(409, f"Tag reference exists already: refs/tags/{name}")
-        repo.tags[name] = target
+        repo.tags[name] = repo.at(call.parts[2]).id
         self.store.save()
         return as_json({})
 
@@ -371,15 +370,15 @@ class Routes:
 
     def complete_large(self, call: Call) -> Reply:
         repo, oid, body = self.store.repos[f"{call.parts[0]}/{call.parts[1]}"], call.parts[2], b""
-        numbers = [part["partNumber"] for part in call.json()["parts"]]
-        for number, part in zip(numbers, call.json()["parts"], strict=True):
-            piece = self.store.objects.get(f"parts/{oid}/{number}")
-            if piece is None or part["etag"].strip('"') != hashlib.md5(piece, usedforsecurity=False).hexdigest():
-                raise RefusalError(400, f"part {number} is missing or differs")
+        parts = {f"parts/{oid}/{part['partNumber']}": part["etag"].strip('"') for part in call.json()["parts"]}
+        for place, etag in parts.items():
+            piece = self.store.objects.get(place)
+            if piece is None or etag != hashlib.md5(piece, usedforsecurity=False).hexdigest():
+                raise RefusalError(400, f"{place} is missing or differs")
             body += piece
         reply = self.store_large(repo, oid, body)
-        for number in numbers:
-            self.store.objects.drop(f"parts/{oid}/{number}")
+        for place in parts:
+            self.store.objects.drop(place)
         return reply
 
     def store_large(self, repo: Repo, oid: str, body: bytes) -> Reply:
@@ -400,12 +399,12 @@ class Routes:
     def answer(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Reply:
         address = urlsplit(target)
         query = {key: values[-1] for key, values in parse_qs(address.query, keep_blank_values=True).items()}
-        route, parts = find_route(method, address.path)
-        if route is None:
+        handler, parts = find_route(method, address.path)
+        if not handler:
             return as_json({"error": f"Sorry, the loopback Hub has no {method} {address.path}"}, 404)
         call = Call(method, parts, query, headers, body)
         try:
-            reply: Reply = getattr(self, route.handler)(call)
+            reply: Reply = getattr(self, handler)(call)
             return reply
         except RefusalError as refusal:
             explained = {"X-Error-Message": refusal.message} | ({"X-Error-Code": refusal.code} if refusal.code else {})
@@ -414,49 +413,41 @@ class Routes:
             return as_json({"error": f"{type(error).__name__}: {error}"}, 500)
 
 
-class Route(NamedTuple):
-    method: str
-    pattern: re.Pattern[str]
-    handler: str
-
-
-def _routes() -> list[Route]:
-    api, part = r"/api/(datasets|models|spaces)/([^/]+/[^/]+)", "([^/]+)"
-    large = r"/lfs/(datasets|models|spaces)/([^/]+/[^/]+)/([0-9a-f]{64})"
-    files = r"/(?:(datasets|spaces)/)?([^/]+/[^/]+)"
-    table = [
+_API, _PART = r"/api/(datasets|models|spaces)/([^/]+/[^/]+)", "([^/]+)"
+_LARGE = r"/lfs/(datasets|models|spaces)/([^/]+/[^/]+)/([0-9a-f]{64})"
+_FILES = r"/(?:(datasets|spaces)/)?([^/]+/[^/]+)"
+ROUTES = [
+    (method, re.compile(pattern), handler)
+    for method, pattern, handler in (
         ("GET", "/api/whoami-v2", "whoami"),
         ("POST", "/api/repos/create", "create_repo"),
         ("POST", "/api/validate-yaml", "validate_yaml"),
-        ("PUT", f"{api}/settings", "settings"),
-        ("GET", api, "info"),
-        ("GET", f"{api}/revision/{part}", "info"),
-        ("GET", f"{api}/refs", "refs"),
-        ("GET", f"{api}/commits/{part}", "commits"),
-        ("GET", f"{api}/tree/{part}", "tree"),
-        ("GET", f"{api}/tree/{part}/(.+)", "tree"),
-        ("POST", f"{api}/paths-info/{part}", "paths_info"),
-        ("POST", f"{api}/tag/{part}", "create_tag"),
-        ("POST", f"{api}/preupload/{part}", "preupload"),
-        ("POST", f"{api}/commit/{part}", "make_commit"),
-        ("GET", f"{files}/resolve/{part}/(.+)", "resolve"),
-        ("HEAD", f"{files}/resolve/{part}/(.+)", "resolve"),
-        ("POST", rf"{files}\.git/info/lfs/objects/batch", "large_batch"),
-        ("PUT", large, "put_large"),
-        ("PUT", rf"{large}/part/(\d+)", "put_part"),
-        ("POST", f"{large}/complete", "complete_large"),
-        ("POST", f"{large}/verify", "verify_large"),
-    ]
-    return [Route(method, re.compile(pattern), handler) for method, pattern, handler in table]
+        ("PUT", f"{_API}/settings", "settings"),
+        ("GET", _API, "info"),
+        ("GET", f"{_API}/revision/{_PART}", "info"),
+        ("GET", f"{_API}/refs", "refs"),
+        ("GET", f"{_API}/commits/{_PART}", "commits"),
+        ("GET", f"{_API}/tree/{_PART}", "tree"),
+        ("GET", f"{_API}/tree/{_PART}/(.+)", "tree"),
+        ("POST", f"{_API}/paths-info/{_PART}", "paths_info"),
+        ("POST", f"{_API}/tag/{_PART}", "create_tag"),
+        ("POST", f"{_API}/preupload/{_PART}", "preupload"),
+        ("POST", f"{_API}/commit/{_PART}", "make_commit"),
+        ("GET", f"{_FILES}/resolve/{_PART}/(.+)", "resolve"),
+        ("HEAD", f"{_FILES}/resolve/{_PART}/(.+)", "resolve"),
+        ("POST", rf"{_FILES}\.git/info/lfs/objects/batch", "large_batch"),
+        ("PUT", _LARGE, "put_large"),
+        ("PUT", rf"{_LARGE}/part/(\d+)", "put_part"),
+        ("POST", f"{_LARGE}/complete", "complete_large"),
+        ("POST", f"{_LARGE}/verify", "verify_large"),
+    )
+]
 
 
-ROUTES = _routes()
-
-
-def find_route(method: str, path: str) -> tuple[Route | None, list[str]]:
-    """The route of a request and the unquoted parts of its path."""
-    for route in ROUTES:
-        found = route.pattern.fullmatch(path) if route.method == method else None
+def find_route(method: str, path: str) -> tuple[str, list[str]]:
+    """The name of a request's handler, "" if there is none, and the unquoted parts of its path."""
+    for known, pattern, handler in ROUTES:
+        found = pattern.fullmatch(path) if known == method else None
         if found:
-            return route, [unquote(part) if part else "models" for part in found.groups()]
-    return None, []
+            return handler, [unquote(part) if part else "models" for part in found.groups()]
+    return "", []

@@ -83,8 +83,7 @@ class FaultyHandler(Handler):
             if fault is not None and kind == "delay-reply":
                 hub.closing.wait(fault.seconds)
         cut = reply is None or kind == "lose"
-        route, _ = find_route(self.command, path)
-        changes = route is not None and route.handler in CHANGES
+        changes = find_route(self.command, path)[0] in CHANGES
         status = 0 if cut or reply is None else reply.status
         hub.requests.append(Request(self.command, self.path, status, changes, kind))
         if cut or reply is None:
