@@ -222,7 +222,7 @@ def no_folder(name: str, *, or_table: bool = False) -> ReleaseError:
         return ReleaseError(
             name, found="is a web address", expected=expected, do="Of a repository on the Hub, name only ORG/NAME"
         )
-    do = CHECK_PATH
+    do = "Write the whole path: only a shell knows what ~ is" if name.startswith("~") else CHECK_PATH
     if _may_be_repository(name) and _is_below_here(name):
         do += "; for a repository on the Hub, also name its tag or branch"
     missing = "no such file" if Path(name).suffix.casefold() in _TABLES else "no such folder"

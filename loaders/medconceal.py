@@ -449,7 +449,9 @@ def profile_of(row: Mapping[str, Any]) -> PatientProfile:
             "narrative": hidden["narrative"],
         }
     except (KeyError, TypeError):
-        raise InputError(where, found="a row without the corpus's columns", expected="a row of medconceal") from None
+        do = 'Of a release that is loaded with `datasets`, take the config "cases": "charts" lacks what is hidden'
+        found = "a row without the corpus's columns"
+        raise InputError(where, found=found, expected="a row of medconceal", do=do) from None
     return parse_profile(value, where)
 
 

@@ -593,6 +593,11 @@ def test_a_name_that_nothing_has_may_have_been_meant_as_a_folder() -> None:
     assert told.expected == "a dataset repository, or an existing folder"
 
 
+def test_a_home_folder_that_no_shell_wrote_out() -> None:
+    with pytest.raises(ReleaseError, match="no such folder.*only a shell knows what ~ is"):
+        load("3mdbench", source="~/release")
+
+
 def test_a_token_that_no_header_can_hold_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def asked(*_: object, **__: object) -> str:
         "Bearer hf_wr\u00f6ng".encode("ascii")

@@ -116,6 +116,12 @@ def test_a_task_misspelt_has_no_chart() -> None:
         chart(profiles()[0], "Intervention")  # type: ignore[arg-type]
 
 
+def test_rows_of_the_config_without_hidden_parts_are_told_from_others() -> None:
+    row = row_of(profiles()[0], author="a", licence="CC0-1.0", attribution="b")
+    with pytest.raises(InputError, match='take the config "cases": "charts" lacks what is hidden'):
+        cases([{name: value for name, value in row.items() if name != "hidden"}])
+
+
 @pytest.mark.parametrize("rows", [{"test": []}, [None], "text"])
 def test_what_is_no_row_is_told(rows: Any) -> None:
     with pytest.raises(InputError, match="in place of a row"):
