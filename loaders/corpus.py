@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import datasets
 
 OFFICIAL = "official"
-_AGAIN = "Copy or fetch it again"
+_AGAIN = "Copy or fetch it again; if it is whole, empty the cache of `datasets` (HF_DATASETS_CACHE)"
 
 
 class _Features:

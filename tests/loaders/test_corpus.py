@@ -593,6 +593,14 @@ def test_a_name_that_nothing_has_may_have_been_meant_as_a_folder() -> None:
     assert told.expected == "a dataset repository, or an existing folder"
 
 
+def test_a_broken_cache_is_no_fault_of_the_release_alone(release: Path) -> None:
+    load("medlaybench-v", "test", source=release)
+    (stored,) = Path(datasets.config.HF_DATASETS_CACHE).rglob("*-test.arrow")
+    os.truncate(stored, stored.stat().st_size // 2)
+    with pytest.raises(ReleaseError, match="if it is whole, empty the cache of `datasets`"):
+        load("medlaybench-v", "test", source=release)
+
+
 def test_a_home_folder_that_no_shell_wrote_out() -> None:
     with pytest.raises(ReleaseError, match="no such folder.*only a shell knows what ~ is"):
         load("3mdbench", source="~/release")
