@@ -183,15 +183,13 @@ def _check_types(name: object, revision: object, source: object) -> None:
 
 def _split_named(split: object) -> str:
     """The name of a split; `datasets.Split.TEST` is one too. Raises: InputError for anything that is no name."""
-    if isinstance(split, str):
-        return split
     import datasets
 
-    if not isinstance(split, datasets.NamedSplit):
-        do = "Load each by its name, or leave it out for all"
-        found = f"a {type(split).__name__}"
-        raise InputError("split", found=found, expected="the name of one split, a text", do=do)
-    return str(split)
+    if isinstance(split, str | datasets.NamedSplit) and "/" not in str(split):
+        return str(split)
+    found = repr(split) if isinstance(split, str) else f"a {type(split).__name__}"
+    do = "Load each by its name, or leave it out for all; a folder or repository is the `source`"
+    raise InputError("split", found=found, expected="the name of one split, a text", do=do)
 
 
 def is_path(name: str) -> bool:

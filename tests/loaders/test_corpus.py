@@ -601,6 +601,11 @@ def test_a_broken_cache_is_no_fault_of_the_release_alone(release: Path) -> None:
         load("medlaybench-v", "test", source=release)
 
 
+def test_a_source_in_the_place_of_the_split_asks_no_hub() -> None:
+    with pytest.raises(InputError, match="^split: 'runs/v1' .*a folder or repository is the `source`"):
+        load("medconceal", "runs/v1")
+
+
 def test_a_home_folder_that_no_shell_wrote_out() -> None:
     with pytest.raises(ReleaseError, match="no such folder.*only a shell knows what ~ is"):
         load("3mdbench", source="~/release")
