@@ -25,6 +25,7 @@ UNANSWERED = "unanswered"
 """A column of the workspace that no release holds: which requests for a row have no answer, and why."""
 RETRIES = 2
 FILTERED = "the provider's filter stopped it"
+_ENDED = {"max_tokens": "it breaks off at the limit of tokens: ", "content_filter": f"{FILTERED}: "}
 
 Value = TypeVar("Value")
 
@@ -81,8 +82,7 @@ def field_of(answer: Answer, name: str) -> object:
     try:
         return read_object(answer.text).get(name)
     except Unfit as unfit:
-        cut = "it breaks off at the limit of tokens: " if answer.stop == "max_tokens" else ""
-        raise Unfit(f"- format: {cut}{unfit}") from None
+        raise Unfit(f"- format: {_ENDED.get(answer.stop, '')}{unfit}") from None
 
 
 def why(error: ModelError) -> str:

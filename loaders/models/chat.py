@@ -24,7 +24,6 @@ import os
 import re
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -38,6 +37,7 @@ from loaders.models.endpoint import PREFIX, Endpoint
 from loaders.models.failures import secrets_of, unusable
 from loaders.models.inspect_form import answer_of, response_schema, to_inspect
 from loaders.models.messages import Answer, ChatModel, Decoding, Message
+from loaders.models.replies import as_meant
 from loaders.models.scripted_chat import script_named, scripted
 from loaders.models.servers import Servers
 from loaders.models.tries import REFUSED, Tries
@@ -278,8 +278,8 @@ class InspectModel(ChatModel):
         if hasattr(client, "max_retries"):
             client.max_retries = 0
         replied = getattr(getattr(client, "_client", None), "event_hooks", {"response": []})["response"]
-        if _named_status not in replied:
-            replied.append(_named_status)
+        if as_meant not in replied:
+            replied.append(as_meant)
         asked = model.generate([to_inspect(message) for message in messages], config=config, cache=False)
         # inspect_ai appends each prompt to a transcript that lives as long as the context: in an evaluation the
         # sample's, elsewhere that of a task created for it.
@@ -287,16 +287,6 @@ class InspectModel(ChatModel):
         if not output.choices:
             raise ValueError("it holds no choice")
         return output
-
-
-async def _named_status(response: Any) -> None:
-    """Gives an error that a gateway sends as a success the status that it names, or 502: nobody else would read it."""
-    if response.status_code == 200 and "json" in response.headers.get("content-type", ""):
-        with suppress(ValueError, RecursionError):
-            told = json.loads(await response.aread())
-            if isinstance(told, dict) and told.get("error") and not told.get("choices"):
-                code = told["error"].get("code") if isinstance(told["error"], dict) else None
-                response.status_code = code if isinstance(code, int) and 400 <= code <= 599 else 502
 
 
 def _retry_after(model: Any, cause: BaseException) -> float:

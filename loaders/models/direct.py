@@ -9,7 +9,8 @@ A plain answer (`plain`) is read here. Any other reply, and every error, is hand
 client had met it, so what it means is decided in one place.
 
 inspect_ai itself sends whatever cannot safely be copied: pictures, protocols other than chat completions, keys that are
-not fixed, a proxy in the environment, and settings of inspect_ai that change how requests are sent.
+not fixed, a proxy in the environment, an address that is redirected, and settings of inspect_ai that change how
+requests are sent.
 """
 
 from __future__ import annotations
@@ -83,11 +84,12 @@ class Direct:
 
     def __init__(self, model: Any, timeout: int) -> None:
         self._model, self._timeout = model, timeout
+        self._moved = False  # a redirected address: only the client goes after it
         self._forms: dict[Hashable, Form | None] = {}
         self._lines: dict[asyncio.AbstractEventLoop, _Line] = {}
 
     async def ask(self, messages: Sequence[Message], drawn: Hashable, name: str, generate: Generate) -> Answer | None:
-        """The answer from a single try; None if inspect_ai has to ask, in which case nothing was sent.
+        """The answer from a single try; None if inspect_ai has to ask, in which case no model was asked.
 
         `drawn` stands for everything but the messages that determines the form; `name` is sent as `Idempotency-Key`
         unless empty.
@@ -95,7 +97,7 @@ class Direct:
         Raises: what `generate` raises for such a reply or error; TimeoutError.
         """
         # vLLM's client is created on first use.
-        if not hasattr(self._model.api, "client") or any(message.images for message in messages):
+        if self._moved or not hasattr(self._model.api, "client") or any(message.images for message in messages):
             return None
         line = await self._line()
         form = await self._form(line, messages, drawn, generate)
@@ -107,6 +109,9 @@ class Direct:
             return None
         headers = form.headers | {"Idempotency-Key": name} if name else form.headers
         reply = await self._replied(line.session, form.url, headers, form.head + told + form.tail)
+        if isinstance(reply, Reply) and 300 <= reply.status < 400:
+            self._moved = True
+            return None
         answer = plain(reply) if isinstance(reply, Reply) else None
         return answer_of(await generate(self._given_reply(reply))) if answer is None else answer
 
@@ -173,7 +178,8 @@ class Direct:
         import aiohttp
 
         try:
-            async with asyncio.timeout(self._timeout), session.post(url, data=body, headers=headers) as response:
+            asked = session.post(url, data=body, headers=headers, allow_redirects=False)
+            async with asyncio.timeout(self._timeout), asked as response:
                 told = [(name, text) for name, text in response.headers.items() if name.lower() not in _NOT_GIVEN]
                 return Reply(response.status, told, await response.read())
         except aiohttp.ClientPayloadError:
@@ -268,7 +274,9 @@ def plain(reply: Reply) -> Answer | None:
                 return None
     except (ValueError, RecursionError):  # not JSON; an unpaired surrogate
         return None
-    if told.get("error") or told.get("prompt_logprobs") or any(message.values()) or choice.get("logprobs"):
+    if told.get("error") or told.get("prompt_logprobs") or any(message.values()):
+        return None
+    if choice.get("logprobs") or choice.get("error"):
         return None
     details = usage.get("completion_tokens_details") or {}
     thought = not isinstance(details, dict) or details.get("reasoning_tokens") or "<think" in text

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
 from loaders.errors import BedsideError, MissingExtra, ModelRefused
@@ -22,8 +25,16 @@ class Unanswered(Exception):
         super().__init__(text)
         self.status_code = status
         self.transient = transient if status is None else status in (408, 425, 429) or status >= 500
-        asked = str((headers or {}).get("Retry-After", ""))
-        self.retry_after = float(asked) if asked.isdecimal() else 0.0  # a date is ignored
+        self.retry_after = _seconds(str((headers or {}).get("Retry-After", "")))
+
+
+def _seconds(asked: str) -> float:
+    """What `Retry-After` asks to wait: seconds, or a date; 0 for anything else."""
+    if asked.isdecimal():
+        return float(asked)
+    with suppress(ValueError, OverflowError):
+        return max(0.0, parsedate_to_datetime(asked).timestamp() - time.time())
+    return 0.0
 
 
 def passing(error: Exception) -> bool:
@@ -40,10 +51,27 @@ def late(error: BaseException) -> bool:
 
 
 def garbled(error: BaseException) -> bool:
-    """Whether the cause is a body with status 200 that is no chat completion: broken JSON, a proxy's error, null."""
+    """Whether the cause is a body with status 200 that is no chat completion: broken JSON, a page, null."""
+    if _NO_COMPLETION in str(error):  # inspect_ai's own error, of no type of Python's
+        return True
     return isinstance(error, ValueError | TypeError | AttributeError | LookupError) and not isinstance(
         error, UnicodeEncodeError
     )
+
+
+_NO_COMPLETION = "Unexpected non-ChatCompletion response: "
+
+
+def unread(error: BaseException) -> str:
+    """What came in place of a chat completion, in no word of its own; "" if that is not known.
+
+    >>> unread(Exception("server_error: Unexpected non-ChatCompletion response: 'data: {}'"))
+    'a stream, which was not asked for'
+    """
+    begins = str(error).partition(_NO_COMPLETION)[2].lstrip("'\"\\rn ")
+    if begins.startswith("<"):
+        return "a page"
+    return "a stream, which was not asked for" if begins.startswith(("data:", "event:", ": ")) else ""
 
 
 def cause_of(error: BaseException) -> BaseException:

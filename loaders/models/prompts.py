@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,16 +59,19 @@ def words_digest(text: str) -> str:
     return hashlib.sha256("".join(char for char in plain if char.isalnum()).encode()).hexdigest()
 
 
-def read_prompts(shipped: Path, known: Mapping[str, frozenset[str]], folder: Path | None = None) -> Prompts:
+def read_prompts(
+    shipped: Path, known: Mapping[str, frozenset[str]], folder: Path | None = None, beside: Collection[str] = ()
+) -> Prompts:
     """The texts of `known` (name -> placeholders that it may hold) in the folder `shipped`.
 
-    Each is replaced by the file of the same name in `folder`, if there is one.
+    Each is replaced by the file of the same name in `folder`, if there is one. The texts named in `beside` may stand
+    there too, for somebody else who is asked.
 
     Raises InputError: `folder` is missing or holds none of the files, a text is empty or not UTF-8, a placeholder is
     unknown.
     """
-    if folder is not None and not any(is_file(folder / f"{name}.md") for name in known):
-        expected = f"a folder that holds any of {', '.join(f'{name}.md' for name in known)}"
+    if folder is not None and not any(is_file(folder / f"{name}.md") for name in (*known, *beside)):
+        expected = f"a folder that holds any of {', '.join(f'{name}.md' for name in (*known, *beside))}"
         check_folder(folder, expected)
         raise InputError(folder, found="no prompt text", expected=expected)
     texts = {}

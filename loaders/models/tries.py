@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from loaders.errors import BedsideError, ModelError, ModelRefused, how_many
-from loaders.models.failures import cause_of, cleaned, garbled, late, passing, said_in, unusable
+from loaders.models.failures import cause_of, cleaned, garbled, late, passing, said_in, unread, unusable
 from loaders.models.messages import REQUEST, Answer, Message
 from loaders.models.waiting import waiting
 
@@ -63,7 +63,7 @@ class Tries:
             except Exception as error:
                 cause, wait = cause_of(error), self._wait(error, attempt, limits, waited)
                 # 409: an equal request is in progress there; the next try is still the same one
-                refused += garbled(error) or getattr(cause, "status_code", 409) != 409
+                refused += garbled(cause) or getattr(cause, "status_code", 409) != 409
                 text = self._describe(cause, messages)
                 if wait is None:
                     raise self._failure(error, text, attempt + 1) from None
@@ -102,7 +102,7 @@ class Tries:
         if status == 402 or _spent(cause) or (status == 400 and _OF_CREDIT.search(text)):
             do = "Pay for more there, then run the same command again"
             return ModelRefused(self.name, found=f"wants to be paid: {text}", do=do)
-        if status in (404, 410):
+        if status in (404, 405, 410):
             do = "Check the model's name and the base URL, then run again"
             return ModelRefused(self.name, found=f"is not there: {text}", do=do)
         if not passing(error):
@@ -111,6 +111,8 @@ class Tries:
         if (asked := self.retry_after(cause)) > LONGEST_RETRY_AFTER:
             text += f"; it asks to wait {asked:g} s"
         do = "Check that the model can be reached, then run again"
+        if garbled(cause):
+            do = "Check the base URL, and what answers there, then run again"
         if "CERTIFICATE_VERIFY_FAILED" in text:
             do = "If it is the right server, name the file of its certificate in SSL_CERT_FILE, then run again"
         return ModelError(self.name, found=f"gave no answer in {counted}; the last error: {text}", do=do)
@@ -131,7 +133,8 @@ class Tries:
             text = self._reason(cause)
         elif garbled(cause):
             # any other error is Python's, in which nothing is about the reply
-            text = self._reason(cause) + f" ({cause})" * isinstance(cause, ValueError)
+            about = str(cause) if isinstance(cause, ValueError) else unread(cause)
+            text = self._reason(cause) + f" ({about})" * bool(about)
         elif status is not None:
             said = said_in(getattr(cause, "body", None))
             text = f"HTTP {status}" + (f": {said}" if said else "")

@@ -210,7 +210,14 @@ PASSING: list[tuple[Fault, str]] = [
     (raw(200, '{"error": "upstream", "choices": []}'), "HTTP 502: upstream"),
     (raw(200, '{"choices": null}'), "a reply that is no chat completion. Check"),
     (raw(200, '{"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": []}'), "no choice"),
-    (raw(200, "[]"), "Unexpected"),
+    (raw(200, "[]"), "a reply that is no chat completion. Check the base URL"),
+    (raw(200, "<html>Sign in</html>", "text/html"), "a reply that is no chat completion (a page). Check the base URL"),
+    (raw(200, 'data: {"choices": []}\n\n', "text/event-stream"), "(a stream, which was not asked for). Check"),
+    (
+        raw(200, '{"choices": [{"finish_reason": "error", "error": {"code": 504, "message": "late"}}]}'),
+        "HTTP 504: late",
+    ),
+    (raw(200, '{"choices": [{"finish_reason": "error", "message": {"content": "Half"}}]}'), "HTTP 502: the generation"),
     (lambda handler: handler.send(200, b'{"id": "\xe9"}', {"Content-Type": "application/json"}), "can't decode byte"),
 ]
 
@@ -342,6 +349,7 @@ def test_the_server_says_how_long_to_wait(server: ChatServer, calm: Calm) -> Non
         (402, "wants to be paid: HTTP 402: out of order. Pay for more there"),
         (403, "refused the API key"),
         (404, "is not there: HTTP 404: out of order. Check the model's name and the base URL, then run again"),
+        (405, "is not there: HTTP 405"),
         (410, "is not there: HTTP 410"),
         (422, "refused the request or failed: HTTP 422"),
     ],

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from baselines.dialogue.run import play_run
 from loaders.errors import InputError, ModelError, ModelRefused
 from loaders.models.chat import open_model
 from loaders.models.endpoint import TALK, read_product
+from loaders.models.failures import Unanswered
 from loaders.models.messages import Message
 from scripts import endpoint
 from scripts.cli import execute
@@ -340,6 +343,13 @@ def test_the_product_says_how_long_to_wait(tmp_path: Path) -> None:
     text = RECOVERS.replace("FAILURES", f"[{failure}]").replace("> 1", "> 0")
     assert told(open_model(f"endpoint:{written(tmp_path, text)}", sleep=sleep), "one", "Hello.") == "Since when?"
     assert waits == [7]
+
+
+def test_a_product_may_name_the_time_to_ask_again() -> None:
+    later = formatdate(time.time() + 90, usegmt=True)
+    assert 80 < Unanswered("", 429, {"Retry-After": later}).retry_after <= 90
+    for past in ("Wed, 21 Oct 2015 07:28:00 GMT", "soon", "-1", "Wed, 99 Oct 2015 07:28:00 GMT"):
+        assert Unanswered("", 429, {"Retry-After": past}).retry_after == 0
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,8 @@ def test_gates_decide_what_a_judge_does_not(verdict: str) -> None:
 def test_an_answer_that_breaks_off_is_told_apart() -> None:
     with pytest.raises(Unfit, match="format: it breaks off at the limit of tokens: the answer is not one JSON object"):
         parse(Answer('{"layman_caption": "A scan sh', None, None, "max_tokens"))
+    with pytest.raises(Unfit, match="format: the provider's filter stopped it: the answer is not one JSON object"):
+        parse(Answer('{"layman_caption": "A scan sh', None, None, "content_filter"))
     with pytest.raises(Unfit, match="format: the answer is not one JSON object"):
         parse(Answer('{"layman_caption": "A scan sh', None, None, "stop"))
 
