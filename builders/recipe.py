@@ -143,8 +143,9 @@ class Build(Generic[Chosen]):
         options: ModelOptions = self.options
         texts = prompts(options.prompts)
         if options.model is None:
-            if options.base_url:
-                raise InputError("--base-url", found=options.base_url[0], expected="--model NAME: no model is asked")
+            for option, given in (("--base-url", " ".join(options.base_url)), ("--prompts", options.prompts)):
+                if given:
+                    raise InputError(option, found=str(given), expected="--model NAME: no model is asked")
             return None
         model = open_model(options.model, base_url=options.base_url)
         bucket = self.store if self.store.anywhere else None

@@ -35,6 +35,7 @@ from loaders.models.answers import PRIVATE, STORE
 
 LEFT_OUT = (HIDDEN_PART, PRIVATE, STORE, f"{STORE}-wal", f"{STORE}-shm", "logs", PICTURES, ORIGINALS)
 _NEEDED = ("run.json", "results.jsonl")
+_OTHERS = (".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".rar")
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _BLOCK, _LOOKED_AT = 1 << 20, 16 << 20
 
@@ -56,14 +57,17 @@ def pack(run: Path, archive: Path, *, opened: Concealed | None = None, without: 
     `opened` reads the dialogues of a run whose cases hide something.
 
     Raises: InputError for a folder without a finished run, or without the hidden texts that it stored, a name in
-    `without` that does not exist, another file in the archive's place, an archive inside the run, a link to a folder or
-    out of the run, and every file that contains a hidden text or cannot be searched.
+    `without` that does not exist, another file in the archive's place, an archive of another kind or
+    inside the run, a link to a folder or out of the run, and every file that contains a hidden text or cannot be
+    searched.
     """
     record, _ = read_run(run)
     if HIDDEN_PART in absent_files(run):  # an archive does not name it: it was searched when it was made
         expected = "the file by which all others are searched for hidden texts"
         do = "Copy it back, or play the run again"
         raise InputError(run / HIDDEN_PART, found="no such file", expected=expected, do=do)
+    if archive.suffix.lower() in _OTHERS:
+        raise InputError(archive, found=f"{archive.suffix}, another kind of archive", expected="a name with .zip")
     if is_inside(archive, run):
         raise InputError(archive, found="lies in the run itself", expected="a place outside")
     refuse_other(archive, (b"PK",), what="archive", is_one=_holds_a_run)

@@ -15,18 +15,17 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from builders.medlaybench_v.prompts import read_prompts_of_judge
 from builders.medlaybench_v.sources.checks import INVISIBLE
-from loaders.files.paths import is_file
 from loaders.models.answers import Answers
 from loaders.models.asking import Unfit, ask_until, fenced, object_schema, read_object
 from loaders.models.messages import Answer, ChatModel, Message
-from loaders.models.prompts import Prompts, read_prompts
+from loaders.models.prompts import Prompts
 
 KEPT, BROKEN, UNSURE, NO_ANSWER = "kept", "broken", "unsure", "no answer"
 JUDGED = (KEPT, BROKEN, UNSURE, NO_ANSWER)
 MAX_TOKENS = 1500
 _ATTEMPTS = 2
-_BLOCKS = {"judge_system": frozenset[str](), "judge": frozenset({"expert", "lay"})}
 _TAG = re.compile(r"<(?=/?(?:expert|lay)\b)", re.IGNORECASE)
 _TEXT = {"type": "string"}
 _CLAIM = object_schema({"expert": _TEXT, "lay": _TEXT, "same": {"type": "boolean"}})
@@ -92,9 +91,7 @@ def judge_of(model: ChatModel, folder: Path | None = None) -> Judge:
 
     Raises: InputError for a prompt that cannot be used.
     """
-    own = folder if folder and any(is_file(folder / f"{name}.md") for name in _BLOCKS) else None
-    prompts = read_prompts(Path(__file__).parent / "prompts", _BLOCKS, own)
-    return Judge(model, prompts.holding("expert", ["judge"], own).holding("lay", ["judge"], own))
+    return Judge(model, read_prompts_of_judge(folder))
 
 
 def read_opinion(answer: Answer) -> Opinion:

@@ -180,7 +180,7 @@ def plan(build: Build[Options]) -> Plan:
         build.tell(f"Review {name_of(options.review)}: no vocabulary has {first_of(lost, 3)}")
     vocabulary = combine(vocabularies)
     recognizers = tuple(_recognizers(options))
-    chat = build.chat(read_prompts)
+    chat = build.chat(partial(read_prompts, judged=options.judge is not None))
     judge = judge_of(open_model(options.judge, base_url=options.judge_url), options.prompts) if options.judge else None
     reasons = ["the captions and drawings were made for this project, not taken from patients"]
     return Plan(

@@ -37,9 +37,12 @@ def opened(
 
     If `threads` serve as well, `local` means threads, at most MOST_THREADS.
 
-    Raises: MissingExtra without Ray; InputError for a cluster that cannot be reached, or only by Ray Client.
+    Raises: MissingExtra without Ray; InputError for mixed nodes of one machine, and for a cluster that cannot be
+    reached, or only by Ray Client.
     """
     if name == EngineName.LOCAL:
+        if mixed_nodes:
+            raise InputError("--mixed-nodes", found="--engine local: one machine", expected="--engine ray")
         workers = workers or min(MOST_THREADS if threads else MOST, os.cpu_count() or 1)
         with nullcontext(Threads(workers)) if threads else Local(workers) as engine:
             yield engine

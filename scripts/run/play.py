@@ -24,6 +24,7 @@ from baselines.results.run import DataUsed, ModelUsed, RunRecord, because, set_a
 from baselines.threemdbench.consultation.names import family
 from loaders.errors import InputError, ModelError, how_many
 from loaders.models.chat import open_model
+from loaders.models.endpoint import PREFIX
 from loaders.models.messages import EFFORTS
 from loaders.models.prompts import Prompts as Texts
 from loaders.opened import Opened
@@ -200,7 +201,14 @@ def roles_of(
                 max_retries=options.max_retries,
                 timeout=options.timeout,
             )
-    return Roles(players, prices_of(options.price, {*names.values(), *others}), decoding_of(options, names))
+    decoding = decoding_of(options, names)
+    idle = [role for role, name in names.items() if name.startswith(("scripted/", PREFIX))]
+    unheard = ["--base-url"] if everywhere and len(idle) == len(names) else []
+    unheard += [f"--base-url {role}=" for role in idle if role in addresses]
+    unheard += [f"--{field.replace('_', '-')} {role}=" for role in idle for field in decoding.get(role, {})]
+    if unheard:
+        warn(f"{', '.join(unheard)}: nothing heeds it, as scripts and products have neither an address nor a decoding")
+    return Roles(players, prices_of(options.price, {*names.values(), *others}), decoding)
 
 
 def decoding_of(options: Asking, names: Mapping[str, str]) -> dict[str, dict[str, Any]]:

@@ -25,9 +25,20 @@ _BLOCKS: dict[str, frozenset[str]] = {
 }
 
 
-def read_prompts(folder: Path | None = None) -> Prompts:
-    """The shipped blocks, or those of `folder`; see `loaders.models.prompts.read_prompts` for what it raises."""
-    return prompts.read_prompts(Path(__file__).parent, _BLOCKS, folder).holding("expert", CONDITIONS["llm"], folder)
+OF_JUDGE: dict[str, frozenset[str]] = {"judge_system": frozenset(), "judge": frozenset(("expert", "lay"))}
+
+
+def read_prompts(folder: Path | None = None, *, judged: bool = False) -> Prompts:
+    """The shipped blocks, or those of `folder`, which may hold a judge's alone if one is asked; see
+    `loaders.models.prompts.read_prompts` for what it raises."""
+    found = prompts.read_prompts(Path(__file__).parent, _BLOCKS, folder, OF_JUDGE if judged else ())
+    return found.holding("expert", CONDITIONS["llm"], folder)
+
+
+def read_prompts_of_judge(folder: Path | None = None) -> Prompts:
+    """As `read_prompts`, for the judge."""
+    found = prompts.read_prompts(Path(__file__).parent, OF_JUDGE, folder, _BLOCKS)
+    return found.holding("expert", ["judge"], folder).holding("lay", ["judge"], folder)
 
 
 def user_prompt(blocks: Prompts, condition: str, values: Mapping[str, str]) -> str:

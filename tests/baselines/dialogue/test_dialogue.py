@@ -24,7 +24,7 @@ from loaders.errors import BedsideError, InputError, ModelError, ModelRefused
 from loaders.models.chat import open_model
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.scripted_chat import scripted as scripted_model
-from scripts.run.play import Play, Roles, _tell
+from scripts.run.play import Play, Roles, _tell, roles_of
 from scripts.run.play import play as play_command
 from tests.parts.chat_server import ChatServer, Fault, Reply, cut, raw, status
 from tests.parts.processes import started
@@ -312,6 +312,27 @@ def test_epochs_that_repeat_each_other_are_told(
     play_command(game(), puzzles(2), Roles(players, {}, {}), play_options, title="Talks")
     said = " ".join(capsys.readouterr().out.split())
     assert ("all 3 epochs play each case in the same way" in said) is told
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"base_url": ("http://localhost:9/v1",)}, "--base-url: nothing heeds it"),
+        (
+            {"base_url": ("guest=http://localhost:9/v1",), "top_p": ("host=0.5",)},
+            "--base-url guest=, --top-p host=: nothing",
+        ),
+        ({}, ""),
+    ],
+)
+def test_options_that_no_script_heeds_are_told(
+    given: dict[str, tuple[str, ...]], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    roles_of(
+        {"host": "scripted/a", "guest": "scripted/b"}, lambda role, name: lambda case: str, Play(out=tmp_path, **given)
+    )
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.startswith(told) and bool(said) is bool(told)
 
 
 def test_a_share_that_is_just_reached_is_no_failure_however_it_rounds(tmp_path: Path, server: ChatServer) -> None:

@@ -418,6 +418,7 @@ def test_a_run_that_lost_its_hidden_texts_is_not_packed_unsearched(
     ("arguments", "said"),
     [
         (["RUN", "-o", "RUN/run.zip"], "lies in the run itself"),
+        (["RUN", "-o", "RUN.tar.gz"], ".gz, another kind of archive expected a name with .zip"),
         (["RUN", "--without", "nothing"], "no such file"),
         (["RUN", "--without", "RUN/.."], "no such file"),
         (["RUN", "--without", "/etc"], "no such file"),

@@ -14,6 +14,7 @@ from baselines.results.run import read_run
 from builders.medlaybench_v.audit import Tally, audit
 from builders.medlaybench_v.judge import Opinion, judge_of, read_opinion
 from builders.medlaybench_v.lexicon import Lexicon
+from builders.medlaybench_v.prompts import read_prompts
 from loaders.corpus import load
 from loaders.errors import BedsideError, InputError, ModelError
 from loaders.medlaybench_v import CORPUS, pairs_of
@@ -289,6 +290,16 @@ def test_a_judge_that_would_not_see_a_caption_is_refused(tmp_path: Path) -> None
     (tmp_path / "judge.md").write_text("Compare: {{expert}}", encoding="utf-8")
     with pytest.raises(InputError, match="no {{lay}}"):
         judge_of(_Judge(), tmp_path)
+
+
+def test_a_folder_may_hold_the_prompts_of_the_judge_alone(tmp_path: Path) -> None:
+    (tmp_path / "judge.md").write_text("Compare {{expert}} with {{lay}}.", encoding="utf-8")
+    assert read_prompts(tmp_path, judged=True) == read_prompts()
+    assert judge_of(_Judge(), tmp_path).prompts.texts["judge"] == "Compare {{expert}} with {{lay}}."
+    with pytest.raises(InputError, match="no prompt text"):
+        read_prompts(tmp_path)  # nobody would read it
+    (tmp_path / "judge.md").rename(tmp_path / "answer.md")
+    assert judge_of(_Judge(), tmp_path).prompts == judge_of(_Judge()).prompts
 
 
 def test_neither_caption_can_pose_as_the_other() -> None:

@@ -26,6 +26,7 @@ from builders.threemdbench.validators import check_facts
 from loaders.errors import InputError
 from loaders.models.messages import Answer, Message
 from loaders.threemdbench import DIAGNOSES, NAMES, PERSONALITIES, diagnosis_of
+from scripts.cli import execute
 from tests.parts.photo_server import picture
 
 STYE = diagnosis_of("stye")
@@ -179,6 +180,13 @@ def test_prompts_that_cannot_be_used(tmp_path: Path, name: str, data: bytes, fou
     with pytest.raises(InputError) as error:
         read_prompts(tmp_path)
     assert error.value.found == found
+
+
+def test_prompts_without_a_model_to_read_them_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "facts.md").write_text("Name facts of {{diagnosis}}.", encoding="utf-8")
+    build = ["build", "3mdbench", "--source", "sample", "--out", str(tmp_path / "out"), "--prompts", str(tmp_path)]
+    assert execute(build) == 2
+    assert "--prompts" in (said := capsys.readouterr().err) and "no model is asked" in said
 
 
 # --- Temperaments -----------------------------------------------------------------------------------------------------

@@ -137,6 +137,11 @@ def test_what_differs_between_two_processes_is_named() -> None:
     assert len(list(other.differences(here, machine=False))) == 3
 
 
+def test_nodes_of_one_machine_cannot_be_mixed() -> None:
+    with pytest.raises(InputError, match=r"--mixed-nodes.*expected --engine ray"), opened(mixed_nodes=True):
+        pass
+
+
 def test_ray_client_and_absent_clusters_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("loaders.errors.missing", lambda extra: None)
     monkeypatch.setenv("RAY_ADDRESS", "ray://head:10001")
