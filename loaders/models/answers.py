@@ -50,8 +50,6 @@ PRIVATE = "private"
 """The folder of a run for what only its owner may see: paid answers, and logs, which hold whole records."""
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-
 _INSERT = "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 
 
@@ -78,9 +76,8 @@ class Answers:
         self._in_flight: dict[str, asyncio.Event] = {}
         self._waiting: list[tuple[Row, asyncio.Future[None]]] = []
         self._writing: asyncio.Task[None] | None = None
-        self._writer = ThreadPoolExecutor(
-            1, "answers"
-        )  # not the loop's own threads, in which pictures are read and names looked up
+        # not the loop's own threads, in which pictures are read and names looked up
+        self._writer = ThreadPoolExecutor(1, "answers")
 
     def __enter__(self) -> Self:
         return self

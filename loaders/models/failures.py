@@ -52,26 +52,11 @@ def late(error: BaseException) -> bool:
 
 def garbled(error: BaseException) -> bool:
     """Whether the cause is a body with status 200 that is no chat completion: broken JSON, a page, null."""
-    if _NO_COMPLETION in str(error):  # inspect_ai's own error, of no type of Python's
+    if "non-ChatCompletion" in str(error):  # inspect_ai's own error, of no type of Python's
         return True
     return isinstance(error, ValueError | TypeError | AttributeError | LookupError) and not isinstance(
         error, UnicodeEncodeError
     )
-
-
-_NO_COMPLETION = "Unexpected non-ChatCompletion response: "
-
-
-def unread(error: BaseException) -> str:
-    """What came in place of a chat completion, in no word of its own; "" if that is not known.
-
-    >>> unread(Exception("server_error: Unexpected non-ChatCompletion response: 'data: {}'"))
-    'a stream, which was not asked for'
-    """
-    begins = str(error).partition(_NO_COMPLETION)[2].lstrip("'\"\\rn ")
-    if begins.startswith("<"):
-        return "a page"
-    return "a stream, which was not asked for" if begins.startswith(("data:", "event:", ": ")) else ""
 
 
 def cause_of(error: BaseException) -> BaseException:

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from loaders.errors import BedsideError, ModelError, ModelRefused, how_many
-from loaders.models.failures import cause_of, cleaned, garbled, late, passing, said_in, unread, unusable
+from loaders.models.failures import cause_of, cleaned, garbled, late, passing, said_in, unusable
 from loaders.models.messages import REQUEST, Answer, Message
 from loaders.models.waiting import waiting
 
@@ -112,7 +112,9 @@ class Tries:
             text += f"; it asks to wait {asked:g} s"
         do = "Check that the model can be reached, then run again"
         if garbled(cause):
-            do = "Check the base URL, and what answers there, then run again"
+            do = "Check the base URL, and what answers there (a page, a stream that was not asked for?), then run again"
+        if "WRONG_VERSION_NUMBER" in text:
+            do = "Begin the base URL with http://, as no TLS is spoken there, then run again"
         if "CERTIFICATE_VERIFY_FAILED" in text:
             do = "If it is the right server, name the file of its certificate in SSL_CERT_FILE, then run again"
         return ModelError(self.name, found=f"gave no answer in {counted}; the last error: {text}", do=do)
@@ -133,8 +135,7 @@ class Tries:
             text = self._reason(cause)
         elif garbled(cause):
             # any other error is Python's, in which nothing is about the reply
-            about = str(cause) if isinstance(cause, ValueError) else unread(cause)
-            text = self._reason(cause) + f" ({about})" * bool(about)
+            text = self._reason(cause) + f" ({cause})" * isinstance(cause, ValueError)
         elif status is not None:
             said = said_in(getattr(cause, "body", None))
             text = f"HTTP {status}" + (f": {said}" if said else "")

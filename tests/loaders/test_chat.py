@@ -211,8 +211,11 @@ PASSING: list[tuple[Fault, str]] = [
     (raw(200, '{"choices": null}'), "a reply that is no chat completion. Check"),
     (raw(200, '{"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": []}'), "no choice"),
     (raw(200, "[]"), "a reply that is no chat completion. Check the base URL"),
-    (raw(200, "<html>Sign in</html>", "text/html"), "a reply that is no chat completion (a page). Check the base URL"),
-    (raw(200, 'data: {"choices": []}\n\n', "text/event-stream"), "(a stream, which was not asked for). Check"),
+    (raw(200, "<html>Sign in</html>", "text/html"), "a reply that is no chat completion. Check the base URL"),
+    (
+        raw(200, 'data: {"choices": []}\n\n', "text/event-stream"),
+        "a reply that is no chat completion. Check the base URL",
+    ),
     (
         raw(200, '{"choices": [{"finish_reason": "error", "error": {"code": 504, "message": "late"}}]}'),
         "HTTP 504: late",
@@ -291,6 +294,13 @@ def test_nothing_listens(server: ChatServer, calm: Calm) -> None:
     assert "gave no answer in 4 tries" in message
     assert "Connect call failed" in message
     assert calm.waits == [1, 2, 4]
+
+
+@both_ways
+def test_an_address_with_tls_where_none_is_spoken(server: ChatServer, calm: Calm) -> None:
+    address = server.base_url.replace("http://", "https://")
+    model = open_model("openai-api/local/some-model", base_url=address, max_retries=0, sleep=calm)
+    assert "Begin the base URL with http://" in refused(model)
 
 
 @both_ways
