@@ -31,8 +31,6 @@ class Local:
     """So many worker processes, started on demand and kept from one task to the next; one means this process."""
 
     def __init__(self, workers: int = 1) -> None:
-        if workers < 1:
-            raise ValueError(f"workers={workers}: they start at 1")
         self.slots = workers
         self.grain = GRAIN
         self.spread = False

@@ -18,8 +18,6 @@ class Threads:
     """So many threads, or none if it is one; they share what the task holds, and nothing is sent anywhere."""
 
     def __init__(self, workers: int = 1) -> None:
-        if workers < 1:
-            raise ValueError(f"workers={workers}: they start at 1")
         self.slots = workers
         self.grain = 1
         self.spread = False

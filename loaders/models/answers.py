@@ -14,9 +14,6 @@ address is not part of it: a model that moves to another port, or to two servers
 1, whose keys held the address, is converted when it is opened; of two servers' answers to one request the first is
 kept.
 
-Writers on other machines keep logs of their own (`answer_parts`), which the file merges when it is opened; in a bucket
-each answer is an object (`answer_objects`), and there is no file.
-
 Each request of a dialogue repeats everything said before. So a dialogue's store is opened with `dialogue=True`: it
 keeps a digest instead of the messages, and does not wait for the disk after each answer. A killed process still loses
 nothing; a power cut may undo the last answers (never the file), and they are asked again.

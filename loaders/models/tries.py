@@ -21,6 +21,7 @@ RATE_LIMIT = 300.0  # seconds that a request waits for a server that says "too m
 LONGEST_ANSWER = 1_000_000  # characters, thoughts included: they are stored, and read once more in every turn
 LONGEST_RETRY_AFTER = 600.0  # seconds; a server that asks for more is treated as down
 REFUSED = "refused the request or failed"
+_OF_A_DAY = re.compile(r"\bper[ -]day\b", re.I)
 _log = logging.getLogger(__name__)
 
 
@@ -89,6 +90,8 @@ class Tries:
         if over or not passing(error) or _spent(cause):
             return None
         asked = self.retry_after(cause)
+        if not asked and _limited(cause) and _OF_A_DAY.search(said_in(getattr(cause, "body", None))):
+            return None
         return None if asked > LONGEST_RETRY_AFTER else max(asked, min(2.0 ** min(attempt, 10), LONGEST_BACKOFF))
 
     def _failure(self, error: Exception, text: str, tries: int) -> BedsideError:

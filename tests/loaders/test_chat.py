@@ -251,6 +251,14 @@ def test_a_rate_limit_is_waited_for_but_not_forever(
 
 
 @both_ways
+def test_a_limit_of_the_day_is_not_waited_for(server: ChatServer, calm: Calm) -> None:
+    server.faults += [status(429, message="Rate limit exceeded: free-models-per-day")]
+    assert "gave no answer in 1 try; the last error: HTTP 429: Rate limit exceeded" in refused(opened(server, calm))
+    server.faults += [status(429, message="Limit 200 requests per day", retry_after=9)]
+    assert ask(opened(server, calm)).text == "A pocket of pus." and calm.waits == [9]
+
+
+@both_ways
 def test_a_rate_limit_uses_up_no_retry_and_a_failure_none_of_its_time(server: ChatServer, calm: Calm) -> None:
     server.faults += [status(429)] * 3 + [status(500)]
     assert ask(opened(server, calm, retries=1)).text == "A pocket of pus."
