@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from loaders.models.answers import Answers
 
 UNANSWERED = "unanswered"
-"""A column of the workspace that no release holds: which requests for a row have no answer, and why."""
+"""A column of the workspace that no release holds: which requests for a row have no answer of use, and why."""
 RETRIES = 2
+NONE_PASSED = "no answer passed the checks: "
 FILTERED = "the provider's filter stopped it"
 _ENDED = {"max_tokens": "it breaks off at the limit of tokens: ", "content_filter": f"{FILTERED}: "}
 
@@ -85,8 +86,11 @@ def field_of(answer: Answer, name: str) -> object:
         raise Unfit(f"- format: {_ENDED.get(answer.stop, '')}{unfit}") from None
 
 
-def why(error: ModelError) -> str:
-    """The reason of a row that a model failed: which one, and what its provider said."""
+def why(error: ModelError | Unfit) -> str:
+    """The reason of a row that a model failed: which one, and what its provider said, or what is wrong with its last
+    answer."""
+    if isinstance(error, Unfit):
+        return NONE_PASSED + str(error).removeprefix("- ").replace("\n- ", "; ")
     return f"{error.where} {error.found}"
 
 

@@ -63,8 +63,8 @@ def facts_by_hand(diagnosis: Diagnosis, *, key: str, seed: int, basic: str | Non
     return Facts(tuple(texts), "authored" if basic is None else "fallback", SOURCE)
 
 
-async def basic_by_model(diagnosis: Diagnosis, ask: Ask, *, name: str, prompts: Prompts) -> Basic:
-    """Ask a model for the basic complaint of a diagnosis; its answer follows `BASIC_SCHEMA`.
+async def basic_by_model(diagnosis: Diagnosis, ask: Ask, *, name: str, prompts: Prompts) -> Basic | Unfit:
+    """Ask a model for the basic complaint of a diagnosis; its answer follows `BASIC_SCHEMA`. Unfit if none passed.
 
     Raises: what `ask_with_retries` raises.
     """
@@ -79,13 +79,14 @@ async def basic_by_model(diagnosis: Diagnosis, ask: Ask, *, name: str, prompts: 
         return text
 
     asked = await ask_with_retries(name, ask, prompts, question, complaint)
-    return basic_by_hand(diagnosis) if asked.value is None else Basic(asked.value, name)
+    return Unfit(asked.failure) if asked.value is None else Basic(asked.value, name)
 
 
 async def facts_by_model(
-    diagnosis: Diagnosis, basic: str, image: bytes, ask: Ask, *, name: str, prompts: Prompts, key: str, seed: int
-) -> Facts:
-    """Ask a model that sees the photo for the additional complaints of a case; its answer follows `FACTS_SCHEMA`.
+    diagnosis: Diagnosis, basic: str, image: bytes, ask: Ask, *, name: str, prompts: Prompts
+) -> Facts | Unfit:
+    """Ask a model that sees the photo for the additional complaints of a case; its answer follows `FACTS_SCHEMA`. Unfit
+    if none passed.
 
     Raises: what `ask_with_retries` raises.
     """
@@ -101,9 +102,9 @@ async def facts_by_model(
         return texts
 
     asked = await ask_with_retries(name, ask, prompts, Message("user", text, (image,)), complaints)
-    if asked.value is not None:
-        return Facts(asked.value, "repaired" if asked.attempts > 1 else "accepted", name)
-    return facts_by_hand(diagnosis, key=key, seed=seed, basic=basic)
+    if asked.value is None:
+        return Unfit(asked.failure)
+    return Facts(asked.value, "repaired" if asked.attempts > 1 else "accepted", name)
 
 
 def _passed(failures: Sequence[Failure]) -> None:

@@ -18,7 +18,7 @@ from builders.threemdbench.labels import UNKNOWN
 from builders.threemdbench.own import OWN_PHOTOS, Nameless
 from builders.threemdbench.sources import PhotoSource, source_name
 from builders.threemdbench.steps import BASIC, FACTS
-from builders.unanswered import UNANSWERED, ask_again, counted
+from builders.unanswered import NONE_PASSED, UNANSWERED, ask_again, counted
 from loaders.errors import BedsideError, first_of, how_many
 from loaders.files.disk import write_whole
 from loaders.files.opening import read_file
@@ -27,7 +27,7 @@ from loaders.files.stores import Store
 from loaders.threemdbench import CORPUS
 
 LEFT_OUT = "left-out.jsonl"  # in the workspace: which files were left out, by name
-NO_ANSWER = "unanswered.jsonl"  # in the workspace: for which photos the model gave no answer, and why
+NO_ANSWER = "unanswered.jsonl"  # in the workspace: for which photos the model gave no answer of use, and why
 
 
 def leave_queue(queue: Path, workspace: Path, finished: Run) -> Iterator[str]:
@@ -69,30 +69,41 @@ def followed(earlier: Earlier, finished: Run) -> Iterator[str]:
 
 
 def unanswered(workspace: Path, store: Store, finished: Run) -> Iterator[str]:
-    """Say for how many photos and diagnoses the model gave no answer, and leave the reasons beside the build: a release
-    has no column for them."""
-    reasons: dict[str, Counter[str]] = {BASIC: Counter(), FACTS: Counter()}
-    diagnoses: list[str] = []
+    """Say for how many photos and diagnoses the model gave no answer, or none that passed the checks, and leave the
+    reasons beside the build: a release has no column for them."""
+    reasons: dict[tuple[str, bool], Counter[str]] = defaultdict(Counter)
+    diagnoses: dict[str, bool] = {}
     lines = []
     for row in finished.workspace.rows(finished.batches, (CORPUS.key, "diagnosis", UNANSWERED)):
         for told in row[UNANSWERED]:
             what, _, reason = told.partition(": ")
             if what == BASIC and row["diagnosis"] in diagnoses:
                 continue  # one request, however many cases the diagnosis has
-            diagnoses += [row["diagnosis"]] * (what == BASIC)
-            reasons[what][reason] += 1
+            unfit = reason.startswith(NONE_PASSED)
+            if what == BASIC:
+                diagnoses[row["diagnosis"]] = unfit
+            reasons[what, unfit][_failed_check(reason) if unfit else reason] += 1
             key = {"key": row[CORPUS.key], "diagnosis": row["diagnosis"]}
             lines.append(key | {"unanswered": what, "reason": reason})
     if not lines:
         (workspace / NO_ANSWER).unlink(missing_ok=True)
         return
     _write_lines(workspace / NO_ANSWER, lines)
-    if photos := reasons[FACTS]:
-        yield f"Photos without an answer of the model, with authored complaints: {counted(photos)}."
-    if basics := reasons[BASIC]:
-        names = first_of(sorted(diagnoses))
-        yield f"Diagnoses without an answer, with an authored basic complaint: {names}: {counted(basics)}."
-    yield f"Each with its reason: {workspace / NO_ANSWER}. {ask_again(store)}"
+    for unfit, lacking in ((False, "without an answer of the model"), (True, "of which no answer passed the checks")):
+        if photos := reasons[FACTS, unfit]:
+            yield f"Photos {lacking}, with authored complaints: {counted(photos)}."
+        if basics := reasons[BASIC, unfit]:
+            names = first_of(sorted(name for name, how in diagnoses.items() if how == unfit))
+            yield f"Diagnoses {lacking}, with an authored basic complaint: {names}: {counted(basics)}."
+    again = any(reasons[what, False] for what in (BASIC, FACTS))
+    yield f"Each with its reason: {workspace / NO_ANSWER}" + f". {ask_again(store)}" * again
+
+
+def _failed_check(reason: str) -> str:
+    """The check that an answer failed first, without the words of the answer that the reason quotes; of the form, all:
+    it quotes none."""
+    failed = reason.removeprefix(NONE_PASSED)
+    return failed if failed.startswith("format:") else failed.partition(":")[0]
 
 
 def left_out(rows: Iterable[Row], workspace: Path, finished: Run) -> Iterator[str]:

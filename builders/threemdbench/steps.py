@@ -41,7 +41,7 @@ from builders.unanswered import UNANSWERED, stored_ask, why
 from loaders.errors import ModelError
 from loaders.manifest import order_splits
 from loaders.models.answers import Answers
-from loaders.models.asking import Ask
+from loaders.models.asking import Ask, Unfit
 from loaders.threemdbench import DIAGNOSES, NAMES, PERSONALITIES
 
 TEST = "test"
@@ -257,7 +257,8 @@ _BASIC = pa.schema(
 
 @step(name="basics", takes="all", reads=("diagnosis", "split"), adds=_BASIC)
 def basics_by_model(rows: Collection[Row], authored: str, chat: Chat) -> Iterable[Row]:
-    """The basic complaint of each diagnosis by a chat model; the authored one if it fails on it for good.
+    """The basic complaint of each diagnosis by a chat model; the authored one if it fails on it for good, or no answer
+    passes.
 
     It is asked for once in a build, so that all cases of a diagnosis say the same even if the model fails in between.
     """
@@ -267,7 +268,7 @@ def basics_by_model(rows: Collection[Row], authored: str, chat: Chat) -> Iterabl
             first.setdefault(row["diagnosis"], row["image_id"])
     name_of = {first[name]: name for name in sorted(first)}
 
-    async def begin(name: str, answers: Answers) -> Basic:
+    async def begin(name: str, answers: Answers) -> Basic | Unfit:
         ask = _asking(chat, answers, f"basic {name}", BASIC_SCHEMA)
         return await basic_by_model(_BY_NAME[name], ask, name=chat.model.name, prompts=chat.prompts)
 
@@ -277,17 +278,18 @@ def basics_by_model(rows: Collection[Row], authored: str, chat: Chat) -> Iterabl
     return [told[row["diagnosis"]] if row["split"] == TEST else of_others for row in rows]
 
 
-def _basic_columns(name: str, said: Basic | ModelError) -> Row:
-    failed = [f"{BASIC}: {why(said)}"] if isinstance(said, ModelError) else []
-    basic = basic_by_hand(_BY_NAME[name]) if isinstance(said, ModelError) else said
+def _basic_columns(name: str, said: Basic | Unfit | ModelError) -> Row:
+    failed = [f"{BASIC}: {why(said)}"] if isinstance(said, Exception) else []
+    basic = basic_by_hand(_BY_NAME[name]) if isinstance(said, Exception) else said
     return {"general_complaint": basic.text, "general_complaint_source": basic.source, UNANSWERED: failed}
 
 
 @step(name="complaints", takes="batch", adds=_COMPLAINTS, drops=("kin",), parallel=False)
 def complaints_by_model(rows: list[Row], seed: int, authored: str, chat: Chat, store: ImageStore) -> Iterable[Row]:
-    """Complaints by a chat model that sees the photo; the authored ones if it fails on it for good."""
+    """Complaints by a chat model that sees the photo; the authored ones if it fails on it for good, or no answer
+    passes."""
 
-    async def go_on(row: Row, answers: Answers) -> Facts:
+    async def go_on(row: Row, answers: Answers) -> Facts | Unfit:
         return await facts_by_model(
             _BY_NAME[row["diagnosis"]],
             row["general_complaint"],
@@ -295,15 +297,13 @@ def complaints_by_model(rows: list[Row], seed: int, authored: str, chat: Chat, s
             _asking(chat, answers, f"facts {row['image_id']}", FACTS_SCHEMA),
             name=chat.model.name,
             prompts=chat.prompts,
-            key=row["image_id"],
-            seed=seed,
         )
 
     # Only what asks the model counts as answered or not.
     asked = chat.each_or_error(go_on, {row["image_id"]: row for row in rows if row["split"] == TEST})
     for row in rows:
         said, basic, unanswered = asked.get(row["image_id"]), row["general_complaint"], row[UNANSWERED]
-        if isinstance(said, ModelError):
+        if isinstance(said, Exception):
             unanswered = [*unanswered, f"{FACTS}: {why(said)}"]
             said = facts_by_hand(_BY_NAME[row["diagnosis"]], key=row["image_id"], seed=seed, basic=basic)
         yield {**_patient_columns(row, basic, row["general_complaint_source"], said), UNANSWERED: unanswered}

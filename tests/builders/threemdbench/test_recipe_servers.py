@@ -94,6 +94,26 @@ def test_a_diagnosis_that_a_model_refuses_begins_with_the_authored_complaint(tmp
     assert verify(tmp_path / "release", row_check=recipe.check_row, measure=recipe.measure) == []
 
 
+def test_answers_that_pass_no_check_are_told_from_none_with_the_check_and_not_their_words(tmp_path: Path) -> None:
+    def unfit(body: Any) -> str:
+        if "Diagnosis: warts" in question(body) and "already said" in question(body):
+            return json.dumps({"complaints": [*GOOD, "You have warts."]})
+        return "You have a lump." if "Diagnosis: stye" in question(body) else says(body)
+
+    with FailingServer(unfit) as server:
+        cases, said = told_of(tmp_path, drawn(tmp_path / "photos", *THREE), server)
+    fallen = {row["image_id"] for row in cases if row["complaints_status"] == "fallback"}
+    assert {row["diagnosis"] for row in cases if row["complaints_source"] == SOURCE} == {"stye", "warts"}
+    assert verify(tmp_path / "release", row_check=recipe.check_row, measure=recipe.measure) == []
+    form = "format: the answer is not one JSON object and nothing else"
+    assert f"of which no answer passed the checks, with authored complaints: {len(fallen)} (most often: " in said
+    assert f"with an authored basic complaint: stye: 1 (most often: {form})." in said
+    assert "You have warts" not in said and "ask again" not in said
+    lines = [json.loads(line) for line in (tmp_path / "work" / NO_ANSWER).read_text().splitlines()]
+    assert {line["key"] for line in lines if line["unanswered"] == "complaints"} == fallen
+    assert {line["reason"] for line in lines if line["diagnosis"] == "stye"} == {f"no answer passed the checks: {form}"}
+
+
 def test_a_server_that_dies_half_way_stops_the_build_and_names_the_photo(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
