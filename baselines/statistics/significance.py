@@ -81,7 +81,7 @@ def wilcoxon_signed_rank(treatment: ArrayLike, control: ArrayLike) -> tuple[floa
         return 0.0, 1.0
     from scipy import stats
 
-    found = stats.wilcoxon(difference)
+    found = stats.wilcoxon(difference[difference != 0])  # scipy takes few pairs exactly, but no pairs that are equal
     return float(found.statistic), float(found.pvalue)
 
 

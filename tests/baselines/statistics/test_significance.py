@@ -82,6 +82,9 @@ def test_wilcoxon_by_hand_and_without_a_difference() -> None:
     assert statistic == 2 and p == pytest.approx(6 / 16)
     assert wilcoxon_signed_rank([1, 2], [1, 2]) == (0.0, 1.0)
     assert wilcoxon_signed_rank([2.0], [1.0]) == (0.0, 1.0)
+    # Of few pairs that differ, and all by as much, it is the exact sign test, however many are equal.
+    few = [1.0] * 10 + [-1.0] * 3 + [0.0] * 59
+    assert wilcoxon_signed_rank(few, [0.0] * 72)[1] == pytest.approx(stats.binomtest(3, 13).pvalue)
 
 
 FAMILIES = (
