@@ -16,7 +16,7 @@ from typing import Any
 import datasets
 from PIL import Image
 
-from baselines.results.run import DataUsed
+from baselines.results.run import DataUsed, because
 from loaders.errors import InputError, how_many
 from loaders.files.image_files import image_files, linked_folders
 from loaders.files.images import image_bytes, open_image
@@ -118,8 +118,14 @@ def from_release(opened: Mapping[str, Opened]) -> Labelled:
         splits={split: _release_photos(part) for split, part in opened.items()},
         digests={split: part.content_digest for split, part in opened.items()},
         data=DataUsed.of(answered),
-        stand_in=answered.stand_in,
+        stand_in=_of_photos(answered.stand_in),
     )
+
+
+def _of_photos(stand_in: str | None) -> str | None:
+    """The reasons of a release why its numbers are no results, without those that lie in the complaints: a classifier
+    reads none."""
+    return because(*(reason for reason in (stand_in or "").split("; ") if not reason.startswith("the complaints ")))
 
 
 def _release_photos(opened: Opened) -> list[Photo]:

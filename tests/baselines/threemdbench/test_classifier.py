@@ -7,7 +7,7 @@ import json
 import os
 import signal
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -263,6 +263,15 @@ def test_the_model_file_holds_the_weights_that_answered(undisturbed: Path, relea
         named = [logits[NAMES.index(name)] for name in cues.names[photo.key]]
         # Two diagnoses may be equal but for rounding, which depends on how busy the processors are.
         assert named == pytest.approx(np.sort(logits)[::-1][:3], abs=1e-5)
+
+
+def test_complaints_that_stand_in_make_no_stand_in_of_a_classifier(release: Path) -> None:
+    """It reads none. What is wrong with the photos stays."""
+    complaints = "the complaints were authored without seeing the photos, and no clinician has reviewed them"
+    opened = {split: open_data(str(release), split=split, default="3mdbench") for split in SPLITS}
+    for told, kept in ((complaints, None), (f"drawn photos; {complaints}", "drawn photos")):
+        parts = {split: replace(part, stand_in=told) for split, part in opened.items()}
+        assert from_release(parts).stand_in == kept
 
 
 def answered(weights: Path, photos: Any, classes: int, facts: Any, precision: str = "fp32") -> Any:
