@@ -21,7 +21,7 @@ from baselines.results.run import Result, RunRecord, because
 from baselines.results.sheets import UNFILLED, check_complete, rater_sheets, read_sheet, write_new
 from baselines.statistics.significance import mcnemar_exact, unpaired_t, wilson_interval
 from baselines.threemdbench.consultation.cases import picture_path
-from baselines.threemdbench.consultation.diagnosis import extracted, first_name, taken_for_none
+from baselines.threemdbench.consultation.diagnosis import extracted, first_name, is_none, taken_for_none
 from baselines.threemdbench.consultation.names import PAPER, doctor_name
 from baselines.threemdbench.consultation.record import Case, Consultation
 from loaders.errors import InputError, how_many
@@ -178,10 +178,16 @@ def results(physicians: Physicians, consultations: Sequence[Consultation], recor
         row, outcomes = f"Labeler {rater}", right(named)
         paired = mcnemar_exact(outcomes, model)
         cells += [
-            accuracy(row, outcomes),
+            accuracy(row, outcomes, _unknown(named)),
             cell(row=row, column="p-value vs the model's F1", value=unpaired_t(outcomes, model), unit="p",
                  note="unpaired t test, which the published values follow"),
             cell(row=row, column="p-value vs the model (paired)", value=paired.p, unit="p",
                  note=f"exact McNemar test: {paired.better} cases better, {paired.worse} worse"),
         ]  # fmt: skip
     return cells
+
+
+def _unknown(named: Sequence[str]) -> str:
+    """A note on the diagnoses of a rater that are none of the 34: they count as wrong."""
+    count = sum(first_name(text) is None and not is_none(text) for text in named)
+    return f"{how_many(count, 'diagnosis', 'diagnoses')} outside the 34 taken for wrong" if count else ""

@@ -640,6 +640,9 @@ def test_table_7_follows_the_unpaired_test_that_the_paper_used_and_adds_the_pair
     }
     assert notes["GPT-4o-mini"].endswith("; 1 answer that could not be read taken for none")
     assert "read" not in notes["Labeler R1"]
+    outside = replace(physicians, named={"R1": ("melanoma", "None.", *physicians.named["R1"][2:])})
+    notes = {one.row: one.note for one in pilot_results(outside, played, run_record()) if one.ci95}
+    assert notes["Labeler R1"].endswith("; 1 diagnosis outside the 34 taken for wrong")
     kept = read_sheet(paths[1])[:-2]
     with pytest.raises(InputError, match="rater R2: no diagnosis of 2 of 34 cases, .*all 34 cases.*all raters"):
         read_pilot([paths[0], write_sheet(paths[1], kept)])
