@@ -81,8 +81,8 @@ _OTHERS = (
     (b"IIRS", "a raw file of a camera", _RAW),
     (b"8BPS", "a Photoshop file", f"{_ANY} `magick PHOTO.psd[0] PHOTO.png`"),
     (b"%PDF", "a PDF", "Take its pictures out first, such as by `pdfimages -all FILE.pdf PHOTO`"),
-    (b"II*\0", "a TIFF of a kind that is not read", f"{_ANY} `magick PHOTO.tif PHOTO.png`"),
-    (b"MM\0*", "a TIFF of a kind that is not read", f"{_ANY} `magick PHOTO.tif PHOTO.png`"),
+    (b"II*\0", "a TIFF of another kind, such as a raw photo", f"{_ANY} `magick PHOTO.tif PHOTO.png`"),
+    (b"MM\0*", "a TIFF of another kind, such as a raw photo", f"{_ANY} `magick PHOTO.tif PHOTO.png`"),
     (b"<?xml", "a drawing (SVG) or another XML file, no photo", f"{_ANY} `rsvg-convert FILE.svg -o FILE.png`"),
     (b"<svg", "a drawing (SVG), no photo", f"{_ANY} `rsvg-convert FILE.svg -o FILE.png`"),
 )
