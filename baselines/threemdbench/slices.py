@@ -41,11 +41,11 @@ class Measure:
 
 
 def check_columns(columns: Sequence[str]) -> Sequence[str]:
-    """The columns. Raises: InputError for one that the corpus does not have."""
+    """The columns, each once. Raises: InputError for one that the corpus does not have."""
     for column in columns:
         if column not in _KNOWN:
             raise InputError("--slice", found=f"no column {column!r}", expected="one of " + ", ".join(_KNOWN))
-    return columns
+    return list(dict.fromkeys(columns))
 
 
 def sides_of(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], where: str) -> dict[str, dict[str, str]]:

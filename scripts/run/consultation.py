@@ -23,7 +23,7 @@ from baselines.threemdbench.consultation.record import Case, Consultation
 from baselines.threemdbench.consultation.settings import SETTINGS, setting_named
 from baselines.threemdbench.consultation.tables import results
 from baselines.threemdbench.slices import NAME as SLICES
-from baselines.threemdbench.slices import sides_of
+from baselines.threemdbench.slices import check_columns, sides_of
 from loaders.errors import InputError, how_many
 from loaders.models.prompts import Prompts
 from loaders.opened import Opened, open_corpus
@@ -142,7 +142,7 @@ def command(options: Consultations) -> None:
     cues = cues_of(options.cues, options.setting, opened)
     read = _read(options, opened, protocol.photos, cues)
     cases = read.cases[: options.limit]
-    sides = _sides(opened, options)
+    sides = sides_of(opened.rows("image_id", *check_columns(options.slices)), options.slices, options.data)
     played = play(game, cases, roles, options, title=f"{options.doctor}, {options.setting}")
     keep_pictures(options.out, cases)
     record = record_of(
@@ -183,13 +183,6 @@ def rescore(stored: Stored) -> Rescored:
         resamples=stored.option("resamples"), seed=stored.seed, sides=sides,
     )  # fmt: skip
     return Rescored(numbers, {SLICES: sides} if sides else {})
-
-
-def _sides(opened: Opened, options: Consultations) -> dict[str, dict[str, str]]:
-    """The slice of each case for the columns of --slice. Raises InputError if it is unknown."""
-    part = opened.splits[options.split]
-    columns = [name for name in part.column_names if name != "image"]
-    return sides_of(part.select_columns(columns), options.slices, options.data) if options.slices else {}
 
 
 def _game(

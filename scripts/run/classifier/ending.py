@@ -83,9 +83,9 @@ def end(labelled: Labelled, answered: Answered, options: Classifying, started: f
     finish(options.out, results, started, extra)
     for split, photos in answered.unreadable.items():
         if photos:
-            output.print(
-                f"{split}: {how_many(len(photos), 'photo')} could not be decoded, e.g. {photos[0][0]} ({photos[0][1]})",
-            )
+            called = labelled.data.split if split == "test" else split
+            some = f"{how_many(len(photos), 'photo')} could not be decoded, e.g. {photos[0][0]} ({photos[0][1]})"
+            output.print(f"{called}: {some}")
 
 
 def _scored(
@@ -119,13 +119,13 @@ def slices_of(labelled: Labelled, options: Classifying) -> Sides:
     """The slices that were asked for. Raises InputError for what cannot be sliced: call it before the work, too."""
     if not options.slices:
         return {}
-    told = dict.fromkeys(("image_id", *check_columns(options.slices)))
+    columns = check_columns(options.slices)
     if labelled.corpus == FOLDER:
         raise InputError(
             "--slice", found=f"{options.data} is no release, so no columns are known", expected="a release"
         )
     opened = open_data(options.data, split=None if options.split == ALL else options.split, default="3mdbench")
-    return sides_of(opened.rows(*told), options.slices, options.data)
+    return sides_of(opened.rows("image_id", *columns), columns, options.data)
 
 
 def _write_cues(
