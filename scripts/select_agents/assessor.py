@@ -26,14 +26,7 @@ from baselines.threemdbench.consultation.selection_raters import (
     read_sheets,
 )
 from loaders.errors import InputError
-from scripts.select_agents.candidates import (
-    Selecting,
-    Sheets,
-    cases_of,
-    digest_of,
-    play_each,
-    reasons_of,
-)
+from scripts.select_agents.candidates import Selecting, Sheets, cases_of, digest_of, play_each, reasons_of
 from scripts.terminal.console import errors
 from scripts.terminal.finish import finish
 from scripts.terminal.options import Out, refuse_itself

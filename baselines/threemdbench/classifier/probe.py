@@ -27,15 +27,7 @@ from loaders.errors import InputError, MissingExtra
 from loaders.files.paths import is_folder
 from loaders.models.encoder import Encoder
 from loaders.models.encoders import PAPER_MODELS, open_encoder
-from loaders.models.encoders_torch import (
-    Setting,
-    TorchEncoder,
-    Towers,
-    json_digest,
-    ready,
-    state_digest,
-    versions,
-)
+from loaders.models.encoders_torch import Setting, TorchEncoder, Towers, json_digest, ready, state_digest, versions
 from loaders.reached import code_digest
 
 STRENGTHS = (0.001, 0.01, 0.1, 1.0, 10.0)

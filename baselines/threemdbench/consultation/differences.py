@@ -22,12 +22,7 @@ from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.comparison import FinishedRun
 from baselines.results.differences import Difference, adjusted, named_apart, paired
 from baselines.statistics.classification import paired_bootstrap_classification
-from baselines.threemdbench.consultation.diagnosis import (
-    authors_samples,
-    extracted,
-    first_name,
-    strict_samples,
-)
+from baselines.threemdbench.consultation.diagnosis import authors_samples, extracted, first_name, strict_samples
 from baselines.threemdbench.consultation.names import doctor_name, setting_name
 from baselines.threemdbench.consultation.protocol import Unfinished, unfinished_of
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Consultation
