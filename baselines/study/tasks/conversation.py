@@ -6,7 +6,6 @@ The page is built from the chart. What a person submits after a confirmation is 
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from baselines.medconceal.transcripts import written_lines
 from baselines.medconceal.untrusted import heard
 from baselines.results.sheets import write_new
 from baselines.study.design import TaskName
+from baselines.study.tasks.forms import drawn
 from baselines.study.tasks.task import Form, FormError, Item, Response, Source
 from loaders.errors import InputError
 from loaders.medconceal import AIMS, CATEGORIES, Task, cases, chart
@@ -42,15 +42,9 @@ class Conversation:
             found = "a run" if opened is None else f"a release of {opened.corpus}"
             raise InputError(f"task {self.name}", found=found, expected="a release of medconceal")
         profiles = sorted(cases(opened.splits["test"]), key=lambda profile: profile.case_id)
-        if design.cases is not None:
-            if design.cases > len(profiles):
-                raise InputError(
-                    "cases", found=f"{design.cases}, of {len(profiles)}", expected="at most the number of cases"
-                )
-            profiles = random.Random(f"{design.seed} cases").sample(profiles, design.cases)
         return tuple(
             Item(profile.case_id, self.name, profile.case_id, {"lines": chart(profile, self.task).lines()})
-            for profile in profiles
+            for profile in drawn(design, profiles)
         )
 
     def page(self, item: Item) -> Mapping[str, Any]:

@@ -1,19 +1,37 @@
-"""Answers read from forms, attention checks, and the files that answers become: shared by several tasks."""
+"""The cases of a study, answers read from forms, attention checks, and the files that answers become: shared by several
+tasks."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from baselines.results.sheets import table_bytes, write_new
-from baselines.study.design import Design, TaskName
+from baselines.study.design import FILE, Design, TaskName
 from baselines.study.schedule import CHECKS
 from baselines.study.tasks.task import Form, FormError, Item, Response, Source
 from loaders.errors import InputError
 
 MOST_LINE = 300  # characters of a line of text
+Case = TypeVar("Case")
+
+
+def wanted(design: Design, there: int, most: int) -> int:
+    """How many cases of those that are there a study uses: at most `most` if the design does not say. Raises InputError
+    if it wants more."""
+    if design.cases is not None and design.cases > there:
+        do = "Correct the field, or leave it out"
+        raise InputError(f"{FILE}, cases", found=f"{design.cases}, of {there}", expected="at most as many", do=do)
+    return design.cases or min(most, there)
+
+
+def drawn(design: Design, cases: Sequence[Case]) -> list[Case]:
+    """As many of the cases as the design says, drawn by its seed; all if it does not say. Raises as `wanted`."""
+    count = wanted(design, len(cases), len(cases))
+    return list(cases) if design.cases is None else random.Random(f"{design.seed} cases").sample(cases, count)
 
 
 def photos(source: Source, task: TaskName) -> Any:

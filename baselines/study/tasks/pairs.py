@@ -14,7 +14,7 @@ from typing import Any
 from baselines.medlaybench_v.ratings import CAPTIONS, COLUMNS, CRITERIA, HIGH, LOW, drawn_pairs, questions
 from baselines.results.sheets import sheet_bytes
 from baselines.study.design import TaskName
-from baselines.study.tasks.forms import checks, one_of, write_answers
+from baselines.study.tasks.forms import checks, one_of, wanted, write_answers
 from baselines.study.tasks.task import Form, Item, Response, Source
 from loaders.errors import InputError
 
@@ -37,7 +37,7 @@ class Pairs:
         part = opened.splits.get("test") or next(iter(opened.splits.values()))
         rows = part.select_columns(["image_id", *CAPTIONS])
         design = source.design
-        drawn = drawn_pairs(rows, design.cases or min(PAIRS, len(rows)), design.seed)
+        drawn = drawn_pairs(rows, wanted(design, len(rows), PAIRS), design.seed)
         pairs = tuple(
             _item(number, row[CAPTIONS[0]], row[CAPTIONS[1]], {"image_id": row["image_id"]}, group=row["image_id"])
             for number, row in drawn.items()

@@ -13,7 +13,7 @@ from typing import Any
 from baselines.results.sheets import sheet_bytes
 from baselines.study.design import TaskName
 from baselines.study.tasks import diagnosis
-from baselines.study.tasks.forms import checks, is_check, one_of, photos, write_answers
+from baselines.study.tasks.forms import checks, drawn, is_check, one_of, photos, write_answers
 from baselines.study.tasks.task import Form, Item, Response, Source
 from baselines.threemdbench.relevance_sheets import ADDITIONAL, BASIC, COLUMNS, MARK, TASKS, asked_of, drawn_cases
 from loaders.corpus import encoded
@@ -55,8 +55,8 @@ class Relevance:
                 expected="two cases of each diagnosis, since nobody is given a case twice",
                 do="Make one study for each task, with different people",
             )
-        drawn = drawn_cases(free, design.seed)
-        cases = dict(list(drawn.items())[: design.cases])
+        every = drawn_cases(free, design.seed)
+        cases = {name: every[name] for name in sorted(drawn(design, list(every)))}
         pictures = {
             name: small_jpeg(cell_bytes(row["image"], row["image_id"]), diagnosis.SIDE) for name, row in cases.items()
         }

@@ -17,7 +17,7 @@ from baselines.results.comparison import FinishedRun, read_runs
 from baselines.results.run import because
 from baselines.results.sheets import sheet_bytes
 from baselines.study.design import TaskName
-from baselines.study.tasks.forms import checks, line, one_of, write_answers
+from baselines.study.tasks.forms import checks, line, one_of, wanted, write_answers
 from baselines.study.tasks.task import Form, Item, Response, Source
 from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.cleaning import scrub, spoken
@@ -64,7 +64,7 @@ class Rubric:
         runs = read_runs(source.runs)
         dialogues = [dialogue for run in runs for dialogue in dialogues_of(run)]
         design = source.design
-        chosen = drawn(dialogues, design.cases or min(DIALOGUES, len(dialogues)), design.seed)
+        chosen = drawn(dialogues, wanted(design, len(dialogues), DIALOGUES), design.seed)
         folders = {run.record.run_id: run for run in runs}
         items = tuple(
             _item(number, dialogue, folders[dialogue.run_id]) for number, dialogue in numbered(chosen).items()

@@ -320,3 +320,22 @@ def test_incomplete_raters_are_left_out_by_name_and_other_files_are_kept(source:
         "pairs-left-out-P003.csv" in {path.name for path in files}
         and not (tmp_path / "early" / "pairs-P003.csv").exists()
     )
+
+
+@pytest.mark.parametrize("task", ["diagnosis", "relevance"])
+def test_some_of_the_cases_are_drawn_by_seed(task: TaskName, source: Any) -> None:
+    """The first diagnoses by name were taken, whatever the seed."""
+
+    def shown(**more: Any) -> set[str]:
+        return {item.group for item in task_named(task).items(source(task, attention=0, **more))}
+
+    every = shown()
+    some = [shown(cases=2, seed=seed) for seed in range(6)]
+    assert all(len(drawn) == 2 and drawn < every for drawn in some) and len(set(map(frozenset, some))) > 1
+
+
+@pytest.mark.parametrize("task", RATED)
+def test_a_study_of_more_cases_than_there_are_names_its_field(task: TaskName, source: Any) -> None:
+    with pytest.raises(InputError, match=r"study\.yaml, cases: 999, of \d+") as told:
+        task_named(task).items(source(task, cases=999))
+    assert "--" not in str(told.value)
