@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from baselines.dialogue.game import Case, Game, ScriptedAgent
@@ -34,6 +35,14 @@ class Expected:
     encounters: int
     people: int
     each: float
+
+    def cases_for(self, needed: int) -> int | None:
+        """How many cases are worth so many independent differences; None if no number is, as with few raters: they rate
+        all cases, and have in common what each of them shares with themselves. Talks of more cases take more people."""
+        if self.task in TALKS:
+            return ceil(needed / self.each)
+        room = self.people - needed * BY_PERSON
+        return ceil(needed * (1 - BY_PERSON + (self.people - 1) * BY_CASE) / room) if room > 0 else None
 
 
 def expected(design: Design, offers: Sequence[Offer]) -> list[Expected]:

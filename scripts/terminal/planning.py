@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import ceil
+from collections.abc import Callable, Mapping
 
 from baselines.dialogue.budget import dollars
 from baselines.dialogue.played import Spent
@@ -54,8 +53,11 @@ def _dollars(value: float | None) -> Number | str:
     return "no --price" if value is None else Number(value, f"{value:,.2f}")
 
 
-def showing(cases: int, detect: float, *, each: float = 1.0) -> Table:
-    """What so many cases can show, by the spread of the difference; a case counts as `each` independent ones."""
+def showing(
+    cases: int, detect: float, *, each: float = 1.0, cases_for: Callable[[int], int | None] = lambda needed: needed
+) -> Table:
+    """What so many cases can show, by the spread of the difference; a case counts as `each` independent ones, and
+    `cases_for` says how many cases count as so many, None if no number does."""
     wanted = f"cases to show {detect:g}"
     shown = table(
         "Differences that this number of cases can detect",
@@ -70,5 +72,10 @@ def showing(cases: int, detect: float, *, each: float = 1.0) -> Table:
         if smallest is not None and smallest > 1:  # a score lies between 0 and 1, and so do differences
             smallest = None
         text = "none" if smallest is None else f"{smallest:.3f}"
-        shown.add_row(Number(spread, f"{spread:g}"), Number(smallest, text), ceil(cases_needed(detect, spread) / each))
+        enough = cases_for(cases_needed(detect, spread))
+        shown.add_row(
+            Number(spread, f"{spread:g}"),
+            Number(smallest, text),
+            Number(enough, "none" if enough is None else f"{enough:,}"),
+        )
     return shown

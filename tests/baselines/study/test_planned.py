@@ -93,3 +93,20 @@ def test_what_raters_are_given_is_what_is_planned(setting: str) -> None:
         items_a_person(design, items)
     }
     assert paid(design, items) == len(held)
+
+
+@pytest.mark.parametrize(("raters", "needed"), [(3, 5), (3, 29), (3, 30), (12, 100), (40, 285)])
+def test_no_number_of_cases_makes_few_raters_many(raters: int, needed: int) -> None:
+    """Whoever rates all cases has in common what each of them shares with themselves, however many the cases."""
+
+    def worth(cases: int) -> float:
+        return independent(cases * raters, raters, cases, by_person=BY_PERSON, by_case=BY_CASE)
+
+    (rated,) = expected(Design("A", "a", ("pairs",), completed=raters, people=raters), offers("pairs", 10))
+    found = rated.cases_for(needed)
+    if found is None:
+        assert worth(10**9) < needed
+    else:
+        assert worth(found) >= needed - 1e-9 and (found == 1 or worth(found - 1) < needed)
+    talks = replace(rated, task="confirmation", each=0.5)  # further cases come with further people
+    assert talks.cases_for(needed) == 2 * needed
