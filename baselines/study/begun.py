@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from baselines.results.sheets import write_new
 from baselines.study.design import TALKS, Study, TaskName
+from loaders.files.records import to_json
 from loaders.pages import render
 
 _TITLES: Mapping[TaskName, str] = {
@@ -31,8 +34,8 @@ def write_study(folder: Path, task: TaskName) -> list[Path]:
 def open_places(study: Study) -> list[str]:
     """The places where a text still says TODO."""
     told = {
-        "study.yaml": f"{study.design.title} {study.design.contact} {study.design.debriefing}",
+        "study.yaml": json.dumps(to_json(study.design), ensure_ascii=False),
         "consent.md": study.texts.consent if isinstance(study.texts.consent, str) else "",
         "instructions.md": study.texts.instructions,
     }
-    return [name for name, text in told.items() if "TODO" in text]
+    return [name for name, text in told.items() if re.search(r"\bTODO\b", text)]

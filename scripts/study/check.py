@@ -23,7 +23,7 @@ from loaders.medconceal import TASKS, cases
 from scripts.run.play import Price, prices_of
 from scripts.study.folder import Database, Folder
 from scripts.study.serve import source_of
-from scripts.terminal.console import output
+from scripts.terminal.console import output, warn
 from scripts.terminal.options_of import options_of
 from scripts.terminal.planning import showing, spending
 
@@ -70,7 +70,7 @@ def command(options: Checking) -> int:
         faults += ["plan more people"] * (not _schedule(read, offers))
         _power(read, offers, options.detect)
         if read.design.talks:
-            _cost(read, source, {"patient": options.patient, "evaluator": options.evaluator}, prices)
+            _cost(read, source, offers, {"patient": options.patient, "evaluator": options.evaluator}, prices)
     if options.database or is_there(read.folder / PRIVATE / KEYS):
         _journal(read, options.database)
     if faults:
@@ -80,7 +80,7 @@ def command(options: Checking) -> int:
 
 
 def _line(name: str, text: str, *, bad: bool = False) -> None:
-    output.print(f"{name}: {text}", style="yellow" if bad else None)
+    (warn if bad else output.print)(f"{name}: {text}")
 
 
 def _schedule(study: Study, offers: Sequence[Offer]) -> bool:
@@ -104,7 +104,10 @@ def _power(study: Study, offers: Sequence[Offer], detect: float) -> None:
     for one in planned.expected(study.design, offers):
         output.print()
         output.print(f"{one.task}: one case counts as {one.each:.2f} independent ones")
-        output.print(showing(one.cases, detect, each=one.each))
+        output.print(showing(one.cases, detect, each=one.each, cases_for=one.cases_for))
+        if one.task not in TALKS:
+            raters = how_many(one.people, "rater")
+            output.print(f"{raters} of all cases; none: only more raters (`completed`) would show it", style="dim")
     output.print(
         f"People compared with a model on the same cases: paired over cases, two-sided, alpha {ALPHA}, power "
         f"{POWER}. Assumed: {planned.BY_PERSON:.0%} of a difference's variance is between people, "
@@ -113,7 +116,9 @@ def _power(study: Study, offers: Sequence[Offer], detect: float) -> None:
     )
 
 
-def _cost(study: Study, source: Source, names: dict[str, str], prices: dict[str, tuple[float, float]]) -> None:
+def _cost(
+    study: Study, source: Source, offers: Sequence[Offer], names: dict[str, str], prices: dict[str, tuple[float, float]]
+) -> None:
     design = study.design
     assert source.opened is not None
     agents = {
@@ -121,7 +126,8 @@ def _cost(study: Study, source: Source, names: dict[str, str], prices: dict[str,
         "patient": scripted_agent("patient", "plain"),
         "evaluator": scripted_agent("evaluator", "rules"),
     }
-    profiles = list(cases(source.opened.splits["test"]))[: design.cases]
+    drawn = {offer.group for offer in offers}
+    profiles = [profile for profile in cases(source.opened.splits["test"]) if profile.case_id in drawn]
     for task in (task for task in TASKS if task in design.tasks):
         taken = planned.taken(design, task_game(Rules(task, _TURNS)), profiles, agents)
         output.print()
