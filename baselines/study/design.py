@@ -37,8 +37,8 @@ MOST_TEXT = 1 << 18  # bytes of a text for people
 Kind = Literal["choice", "number", "line"]
 TAKEN = ("participant", "stage", "done", "time_factor", "comprehension_tries", "pastes_refused", "flags")
 """Columns of `people.csv` in addition to the survey's."""
-FORM = ("csrf", "here")
-"""Fields that every form carries (`pages/fields.html`)."""
+FORM = ("csrf", "here", "client", "more", "pasted")
+"""Fields that pages and script add to forms; a draft does not keep them."""
 
 
 def _refuse_same(question: str, options: Sequence[str]) -> None:
@@ -62,9 +62,9 @@ class Question:
         if self.name in TAKEN:
             raise ValueError(f"question {self.name}", "another name: a column of people.csv has this one")
         if self.name in FORM:
-            raise ValueError(f"question {self.name}", "another name: a field of every form has this one")
-        if odd := [option for option in self.options if option != " ".join(option.split())]:
-            raise ValueError(f"question {self.name}: option {odd[0][:40]!r}", "single spaces, between words only")
+            raise ValueError(f"question {self.name}", "another name: a field of the forms has this one")
+        if odd := [option for option in self.options if not option or option != " ".join(option.split())]:
+            raise ValueError(f"question {self.name}: option {odd[0][:40]!r}", "words, with single spaces between them")
         if (self.kind == "choice") != bool(self.options):
             raise ValueError(
                 f"question {self.name}: {self.kind} with {how_many(len(self.options), 'option')}",
@@ -145,35 +145,26 @@ def _at_least(settings: object, least: int, *names: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A study. Times are in minutes unless stated otherwise."""
+    """A study: docs/people.md, "Fields of study.yaml", says what each field sets."""
 
     title: str
     contact: str
     tasks: tuple[TaskName, ...]
     seed: int = 0
     cases: int | None = None
-    """How many of the cases are used, drawn by seed; by default all."""
     completed: int = 1
-    """Wanted number of finished encounters for every case in each task."""
     per_person: int = 2
-    """Maximum cases that a person is given to talk about; whoever rates or diagnoses gets all items (see `cases`)."""
     people: int = 20
-    """The planned number of people, for power and cost."""
     minutes: float = 10.0
     remind: float = 2.0
     grace: float = 15.0
-    """Seconds after the end in which a message being written may still be sent."""
     least_turns: int = 5
     most_turns: int = 40
     speaks_first: Literal["clinician"] = "clinician"
     lease: float = 90.0
-    """Minutes after which an unfinished case goes to somebody else; until then a person may return to it."""
     repeated: float = 0.05
-    """Share of a rater's items that are repeated."""
     attention: float = 0.0
-    """Share of items that say what to answer."""
     setting: Literal["image+basic", "image+all", "both"] = "image+basic"
-    """For the task diagnosis; both are compared between people."""
     survey: tuple[Question, ...] = ()
     comprehension: tuple[Check, ...] = ()
     debriefing: str = ""

@@ -12,6 +12,7 @@ import hashlib
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from baselines.study import access, clock, overview, views
 from baselines.study import people as who
@@ -37,6 +38,8 @@ CLOCK = "__Host-clock"
 """The cookie in which a browser stores what the clock last showed."""
 _COORDINATES = "If you coordinate the study, your page is at /coordinator."
 """At the address that `serve` prints; the page itself says how to sign in."""
+_ANSWERS = ("consent", "survey", "practice", "comprehension", "findings", "work")
+"""Forms whose answers nobody should take for stored that come from an earlier page: of another tab, or by Back."""
 
 
 def _full(more: str = "") -> Refused:
@@ -292,8 +295,11 @@ def _posts(app: FastAPI, server: Server) -> None:
             session, name = server.person(connection, request)
             server.known(form, session)
             place = views.place_of(connection, site, name, request.cookies.get(CLOCK))
+            late = what in _ANSWERS and form.get("here") != [place.here] and place.person.stage not in ENDED
             try:
                 did = _did(connection, site, place, what, form)
+                if late:
+                    page = views.page_of(connection, site, session, replace(place, late=True))
                 if what == "leave" and (left := who.person_of(connection, name)).stage == "erased":
                     # The session was deleted with everything else: this is the last page.
                     last = HTMLResponse(views.page_of(connection, site, session, views.Place(left)))
@@ -307,7 +313,7 @@ def _posts(app: FastAPI, server: Server) -> None:
             server.tidy()
             return _with_clock(request, last, None, place.now)
         if page is not None:
-            return _with_clock(request, HTMLResponse(page, status_code=422), place.slot, place.now)
+            return _with_clock(request, HTMLResponse(page, status_code=409 if late else 422), place.slot, place.now)
         return RedirectResponse("/", status_code=303)
 
     @app.get("/do/{what}")

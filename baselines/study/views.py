@@ -14,7 +14,7 @@ from baselines.study import clock
 from baselines.study import people as who
 from baselines.study import slots as at
 from baselines.study.access import Session
-from baselines.study.design import TALKS, Question
+from baselines.study.design import FORM, TALKS, Question
 from baselines.study.flow import ENDED, Frame
 from baselines.study.prose import as_html
 from baselines.study.schedule import choose
@@ -66,12 +66,14 @@ _OVER = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a person is: the stage, the item in hand, and everything that they were given so far; `now` is when."""
+    """Where a person is: the stage, the item in hand, and everything that they were given so far; `now` is when. `late`
+    says that they have just sent the form of another page."""
 
     person: who.Person
     slot: at.Slot | None = None
     given: Sequence[at.Slot] = ()
     now: float = 0.0
+    late: bool = False
 
     @property
     def here(self) -> str:
@@ -158,6 +160,8 @@ def _notice(site: Site, place: Place) -> str:
     parts = []
     if site.rehearsal:
         parts.append("This is a rehearsal: nothing that you do here counts.")
+    if place.late:
+        parts.append("What you just sent was for an earlier page, and changes nothing. Go on here.")
     if place.person.tries and place.person.stage in ("instructions", "comprehension"):
         tries = who.TRIES - place.person.tries
         again = "once more" if tries == 1 else f"{tries} times more"
@@ -341,4 +345,4 @@ def stop_page(site: Site, session: Session, place: Place, error: FormError | Non
 
 def answers_of(form: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """A form without what the page adds to it, in the form in which a draft is stored."""
-    return {name: list(texts) for name, texts in form.items() if name not in ("csrf", "here", "client", "more")}
+    return {name: list(texts) for name, texts in form.items() if name not in FORM}

@@ -206,7 +206,9 @@ def test_a_person_who_ends_is_told_their_number(tmp_path: Path) -> None:
     [
         ({"name": "stage", "options": ("I", "II")}, "a column of people.csv"),
         ({"name": "rank", "options": ("Senior  doctor", "Other")}, "single spaces"),
-        ({"name": "here", "options": ("Yes", "No")}, "a field of every form"),
+        ({"name": "rank", "options": ("", "Other")}, "words, with single spaces"),
+        ({"name": "here", "options": ("Yes", "No")}, "a field of the forms"),
+        ({"name": "pasted", "kind": "number"}, "a field of the forms"),
         ({"name": "rank", "options": ("Doctor", "Nurse", "Doctor")}, "the option 'Doctor' twice"),
     ],
 )
@@ -241,3 +243,18 @@ def test_the_right_answer_about_the_instructions_has_another_position_for_others
             assert person.title != "About the instructions"
     assert all(first == again and sorted(first) == ["0", "1", "2"] for first, again in orders)
     assert {first.index("0") for first, _ in orders} == {0, 1, 2}
+
+
+def test_answers_of_an_earlier_page_are_told_to_change_nothing(tmp_path: Path) -> None:
+    """Somebody who did not agree, in a tab that they had left open, went on as if they had."""
+    site = talking(tmp_path)
+    with visiting(site) as client:
+        person = Visitor(client, links(site)[0])
+        before = person.form("consent")
+        assert "changes nothing" not in person.do("consent", answer="agree").text
+        answer = person.do("consent", form=before, answer="disagree")
+        assert answer.status_code == 409 and "for an earlier page, and changes nothing" in answer.text
+        assert person.title != "Consent" and "changes nothing" not in person.look().text
+        person.do("stop")
+        person.do("leave", answer="keep")
+        assert "changes nothing" not in person.do("consent", form=before, answer="agree").text
