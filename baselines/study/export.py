@@ -1,13 +1,4 @@
-"""Exports a study in the file formats that the baselines already read.
-
-    RUN/confirmation.jsonl, intervention.jsonl    for `bedside run confirmation --transcripts`
-    RUN/…                                         the sheets of the rating tasks (`Task.sheet`)
-    RUN/people.csv                                a row a person: how far they came, their survey, time granted, flags
-    RUN/items.csv                                 a row an item: who, how long, why it ended, the short survey
-    RUN/study.json                                the design without Prolific's codes, the digest of all of it, the
-                                                  models, the last digest of the journal; `asked_again`: requests to
-                                                  models sent again after a stop; `replies`: how many of the
-                                                  patient's replies a fixed sentence replaced, and why
+"""Exports a study in the file formats that the baselines already read: docs/people.md, "What an export holds".
 
 People appear under their pseudonyms. Those whose texts were erased, and practice items, appear only in counts.
 """
@@ -96,6 +87,7 @@ def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
         "design": {name: value for name, value in to_json(study.design).items() if name != "prolific"},
         "digest": study.digest,
         "consent": study.texts.consent_digest,
+        "consented": dict(sorted(Counter(person.consent for person in kept if person.consent).items())),
         "models": models,
         "rehearsal": json.loads(known.get("rehearsal", "false")),
         "stand_in": stand_in,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from baselines.study.people import erase
+from baselines.study.people import erase, person_of
 from scripts.study.folder import Database, Folder, now, opened
 from scripts.terminal.console import output, warn
 
@@ -21,6 +21,9 @@ def command(
     Example: `bedside study erase study/ P017`
     """
     with opened(study, database) as (_, store, keys):
+        with store.reading() as connection:  # nobody is deleted by a command that names somebody else wrongly
+            for name in person:
+                person_of(connection, name)
         for name in person:
             with store.writing() as connection:
                 erase(connection, keys, name, now())

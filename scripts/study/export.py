@@ -9,7 +9,7 @@ import typer
 from baselines.study.export import export
 from loaders.errors import how_many
 from scripts.study.folder import Database, Folder, opened
-from scripts.terminal.console import output
+from scripts.terminal.console import output, warn
 from scripts.terminal.options import outside_releases
 
 
@@ -33,4 +33,4 @@ def command(
     output.print(how_many(exported.items, "item") + (f"; left out: {left}" if left else ""))
     output.tell(items=exported.items, left_out=dict(exported.left_out), stand_in=exported.stand_in)
     if exported.stand_in:
-        output.print(f"stand-in, no result: {exported.stand_in}", style="yellow")
+        warn(f"stand-in, no result: {exported.stand_in}")

@@ -12,9 +12,10 @@ import typer
 
 from baselines.study.design import Study, read_study
 from baselines.study.keys import Keys
-from baselines.study.site import open_database
+from baselines.study.site import PRIVATE, open_database
 from baselines.study.store import Store
 from loaders.errors import InputError
+from loaders.files.paths import is_there
 
 Folder = Annotated[Path, typer.Argument(metavar="STUDY", help="Folder of the study.")]
 Database = Annotated[
@@ -32,8 +33,11 @@ now = time.time
 def opened(folder: Path, database: str | None, *, begun: bool = True) -> Iterator[tuple[Study, Store, Keys]]:
     """The study, its database and its keys; with `begun`, it must have been served, or invited to, before."""
     study = read_study(folder)
+    absent = InputError(folder, found="nobody has been invited yet", expected="a study that has started")
+    if begun and not database and not is_there(folder / PRIVATE):
+        raise absent  # before an empty database is made
     store, keys = open_database(study, database)
     with store, keys, store.explained():
         if begun and store.fact("begun") is None and store.fact("items") is None:
-            raise InputError(folder, found="nobody has been invited yet", expected="a study that has started")
+            raise absent
         yield study, store, keys

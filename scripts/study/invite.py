@@ -13,7 +13,7 @@ from baselines.study.people import invite, link_again
 from baselines.study.store import fact_in, set_fact
 from loaders.errors import InputError, how_many
 from scripts.study.folder import Database, Folder, now, opened
-from scripts.terminal.console import errors
+from scripts.terminal.console import errors, output
 
 
 def command(
@@ -53,4 +53,5 @@ def command(
         return
     rows = [{"person": name, "link": f"{where}/i/{token}"} for name, token in links]
     sys.stdout.write(table_bytes(("person", "link"), rows).decode())
-    errors.print(f"{how_many(len(rows), 'link')}; each works once, within 30 days.")
+    if not output.quiet:
+        errors.print(f"{how_many(len(rows), 'link')}; each works once, within 30 days.")

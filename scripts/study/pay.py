@@ -12,7 +12,7 @@ from baselines.results.sheets import table_bytes, write_new
 from baselines.study.pay import COLUMNS, outside, table
 from loaders.errors import how_many
 from scripts.study.folder import Database, Folder, opened
-from scripts.terminal.console import errors
+from scripts.terminal.console import errors, output
 
 
 def command(
@@ -39,4 +39,5 @@ def command(
     else:
         write_new({out: content})
     total = sum(float(row["amount"]) for row in rows)
-    errors.print(f"{how_many(len(rows), 'person', 'people')}, {total:,.2f} {read.design.pay.currency} in all")
+    if not output.quiet:
+        errors.print(f"{how_many(len(rows), 'person', 'people')}, {total:,.2f} {read.design.pay.currency} in all")

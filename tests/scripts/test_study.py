@@ -68,6 +68,11 @@ def test_from_nothing_to_an_export(
     assert execute(["study", "export", str(study), "-o", str(tmp_path / "people")]) == 0
     told = json.loads((tmp_path / "people" / "study.json").read_text())
     assert told["rehearsal"] and told["stand_in"] == "sample data; a rehearsal"
+    assert told["consented"] == {told["consent"]: 1}
+    assert execute(["study", "erase", str(study), "P001", "P017"]) == 2  # and nobody is deleted
+    capsys.readouterr()
+    assert execute(["study", "export", str(study), "-o", str(tmp_path / "still"), "--quiet"]) == 0
+    assert "stand-in" in capsys.readouterr().err and (tmp_path / "still" / "confirmation.jsonl").exists()
     assert execute(["study", "erase", str(study), "P001"]) == 0
     assert execute(["study", "close", str(study)]) == 0
     capsys.readouterr()
@@ -213,3 +218,26 @@ def test_a_new_study_of_each_task_can_be_read(task: str, tmp_path: Path, capsys:
         (tmp_path / "study.yaml").write_text("".join(lines))
         assert execute(["study", "check", str(tmp_path)]) == 2
         assert field in capsys.readouterr().err
+
+
+def test_a_command_that_finds_no_study_makes_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "study"
+    assert execute(["study", "new", "pairs", "-o", str(folder)]) == 0
+    for words in (["pay"], ["close"], ["erase", "P001"], ["export", "-o", str(tmp_path / "out")]):
+        assert execute(["study", words[0], str(folder), *words[1:]]) == 2
+        assert "nobody has been invited yet" in capsys.readouterr().err
+    assert sorted(path.name for path in folder.iterdir()) == ["consent.md", "instructions.md", "study.yaml"]
+
+
+def test_a_question_that_still_says_todo_is_told_also_quietly(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "study"
+    assert execute(["study", "new", "pairs", "-o", str(folder)]) == 0
+    for name in ("study.yaml", "consent.md"):
+        text = (folder / name).read_text()
+        (folder / name).write_text(text.replace("TODO", "A").replace("Where do you practise?", "TODO ask where"))
+    capsys.readouterr()
+    assert execute(["study", "check", str(folder), "--quiet"]) == 1
+    said = capsys.readouterr()
+    assert said.out == "" and "texts: TODO in study.yaml\n" in said.err and "finish the texts" in said.err
