@@ -1,4 +1,4 @@
-"""Bedside in a notebook, and the entry point of the `bedside` command.
+"""Bedside in a notebook, and the entry point of the `bedside` command (`python -m bedside` is the same).
 
     import bedside
     bedside.corpora()
@@ -114,3 +114,7 @@ def _main() -> None:
             raise
         sys.exit(stopping.code())
     run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,10 +1,5 @@
 """`python -m scripts` is the `bedside` command."""
 
-import sys
+from bedside import main
 
-try:
-    from bedside import main
-
-    main()
-except KeyboardInterrupt:
-    sys.exit(130)
+main()

@@ -61,7 +61,7 @@ class Terminal(Console):
             if self.document is not None:
                 if isinstance(each, Table):
                     self.document.setdefault("tables", []).append(each.as_json())
-                elif each.strip():
+                elif each.strip() and not self.quiet:
                     errors.print(each, **options)
             elif isinstance(each, Table):
                 super().print(_lines(each, self.room), **options)

@@ -62,6 +62,7 @@ def guard() -> None:
 
     A character that a terminal cannot show is printed as its number: no command fails because of its output.
     """
+    drop_no_size()
     for number in range(3):
         try:
             os.fstat(number)
@@ -70,6 +71,14 @@ def guard() -> None:
     sys.stdin = sys.stdin or open(0, closefd=False)  # noqa: SIM115 - by number, for as long as the process
     sys.stdout = _text(sys.stdout, _Results(1))
     sys.stderr = _text(sys.stderr, _Stream(2))
+
+
+def drop_no_size() -> None:
+    """Forget a width or height in the environment that is none: with 0, as some shells say, rich prints nothing."""
+    for name in ("COLUMNS", "LINES"):
+        given = os.environ.get(name, "")
+        if not (given.isdecimal() and int(given)):
+            os.environ.pop(name, None)
 
 
 def _text(before: object, stream: _Stream) -> io.TextIOWrapper:

@@ -15,8 +15,8 @@ import pytest
 from loaders.errors import InputError
 from scripts.terminal import stopping
 from scripts.terminal.console import output
-from scripts.terminal.streams import _Results, _Stream
-from tests.parts.processes import starting
+from scripts.terminal.streams import _Results, _Stream, drop_no_size
+from tests.parts.processes import printed, starting
 from tests.parts.waiting import PATIENCE
 
 FULL = Path("/dev/full")
@@ -114,3 +114,13 @@ def test_what_is_printed_cannot_move_the_cursor(capsys: pytest.CaptureFixture[st
     """Captions and answers of models may hold anything; line ends stay."""
     output.print("a\n\x1b[2J\x1b]0;owned\x07\u202ec")
     assert capsys.readouterr().out == "a\n\\x1b[2J\\x1b]0;owned\\x07\\u202ec\n"
+
+
+def test_a_terminal_without_a_size_says_as_much_as_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a width of 0 nothing was printed, and the command ended well."""
+    told = printed("-m", "bedside", "--version"), printed("-m", "scripts", "info", COLUMNS="0", LINES="0")
+    assert told[0].startswith("bedside ") and "medconceal" in told[1]
+    for given, left in (("0", None), ("²", None), ("wide", None), ("30", "30")):
+        monkeypatch.setenv("COLUMNS", given)
+        drop_no_size()
+        assert os.environ.get("COLUMNS") == left

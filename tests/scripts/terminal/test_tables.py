@@ -178,6 +178,9 @@ def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["info", "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
     assert not output.quiet
+    assert execute(["info", "--quiet", "--json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["tables"] and said.err == ""
 
 
 def test_a_check_that_found_something_still_prints_its_document(capsys: pytest.CaptureFixture[str]) -> None:
