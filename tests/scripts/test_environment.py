@@ -64,3 +64,28 @@ def test_programs_of_debian(user: str, apt: str, wanted: str, said: str, asked: 
     assert said in done.stdout and (said or done.stdout == "END\n")
     told = log.read_text() if log.exists() else ""
     assert asked in told and bool(asked) == bool(told)
+
+
+@pytest.mark.parametrize(
+    ("given", "out"), [((), "runs/demo"), (("mine",), "{here}/mine"), (("--full", "/far"), "/far --full")]
+)
+def test_the_demo_writes_where_it_is_told_to(given: tuple[str, ...], out: str, tmp_path: Path) -> None:
+    """A folder was one of the checkout, wherever it was named; an option it did not know became a folder."""
+    for folder, name, text in (
+        ("scripts", "demo", (HOME / "scripts" / "demo").read_text()),
+        ("scripts", "environment", "install_into() { :; }\n"),
+        (".venv/bin", "bedside", '#!/bin/sh\necho "$@"\n'),
+    ):
+        path = tmp_path / "checkout" / folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def ran(*words: str) -> subprocess.CompletedProcess[str]:
+        demo = tmp_path / "checkout" / "scripts" / "demo"
+        return subprocess.run(["bash", demo, *words], cwd=tmp_path, capture_output=True, text=True)
+
+    folder, *full = out.format(here=tmp_path).split()
+    assert ran(*given).stdout.split() == ["demo", *full, "--out", folder]
+    for wrong in (("--help",), ("mine", "--full")):
+        assert ran(*wrong).returncode == 2 and "./scripts/demo [FOLDER]" in ran(*wrong).stderr
