@@ -19,7 +19,6 @@ import multiprocessing
 import os
 import random
 import re
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -107,12 +106,11 @@ def serve(folder: Path, port: int, models: str | float, database: str | None = N
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A clock as a page shows it: which page, its seconds, when it was asked for, and the kills before that."""
+    """A clock as a page shows it: which page, its seconds, and the kills before it was asked for."""
 
     here: str
     left: float
     running: bool
-    asked: float
     kills: int
 
 
@@ -129,8 +127,6 @@ class Person:
         self.sent: list[str] = []
         self.errors = self.asked = 0
         self.kills = kills
-        self.drifted: list[float] = []
-        """Seconds by which the clock went otherwise than time, between two pages of one server."""
         self.resumed: list[float] = []
         """Seconds more that the clock had left after a kill than before, on the same page."""
         self.back = 0
@@ -170,17 +166,13 @@ class Person:
             )
         else:
             return
-        shown = Shown(here, left, running, began, sum(killed < began for killed in self.kills))
+        shown = Shown(here, left, running, sum(killed < began for killed in self.kills))
         before, self._shown = self._shown, shown
         if before is None:
             return
         self.back += _turns(shown.here) < _turns(before.here)
-        if shown.here != before.here or not (shown.running and before.running):
-            return
-        if shown.kills > before.kills:
+        if shown.here == before.here and shown.running and before.running and shown.kills > before.kills:
             self.resumed.append(round(shown.left - before.left, 1))
-        else:
-            self.drifted.append(shown.left - before.left + (shown.asked - before.asked))
 
     async def come(self) -> None:
         await self.ask("POST", f"/i/{self.token}")
@@ -232,28 +224,6 @@ def _turns(here: str) -> tuple[int, int]:
     return int(talk), int(turns)
 
 
-def _warm() -> None:
-    """What a study imports as it opens is there in each process that is forked: so many begin that it counts."""
-    from baselines.study.routes import create_app
-
-    with tempfile.TemporaryDirectory() as place:
-        site = site_of(Path(place), "http://localhost:1/v1")
-        create_app(site, [])
-        site.close()
-    served = ["uvicorn.loops.auto", "uvicorn.protocols.http.auto", "uvicorn.lifespan.on", "psycopg", *_PRELOADED]
-    ours = (
-        "baselines.",
-        "loaders.",
-        "builders.",
-        "scripts.study",
-        "inspect_ai.",
-        "openai.",
-        "sqlalchemy.",
-        "pydantic.",
-    )
-    _FORKS.set_forkserver_preload(served + [name for name in sorted(sys.modules) if name.startswith(ours)])
-
-
 def _start(folder: Path, port: int, models: str | float, database: str | None = None) -> Server:
     server = _FORKS.Process(target=serve, args=(folder, port, models, database), daemon=True)
     server.start()
@@ -278,10 +248,6 @@ def _invited(folder: Path, models: str | float, people: int, database: str | Non
         tokens = [token for _, token in invite(connection, site.keys, people, time.time())]
     site.close()
     return tokens
-
-
-def _late(times: list[float]) -> float:
-    return sorted(times)[max(0, int(0.95 * len(times)) - 1)] * 1000
 
 
 async def _everybody(people: Sequence[Person], turns: int) -> None:
@@ -326,10 +292,12 @@ def load(people: int = 100, turns: int = 10, seconds: float = 3.0, typing: float
                 server.join()
             times = [seconds for person in talked for seconds in person.times]
             errors = sum(person.errors for person in talked)
-            middle, taken = 1000 * sorted(times)[len(times) // 2], time.monotonic() - began
+            times.sort()
+            middle, late = (1000 * times[max(0, int(share * len(times)) - 1)] for share in (0.5, 0.95))
+            taken = time.monotonic() - began
             print(f"{count} people, {turns} turns: {len(times):,} requests, {errors} errors in {taken:.0f} s")
             each = 1000 * cpu / sum(person.asked for person in talked)
-            print(f"  by the clock p50 {middle:.1f} ms, p95 {_late(times):.1f} ms; {peak:.0f} MiB")
+            print(f"  by the clock p50 {middle:.1f} ms, p95 {late:.1f} ms; {peak:.0f} MiB")
             print(f"  computed {each:.1f} ms a request in all")
 
     asyncio.run(run(1, turns))
@@ -352,7 +320,6 @@ class Struck:
     received: int = 0
     paid: int = 0
     again: int = 0
-    drifted: list[float] = field(default_factory=list)
     resumed: list[float] = field(default_factory=list)
 
     def told(self) -> str:
@@ -363,9 +330,7 @@ class Struck:
             f"messages lost {self.lost}, doubled {self.doubled}, without a reply {self.silent}; "
             f"pages gone back {self.back}\n"
             f"clocks after a kill, {len(self.resumed):,}: {same:,} as they were shown last; "
-            f"from {min(self.resumed, default=0):+.1f} to {max(self.resumed, default=0):+.1f} s; "
-            f"between two looks, {len(self.drifted):,}: from {min(self.drifted, default=0):+.2f} to "
-            f"{max(self.drifted, default=0):+.2f} s\n"
+            f"from {min(self.resumed, default=0):+.1f} to {max(self.resumed, default=0):+.1f} s\n"
             f"answers stored {self.stored:,}, paid {self.paid:,}: {self.paid - self.stored} twice; requests sent again "
             f"{self.again}, of which {self.received - self.paid} had come before"
         )
@@ -388,7 +353,6 @@ class Struck:
         self.paid += models.paid
         self.people += len(talked)
         for person in talked:
-            self.drifted += person.drifted
             self.resumed += person.resumed
             self.back += person.back
             self.errors += person.errors
@@ -407,7 +371,6 @@ def kills(
 ) -> None:
     """SIGKILL at random moments, in as many rounds of talks as it takes, at most so many in each."""
     draw, struck = random.Random(seed), Struck()
-    _warm()
     while struck.kills < kills:
         with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
             folder, port = Path(place), free_port()
