@@ -81,7 +81,11 @@ def choose(design: Design, offers: Sequence[Offer], held: Sequence[Held], person
     order = _order(design, held, person)
     for task in order:
         elsewhere = {one.group for one in mine if one.task != task}
-        own = [offer for offer in offers if offer.task == task and offer.group not in elsewhere]
+        own = [
+            offer
+            for offer in offers
+            if offer.task == task and (offer.part == CHECKS or offer.group not in elsewhere)  # a check is no case
+        ]
         if task in TALKS:
             talks = [name for name in order if name in TALKS]
             place = talks.index(task)

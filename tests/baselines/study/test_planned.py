@@ -110,3 +110,18 @@ def test_no_number_of_cases_makes_few_raters_many(raters: int, needed: int) -> N
         assert worth(found) >= needed - 1e-9 and (found == 1 or worth(found - 1) < needed)
     talks = replace(rated, task="confirmation", each=0.5)  # further cases come with further people
     assert talks.cases_for(needed) == 2 * needed
+
+
+def test_each_task_of_a_person_has_its_own_checks() -> None:
+    """Those of the second task were left out, as if a case of the same name had been met in the first."""
+    design = Design("A", "a", ("diagnosis", "relevance"), completed=2)
+    items = [Offer(f"image+basic/C{at}", "diagnosis", f"c{at}") for at in range(4)]
+    items += [Offer(f"basic/D{at}", "relevance", f"d{at}") for at in range(3)]
+    items += [Offer("check/1", task, "check/1") for task in design.tasks]
+    held: list[Held] = []
+    for person in (1, 2):
+        while given := choose(design, items, held, person):
+            held.append(Held(person, given.offer.id, given.offer.task, given.offer.group, "done", given.repeat))
+    checked = [(one.person, one.task) for one in held if one.item == "check/1"]
+    assert sorted(checked) == [(person, task) for person in (1, 2) for task in design.tasks]
+    assert len(held) == 2 * items_a_person(design, items)
