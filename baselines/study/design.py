@@ -96,14 +96,12 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Pay:
-    """What people get, in `currency`: per case, per case that broke off through no fault of theirs, and for the
-    rest."""
+    """What people get, in `currency`."""
 
     currency: str = "USD"
     each_case: float = 5.0
     interrupted_case: float = 5.0
     welcome: float = 2.0
-    """For consent, survey, instructions and practice, once they are done."""
 
     def __post_init__(self) -> None:
         _at_least(self, 0, "each_case", "interrupted_case", "welcome")

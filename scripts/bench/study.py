@@ -61,17 +61,7 @@ def site_of(folder: Path, models: str | float, database: str | None = None) -> S
     from scripts.study.sample import patients
 
     limits = Limits(requests_a_minute=100_000)
-    design = Design(
-        "Load",
-        "nobody",
-        ("confirmation",),
-        completed=100,
-        per_person=1,
-        most_turns=40,
-        survey=(),
-        comprehension=(),
-        limits=limits,
-    )
+    design = Design("Load", "nobody", ("confirmation",), completed=100, per_person=1, limits=limits)
     plan = Study(folder, design, Texts("# Consent", "# Instructions"))
     os.environ.setdefault("BENCH_API_KEY", "none")
     players: dict[str, Player] = {

@@ -53,9 +53,7 @@ def _dollars(value: float | None) -> Number | str:
     return "no --price" if value is None else Number(value, f"{value:,.2f}")
 
 
-def showing(
-    cases: int, detect: float, *, each: float = 1.0, cases_for: Callable[[int], int | None] = lambda needed: needed
-) -> Table:
+def showing(cases: int, detect: float, *, each: float = 1.0, cases_for: Callable[[int], int | None] = int) -> Table:
     """What so many cases can show, by the spread of the difference; a case counts as `each` independent ones, and
     `cases_for` says how many cases count as so many, None if no number does."""
     wanted = f"cases to show {detect:g}"

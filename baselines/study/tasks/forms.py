@@ -20,8 +20,7 @@ Case = TypeVar("Case")
 
 
 def wanted(design: Design, there: int, most: int) -> int:
-    """How many cases of those that are there a study uses: at most `most` if the design does not say. Raises InputError
-    if it wants more."""
+    """How many of the cases there a study uses, `most` if its design does not say. Raises InputError for too many."""
     if design.cases is not None and design.cases > there:
         do = "Correct the field, or leave it out"
         raise InputError(f"{FILE}, cases", found=f"{design.cases}, of {there}", expected="at most as many", do=do)
