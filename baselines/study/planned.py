@@ -25,10 +25,8 @@ BY_PERSON, BY_CASE = 0.1, 0.3
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """A task as planned: cases, encounters or ratings in all, people, and what a case counts as.
-
-    `each` is how many independent differences a case is worth.
-    """
+    """A task as planned: cases, encounters or ratings in all, people, and how many independent differences each case is
+    worth."""
 
     task: TaskName
     cases: int

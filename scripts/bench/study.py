@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from multiprocessing.context import ForkServerProcess
+from multiprocessing.context import ForkServerProcess as Server
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,6 @@ app = typer.Typer(add_completion=False)
 _FORKS = multiprocessing.get_context("forkserver")
 _PRELOADED = ["uvicorn", "baselines.study.routes", "scripts.study.sample", "datasets", "inspect_ai.model", "openai"]
 _FORKS.set_forkserver_preload(_PRELOADED)
-Server = ForkServerProcess
 
 
 def site_of(folder: Path, models: str | float, database: str | None = None) -> Site:

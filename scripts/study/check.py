@@ -17,7 +17,7 @@ from baselines.study.design import TALKS, Study, read_study
 from baselines.study.schedule import Offer, fewest_people, rounds
 from baselines.study.site import KEYS, PRIVATE, check_tables, open_database
 from baselines.study.tasks.task import Source, task_named
-from loaders.errors import MissingExtra, how_many
+from loaders.errors import InputError, MissingExtra, how_many
 from loaders.files.paths import is_there
 from loaders.medconceal import TASKS, cases
 from scripts.run.play import Price, prices_of
@@ -60,6 +60,8 @@ def command(options: Checking) -> int:
     todo = open_places(read)
     _line("texts", f"TODO in {', '.join(todo)}" if todo else f"finished; digest {read.digest[:16]}", bad=bool(todo))
     faults = ["finish the texts"] * bool(todo)
+    if options.price and not (options.data and read.design.talks):
+        raise InputError("--price", found="nothing to count", expected="RUN|DATA, of a study with conversations")
     if options.data is not None:
         source = source_of(options.data, read)
         offers = [

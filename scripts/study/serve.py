@@ -250,8 +250,9 @@ def _roles(options: Serving, study: Study) -> tuple[Roles, dict[str, str]]:
     asking = Asking(out=Path(), base_url=options.base_url, timeout=options.timeout, price=options.price, max_retries=1)
     given = {"patient": options.patient, "evaluator": options.evaluator}
     if not study.design.talks:
-        if named := [f"--{role}" for role, name in given.items() if name]:
-            raise InputError(named[0], found="a model", expected="no model: this study has no conversations")
+        about = {**given, "base-url": options.base_url, "price": options.price, "prompts": options.prompts}
+        if named := [f"--{name}" for name, value in about.items() if value]:
+            raise InputError(named[0], found="given", expected="no model: this study has no conversations")
         return Roles({}, {}, {}), {}
     names = {}
     for role, name in given.items():

@@ -241,3 +241,16 @@ def test_a_question_that_still_says_todo_is_told_also_quietly(
     assert execute(["study", "check", str(folder), "--quiet"]) == 1
     said = capsys.readouterr()
     assert said.out == "" and "texts: TODO in study.yaml\n" in said.err and "finish the texts" in said.err
+
+
+def test_an_option_for_models_says_where_there_are_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(tmp_path / "study")
+    rehearsal = ("sample", folder, "--rehearsal", "--task", "pairs")
+    for more in (("--base-url", "http://localhost:1"), ("--patient", "M"), ("--price", "M=1,2")):
+        assert not listened(monkeypatch, *rehearsal, *more)
+        assert f"Error {more[0]}" in capsys.readouterr().err
+    for data in ((), ("sample",)):
+        assert execute(["study", "check", folder, *data, "--patient", "M", "--price", "M=1,2"]) == 2
+        assert "nothing to count" in capsys.readouterr().err
