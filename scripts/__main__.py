@@ -1,5 +1,10 @@
 """`python -m scripts` is the `bedside` command."""
 
-from bedside import main
+import sys
 
-main()
+try:
+    from bedside import main
+
+    main()
+except KeyboardInterrupt:
+    sys.exit(130)

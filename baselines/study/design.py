@@ -114,7 +114,6 @@ class Limits:
     requests_a_minute: int = 240
     words_a_message: int = 400
     tries_a_link: int = 20
-    """Wrong links from one address per hour."""
     dollars: float | None = None
 
     def __post_init__(self) -> None:

@@ -80,12 +80,9 @@ def choose(design: Design, offers: Sequence[Offer], held: Sequence[Held], person
     mine = [one for one in held if one.person == person]
     order = _order(design, held, person)
     for task in order:
-        elsewhere = {one.group for one in mine if one.task != task}
-        own = [
-            offer
-            for offer in offers
-            if offer.task == task and (offer.part == CHECKS or offer.group not in elsewhere)  # a check is no case
-        ]
+        # A check is no case: each task has its own, by the same names.
+        elsewhere = {one.group for one in mine if one.task != task and not one.item.startswith(f"{CHECKS}/")}
+        own = [offer for offer in offers if offer.task == task and offer.group not in elsewhere]
         if task in TALKS:
             talks = [name for name in order if name in TALKS]
             place = talks.index(task)

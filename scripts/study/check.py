@@ -82,7 +82,9 @@ def command(options: Checking) -> int:
 
 
 def _line(name: str, text: str, *, bad: bool = False) -> None:
-    (warn if bad else output.print)(f"{name}: {text}")
+    output.print(f"{name}: {text}", style="yellow" if bad else None)
+    if bad and output.quiet:  # says nothing of it
+        warn(f"{name}: {text}")
 
 
 def _schedule(study: Study, offers: Sequence[Offer]) -> bool:

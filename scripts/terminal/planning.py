@@ -69,11 +69,7 @@ def showing(cases: int, detect: float, *, each: float = 1.0, cases_for: Callable
         smallest = smallest_difference(count, spread) if count > 1 else None
         if smallest is not None and smallest > 1:  # a score lies between 0 and 1, and so do differences
             smallest = None
-        text = "none" if smallest is None else f"{smallest:.3f}"
+        least = Number(smallest, "none" if smallest is None else f"{smallest:.3f}")
         enough = cases_for(cases_needed(detect, spread))
-        shown.add_row(
-            Number(spread, f"{spread:g}"),
-            Number(smallest, text),
-            Number(enough, "none" if enough is None else f"{enough:,}"),
-        )
+        shown.add_row(Number(spread, f"{spread:g}"), least, Number(enough, "none" if enough is None else f"{enough:,}"))
     return shown
