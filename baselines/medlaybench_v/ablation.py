@@ -17,7 +17,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from baselines.medlaybench_v.retrieval import EXPERT, METHODS, average_recall, model_means
+from baselines.medlaybench_v.retrieval import EXPERT, MEAN_ROW, METHODS, average_recall, model_means
 from baselines.results.comparison import FinishedRun
 from baselines.results.published import MODELS
 from baselines.results.run import VECTORS, DataUsed, ModelUsed, Result, RunRecord, because
@@ -111,7 +111,8 @@ class _Table:
 def _read(run: FinishedRun) -> _Table:
     conditions: dict[str, dict[_Place, Result]] = {name: {} for name in CONDITIONS.values()}
     for result in run.results:
-        if result.table == PER_MODEL and result.value is not None:
+        # A run of all eight models holds their mean, too, which is made again from the cells.
+        if result.table == PER_MODEL and result.value is not None and result.row != MEAN_ROW:
             conditions.setdefault(result.setting, {})[result.row, result.column] = result
     filled = {name: cells for name, cells in conditions.items() if cells}
     if EXPERT not in filled or len(filled) == 1:
@@ -200,7 +201,7 @@ def _own_means(cells: Iterable[Result], record: RunRecord) -> Iterator[Result]:
                 paper="MedLayBench-V", table=TABLE, setting=condition, column=column, split_or_group=split,
                 row=f"Mean of {len(shared)} models" if len(shared) > 1 else shared[0],
                 value=sum(values) / len(values), unit="percent", direction="up",
-                note=f"of {', '.join(shared)}", n=len(shared), record=record,
+                note=f"of {', '.join(shared)}", n=by_model[shared[0]].n, record=record,
             )  # fmt: skip
 
 
@@ -225,7 +226,7 @@ def _shares(means: Sequence[Result], record: RunRecord) -> Iterator[Result]:
             numerator=None if value is None else mean.value,
             denominator=None if value is None else whole,
         )
-        if mean.row == f"Mean of the {len(MODELS)} models":
+        if mean.row == MEAN_ROW:
             said = replace(mean, table=_TEXT, row=mean.setting, setting="", split_or_group="", value=value, note=note)
             if mean.setting == SCGR:
                 yield replace(said, column="Share of Expert performance restored")

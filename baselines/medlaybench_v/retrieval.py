@@ -36,9 +36,9 @@ POOLED = {"DRXR": "X-Ray", "DRCT": "CT", "DRMR": "MRI", "DRUS": "Ultrasound"}
 EXPERT, LAYMAN, DELTA = "Expert", "Layman", "Layman - Expert"
 METHODS = ("SCGR (Ours)", "LLM + CUI", "LLM Only")
 """Where the layman captions come from, as Tables 5 and A4 name it."""
+MEAN_ROW = "Mean of the 8 models"
 
 _PARITY_RESAMPLES = 1000  # as in the paper
-_MEAN_ROW = "Mean of the 8 models"
 _ADJUSTED = "Benjamini-Hochberg over"
 _BAR = re.compile(r"(I2T|T2I) Recall@\d+")
 _CODES = tuple(modality.code for modality in MODALITIES)
@@ -151,10 +151,10 @@ def model_means(results: Iterable[Result], *, record: RunRecord) -> list[Result]
         values = [result.value for result in by_model.values() if result.value is not None]
         for table in ("Table 5", "Table A4"):
             cell = Result(
-                paper=PAPER, table=table, row=_MEAN_ROW, setting=setting, column=column, split_or_group=split,
+                paper=PAPER, table=table, row=MEAN_ROW, setting=setting, column=column, split_or_group=split,
                 value=None if missing else float(np.mean(values)), unit="percent", direction="up",
-                note=f"not computed: no result of {', '.join(missing)}" if missing else "", n=len(by_model),
-                record=record,
+                note=f"not computed: no result of {', '.join(missing)}" if missing else "",
+                n=next(iter(by_model.values())).n, record=record,
             )  # fmt: skip
             means.append(cell)
     return means
