@@ -23,6 +23,7 @@ _STATES: tuple[State, ...] = ("differs", "unknown", "equal", "not stated")
 # The most to print one by one without --all. Beyond it, numbers get one line per table, and only barring conditions
 # show.
 _FEW_NUMBERS, _FEW_CONDITIONS = 16, 8
+_COUNTS = ("pairs", "types", "captions")
 
 
 def command(
@@ -93,6 +94,8 @@ def _print_tables(pairs: list[Compared]) -> None:
     shown = table("Own numbers beside the paper's", "table", *right, "of", "called", right=right)
     for title, group in groups.items():
         apart = [(pair, round(pair.difference, pair.decimals)) for pair in group if pair.difference is not None]
+        # How much data there was is no finding, and would hide every other difference of a smaller corpus.
+        apart = [one for one in apart if one[0].own.unit not in _COUNTS] or apart
         furthest, far = max(apart, key=lambda one: abs(one[1]), default=(group[0], 0.0))
         called = Counter(f"{pair.own.provenance}: {pair.verdict}" for pair in group).most_common()
         shown.add_row(

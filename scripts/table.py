@@ -17,7 +17,7 @@ from scripts.terminal.console import warn
 from scripts.terminal.options import DifferentData, file_outside_releases, one_of
 
 _FORMATS = ("latex", "md", "csv")
-_BEGINS = (b"% \\usepackage{booktabs}\n\\begin{table}", b"**", b"paper,table,row,column,source,run,")
+_BEGINS = (b"% \\usepackage{booktabs", b"**", b"paper,table,row,column,source,run,")
 """How the output of this command begins, in each format, so that no other kind of file is replaced."""
 
 
@@ -40,8 +40,8 @@ def command(
 ) -> None:
     """Write the paper's tables with your runs' numbers and intervals: LaTeX, Markdown or CSV.
 
-    † marks a number that is no reproduction, with the conditions that differ; ‡ marks a stand-in. LaTeX needs booktabs.
-    CSV holds every number, one per line, including those without a place in the paper's tables.
+    † marks a number that is no reproduction, with the conditions that differ; ‡ marks a stand-in. LaTeX needs booktabs
+    and graphicx. CSV holds every number, one per line, including those without a place in the paper's tables.
 
     Example: `bedside table runs/language --paper --format latex -o tables.tex`
     """

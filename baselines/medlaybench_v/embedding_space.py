@@ -152,21 +152,21 @@ def all_models(results: Iterable[Result], *, record: RunRecord) -> list[Result]:
     them that the record does not name.
     """
     means: dict[str, dict[str, float]] = {COSINE: {}, EUCLIDEAN: {}}
-    splits = set()
+    splits, n = set(), None
     for result in results:
         if result.row not in MODELS or result.setting != EVERY or result.column not in means or result.value is None:
             continue
         check_record(record, [result])
         means[result.column][result.row] = result.value
         splits.add(result.split_or_group)
+        n = result.n
     if len(splits) > 1:
         raise InputError("results", found=f"means of {', '.join(sorted(splits))}", expected="those of one split")
     missing = [name for name in NAMED if name not in means[COSINE]]
     note = f"of {', '.join(means[COSINE])}" if not missing else f"not computed: no result of {', '.join(missing)}"
     cosines, distances = list(means[COSINE].values()), list(means[EUCLIDEAN].values())
     cell = partial(
-        Result, paper=PAPER, table=TABLE, row=ALL_MODELS, setting="", split_or_group="", note=note, n=len(cosines),
-        record=record,
+        Result, paper=PAPER, table=TABLE, row=ALL_MODELS, setting="", split_or_group="", note=note, n=n, record=record
     )  # fmt: skip
     mean, low, high = (None, None, None) if missing else (float(np.mean(cosines)), min(distances), max(distances))
     return [

@@ -168,7 +168,8 @@ def _written(cell: Cell, several: bool) -> str:
     """A cell as copied text: own numbers with their intervals, and their runs if there are `several`; then the
     published one."""
     own = [_called(pair, interval=True) + (f", run {run}" if several else "") for run, pair in cell.own]
-    return "; ".join([*own, *([f"published {_printed(cell.paper)}"] if cell.paper else [])])
+    doubt = " (in doubt)" if cell.doubt else ""
+    return "; ".join([*own, *([f"published {_printed(cell.paper)}{doubt}"] if cell.paper else [])])
 
 
 def _called(pair: Compared, *, interval: bool = False) -> str:

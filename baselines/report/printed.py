@@ -22,7 +22,7 @@ from baselines.results.sheets import table_bytes
 
 OWN, STAND_IN = "†", "‡"
 _RAISE = "\0"  # marks the start and end of superscript text
-_COLUMNS = "paper table row column source run value ci95_low ci95_high n unit provenance mark note".split()
+_COLUMNS = "paper table row column source run value ci95_low ci95_high n unit provenance mark note run_id".split()
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,9 @@ def printed(view: TableView, *, paper: bool) -> Printed:
         if paper and any(cell.paper for cell in row.cells):
             cells = [_published(cell.paper, cell.doubt) for cell in row.cells]
             made.lines.append((f"{row.label} (published)" if row.own else row.label, cells))
+    ids = {number: pair.own.run_id for row in view.rows for cell in row.cells for number, pair in cell.own}
+    if len(view.runs) > 1:
+        made.notes.append("; ".join(f"run {number}: {ids[number]}" for number in sorted(ids)))
     if below:
         made.notes.append(f"own numbers: {below}" if paper else below)
     made.notes.extend(f"{mark} {text}" for text, mark in marks.items())
@@ -118,7 +121,7 @@ def _mark(pair: Compared) -> tuple[str, str]:
     if result.kind == "reproduced":
         return "", ""
     barred = re.sub(r"^\w+ ?\(?|\)$", "", result.provenance)
-    return OWN, f"not reproduced: {barred}" if barred else f"not reproduced: conditions {result.kind}"
+    return OWN, f"not reproduced: {barred or 'conditions unknown'}"
 
 
 def _published(number: Published | None, doubt: int | None) -> str:
@@ -177,11 +180,12 @@ _TEX = {
     STAND_IN: r"$^\ddagger$",
 }  # fmt: skip
 _SIGNED = re.compile(r"(?<![\w.])-(?=\d)")
+_INTERVAL = re.compile(r" (\[.*?\])")
 
 
 def latex(tables: Sequence[Printed]) -> str:
-    """The tables as floats; they need \\usepackage{booktabs}."""
-    return "% \\usepackage{booktabs}\n" + "\n".join(line for table in tables for line in (*_latex(table), ""))
+    """The tables as floats; they need \\usepackage{booktabs,graphicx}."""
+    return "% \\usepackage{booktabs,graphicx}\n" + "\n".join(line for table in tables for line in (*_latex(table), ""))
 
 
 def _latex(table: Printed) -> Iterator[str]:
@@ -189,14 +193,19 @@ def _latex(table: Printed) -> Iterator[str]:
     yield r"\centering"
     yield rf"\caption{{{_tex(table.caption)}}}"
     yield rf"\label{{tab:{re.sub('[^a-z0-9]+', '-', table.view.anchor)}}}"
+    # as wide as its place at most: paper does not scroll
+    yield r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
     yield rf"\begin{{tabular}}{{l{'r' * len(table.heads)}}}"
     yield r"\toprule"
     yield from _heads(table)
     yield r"\midrule"
     for name, cells in table.lines:
-        yield " & ".join(map(_tex, (name, *cells))) + r" \\"
+        yield " & ".join(map(_tex, (name, *(_INTERVAL.sub("", cell) for cell in cells)))) + r" \\"
+        intervals = [found[1] if (found := _INTERVAL.search(cell)) else "" for cell in cells]
+        if any(intervals):  # below the numbers, which keeps the columns narrow
+            yield " & ".join(("", *(rf"\scriptsize {_tex(text)}" if text else "" for text in intervals))) + r" \\"
     yield r"\bottomrule"
-    yield r"\end{tabular}"
+    yield r"\end{tabular}}"
     if table.notes:
         yield r"\par\medskip\footnotesize\raggedright"
         yield " \\\\\n".join(map(_tex, table.notes))
@@ -268,5 +277,5 @@ def _number(view: TableView, row: str, column: str, run: int, pair: Compared) ->
     return {
         **{"paper": view.paper, "table": view.name, "row": row, "column": column, "source": "own", "run": run},
         **{"value": own.value, "ci95_low": low, "ci95_high": high, "n": own.n, "unit": own.unit},
-        **{"provenance": own.provenance, "mark": mark, "note": own.note or why},
+        **{"provenance": own.provenance, "mark": mark, "note": own.note or why, "run_id": own.run_id},
     }

@@ -148,8 +148,8 @@ def apart(keys: Sequence[Key], every: Sequence[Key]) -> str:
     for at in (2, 3, 4, 5):
         some = list(dict.fromkeys(key[at] for key in keys))
         if len(some) < len({key[at] for key in every}):
-            named.append(" | ".join(some))
-    return "; ".join(named)
+            named.append(" | ".join(filter(None, some)))
+    return "; ".join(filter(None, named))
 
 
 def _entry(line: Line, facts: Mapping[str, Any]) -> Entry:

@@ -61,8 +61,11 @@ def test_latex_is_booktabs_with_intervals_and_marks(tmp_path: Path) -> None:
     views = tables(read_runs([run(tmp_path / "own", stand_in=None)]))
     text = latex([printed(view, paper=True) for view in views])
     rows = rows_of(text)
-    own = next(row for row in rows if row[0].startswith(r"Own \& co\_50\%"))
-    assert re.fullmatch(r"\d+\.\d\d \[\d+\.\d\d, \d+\.\d\d\]\$\^\\dagger\$", own[1])
+    at = next(at for at, row in enumerate(rows) if row[0].startswith(r"Own \& co\_50\%"))
+    assert re.fullmatch(r"\d+\.\d\d\$\^\\dagger\$", rows[at][1])
+    assert rows[at + 1][0] == "" and re.fullmatch(r"\\scriptsize \{\}\[\d+\.\d\d, \d+\.\d\d\]", rows[at + 1][1])
+    # no wider than its place
+    assert text.count(r"\resizebox") == text.count(r"\end{tabular}}") == len(views)
     assert next(row for row in rows if row[0].startswith("BiomedCLIP"))[1].count("[") == 0
     assert r"23.73\textsuperscript{a}" in text and r"\cmidrule(lr){2-3}" in text and r"\toprule" in text
     assert "$^\\dagger$ not reproduced: data" in text and text.count("{") == text.count("}")
@@ -75,6 +78,8 @@ def test_markdown_keeps_what_is_in_cells(tmp_path: Path) -> None:
     widths = {len(re.split(r"(?<!\\)\|", line)) for line in lines[:4]}
     assert len(widths) == 1 and "(run 2)" in text and "‡" in text and "†" in text
     assert r"made \| up" in text and "BiomedCLIP" not in text and "(published)" not in text
+    ids = [read_runs([folder])[0].record.run_id for folder in folders]
+    assert f"run 1: {ids[0]}; run 2: {ids[1]}" in text
 
 
 def test_two_reasons_have_two_marks(tmp_path: Path) -> None:
@@ -139,6 +144,7 @@ def test_csv_holds_every_number(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert execute(["table", str(folder), "--format", "csv", "--paper"]) == 0
     lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     own = [line for line in lines if line["source"] == "own"]
+    assert {line["run_id"] for line in own} == {read_runs([folder])[0].record.run_id}
     assert len(own) == len(read_runs([folder])[0].results) and {line["mark"] for line in own} == {"‡"}
     assert any(line["column"] == "R@99" for line in own) and not any(line["row"].startswith("=") for line in own)
     assert sum(line["source"] == "published" for line in lines) > 100

@@ -154,7 +154,7 @@ def test_all_models_joins_the_published_numbers() -> None:
     mean, low, high = (result.value for result in found)
     assert mean == pytest.approx(np.cos([0.1, 0.2, 0.3]).mean())  # not "mine", which is no model of the paper
     assert low == pytest.approx(2 * np.sin(0.05)) and high == pytest.approx(2 * np.sin(0.15))
-    assert found[0].note == "of OpenAI-CLIP-Base, BiomedCLIP, PMC-CLIP"
+    assert found[0].note == "of OpenAI-CLIP-Base, BiomedCLIP, PMC-CLIP" and found[0].n == 2  # pairs, as of each model
     # Of all pairs, not of a modality.
     others = [replace(one, value=0.5, ci95=None) if one.setting else one for one in results]
     assert [one.value for one in all_models(others, record=RECORD)] == [mean, low, high]

@@ -198,6 +198,8 @@ def test_known_wrong_numbers_carry_a_note(page: Page) -> None:
     marks = [link for link in page.all("a") if (link.get("aria-label") or "").startswith("in doubt")]
     assert len(marks) == 8 + 2 + 1 + 1 + 2  # Tables 1, 4, A1, A2, A3
     assert "100 integer ratings with mean 4.95 cannot have a standard deviation of 0.17" in page.text
+    copied = [cell["data-text"] or "" for cell in page.all("td") if "data-text" in cell]
+    assert sum(text.endswith(" (in doubt)") for text in copied) == len(marks)  # the note is not copied
 
 
 def test_what_was_not_computed_says_why(page: Page) -> None:
@@ -277,6 +279,7 @@ def test_two_runs_of_one_cell_share_it(tmp_path: Path) -> None:
     assert [[number for number, _ in cell.own] for cell in view.rows[0].cells] == [[1, 2]] * 4
     html = write_report(read_runs([one, two]), tmp_path / "r.html", drawn=False).read_text("utf-8")
     assert html.count('href="#run-2">run 2</a>') == 5  # four cells and the line above
+    assert html.count("Δ </span>run 1: ") == html.count("Δ </span>run 2: ") == 4  # whose difference it is
 
 
 def test_a_table_of_no_paper_is_shown_too(tmp_path: Path) -> None:
@@ -285,6 +288,15 @@ def test_a_table_of_no_paper_is_shown_too(tmp_path: Path) -> None:
     write_run(tmp_path / "run", found, cells)
     page = Page(write_report(read_runs([tmp_path / "run"]), tmp_path / "r.html").read_text("utf-8"))
     assert "Mine: your results beside the paper" in page.text and not page.all("figure")
+
+
+def test_tables_of_two_papers_are_told_apart_by_ear(tmp_path: Path) -> None:
+    found = record(baseline="own")
+    cells = results(["Table 1"], found)
+    write_run(tmp_path / "run", found, [*cells, *(replace(cell, paper="MedConceal") for cell in cells)])
+    page = Page(write_report(read_runs([tmp_path / "run"]), tmp_path / "r.html", drawn=False).read_text("utf-8"))
+    regions = [one.get("aria-label") for _, one in page.elements if one.get("role") == "region"]
+    assert len(regions) == len(set(regions)) > 3
 
 
 def test_reproductions_outside_their_interval_are_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
