@@ -83,7 +83,7 @@ def dot_plot(series: Sequence[Series], axis: str, *, zero: bool = False, limits:
     key, top = _key(series, styles)
     body, y = [], top
     for row in rows:
-        lines = textwrap.wrap(row, 24) or [""]
+        lines = textwrap.wrap(row, 20) or [""]
         height = max(len(lines) * _LINE + 6, len(styles) * _STEP + 9)
         body.append(_row(series, row, lines, styles, across, y + height / 2, height))
         y += height

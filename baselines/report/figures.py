@@ -69,7 +69,8 @@ _Maker = Callable[[TableView], Iterator[_Panel | Figure | None]]
 
 
 def _readability(view: TableView) -> Iterator[_Panel | Figure | None]:
-    split = "Overall" if ("Overall", "Expert") in view.heads else view.heads[0][0]
+    own = [head[0] for at, head in enumerate(view.heads) if any(row.cells[at].own for row in view.rows)]
+    split = "Overall" if "Overall" in own else own[0]
     columns = {register: (split, register) for register in ("Expert", "Layman")}
     where = "all splits" if split == "Overall" else f"the {split.lower()} split"
     for names, axis in (
@@ -305,7 +306,8 @@ def _drawn(panel: _Panel, together: Sequence[Series]) -> Figure:
     words = "; ".join(
         f"{one.label}: " + ", ".join(f"{row} {point.value:.4g}" for row, point in one.points.items()) for one in own
     )
-    published = "Filled: yours, with 95 % intervals; hollow: published." if len(own) < len(panel.series) else ""
+    spread = ", with 95 % intervals" if any(point.ci95 for one in own for point in one.points.values()) else ""
+    published = f"Filled: yours{spread}; hollow: published." if len(own) < len(panel.series) else ""
     svg = dot_plot(panel.series, panel.axis, zero=panel.zero, limits=limits_of(together, zero=panel.zero))
     alt = f"Dot plot. {panel.title}, {panel.axis}. {words}. The table below has every number."
     return Figure(svg, alt, f"{panel.title}. {published}".strip())

@@ -417,6 +417,21 @@ def test_captions_of_ones_own_method_have_a_column_beside_the_papers(tmp_path: P
     ]
 
 
+def test_readability_is_drawn_of_one_split_beside_the_paper(tmp_path: Path) -> None:
+    found = record()
+    cells = [replace(one, ci95=None) for one in results(["Table 1"], found) if one.split_or_group == "Test"]
+    write_run(tmp_path / "run", found, cells)
+    drawn = figures(_views(tmp_path / "run")["Table 1"])
+    assert [one.caption for one in drawn] == [
+        f"{names} of the test split. Filled: yours; hollow: published." for names in ("FKGL, CLI, DCRS, SMOG", "FRE")
+    ]
+
+
+def test_the_name_of_a_row_is_inside_its_drawing() -> None:
+    svg = dot_plot([Series("a", {"Computed Tomography (CT)": Point(1.0)}, 0)], "x")
+    assert re.findall(r'class="end">([^<]*)<', svg) == ["Computed Tomography", "(CT)"]
+
+
 def test_panels_of_one_quantity_share_their_axis(tmp_path: Path) -> None:
     view = _views(write(tmp_path / "run", ["Table 3"], off=0.2))["Table 3"]
     axes = [re.findall(r'class="tick middle">([^<]*)<', figure.svg) for figure in figures(view)]
