@@ -70,7 +70,7 @@ _Maker = Callable[[TableView], Iterator[_Panel | Figure | None]]
 
 def _readability(view: TableView) -> Iterator[_Panel | Figure | None]:
     own = [head[0] for at, head in enumerate(view.heads) if any(row.cells[at].own for row in view.rows)]
-    split = "Overall" if "Overall" in own else own[0]
+    split = "Overall" if "Overall" in own or not own else own[0]
     columns = {register: (split, register) for register in ("Expert", "Layman")}
     where = "all splits" if split == "Overall" else f"the {split.lower()} split"
     for names, axis in (

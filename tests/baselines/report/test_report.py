@@ -427,6 +427,12 @@ def test_readability_is_drawn_of_one_split_beside_the_paper(tmp_path: Path) -> N
     ]
 
 
+def test_numbers_that_have_no_place_in_table_1_make_no_figure(tmp_path: Path) -> None:
+    found = record()
+    write_run(tmp_path / "run", found, [replace(results(["Table 1"], found)[0], column="of my own")])
+    assert figures(_views(tmp_path / "run")["Table 1"]) == []
+
+
 def test_the_name_of_a_row_is_inside_its_drawing() -> None:
     svg = dot_plot([Series("a", {"Computed Tomography (CT)": Point(1.0)}, 0)], "x")
     assert re.findall(r'class="end">([^<]*)<', svg) == ["Computed Tomography", "(CT)"]
