@@ -136,7 +136,10 @@ def _print_numbers(pairs: list[Compared]) -> None:
             style="dim" if own.kind == "stand-in" else None,
         )
     output.print(shown)
-    _print_doubts(doubts)
+    if doubts:
+        output.print("\nPublished numbers known to be wrong or contradicted:")
+    for reason, number in doubts.items():
+        output.print(f"  [{number}] {reason}")
 
 
 def _print_standing(pairs: list[Compared]) -> None:
@@ -192,13 +195,6 @@ def _print_conditions(pairs: list[Compared], *, everything: bool) -> None:
         rest = Counter(one.entry.state for one in found[_FEW_CONDITIONS:])
         told = ", ".join(f"{rest[state]:,} {state}" for state in _STATES if rest[state])
         output.print(f"and {told}; where the paper says so: --all", style="dim")
-
-
-def _print_doubts(doubts: dict[str, int]) -> None:
-    if doubts:
-        output.print("\nPublished numbers known to be wrong or contradicted:")
-    for reason, number in doubts.items():
-        output.print(f"  [{number}] {reason}")
 
 
 def _as_json(pair: Compared) -> dict[str, Any]:

@@ -151,24 +151,23 @@ def all_models(results: Iterable[Result], *, record: RunRecord) -> list[Result]:
     models that Appendix C names (`NAMED`). Raises InputError for results of several splits, and for a stand-in among
     them that the record does not name.
     """
-    means: dict[str, dict[str, float]] = {COSINE: {}, EUCLIDEAN: {}}
-    splits, n = set(), None
-    for result in results:
-        if result.row not in MODELS or result.setting != EVERY or result.column not in means or result.value is None:
-            continue
-        check_record(record, [result])
-        means[result.column][result.row] = result.value
-        splits.add(result.split_or_group)
-        n = result.n
-    if len(splits) > 1:
+    found = [one for one in results if one.row in MODELS and one.setting == EVERY]
+    check_record(record, found)
+    if len(splits := {one.split_or_group for one in found}) > 1:
         raise InputError("results", found=f"means of {', '.join(sorted(splits))}", expected="those of one split")
-    missing = [name for name in NAMED if name not in means[COSINE]]
-    note = f"of {', '.join(means[COSINE])}" if not missing else f"not computed: no result of {', '.join(missing)}"
-    cosines, distances = list(means[COSINE].values()), list(means[EUCLIDEAN].values())
+    cosines, distances = (
+        {one.row: one.value for one in found if one.column == column and one.value is not None}
+        for column in (COSINE, EUCLIDEAN)
+    )
+    missing = [name for name in NAMED if name not in cosines]
+    note = f"of {', '.join(cosines)}" if not missing else f"not computed: no result of {', '.join(missing)}"
     cell = partial(
-        Result, paper=PAPER, table=TABLE, row=ALL_MODELS, setting="", split_or_group="", note=note, n=n, record=record
+        Result, paper=PAPER, table=TABLE, row=ALL_MODELS, setting="", split_or_group="", note=note, record=record,
+        n=found[0].n if found else None,
     )  # fmt: skip
-    mean, low, high = (None, None, None) if missing else (float(np.mean(cosines)), min(distances), max(distances))
+    mean, low, high = None, None, None
+    if not missing:
+        mean, low, high = float(np.mean([*cosines.values()])), min(distances.values()), max(distances.values())
     return [
         cell(column=COSINE, value=mean, unit="cosine", direction="up"),
         cell(column=f"{EUCLIDEAN} (low end)", value=low, unit="distance", direction="down"),

@@ -133,7 +133,8 @@ def _in_words() -> dict[str, Any]:
     """The functions with which the template puts numbers into words."""
     return {
         "meaning": meaning, "worth": _worth, "written": _written, "called_text": _called, "own_text": _own,
-        "paper_text": _printed, "interval_text": _interval, "difference_text": _difference, "json_text": _json,
+        "paper_text": _printed, "interval_text": _interval, "difference_text": _difference,
+        "json_text": lambda value: as_text(without_places(value, Path())),
     }  # fmt: skip
 
 
@@ -204,7 +205,3 @@ def _difference(pair: Compared) -> str:
 def _printed(number: Published) -> str:
     """The published number as printed, with separators in counts and a true minus sign."""
     return fixed(number.value, number.decimals).replace("-", "−")
-
-
-def _json(value: Any) -> str:
-    return as_text(without_places(value, Path()))

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from baselines.results.run import ELSEWHERE, ModelUsed, RunRecord
+from baselines.results.run import ELSEWHERE, RunRecord
 
 _SYSTEM = ("clinician", "writer", "doctor", "setting")
 """What is compared, in the words of the records; two sets of captions differ in their data."""
@@ -62,16 +62,12 @@ def _players(record: RunRecord) -> dict[str, str]:
     """Who took each role: models of the run, those of the recorded dialogues, or rules and fixed sentences."""
     found: dict[str, list[str]] = {}
     for model in record.models:
-        found.setdefault(model.role, []).append(_name(model))
+        known = (model.name, model.revision, model.source if model.source == ELSEWHERE else None)
+        found.setdefault(model.role, []).append(", ".join(filter(None, known)))
     made_by = record.options.get("traces_made_by", {})
     earlier = {role: names for role, names in made_by.items() if role != "policy"}
     unasked = {role: [name] for role, name in record.options.items() if name in _UNASKED}
     return {role: " + ".join(names) for role, names in (earlier | unasked | found).items()}
-
-
-def _name(model: ModelUsed) -> str:
-    known = (model.name, model.revision, model.source if model.source == ELSEWHERE else None)
-    return ", ".join(filter(None, known))
 
 
 def _texts(facts: Mapping[str, Any], before: str = "") -> dict[str, str]:

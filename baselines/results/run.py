@@ -146,7 +146,12 @@ class RunRecord:
         content = asdict(self)
         content["data"] = _known("data", content["data"])
         content["models"] = [_known("models", model) for model in content["models"]]
-        text = _json({name: content[name] for name in names}, "RunRecord")
+        content = {name: content[name] for name in names}
+        try:
+            text = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            found = f"content that is not JSON: {error}"
+            raise InputError("RunRecord", found=found, expected="texts, numbers, lists") from None
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @cached_property
@@ -327,7 +332,8 @@ def set_aside(folder: Path, record: RunRecord | None = None, files: Mapping[str,
             others = [folder / name for name in stored if Path(name).name == name and name not in WRITTEN]
             names[:0] = [one.name for one in others if is_file(one) and digest_of(one) == stored[one.name]]
     else:  # what an interrupted start of this run left is what it writes again
-        names = [name for name in names if is_file(folder / name) and _differs(folder / name, files.get(name, b""))]
+        own = {name: hashlib.sha256(files.get(name, b"")).hexdigest() for name in names}
+        names = [name for name in names if is_file(folder / name) and digest_of(folder / name) != own[name]]
         places = (folder / "earlier" / f"other-{number}" for number in itertools.count(1))
         aside = next(place for place in places if not is_there(place))
     if not names:
@@ -340,10 +346,6 @@ def set_aside(folder: Path, record: RunRecord | None = None, files: Mapping[str,
 
 # Who edited a copy that others gave away, as `bedside pack` makes them, cannot run it again.
 _RESTORE = "Restore the file (if this run came in an archive, unpack that again), or run the baseline again"
-
-
-def _differs(path: Path, content: bytes) -> bool:
-    return digest_of(path) != hashlib.sha256(content).hexdigest()
 
 
 def check_baseline(folder: Path, record: RunRecord, baseline: str) -> None:
@@ -471,10 +473,3 @@ def _flat(facts: Mapping[str, Any], before: str = "") -> dict[str, Any]:
         else:
             flat[f"{before}{name}"] = value
     return flat
-
-
-def _json(content: Any, where: str) -> str:
-    try:
-        return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise InputError(where, found=f"content that is not JSON: {error}", expected="texts, numbers, lists") from None
