@@ -148,7 +148,7 @@ def apart(keys: Sequence[Key], every: Sequence[Key]) -> str:
     for at in (2, 3, 4, 5):
         some = list(dict.fromkeys(key[at] for key in keys))
         if len(some) < len({key[at] for key in every}):
-            named.append(" | ".join(filter(None, some)))
+            named.append(" | ".join(some))
     return "; ".join(filter(None, named))
 
 
