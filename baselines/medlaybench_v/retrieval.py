@@ -305,7 +305,8 @@ def _global(run: _Run, hits: _Hits) -> list[Result]:
             results.append(replace(cell, table="Table A4", setting=label, split_or_group=run.split))
         column, delta = f"R@{k} p-value", (DELTA, f"{average_recall(k)} delta")
         cell = by_key.pop(delta)
-        results.append(replace(cell, table="Table A3", column=f"R@{k} delta", split_or_group=where))
+        note = "" if articles is None else "articles resampled"  # as the paper's p value is not
+        results.append(replace(cell, table="Table A3", column=f"R@{k} delta", split_or_group=where, note=note))
         cell = by_key.pop((run.p_setting, f"{average_recall(k)} p-value"))
         results.append(replace(cell, table="Table A3", column=column, split_or_group=where))
         if (parity := _p_setting(_PARITY_RESAMPLES)) != run.p_setting:

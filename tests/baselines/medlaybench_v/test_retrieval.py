@@ -201,6 +201,9 @@ def test_articles_widen_the_intervals_and_leave_the_parity_p() -> None:
     assert parity[0] == parity[1]
     noted = cell(clustered, "Table A3", "bootstrap n=400 of articles, two-sided", "R@1 p-value", "overall test")
     assert noted.note == "articles resampled"
+    # Nor may the interval beside the paper's p, of rows, seem to be of rows.
+    deltas = [cell(one, "Table A3", "Layman - Expert", "R@1 delta", "overall test") for one in (clustered, plain)]
+    assert [one.note for one in deltas] == ["articles resampled", ""]
     # As many resamples as the paper's: its key still holds the p of rows, and that of articles stands beside it.
     same = run(images, expert, layman, rows=rows(article_id=articles), resamples=1000)
     paper = cell(same, "Table A3", "bootstrap n=1000, two-sided", "R@1 p-value", "overall test")
