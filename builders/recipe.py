@@ -40,7 +40,7 @@ from builders.release.croissant import STATED, read_statement, text_digest
 from builders.release.parts import Stored
 from builders.release.preview import Preview, Table
 from builders.release.write import Facts, occupied, release_at, write_release
-from builders.steps import WITHDRAWN, Chat, Step, first_pictures, stages, withdraw
+from builders.steps import WITHDRAWN, Chat, Step, composed, first_pictures, stages, withdraw
 from loaders import __version__
 from loaders.corpus import Corpus, corpus
 from loaders.engines.engine import Engine
@@ -305,7 +305,7 @@ def build(
     plan = recipe.plan(at_hand)
     if not isinstance(plan, Plan):
         raise BuildError(f"plan: found a {type(plan).__name__}, expected a Plan, which it returns")
-    withdrawn = frozenset(plan.renamed.get(key, key) for key in listed)
+    withdrawn = frozenset(composed(plan.renamed.get(key, key)) for key in listed)
     plan = _with_own(plan, known.key, withdrawn, own, gate_text)
     if not overwrite:
         _refuse_another(out, known.name, plan)
@@ -389,7 +389,8 @@ def _not_withdrawn(withdrawn: frozenset[str], finished: Run) -> Iterator[str]:
     those without a row."""
     if not withdrawn:
         return
-    excluded = {row["key"]: row for row in finished.exclusions() if row["key"] in withdrawn}  # WITHDRAWN is the last
+    all_excluded = ((composed(row["key"]), row) for row in finished.exclusions())
+    excluded = {key: row for key, row in all_excluded if key in withdrawn}  # WITHDRAWN is the last
     earlier = [f"{key} ({row['reason']})" for key, row in sorted(excluded.items()) if row["stage"] != WITHDRAWN]
     if earlier:
         yield f"Withdrawn keys whose rows were already excluded: {first_of(earlier)}"

@@ -23,6 +23,7 @@ from inspect import signature
 from itertools import repeat
 from pathlib import Path
 from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, overload
+from unicodedata import normalize
 
 import pyarrow as pa
 from pydantic import JsonValue
@@ -284,8 +285,13 @@ WITHDRAWN = "withdrawn"
 
 @step(name=WITHDRAWN)
 def withdraw(row: Row, key: str, keys: frozenset[str]) -> Row | Excluded:
-    """Exclude withdrawn rows after all other steps, so that nothing else changes."""
-    return Excluded(WITHDRAWN) if row[key] in keys else {}
+    """Exclude withdrawn rows, whose `composed` keys are given, after all other steps, so that nothing else changes."""
+    return Excluded(WITHDRAWN) if composed(row[key]) in keys else {}
+
+
+def composed(key: str) -> str:
+    """A key as it is looked for in a list of withdrawn rows: a Mac writes the "é" of a file's name as two letters."""
+    return normalize("NFC", key)
 
 
 @step(adds=pa.schema([("image", pa.string()), (FRAMES, pa.int32())]), drops=("image_path", "image_bytes", "no_image"))

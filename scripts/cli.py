@@ -12,6 +12,7 @@ import re
 import shutil
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -50,6 +51,17 @@ class _Deferred(TyperCommand):
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         return self.load().make_context(info_name, args, parent=parent, **extra)
+
+
+class _Command(TyperCommand):
+    """A command that refuses a second value of an option that holds one, of which typer takes the last in silence."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        for option, times in Counter(option for option in given if not option.multiple).items():
+            if times > 1 and not option.is_flag and not ctx.resilient_parsing:
+                raise InputError(option.opts[0], found=f"given {times} times", expected="one value")
+        return super().parse_args(ctx, args)
 
 
 class _Group(TyperGroup):
@@ -94,7 +106,8 @@ def _command(plugin: Plugin, maker: str, passes_on: bool = False, tables: bool =
     try:
         function = Plugin(plugin.name, maker).load("")(plugin.name) if maker else plugin.load("command")
         context = {"ignore_unknown_options": True} if passes_on else None
-        app.command(plugin.name, context_settings=context)(interruptible(saying(of_text(function), tables=tables)))
+        made = interruptible(saying(of_text(function), tables=tables))
+        app.command(plugin.name, cls=_Command, context_settings=context)(made)
         return in_whole_words(typer.main.get_command(app))
     except BedsideError:
         raise

@@ -18,6 +18,7 @@ from builders.release.resolve import resolve
 from loaders.errors import CHECK_PATH, InputError
 from loaders.files.paths import is_there, refuse_releases
 from loaders.manifest import Code, Manifest, other_versions, versions_in_words
+from loaders.registry import find_corpus
 from scripts.terminal.console import output
 
 
@@ -47,6 +48,13 @@ def command(
     published = resolve(release)
     manifest = Manifest.read(published)
     recipe = recipe_of(manifest.corpus)
+    if package := find_corpus(manifest.corpus).package:
+        raise InputError(
+            release,
+            found=f"its corpus {manifest.corpus} comes from {package}, which the locks of a checkout do not name",
+            expected="a corpus of Bedside itself",
+            do=f"Build it again with `bedside build {manifest.corpus}`, and compare the two with `bedside diff`",
+        )
     for sentence in _of_the_code(manifest.code, checkout.code()):
         output.print(sentence, style="yellow")
     folder = out or Path("rebuilt") / release.replace("/", "--")

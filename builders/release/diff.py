@@ -230,12 +230,14 @@ def _exclusions(a: Path, b: Path, rows: _Rows, examples: int) -> dict[str, Keys]
         before, after = old.get(key), new.get(key)
         if before == after:
             continue
-        if before is None:
-            known = key in rows.old_keys and key not in rows.new_keys
-            kind = "now excluded" if known else "excluded, new"
+        if after and key in rows.old_keys and key not in rows.new_keys:
+            kind = "now excluded"
+        elif before and key in rows.new_keys and key not in rows.old_keys:
+            kind = "now included"
+        elif before is None:
+            kind = "excluded, new"
         elif after is None:
-            known = key in rows.new_keys and key not in rows.old_keys
-            kind = "now included" if known else "no longer excluded"
+            kind = "no longer excluded"
         else:
             kind = "reason changed"
             if Counter(one.why for one in before) == Counter(one.why for one in after):

@@ -205,6 +205,17 @@ def test_a_withdrawn_key_that_is_excluded_already_is_told_with_the_reason(tmp_pa
     ]
 
 
+def test_a_withdrawn_key_is_found_however_its_accents_are_written(tmp_path: Path) -> None:
+    """A Mac writes "é" in the names of files as two letters, and whoever types a list as one."""
+    table = "id,caption,licence\nPe\u0301,Renal cyst.,CC0\nZo\u00eb,Gallstone.,CC0\nc,Gallstone.,CC0\n"
+    (tmp_path / "captions.csv").write_text(table, encoding="utf-8")
+    (tmp_path / "withdrawn.txt").write_text("P\u00e9\nZoe\u0308\n", encoding="utf-8")
+    options = Options(captions=str(tmp_path / "captions.csv"), withdrawn=tmp_path / "withdrawn.txt")
+    told: list[str] = []
+    build(RECIPE, options, tmp_path / "out", workspace=tmp_path / "work", tell=told.append)
+    assert list(rows_of(tmp_path / "out")) == ["c"] and not any("Withdrawn" in sentence for sentence in told)
+
+
 def test_a_withdrawn_key_without_a_row_is_told_though_the_build_is_quiet(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

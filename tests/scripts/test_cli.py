@@ -185,6 +185,17 @@ def test_a_mistake_is_one_error_and_exit_code_2(
     assert not (tmp_path / "out").exists()
 
 
+def test_a_second_value_of_an_option_that_holds_one_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The last one would count: the rows that the first list withdraws would be released."""
+    lists = ["--withdrawn", "persons.txt", "--withdrawn=more.txt"]
+    assert execute(["build", "medlaybench-v", "--captions", "sample", *lists, "--out", str(tmp_path / "out")]) == 2
+    assert " ".join(capsys.readouterr().err.split()) == "Error --withdrawn found given 2 times expected one value"
+    assert execute(["verify", str(tmp_path), "--quiet", "--quiet", "--json"]) == 2  # no release
+    assert "no manifest.json" in capsys.readouterr().err
+
+
 def test_ctrl_c_exits_with_130_and_says_what_is_kept(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@ from builders.pseudonyms import KEY_FILE, PUBLIC_KEY, fingerprint, require_key
 from builders.release.checkout import Checkout
 from builders.release.environment import Environment
 from loaders.manifest import Manifest
+from loaders.plugins import Plugin
 from scripts.cli import execute
 from tests.builders.threemdbench.test_recipe import drawn
 from tests.parts.faulty_hub import FaultyHub
@@ -189,6 +190,17 @@ def test_a_mistake_is_one_error(
     assert execute(["rebuild", str(release), *words, "--out", str(tmp_path / "again")]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "again" / "release").exists()
+
+
+def test_a_corpus_of_another_package_is_refused_before_anything_is_installed(
+    release: Path, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The environment has what the locks name: its `bedside build` would not know the corpus."""
+    brought = Plugin("medlaybench-v", "loaders.medlaybench_v", "bedside-wards 0.1.0")
+    monkeypatch.setattr("scripts.rebuild.find_corpus", lambda name: brought)
+    assert execute(["rebuild", str(release), "--code", str(checkout), "--out", str(tmp_path / "again"), *BUILD]) == 2
+    assert "comes from bedside-wards 0.1.0" in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "again").exists()
 
 
 def test_what_the_build_says_to_do_next_is_not_passed_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -138,6 +138,15 @@ def test_a_key_excluded_twice(old: Path, tmp_path: Path) -> None:
     assert {kind: keys.examples for kind, keys in found.exclusions.items()} == {"reason changed": ["x2"]}
 
 
+def test_a_row_that_goes_is_now_excluded_though_its_copy_was_before(tmp_path: Path) -> None:
+    copy = {**EXCLUSIONS[0], "key": "r000"}
+    write_small(tmp_path / "before", exclusions=[copy])
+    write_small(tmp_path / "after", rows()[1:], exclusions=[copy, {**copy, "reason": "withdrawn"}])
+    for a, b, kind in (("before", "after", "now excluded"), ("after", "before", "now included")):
+        found = diff(tmp_path / a, tmp_path / b)
+        assert {kind: keys.examples for kind, keys in found.exclusions.items()} == {kind: ["r000"]}
+
+
 def test_schema_and_facts(old: Path, tmp_path: Path) -> None:
     features = datasets.Features({**FEATURES, "score": datasets.Value("float64"), "note": datasets.Value("string")})
     features.pop("cuis")
