@@ -29,6 +29,7 @@ from pydantic import JsonValue
 from rich.progress import Progress
 
 import dataset_cards
+from builders.chat import Chat
 from builders.licences import corpus_licence
 from builders.pipeline.image_store import ImageStore
 from builders.pipeline.rows import BuildError, Row
@@ -40,7 +41,7 @@ from builders.release.croissant import STATED, read_statement, text_digest
 from builders.release.parts import Stored
 from builders.release.preview import Preview, Table
 from builders.release.write import Facts, occupied, release_at, write_release
-from builders.steps import WITHDRAWN, Chat, Step, composed, first_pictures, stages, withdraw
+from builders.steps import WITHDRAWN, Step, composed, first_pictures, stages, withdraw
 from loaders import __version__
 from loaders.corpus import Corpus, corpus
 from loaders.engines.engine import Engine

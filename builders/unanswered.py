@@ -1,7 +1,7 @@
 """Rows for which a model gives no answer: its provider refuses the request, or fails for good.
 
 Such a row is treated as its corpus says, with the reason, and counted; a model that answers no row ends the build
-(`builders.steps.Chat.each_or_error`).
+(`builders.chat.Chat.each_or_error`).
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class _Command(TyperCommand):
     """A command that refuses a second value of an option that holds one, of which typer takes the last in silence."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        given: list[Any] = self.make_parser(ctx).parse_args(args=list(args))[2]
         for option, times in Counter(option for option in given if not option.multiple).items():
             if times > 1 and not option.is_flag and not ctx.resilient_parsing:
                 raise InputError(option.opts[0], found=f"given {times} times", expected="one value")

@@ -22,6 +22,7 @@ import pyarrow as pa
 import typer
 from pydantic import JsonValue
 
+from builders.chat import Chat
 from builders.curation.privacy import scrub
 from builders.curation.review import Decisions
 from builders.medconceal.card import threads_card, written_card
@@ -62,7 +63,7 @@ from builders.pipeline.run import Run
 from builders.pseudonyms import PUBLIC_KEY, fingerprint, read_key
 from builders.recipe import Build, ModelOptions, Plan, Recipe, withdrawn_keys
 from builders.release.preview import Table, by_split
-from builders.steps import PLACED, WHY, WITHDRAWN, Chat, Step, admit, unique
+from builders.steps import PLACED, WHY, WITHDRAWN, Step, admit, unique
 from builders.unanswered import ask_again, counted
 from loaders.errors import InputError, MissingExtra, how_many
 from loaders.files.disk import private_folder

@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from builders.chat import Chat
 from builders.curation.privacy import scrub, survivors
 from builders.curation.review import REJECT, Decisions
 from builders.medconceal.asking import Asker, thread_texts
@@ -27,7 +28,7 @@ from builders.medconceal.sources import SYNTHETIC_LICENCE, THREAD_LICENCE
 from builders.medconceal.wording import texts_of
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
-from builders.steps import PLACED, WHY, Chat, StepFunction, step
+from builders.steps import PLACED, WHY, StepFunction, step
 from builders.unanswered import why
 from loaders.errors import ModelError
 from loaders.medconceal import CORPUS, leaks, parse_profile, row_of

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from builders.chat import Chat
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import GATES, Context, Verdict, check
 from builders.medlaybench_v.judge import NO_ANSWER, Judge, Opinion
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.sources.checks import in_english
 from builders.medlaybench_v.steps import context_of, modalities_named
-from builders.steps import Chat
 from loaders.errors import ModelError, how_many
 from loaders.models.answers import Answers
 

@@ -6,10 +6,10 @@ from typing import Any, cast
 
 from pydantic import JsonValue
 
+from builders.chat import Chat
 from builders.medlaybench_v.judge import Judge
 from builders.medlaybench_v.sources import ARTICLES, OWN, WRITTEN
 from builders.recipe import licence_facts
-from builders.steps import Chat
 from loaders.manifest import Manifest, order_splits
 
 _BY_RULES = (

@@ -17,6 +17,7 @@ from typing import Annotated, Any, cast
 import typer
 from pydantic import JsonValue
 
+from builders.chat import Chat
 from builders.licences import check_vouched
 from builders.medlaybench_v.card import card
 from builders.medlaybench_v.concepts import Recognizer
@@ -36,7 +37,7 @@ from builders.pipeline.rows import Row
 from builders.pipeline.run import Run
 from builders.recipe import Build, ModelOptions, Plan, Recipe
 from builders.release.preview import Table, by_split
-from builders.steps import Chat, Step, images, unique
+from builders.steps import Step, images, unique
 from builders.unanswered import ask_again, counted
 from loaders.errors import InputError, first_of, how_many
 from loaders.files.bad_rows import BadRow

@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 import pyarrow as pa
 
+from builders.chat import Chat
 from builders.licences import allows_rewriting, strictest
 from builders.medlaybench_v.concepts import Mention, Recognizer, merge
 from builders.medlaybench_v.facts import facts_of, read
@@ -19,7 +20,7 @@ from builders.medlaybench_v.words.reads_well import reading_of
 from builders.medlaybench_v.writing.pieces import Draft
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
-from builders.steps import PLACED, WHY, Chat, step
+from builders.steps import PLACED, WHY, step
 from builders.unanswered import why
 from loaders.errors import ModelError
 from loaders.imaging import method_of

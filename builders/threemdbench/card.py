@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from pydantic import JsonValue
 
+from builders.chat import Chat
 from builders.recipe import licence_facts
 from builders.release.cards import markdown_table
-from builders.steps import Chat
 from builders.threemdbench.complaints import BY_MODEL
 from builders.threemdbench.labels import BY_NAME
 from builders.threemdbench.measure import PAPER

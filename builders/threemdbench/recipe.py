@@ -16,6 +16,7 @@ from typing import Annotated, Any, cast
 import typer
 from pydantic import JsonValue
 
+from builders.chat import Chat
 from builders.curation import review
 from builders.curation.review import Decision, Decisions, read_decisions
 from builders.curation.sampling import SPLIT_RULE, class_targets, read_prevalence
@@ -24,7 +25,7 @@ from builders.pipeline.rows import Row
 from builders.pipeline.run import Run
 from builders.recipe import Build, ModelOptions, Plan, Recipe, withdrawn_keys
 from builders.release.preview import Table, by_split
-from builders.steps import Chat, Step, admit, images, unique
+from builders.steps import Step, admit, images, unique
 from builders.threemdbench.authored import authored_digest
 from builders.threemdbench.card import card
 from builders.threemdbench.complaints import BY_MODEL

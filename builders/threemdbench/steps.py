@@ -13,13 +13,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from builders.chat import Chat
 from builders.curation import sampling
 from builders.curation.review import Decisions, Item, Shown, write_queue
 from builders.curation.sampling import Member, joined, shuffled, split_groups
 from builders.pipeline.image_store import ImageStore, digest_of_image
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
-from builders.steps import PLACED, WHY, Chat, step
+from builders.steps import PLACED, WHY, step
 from builders.threemdbench.complaints import (
     BASIC_SCHEMA,
     FACTS_SCHEMA,

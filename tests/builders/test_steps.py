@@ -14,17 +14,15 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 
+from builders.chat import IN_A_ROW, REFUSED_AT_FIRST, Failures
 from builders.pipeline.image_store import ImageStore
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.run import run
 from builders.pipeline.stage import Excluded
 from builders.steps import (
-    IN_A_ROW,
     PLACED,
-    REFUSED_AT_FIRST,
     WHY,
     Step,
-    _Failures,
     admit,
     images,
     stages,
@@ -240,7 +238,7 @@ def test_images_are_stored_by_content_and_unusable_ones_are_reported(tmp_path: P
 def test_refused_rows_do_not_make_a_model_unusable_that_answers_others() -> None:
     """In whatever order they come: refusals are fast, and when answers are stored all come one after the other."""
     refusal = ModelError("m", found=f"{REFUSED}: HTTP 400")
-    failures = _Failures()
+    failures = Failures()
     for row in range(REFUSED_AT_FIRST - 1):
         failures.failure(f"r{row}", refusal)
     failures.success(lambda store: asyncio.sleep(0))
@@ -249,7 +247,7 @@ def test_refused_rows_do_not_make_a_model_unusable_that_answers_others() -> None
     with pytest.raises(ModelError, match="failed 10 rows in a row, the first of them r0"):
         for row in range(IN_A_ROW):
             failures.failure(f"r{row}", ModelError("m", found="gave no answer in 3 tries"))
-    never = _Failures()
+    never = Failures()
     with pytest.raises(ModelError, match=f"answered none of {REFUSED_AT_FIRST} rows"):
         for row in range(REFUSED_AT_FIRST):
             never.failure(f"r{row}", refusal)

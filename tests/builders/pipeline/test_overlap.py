@@ -16,11 +16,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from builders.chat import Chat
 from builders.pipeline import overlap
 from builders.pipeline.rows import Row
 from builders.pipeline.run import run
 from builders.pipeline.stage import Excluded
-from builders.steps import Chat, Step, stages, step
+from builders.steps import Step, stages, step
 from loaders.engines.local import Local
 from loaders.errors import BedsideError, ModelError, ModelRefused
 from loaders.models.answers import AnswerStore
