@@ -41,7 +41,7 @@ from builders.release.croissant import STATED, read_statement, text_digest
 from builders.release.parts import Stored
 from builders.release.preview import Preview, Table
 from builders.release.write import Facts, occupied, release_at, write_release
-from builders.steps import WITHDRAWN, Step, composed, first_pictures, stages, withdraw
+from builders.steps import WITHDRAWN, Step, first_pictures, in_one_form, stages, withdraw
 from loaders import __version__
 from loaders.corpus import Corpus, corpus
 from loaders.engines.engine import Engine
@@ -54,7 +54,7 @@ from loaders.files.json_values import parse_json
 from loaders.files.paths import is_inside, refuse_releases, resolved
 from loaders.files.stores import Folder, Store
 from loaders.files.texts import MARK, read_text
-from loaders.manifest import Config, Manifest, Source, canonical_json, other_versions, versions_in_words
+from loaders.manifest import Config, Manifest, Source, canonical_json, other_in_both, versions_in_words
 from loaders.models.chat import open_model
 from loaders.models.prompts import Prompts
 from loaders.reached import code_digest
@@ -306,7 +306,7 @@ def build(
     plan = recipe.plan(at_hand)
     if not isinstance(plan, Plan):
         raise BuildError(f"plan: found a {type(plan).__name__}, expected a Plan, which it returns")
-    withdrawn = frozenset(composed(plan.renamed.get(key, key)) for key in listed)
+    withdrawn = frozenset(in_one_form(plan.renamed.get(key, key)) for key in listed)
     plan = _with_own(plan, known.key, withdrawn, own, gate_text)
     if not overwrite:
         _refuse_another(out, known.name, plan)
@@ -390,8 +390,8 @@ def _not_withdrawn(withdrawn: frozenset[str], finished: Run) -> Iterator[str]:
     those without a row."""
     if not withdrawn:
         return
-    all_excluded = ((composed(row["key"]), row) for row in finished.exclusions())
-    excluded = {key: row for key, row in all_excluded if key in withdrawn}  # WITHDRAWN is the last
+    # of several stages, the last: WITHDRAWN
+    excluded = {key: row for row in finished.exclusions() if (key := in_one_form(row["key"])) in withdrawn}
     earlier = [f"{key} ({row['reason']})" for key, row in sorted(excluded.items()) if row["stage"] != WITHDRAWN]
     if earlier:
         yield f"Withdrawn keys whose rows were already excluded: {first_of(earlier)}"
@@ -461,7 +461,7 @@ def _other_versions(versions: Mapping[str, str], out: Path, store: Store) -> Ite
     where, expected = f"{store}/{VERSIONS}", "versions by package, as written by a build"
     first = parse_json(store.read(VERSIONS) or b"", where, expected=expected, do="Delete it")
     if isinstance(first, dict):
-        if other := _of_both(first, versions):
+        if other := other_in_both(first, versions):
             yield (
                 f"{store} may hold results from other library versions ({versions_in_words(other)}), which are not "
                 "recomputed; delete it to recompute everything"
@@ -469,14 +469,9 @@ def _other_versions(versions: Mapping[str, str], out: Path, store: Store) -> Ite
         if not versions.keys() <= first.keys():
             store.put(VERSIONS, json.dumps({**versions, **first}).encode())
     with suppress(ReleaseError):
-        if other := _of_both(Manifest.read(out).versions, versions):
+        if other := other_in_both(Manifest.read(out).versions, versions):
             made = f"was made with other library versions ({versions_in_words(other)})"
             yield f"The release at {out} {made}: expect different files"
-
-
-def _of_both(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
-    """Other versions of the packages that both builds needed."""
-    return {name: pair for name, pair in other_versions(before, now).items() if name in before and name in now}
 
 
 def canary(corpus: str) -> str:

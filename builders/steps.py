@@ -20,7 +20,7 @@ from functools import update_wrapper
 from inspect import signature
 from itertools import repeat
 from pathlib import Path
-from typing import Any, Concatenate, Generic, Literal, ParamSpec, overload
+from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypedDict, Unpack, overload
 from unicodedata import normalize
 
 import pyarrow as pa
@@ -38,8 +38,6 @@ from loaders.files.images import ImageError, clean_bytes, image_bytes, is_clean
 
 WHY = pa.struct({"reason": pa.string(), "detail": pa.string()})
 """A source's columns `refused` and `no_image`: why a row is excluded, or null."""
-
-_TAKES = ("row", "batch", "all")
 
 Given = ParamSpec("Given")
 
@@ -139,39 +137,30 @@ def stages(steps: Iterable[Step], schema: pa.Schema) -> list[Stage]:
     return chain
 
 
+class _Declared(TypedDict, total=False):
+    name: str
+    adds: pa.Schema
+    drops: Sequence[str]
+    writes: pa.Schema | None
+    version: int
+    parallel: bool
+
+
 @overload
 def step(
-    *,
-    name: str = ...,
-    adds: pa.Schema = ...,
-    drops: Sequence[str] = ...,
-    writes: pa.Schema | None = ...,
-    version: int = ...,
+    **more: Unpack[_Declared],
 ) -> Callable[[Callable[Concatenate[Row, Given], Row | Excluded]], StepFunction[Given]]: ...
 
 
 @overload
 def step(
-    *,
-    takes: Literal["batch"],
-    name: str = ...,
-    adds: pa.Schema = ...,
-    drops: Sequence[str] = ...,
-    writes: pa.Schema | None = ...,
-    version: int = ...,
-    parallel: bool = ...,
+    *, takes: Literal["batch"], **more: Unpack[_Declared]
 ) -> Callable[[Callable[Concatenate[list[Row], Given], Iterable[Row | Excluded]]], StepFunction[Given]]: ...
 
 
 @overload
 def step(
-    *,
-    takes: Literal["all"],
-    reads: Sequence[str],
-    name: str = ...,
-    adds: pa.Schema = ...,
-    drops: Sequence[str] = ...,
-    version: int = ...,
+    *, takes: Literal["all"], reads: Sequence[str], **more: Unpack[_Declared]
 ) -> Callable[[Callable[Concatenate[Collection[Row], Given], Iterable[Row | Excluded]]], StepFunction[Given]]: ...
 
 
@@ -194,8 +183,8 @@ def step(
     A step that calls a model is not `parallel`: its batches overlap (`builders.pipeline.overlap`).
     """
 
-    if takes not in _TAKES:
-        raise BuildError(f"@step: found takes={takes!r}, expected one of {', '.join(map(repr, _TAKES))}")
+    if takes not in ("row", "batch", "all"):
+        raise BuildError(f"@step: found takes={takes!r}, expected one of 'row', 'batch', 'all'")
     for word, schema in (("adds", adds), ("writes", writes)):
         if not isinstance(schema, pa.Schema | None):
             expected = 'pa.schema([("column", pa.string()), …])'
@@ -273,11 +262,11 @@ WITHDRAWN = "withdrawn"
 
 @step(name=WITHDRAWN)
 def withdraw(row: Row, key: str, keys: frozenset[str]) -> Row | Excluded:
-    """Exclude withdrawn rows, whose `composed` keys are given, after all other steps, so that nothing else changes."""
-    return Excluded(WITHDRAWN) if composed(row[key]) in keys else {}
+    """Exclude withdrawn rows, whose keys in one form are given, after all other steps, so that nothing else changes."""
+    return Excluded(WITHDRAWN) if in_one_form(row[key]) in keys else {}
 
 
-def composed(key: str) -> str:
+def in_one_form(key: str) -> str:
     """A key as it is looked for in a list of withdrawn rows: a Mac writes the "é" of a file's name as two letters."""
     return normalize("NFC", key)
 

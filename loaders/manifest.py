@@ -22,7 +22,7 @@ from loaders.errors import InputError, ReleaseError, how_many, unknown_fact
 from loaders.files.disk import write_whole
 from loaders.files.json_values import read_json
 from loaders.files.opening import digest_of, open_file
-from loaders.files.paths import files_below, is_file, is_folder, is_hidden
+from loaders.files.paths import files_below, is_file, is_hidden, is_there
 
 NAME = "manifest.json"
 KEPT = "kept"
@@ -181,7 +181,7 @@ class Manifest(_Part):
             facts = read_json(path, expected="the JSON that `bedside build` wrote")
         except InputError as error:
             if error.found == "does not exist":
-                found = f"holds no {NAME}" if is_folder(folder) else "no such folder"
+                found = f"holds no {NAME}" if is_there(folder) else "no such folder"
                 do = "Name the folder of --out; a build that was interrupted has none until its command is run again"
                 expected = "a release folder, as written by `bedside build`"
                 raise ReleaseError(folder, found=found, expected=expected, do=do) from None
@@ -432,8 +432,8 @@ def order_splits(names: Iterable[str]) -> list[str]:
     >>> order_splits(["test", "extra", "train"])
     ['train', 'test', 'extra']
     """
-    place = {name: number for number, name in enumerate(_MAIN_SPLITS)}
-    return sorted(names, key=lambda name: (place.get(name, len(place)), name))
+    others = len(_MAIN_SPLITS)
+    return sorted(names, key=lambda name: (_MAIN_SPLITS.index(name) if name in _MAIN_SPLITS else others, name))
 
 
 def other_versions(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
@@ -444,6 +444,11 @@ def other_versions(before: Mapping[str, str], now: Mapping[str, str]) -> dict[st
     """
     names = [*before, *(name for name in now if name not in before)]
     return {name: (before.get(name), now.get(name)) for name in names if before.get(name) != now.get(name)}
+
+
+def other_in_both(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
+    """As `other_versions`, of the packages that both have."""
+    return {name: pair for name, pair in other_versions(before, now).items() if name in before and name in now}
 
 
 def versions_in_words(versions: Mapping[str, tuple[str | None, str | None]]) -> str:

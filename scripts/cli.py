@@ -12,7 +12,6 @@ import re
 import shutil
 import signal
 import sys
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -58,8 +57,8 @@ class _Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         given: list[Any] = self.make_parser(ctx).parse_args(args=list(args))[2]
-        for option, times in Counter(option for option in given if not option.multiple).items():
-            if times > 1 and not option.is_flag and not ctx.resilient_parsing:
+        for option in given:
+            if (times := given.count(option)) > 1 and not (option.multiple or option.is_flag or ctx.resilient_parsing):
                 raise InputError(option.opts[0], found=f"given {times} times", expected="one value")
         return super().parse_args(ctx, args)
 

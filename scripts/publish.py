@@ -44,8 +44,6 @@ def command(
 
     Example: `bedside publish runs/mine org/name --tag v1.0.0 --dry-run`
     """
-    if gated not in (None, "auto", "manual"):
-        raise typer.BadParameter("auto or manual", param_hint="--gated")
     if not verify:
         warn(f"{folder}: digests are checked, rows are not (--no-verify)")
     published = publish(

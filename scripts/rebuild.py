@@ -49,12 +49,9 @@ def command(
     manifest = Manifest.read(published)
     recipe = recipe_of(manifest.corpus)
     if package := find_corpus(manifest.corpus).package:
-        raise InputError(
-            release,
-            found=f"its corpus {manifest.corpus} comes from {package}, which the locks of a checkout do not name",
-            expected="a corpus of Bedside itself",
-            do=f"Build it again with `bedside build {manifest.corpus}`, and compare the two with `bedside diff`",
-        )
+        foreign = f"its corpus {manifest.corpus} comes from {package}, which the locks of a checkout do not name"
+        do = f"Build it again with `bedside build {manifest.corpus}`, and compare the two with `bedside diff`"
+        raise InputError(release, found=foreign, expected="a corpus of Bedside itself", do=do)
     for sentence in _of_the_code(manifest.code, checkout.code()):
         output.print(sentence, style="yellow")
     folder = out or Path("rebuilt") / release.replace("/", "--")

@@ -63,7 +63,7 @@ from builders.pipeline.run import Run
 from builders.pseudonyms import PUBLIC_KEY, fingerprint, read_key
 from builders.recipe import Build, ModelOptions, Plan, Recipe, withdrawn_keys
 from builders.release.preview import Table, by_split
-from builders.steps import PLACED, WHY, WITHDRAWN, Step, admit, unique
+from builders.steps import PLACED, WHY, WITHDRAWN, Step, admit, in_one_form, unique
 from builders.unanswered import ask_again, counted
 from loaders.errors import InputError, MissingExtra, how_many
 from loaders.files.disk import private_folder
@@ -195,10 +195,10 @@ def from_source(build: Build[Options]) -> Plan:
 
     def leave_sheet(finished: Run) -> str:
         page = workspace / REVIEW
-        withdrawn = withdrawn_keys(options.withdrawn)
+        withdrawn = set(map(in_one_form, withdrawn_keys(options.withdrawn)))
         # Also the cases that were rejected before, as a file exported from this sheet holds every decision; nobody sees
         # a withdrawn one again.
-        rows = (row for row in finished.rows_to("review") if row[CORPUS.key] not in withdrawn)
+        rows = (row for row in finished.rows_to("review") if in_one_form(row[CORPUS.key]) not in withdrawn)
         write_sheet(rows, decisions, page)
         sheet = f"For the clinician's review (shows hidden concerns): {page}"
         told = [*_not_applied(decisions, finished), _unanswered(finished, build.store), sheet]

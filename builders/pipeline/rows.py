@@ -78,16 +78,14 @@ def _column(values: list[Any], field: pa.Field, rows: Sequence[Row], where: str,
             pass  # the loop below finds the row
     for row, value in zip(rows, values, strict=True):
         misfit = _misfit([value], field, field.name)
-        if misfit is not None:
-            path, found, expected = misfit
-            raise BuildError(f"{where}: row {row.get(key)!r}, column {path}: found {found}, expected {expected}")
-        try:
-            pa.array([value], field.type)
-        except (pa.ArrowException, UnicodeError, OverflowError) as error:
-            found = f"a {type(value).__name__} that it cannot hold"
-            raise BuildError(
-                f"{where}: row {row.get(key)!r}, column {field.name}: found {found}, expected {field.type}"
-            ) from error
+        if misfit is None:
+            try:
+                pa.array([value], field.type)
+                continue
+            except (pa.ArrowException, UnicodeError, OverflowError):
+                misfit = field.name, f"a {type(value).__name__} that it cannot hold", str(field.type)
+        path, found, expected = misfit
+        raise BuildError(f"{where}: row {row.get(key)!r}, column {path}: found {found}, expected {expected}")
     raise BuildError(f"{where}: column {field.name}: the batch is too large for {field.type}")
 
 

@@ -116,7 +116,7 @@ def run(
     if batch_rows < 1:
         raise BuildError(f"batch_rows={batch_rows}: starts at 1")
     kept, engine = Workspace(store or workspace), engine or Local()
-    with kept.locked(workspace) as check:
+    with kept.store.held(workspace) as check:
         try:
             read = _spool(source, stages[0].schema_in, kept, key, batch_rows, source_identity, progress)
             result = _found(kept, kept.load(read))

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -68,13 +67,6 @@ class Workspace:
 
     def __str__(self) -> str:
         return str(self.store)
-
-    def locked(self, own: Path) -> AbstractContextManager[Callable[[], None]]:
-        """Make the workspace this process's own, and clear what a killed build left half-written; as `Store.held`.
-
-        Raises: BedsideError when another build is using it.
-        """
-        return self.store.held(own)
 
     def write(self, table: pa.Table) -> Batch:
         """Store a table; the same rows always give the same file.

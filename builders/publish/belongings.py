@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from builders.publish.hub_state import HubRepo, Refs
 from builders.publish.local_release import LocalRelease
 from builders.publish.plan import TAG, message
-from loaders.manifest import NAME, other_versions, versions_in_words
+from loaders.manifest import NAME, other_in_both, versions_in_words
 
 
 def other_release(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | None:
@@ -28,9 +28,7 @@ def made_otherwise(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | Non
     """A sentence if the newest version was made with other libraries; None if it was not, or does not say."""
     for version, commit in versions_of(refs)[:1]:
         claim = hub.claim(commit)
-        before = {} if claim is None else {name: claim.versions.get(name) for name in release.versions}
-        known = {name: made for name, made in before.items() if made is not None}
-        if known and (other := other_versions(known, {name: release.versions[name] for name in known})):
+        if claim is not None and (other := other_in_both(claim.versions, release.versions)):
             return (
                 f"{version} was made with other library versions ({versions_in_words(other)}): expect different files"
             )

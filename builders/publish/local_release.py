@@ -58,8 +58,7 @@ class LocalRelease:
         files = {path: LocalFile(folder / path, facts.sha256, facts.size) for path, facts in manifest.files.items()}
         own = folder / NAME
         files[NAME] = LocalFile(own, file_digest(own), own.stat().st_size)
-        kept = str(manifest.settings.get(KEPT) or "")
-        stand_in = manifest.stand_in is not None
+        kept, stand_in = str(manifest.settings.get(KEPT) or ""), manifest.stand_in is not None
         return cls(manifest.corpus, stand_in, manifest.content_digest, files, manifest.versions, kept)
 
     def named(self, folder: Path, repo_id: str, tag: str, address: str, date: str = "") -> LocalRelease:

@@ -47,13 +47,10 @@ class Checkout:
             return None  # a folder inside somebody else's repository has no commit of its own
         # Untracked files count too: a new module may be imported.
         changed = self._git("status", "--porcelain", "--", *_DECIDES)
-        return Code(commit=commit, changed=changed != "", lock=self._lock_digest())
-
-    def _lock_digest(self) -> str | None:
-        """SHA-256 over the names and digests of all locks."""
         locks = sorted((self.folder / LOCKS).glob("*.txt"))
         text = "".join(f"{path.name} {file_digest(path)}\n" for path in locks)
-        return hashlib.sha256(text.encode()).hexdigest() if locks else None
+        lock = hashlib.sha256(text.encode()).hexdigest() if locks else None
+        return Code(commit=commit, changed=changed != "", lock=lock)
 
     def _git(self, *arguments: str) -> str | None:
         try:

@@ -211,8 +211,7 @@ class _Rows:
 
 def _differing(names: list[str], a: bytes, b: bytes) -> Counter[str]:
     """The names whose digests differ; a licence column is listed twice, and differs twice if it is another licence."""
-    starts = range(0, len(a), _DIGEST_BYTES)
-    places = [slice(start, start + _DIGEST_BYTES) for start in starts]
+    places = [slice(start, start + _DIGEST_BYTES) for start in range(0, len(a), _DIGEST_BYTES)]
     return Counter(name for name, place in zip(names, places, strict=True) if a[place] != b[place])
 
 

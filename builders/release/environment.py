@@ -65,8 +65,11 @@ class Environment:
             write_whole(made_from, b"")  # it may be deleted from now on
             _run([interpreter, "-m", "venv", str(folder)], "a Python with venv; name one with --python")
             named = [word for path in locks for word in ("--requirement", str(path))]
+            pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
+            if (uv := shutil.which("uv")) is not None:  # does the same faster
+                pip = [uv, "pip", "install", "--python", str(python)]
             _run(
-                [*_installer(python), "--require-hashes", "--no-deps", "--quiet", *named],
+                [*pip, "--require-hashes", "--no-deps", "--quiet", *named],
                 "the locked packages from PyPI; a lock made for another Python may lack a package",
             )
             write_whole(made_from, wanted.encode())  # last: it says that the environment is complete
@@ -97,13 +100,6 @@ class Environment:
         if running.returncode:
             do = "See its output above; run the same command again to resume"
             raise BedsideError(f"bedside {words[0]}", found=f"exit code {running.returncode}", expected="0", do=do)
-
-
-def _installer(python: Path) -> list[str]:
-    """The command that installs packages: uv if available, otherwise pip, which does the same more slowly."""
-    if (uv := shutil.which("uv")) is not None:
-        return [uv, "pip", "install", "--python", str(python)]
-    return [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
 
 
 def _run(command: list[str], expected: str) -> str:

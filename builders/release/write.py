@@ -145,27 +145,18 @@ def _manifest(
     there = [
         config.model_copy(update={"splits": [s for s in config.splits if s in splits]}) for config in facts.configs
     ]
-    return Manifest(
-        corpus=facts.corpus,
-        key=facts.key,
-        features=facts.features._to_yaml_list(),
-        sources=list(facts.sources),
-        settings=dict(facts.settings),
-        prompts=dict(facts.prompts),
-        versions=dict(facts.versions),
-        stages=list(facts.stages),
-        splits=splits,
-        content_digest=content_digest({name: split.content_digest for name, split in splits.items()}),
-        statistics=None,
-        exclusions=excluded,
-        files=files,
-        configs=[config for config in there if config.splits],
-        schema_version=facts.schema_version,
-        stand_in=facts.stand_in,
-        rules=facts.rules,
-        code=facts.code,
-        canary=facts.canary,
-    )
+    measured = {
+        "features": facts.features._to_yaml_list(),
+        "sources": list(facts.sources),
+        "stages": list(facts.stages),
+        "splits": splits,
+        "content_digest": content_digest({name: split.content_digest for name, split in splits.items()}),
+        "statistics": None,
+        "exclusions": excluded,
+        "files": files,
+        "configs": [config for config in there if config.splits],
+    }
+    return Manifest.model_validate({**vars(facts), **measured})
 
 
 def _split_facts(folder: Path, made: Path, written: Mapping[str, Sequence[Written]]) -> dict[str, SplitFacts]:

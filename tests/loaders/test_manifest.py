@@ -79,7 +79,7 @@ def test_not_a_release(tmp_path: Path) -> None:
     with pytest.raises(ReleaseError, match=r"holds no manifest\.json"):
         Manifest.read(tmp_path)
     (tmp_path / "file").write_text("")
-    with pytest.raises(ReleaseError, match="no such folder"):
+    with pytest.raises(ReleaseError, match=r"file: holds no manifest\.json"):
         Manifest.read(tmp_path / "file")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,21 @@ def test_a_file_that_was_renamed_is_credited_by_its_new_name(tmp_path: Path) -> 
     (tmp_path / "out").rename(tmp_path / "before")
     assert build(tmp_path, path.rename(tmp_path / "ours.jsonl")) == 0
     assert {row["attribution"] for row in load("medconceal", "test", source=tmp_path / "out")} == {"ours.jsonl"}
+
+
+def test_nobody_sees_a_withdrawn_case_again_however_its_accents_are_written(tmp_path: Path) -> None:
+    pytest.importorskip("phonenumbers")
+    pair = zip(profiles()[:2], ("zoe\u0308", "max"), strict=True)
+    path = written(tmp_path, "jsonl", [{**foreign(profile, 0), "case id": name} for profile, name in pair])
+    (tmp_path / "fields.yaml").write_text(FIELDS, encoding="utf-8")
+    (tmp_path / "list.txt").write_text("zo\u00eb\n", encoding="utf-8")
+    words = ["--fields", str(tmp_path / "fields.yaml"), "--withdrawn", str(tmp_path / "list.txt"), "--workers", "1"]
+    out = tmp_path / "out"
+    assert execute(["build", "medconceal", "--source", f"cases={path}", *words, "--out", str(out)]) == 0
+    assert list(load("medconceal", "test", source=out)["case_id"]) == ["max"]
+    sheet = (tmp_path / "out.work" / recipe.REVIEW).read_text(encoding="utf-8")
+    (record,) = re.findall(r'id="record">(.*?)</script>', sheet)
+    assert [item["key"] for item in json.loads(record)["items"]] == ["max"]
 
 
 def test_a_case_that_cannot_be_used_is_excluded_with_its_reason(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def stored(folder: Path, batch_rows: int) -> Stored:
     for one in ROWS:
         name = None if one["image"] is None else f"{images.put(one['image']['bytes'])}.png"
         named.append({**one, "image": name})
-    with store.locked(folder):
+    with store.store.held(folder):
         batches = [
             store.write(pa.Table.from_pylist(named[at : at + batch_rows])) for at in range(0, len(named), batch_rows)
         ]

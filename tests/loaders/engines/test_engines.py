@@ -69,7 +69,7 @@ def test_any_order_of_completion_gives_the_same_bytes(seed: int, in_order: tuple
 
 
 def test_the_first_of_two_writers_of_a_name_has_made_it(tmp_path: Path) -> None:
-    with Workspace(tmp_path).locked(tmp_path):
+    with Workspace(tmp_path).store.held(tmp_path):
         pass
     batches = [Workspace(tmp_path).write(pa.table({"n": [n]})) for n in range(8)]
     with ThreadPoolExecutor(8) as pool:
