@@ -139,13 +139,16 @@ def test_what_is_printed_fits_a_screen_unless_everything_is_asked_for(
     assert capsys.readouterr().out.count("\n") > 100
 
 
-def test_how_much_data_there_was_is_no_largest_difference(tmp_path: Path, capsys: Capture) -> None:
+def test_how_much_data_there_was_is_no_largest_difference(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     found = record(stand_in=None)
     cells = [replace(one, value=1.0, ci95=None) if one.unit == "pairs" else one for one in results(["Table 1"], found)]
     write_run(tmp_path / "run", found, [replace(one, value=99.0) if one.column == "FRE" else one for one in cells])
     assert execute(["compare", str(tmp_path / "run")]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Table 1, ")]
-    assert len(lines) == 4 and all(", FRE  " in line for line in lines)
+    assert len(lines) == 4 and all(", FRE  " in line for line in lines), lines
 
 
 def test_every_row_of_the_table_names_its_provenance(

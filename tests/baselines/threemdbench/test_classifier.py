@@ -81,7 +81,8 @@ def class_folders(folder: Path, splits: dict[str, range], classes: Sequence[str]
 
 
 def train(data: Path, out: Path, *options: object) -> int:
-    return execute(["run", "classifier", str(data), *SMALL, *map(str, options), "-o", str(out)])
+    small = SMALL[2:] if "--model" in options else SMALL
+    return execute(["run", "classifier", str(data), *small, *map(str, options), "-o", str(out)])
 
 
 def told(capsys: pytest.CaptureFixture[str]) -> str:
