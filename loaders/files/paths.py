@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from loaders.errors import CHECK_PATH, NAME_FOLDER, InputError
@@ -21,7 +22,7 @@ def unreadable(path: Path, error: OSError, expected: str = "", do: str = "") -> 
 
 def is_no_name(error: ValueError) -> bool:
     """Whether the error says that this cannot be a name: it holds NUL, or characters that this locale lacks."""
-    return isinstance(error, UnicodeEncodeError) or "null byte" in str(error)
+    return isinstance(error, UnicodeEncodeError) or "embedded null" in str(error)
 
 
 def is_there(path: Path) -> bool:
@@ -105,9 +106,13 @@ def name_of(path: Path) -> str:
 def resolved(path: Path) -> Path:
     """The path with all links resolved, whether or not it exists. Raises: InputError for a circle of links."""
     try:
-        return path.resolve()
+        place = path.resolve()
+        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            os.stat(place)  # noqa: PTH116 - from Python 3.13 on, a circle is found out so
+        return place
     except (OSError, RuntimeError, ValueError) as error:
-        found = "is a circular link" if isinstance(error, RuntimeError) else f"is not a valid path ({error})"
+        circle = isinstance(error, RuntimeError) or getattr(error, "errno", None) == errno.ELOOP
+        found = "is a circular link" if circle else f"is not a valid path ({error})"
         raise InputError(path, found=found, expected="a place") from None
 
 

@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
+from loaders.files.json_values import unusual
 from loaders.models.messages import Answer, Message
 
 NO_ROOM = "the question does not fit into the model's context"
@@ -28,7 +29,6 @@ _THOUGHTS_IN_FRONT = re.compile(
     r"\A(?:\s*+(?:<think(?:ing)?>.*?|(?!\{|```)(?:(?!<think).)*?)</think(?:ing)?>)+", re.IGNORECASE | re.DOTALL
 )
 _FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.IGNORECASE | re.DOTALL)
-_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 _STRING = r'("(?>(?:[^"\\]|\\.)*)"?+)'
 _COMMENT = re.compile(rf"{_STRING}|//[^\n]*+|/\*(?>(?:[^*]|\*(?!/))*)(?:\*/)?", re.DOTALL)
 _LAST_COMMA = re.compile(rf"{_STRING}|,(?=\s*+[}}\]])", re.DOTALL)
@@ -117,7 +117,7 @@ def read_object(text: str) -> dict[str, Any]:
 
     Raises:
             Unfit: anything else, including prose around the object; a duplicate field, a number that is not finite, an
-                unpaired surrogate, NUL, or more than `LONGEST_ANSWER` characters.
+                unpaired surrogate, NUL, deep nesting, or more than `LONGEST_ANSWER` characters.
     """
     text = _THOUGHTS_IN_FRONT.sub("", text).strip()
     if len(text) > LONGEST_ANSWER:
@@ -131,17 +131,14 @@ def read_object(text: str) -> dict[str, Any]:
             for slip in (_COMMENT, _LAST_COMMA):
                 text = slip.sub(lambda found: found[1] or " ", text)
             value = _parsed(text)
-        json.dumps(value, ensure_ascii=False).encode()
-        if _NUL.search(json.dumps(value)):  # no table of Parquet that we write holds it
-            raise Unfit("the answer holds a NUL character")
     except Unfit:
         raise
-    except UnicodeEncodeError:
-        raise Unfit("the answer holds half of a character") from None
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise Unfit("the answer is not one JSON object and nothing else")
+    if found := unusual(value):
+        raise Unfit(f"the answer {found}")
     return value
 
 

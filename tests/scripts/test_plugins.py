@@ -67,7 +67,7 @@ def test_a_package_brings_a_baseline(install: Install, capsys: pytest.CaptureFix
         ("1 / 0", "ZeroDivisionError"),
         ("raise SystemExit(3)", "SystemExit"),
         ("", "it has no command"),
-        ("command = 7", "7"),
+        ("command = 7", "broken_code cannot be used ("),
     ],
 )
 def test_a_broken_package_is_named_and_disturbs_no_other(
