@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import suppress
 from pathlib import Path
 
 from loaders.errors import CHECK_PATH, NAME_FOLDER, InputError
@@ -107,13 +106,20 @@ def resolved(path: Path) -> Path:
     """The path with all links resolved, whether or not it exists. Raises: InputError for a circle of links."""
     try:
         place = path.resolve()
-        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-            os.stat(place)  # noqa: PTH116 - from Python 3.13 on, a circle is found out so
-        return place
+        if _is_circle(place):
+            raise RuntimeError  # as `resolve` itself did until Python 3.13
     except (OSError, RuntimeError, ValueError) as error:
-        circle = isinstance(error, RuntimeError) or getattr(error, "errno", None) == errno.ELOOP
-        found = "is a circular link" if circle else f"is not a valid path ({error})"
+        found = "is a circular link" if isinstance(error, RuntimeError) else f"is not a valid path ({error})"
         raise InputError(path, found=found, expected="a place") from None
+    return place
+
+
+def _is_circle(path: Path) -> bool:
+    try:
+        os.stat(path)  # noqa: PTH116 - as everywhere here
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
 
 
 def is_hidden(name: str) -> bool:
