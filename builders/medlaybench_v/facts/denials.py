@@ -220,10 +220,8 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
         return Cue(i, i, i, _reach(reading, i + 1, end))  # "an ultrasound that excluded a clot"
     if word in ("went", "goes", "go") and following == "away":
         return Cue(i, i + 1, _back(reading, i, start), i + 2)
-    if word == "absent" and texts[i - 1] in _TELLING:
-        return Cue(
-            i, i, i, _adjoined(reading, i, end)
-        )  # "a patient with headache shows absent flow" denies no headache
+    if word == "absent" and texts[i - 1] in _TELLING:  # "a patient with headache shows absent flow" has a headache
+        return Cue(i, i, i, _adjoined(reading, i, end))
     if word in _BACKWARD:
         reach = _adjoined(reading, i, end) if word in ("absent", "missing") else i + 1
         return Cue(i, i, _back(reading, i, start), reach)
