@@ -24,7 +24,7 @@ def flagged(connection: Connection, keys: Keys, design: Design, everybody: Seque
     for person in everybody:
         told = found.setdefault(person.id, [])
         if person.paste:
-            told.append(f"{person.paste} pastes refused")
+            told.append(f"{how_many(person.paste, 'paste')} refused")
         if person.tries:
             often = "once" if person.tries == 1 else f"{person.tries} times"
             told.append(f"answered wrongly about the instructions {often}")

@@ -59,7 +59,7 @@ def _shown(connection: Connection, site: Site) -> dict[str, object]:
     done = [
         ("Finished", f"{states['done']:,}"),
         ("In people's hands", f"{states['open']:,}"),
-        ("Still wanted", f"{sum(needed.values()):,}"),
+        ("Wanted of further people", f"{sum(needed.values()):,}"),
         *((f"Lost: {why}", f"{count:,}") for why, count in sorted(lost.items())),
     ]
     return {

@@ -21,6 +21,8 @@ from baselines.study.schedule import CHECKS, Offer, fewest_people, rounds
 
 BY_PERSON, BY_CASE = 0.1, 0.3
 """Shares of the variance of a person-model difference that are common to a person, and to a case: assumptions."""
+COMPARED: tuple[TaskName, ...] = (*TALKS, "diagnosis")
+"""Tasks in which models get the same cases, and a score from 0 to 1; in the others people judge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,10 @@ def taken(
 
 
 def paid(design: Design, offers: Sequence[Offer]) -> float:
-    """The total pay if everybody finishes, in the design's currency; every item counts the same."""
-    people = max(design.people, fewest_people(design, offers))
+    """The total pay if everybody finishes, in the design's currency; every item counts the same. Whoever finds no place
+    is told so before they begin, and is not paid."""
     talks = sum(one.encounters for one in expected(design, offers) if one.task in TALKS)
-    rated = sum(design.completed * sum(rounds(design, offers, task)) for task in design.tasks if task not in TALKS)
-    return people * design.pay.welcome + (talks + rated) * design.pay.each_case
+    given = [rounds(design, offers, task) for task in design.tasks if task not in TALKS]
+    places = talks + design.completed * max(map(len, given), default=0)
+    people = min(max(design.people, fewest_people(design, offers)), places)
+    return people * design.pay.welcome + (talks + design.completed * sum(map(sum, given))) * design.pay.each_case

@@ -106,7 +106,8 @@ def wanted(design: Design, offers: Sequence[Offer], held: Sequence[Held]) -> dic
         else:
             within = _raters([one for one in held if one.task == task])
             arms = Counter(_arm(task, items[0].item) for items in within.values())
-            left = {offer.id: design.completed - arms[_arm(task, offer.id)] for offer in own}
+            cases = [offer for offer in own if offer.part != CHECKS]  # checks go with them
+            left = {offer.id: design.completed - arms[_arm(task, offer.id)] for offer in cases}
         needed.update({(task, item): count for item, count in left.items() if count > 0})
     return needed
 

@@ -105,7 +105,10 @@ def _schedule(study: Study, offers: Sequence[Offer]) -> bool:
 
 
 def _power(study: Study, offers: Sequence[Offer], detect: float) -> None:
-    for one in planned.expected(study.design, offers):
+    compared = [one for one in planned.expected(study.design, offers) if one.task in planned.COMPARED]
+    if not compared:
+        return
+    for one in compared:
         output.print()
         output.print(f"{one.task}: one case counts as {one.each:.2f} independent ones")
         output.print(showing(one.cases, detect, each=one.each, cases_for=one.cases_for))

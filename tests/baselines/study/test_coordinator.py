@@ -128,7 +128,17 @@ def test_check_counts_the_conditions_of_raters_and_says_what_each_is_given(tmp_p
     ):
         file.write_text(file.read_text(encoding="utf-8") + more, encoding="utf-8")
         assert execute(["study", "check", str(folder), "sample"]) == 1  # its texts say TODO
-        assert f"diagnosis: 4 cases {told}" in " ".join(capsys.readouterr().out.split())
+        printed = " ".join(capsys.readouterr().out.split())
+        assert f"diagnosis: 4 cases {told}" in printed and "People compared with a model" in printed
+
+
+def test_check_compares_nobody_with_a_model_in_what_only_people_do(tmp_path: Path, capsys: Capture) -> None:
+    """It told what differences ratings from 1 to 5 could show, on a scale from 0 to 1, from models that rate nothing."""
+    folder = tmp_path / "study"
+    assert execute(["study", "new", "pairs", "-o", str(folder)]) == 0
+    assert execute(["study", "check", str(folder), "sample"]) == 1
+    told = capsys.readouterr().out
+    assert "pay: 36.60 USD" in told and "smallest difference" not in told and "with a model" not in told
 
 
 def test_check_and_pay_of_a_study_from_the_files_to_the_money(tmp_path: Path, capsys: Capture) -> None:

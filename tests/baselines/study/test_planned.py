@@ -14,7 +14,7 @@ from baselines.medconceal.game import Rules, task_game
 from baselines.results.power import independent, smallest_difference
 from baselines.study.design import Design, Pay, TaskName
 from baselines.study.planned import BY_CASE, BY_PERSON, expected, paid, taken
-from baselines.study.schedule import Held, Offer, choose, items_a_person
+from baselines.study.schedule import Held, Offer, choose, items_a_person, wanted
 from builders.samples.medconceal.cases import profiles
 
 
@@ -93,6 +93,10 @@ def test_what_raters_are_given_is_what_is_planned(setting: str) -> None:
         items_a_person(design, items)
     }
     assert paid(design, items) == len(held)
+    assert wanted(design, items, held) == {}  # the items that say what to answer were wanted for ever
+    # Whoever comes when all places are taken does not begin, and gets no welcome.
+    many = replace(design, people=20, pay=Pay(each_case=1, welcome=100))
+    assert paid(many, items) == len(held) + 100 * 2 * len(arms)
 
 
 @pytest.mark.parametrize(("raters", "needed"), [(3, 5), (3, 29), (3, 30), (12, 100), (40, 285)])
