@@ -131,6 +131,11 @@ class Prolific:
     timed_out: str
     withdrawn: str
 
+    def __post_init__(self) -> None:
+        if self.completed in (self.screened_out, self.timed_out, self.withdrawn):
+            found = f"prolific: the code {self.completed!r} for those who complete the study and for others"
+            raise ValueError(found, "another code for others: Prolific may pay by it")
+
 
 def _at_least(settings: object, least: int, *names: str) -> None:
     """Raises ValueError for one of these settings that is below `least`; None is no number."""

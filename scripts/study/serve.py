@@ -131,6 +131,7 @@ def _serve(options: Serving, origins: list[str], listener: socket.socket) -> Non
     except BaseException:
         site.close()
         raise
+    listener.listen()  # whoever follows a link before uvicorn is ready waits for the page, and is not refused
     _tell(site, origins[0], login, tried)
     _listen(site, options, origins, listener)
 

@@ -8,7 +8,7 @@ import json
 import re
 import signal
 import socket
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -40,6 +40,20 @@ def test_a_port_in_use_is_told_before_anything_is_written(tmp_path: Path, capsys
     said = capsys.readouterr()
     assert f"--port {port}" in said.err and "in use" in said.err and "/c/" not in said.out
     assert not (tmp_path / "study").exists()
+
+
+def test_who_follows_a_link_at_once_waits_for_the_page_and_is_not_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The links are printed a second before the server answers."""
+
+    def connected(site: Site, options: serve.Serving, origins: list[str], listener: socket.socket) -> None:
+        with closing(site), socket.create_connection(listener.getsockname()):
+            pass
+
+    monkeypatch.setattr(serve, "_listen", connected)
+    words = ["study", "serve", "sample", str(tmp_path / "study"), "--rehearsal", "--port", str(free_port())]
+    assert execute([*words, "--task", "pairs"]) == 0
 
 
 def test_from_nothing_to_an_export(
@@ -112,15 +126,16 @@ def test_a_rehearsal_that_starts_again_invites_nobody_else(
 def test_a_server_that_is_asked_to_end_has_ended_well(sign: signal.Signals, tmp_path: Path) -> None:
     port = free_port()
     process = started("-m", "scripts", "study", "serve", "sample", tmp_path / "s", "--rehearsal", "--port", port)
-    wait_until(lambda: listens(port))
+    wait_until(lambda: answers(port))
     process.send_signal(sign)
     said, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0 and "Ctrl-C stops the server" in said and "Traceback" not in errors, errors
 
 
-def listens(port: int) -> bool:
-    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-        return True
+def answers(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1) as asking:
+        asking.sendall(b"GET /study.css HTTP/1.0\r\n\r\n")
+        return bool(asking.recv(1))
     return False
 
 

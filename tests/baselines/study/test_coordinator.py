@@ -133,7 +133,7 @@ def test_check_counts_the_conditions_of_raters_and_says_what_each_is_given(tmp_p
 
 
 def test_check_compares_nobody_with_a_model_in_what_only_people_do(tmp_path: Path, capsys: Capture) -> None:
-    """It told what differences ratings from 1 to 5 could show, on a scale from 0 to 1, from models that rate nothing."""
+    """It told which differences from a model ratings from 1 to 5 could show, on a scale from 0 to 1."""
     folder = tmp_path / "study"
     assert execute(["study", "new", "pairs", "-o", str(folder)]) == 0
     assert execute(["study", "check", str(folder), "sample"]) == 1

@@ -230,6 +230,13 @@ def test_a_number_under_which_no_study_runs_is_refused(kind: Any, name: str, val
         kind(*first, **{name: value})
 
 
+@pytest.mark.parametrize("others", [("DONE", "LATE", "LEFT"), ("OUT", "DONE", "LEFT"), ("OUT", "LATE", "DONE")])
+def test_nobody_else_gets_the_code_of_those_who_complete_the_study(others: tuple[str, str, str]) -> None:
+    with pytest.raises(ValueError, match="'DONE' for those who complete the study and for others"):
+        Prolific("s" * 24, "DONE", *others)
+    assert Prolific("s" * 24, "DONE", "NO", "NO", "NO").withdrawn == "NO"
+
+
 def test_the_right_answer_about_the_instructions_has_another_position_for_others(tmp_path: Path) -> None:
     site = talking(tmp_path, comprehension=(Check("May you stop?", ("Yes", "No", "Later"), 0),))
     orders = []
