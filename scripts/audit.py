@@ -27,6 +27,7 @@ from loaders.models.chat import open_model
 from scripts.terminal.console import output, table, warn
 from scripts.terminal.options import file_outside_releases
 from scripts.terminal.progress import Bars
+from scripts.terminal.tables import Number
 
 _COLUMNS = ("image_id", "gate", "outcome", "evidence", "reason", "judge", "why", "expert_caption", "layman_caption")
 """The columns of the list that `--write` makes."""
@@ -162,10 +163,11 @@ def _summary(tally: Tally) -> None:
     )
     for gate in GATES:
         count = tally.by_gate[gate]
-        share = f"{count / tally.pairs:.1%}" if tally.pairs else ""
-        rests_on = [tally.by_evidence[gate, evidence] or "" for evidence in EVIDENCE[:2]]
+        share = Number(count / tally.pairs, f"{count / tally.pairs:.1%}") if tally.pairs else None
+        rests_on = [tally.by_evidence[gate, evidence] or None for evidence in EVIDENCE[:2]]
         summary.add_row(gate, count, share, *rests_on, tally.doubts_by_gate[gate])
     output.print(summary)
+    output.tell(pairs=tally.pairs, failing=tally.failing, doubtful=tally.doubtful)
     if tally.language:
         warn(tally.language)
 
@@ -197,7 +199,7 @@ def _judged(
         low, high = wilson_interval(counts[BROKEN], decided)
         output.print(
             f"Of {len(drawn):,} different pairs drawn from those that pass, {decided:,} were decided and "
-            f"{counts[BROKEN]:,} are broken: {low:.0%} to {high:.0%} of all that pass (95 %)"
+            f"{counts[BROKEN]:,} are broken: {low:.0%} to {high:.0%} of all different ones that pass (95 %)"
         )
     unanswered = Counter(opinion.why for opinion in opinions.values() if opinion.verdict == NO_ANSWER)
     for why, count in unanswered.most_common(1):

@@ -137,6 +137,21 @@ def test_the_command_writes_every_failure(tmp_path: Path, capsys: pytest.Capture
         ]
 
 
+def test_what_a_program_reads_of_an_audit_are_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Shares were texts such as "50.0%", and the counts of pairs stood in a title alone."""
+    lines = [
+        "id,expert,layman",
+        "1,Left lung on CT.,Right lung on CT.",
+        "2,Normal lung on CT.,The lung is normal on CT.",
+    ]
+    (tmp_path / "p.csv").write_text("\n".join(lines), encoding="utf-8")
+    assert execute(["audit", str(tmp_path / "p.csv"), "--show", "0", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    gates = {row["gate"]: row for row in told["tables"][0]["rows"]}
+    assert (told["pairs"], told["failing"], told["doubtful"]) == (2, 1, 0)
+    assert (gates["laterality"]["share"], gates["numbers"]["share"], gates["numbers"]["missing"]) == (0.5, 0.0, None)
+
+
 def test_copied_captions_and_lost_planes_are_found_without_naming_a_vocabulary(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
