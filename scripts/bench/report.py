@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import argparse
 import random
+import shutil
 import statistics
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from scripts.bench.study_pages import CHROMIUM
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 REPEATS, LIMIT_MS, LIMIT_BYTES = 5, 300, 30 << 20
 _UTTERANCES = 28

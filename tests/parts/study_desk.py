@@ -12,7 +12,7 @@ from baselines.study.flow import Stage
 from baselines.study.people import invite
 from baselines.study.site import Site
 from baselines.study.tables import people
-from scripts.bench.study_pages import CHROMIUM, served
+from tests.parts.study_keyboard import CHROMIUM, served
 
 SIZE = {"width": 1400, "height": 900}
 

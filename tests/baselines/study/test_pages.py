@@ -17,11 +17,11 @@ from baselines.study.design import TaskName
 from baselines.study.site import Site
 from baselines.study.slots import slots_of
 from baselines.study.tables import slots
-from scripts.bench.study_pages import CHROMIUM, Keyboard, through
 from scripts.study.sample import sample_source
 from tests.baselines.study.test_tasks import captions
 from tests.parts import study_site
 from tests.parts.study_desk import SIZE, Desk, at_desk, chromium, window_of
+from tests.parts.study_keyboard import CHROMIUM, Keyboard, through
 from tests.parts.study_talks import TURNS, talking
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
