@@ -128,11 +128,9 @@ def rounds(design: Design, offers: Sequence[Offer], task: TaskName) -> list[int]
 def fewest_people(design: Design, offers: Sequence[Offer]) -> int:
     """How many people the design needs, if nobody leaves."""
     talks = [task for task in design.tasks if task in TALKS]
-    raters = 0
-    for task in design.tasks:
-        if task not in TALKS:
-            arms = {_arm(task, offer.id) for offer in offers if offer.task == task and offer.part != CHECKS}
-            raters = max(raters, len(arms) * design.completed)
+    raters = design.completed * max(
+        (len(rounds(design, offers, task)) for task in design.tasks if task not in TALKS), default=0
+    )
     places = [offer for offer in offers if offer.task in talks]
     groups = Counter(offer.group for offer in places)
     each = max(1, min(design.per_person, len(groups)))

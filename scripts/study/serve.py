@@ -16,7 +16,7 @@ from baselines.medconceal.game import Rules
 from baselines.medconceal.policy import DEFAULT
 from baselines.study.access import is_private, make_link, origin_of
 from baselines.study.begun import open_places, write_study
-from baselines.study.design import TASKS, Study, read_study
+from baselines.study.design import FILE, TASKS, Study, read_study
 from baselines.study.flow import ENDED
 from baselines.study.journal import note
 from baselines.study.people import invite, person_of
@@ -41,7 +41,10 @@ if TYPE_CHECKING:
 
 PORT, SAMPLE = 8765, "sample"
 _TRYING = "trying"  # the fact that names whoever tries a rehearsal
-_CORPORA = {"confirmation": "medconceal", "intervention": "medconceal", "pairs": "medlaybench-v"}
+_SOURCES = {
+    "confirmation": "medconceal", "intervention": "medconceal", "pairs": "medlaybench-v", "rubric": "a run",
+    "diagnosis": "3mdbench", "relevance": "3mdbench",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,12 +280,16 @@ def _roles(options: Serving, study: Study) -> tuple[Roles, dict[str, str]]:
 def source_of(data: str, study: Study) -> Source:
     """The data that a study is served from. Raises what opening them raises."""
     path = Path(data)
+    needed = {_SOURCES[task] for task in study.design.tasks}
+    if len(needed) > 1:
+        found = f"{', '.join(study.design.tasks)}, which need {' and '.join(sorted(needed))}"
+        raise InputError(f"{FILE}, tasks", found=found, expected="tasks of one source", do="Make a study of each")
     if data == SAMPLE:
         return sample_source(study.design)
     if is_file(path / "run.json"):
         return Source(study.design, runs=(path,))
-    default = next((_CORPORA[task] for task in study.design.tasks if task in _CORPORA), "3mdbench")
-    opened = open_data(data, split="test", default=default)
+    (corpus,) = needed - {"a run"} or {"3mdbench"}
+    opened = open_data(data, split="test", default=corpus)
     return Source(study.design, opened, stand_in=opened.stand_in)
 
 

@@ -196,6 +196,19 @@ def test_what_is_not_served(
     assert why in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.parametrize("data", ["sample", "a/release"])
+@pytest.mark.parametrize("tasks", ["confirmation, diagnosis", "pairs, rubric"])
+def test_tasks_of_two_sources_are_refused_before_either_is_opened(
+    tasks: str, data: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The advice was to load the one as the other, which is refused as well."""
+    assert execute(["study", "new", "pairs", "-o", str(tmp_path)]) == 0
+    file = tmp_path / "study.yaml"
+    file.write_text(file.read_text(encoding="utf-8").replace("tasks: [pairs]", f"tasks: [{tasks}]"), encoding="utf-8")
+    assert execute(["study", "check", str(tmp_path), data]) == 2
+    assert "expected tasks of one source" in " ".join(capsys.readouterr().err.split())
+
+
 def test_rules_play_in_a_rehearsal_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
