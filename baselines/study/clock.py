@@ -53,7 +53,7 @@ def stand(connection: Connection, beat: float) -> None:
 
 def go_on(connection: Connection, slot: Slot, cookie: str | None, now: float) -> Slot:
     """The slot, with its clock running again from what the person was shown; unchanged if it was not stopped."""
-    if slot.stood is None or slot.since is None:
+    if slot.stood is None:
         return slot
     told, spent = _last_shown(slot, cookie), slot.spent(now)
     if told is not None:

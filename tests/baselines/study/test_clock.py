@@ -68,7 +68,8 @@ def test_the_shown_time_resumes_after_any_number_of_kills(site: Site) -> None:
 def test_what_a_browser_may_say(cookie: str | None, spent: float, site: Site) -> None:
     with site.store.writing() as connection:
         clock.stand(connection, BEAT)
-        assert clock.go_on(connection, at.slot_of(connection, 1), cookie, BACK).spent(BACK) == spent
+        going = clock.go_on(connection, at.slot_of(connection, 1), cookie, BACK)
+        assert [going.spent(BACK + later) for later in (0.0, 7.0)] == [spent, spent + 7.0]  # and it goes on at once
 
 
 def test_who_does_not_come_back_keeps_no_case(site: Site) -> None:
