@@ -41,7 +41,7 @@ def flags(responses: Sequence[Response]) -> dict[str, list[str]]:
 
 
 def _checks(own: Sequence[Response]) -> list[str]:
-    asked = [one for one in own if is_check(one.item) and not one.repeat]
+    asked = [one for one in own if is_check(one.item)]
     wrong = [one for one in asked if _plain(one.given) != _plain(one.item.key["expected"])]
     were = "was" if len(wrong) == 1 else "were"
     return [f"{len(wrong)} of {len(asked)} attention checks {were} answered wrongly"] if wrong else []

@@ -19,8 +19,8 @@ from baselines.study.people import Person, everybody
 from baselines.study.slots import Slot, slots_of
 from baselines.study.tables import identity
 
-_PAST: tuple[Stage, ...] = ("comprehension", "work", "debriefing", "done", "screened_out")
-"""Stages that nobody reaches without consent, survey, instructions and practice."""
+_PAST: tuple[Stage, ...] = ("comprehension", "work")
+"""The stages after consent, survey, instructions and practice: everybody who goes on passes one of them."""
 
 
 COLUMNS = ("person", "stage", "welcome", "done", "interrupted", "part", "amount", "currency")
