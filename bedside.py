@@ -31,7 +31,7 @@ _HOME = Path(__file__).resolve().parent
 
 
 class Shadowed(ImportError):
-    """Another package hides one of Bedside's own."""
+    """Another package hides one of Bedside's own, or this is a system on which they do not run."""
 
     def __init__(self, where: Path, *, found: str, expected: str, do: str) -> None:
         super().__init__(f"{where}: {found} (expected {expected}). {do}")
@@ -43,7 +43,10 @@ class Shadowed(ImportError):
 
 
 def check() -> None:
-    """Check that Python finds each of Bedside's packages beside this file. Raises Shadowed otherwise."""
+    """Check that Python finds each of Bedside's packages beside this file, and can run them. Raises Shadowed if not."""
+    if sys.platform == "win32":
+        do = "Install it in WSL 2, the Linux that Windows brings: wsl --install"
+        raise Shadowed(_HOME, found="Windows, where Bedside does not run", expected="Linux or macOS", do=do)
     for name in _PACKAGES:
         own, place = _HOME / name, _place(name)
         if place is None:

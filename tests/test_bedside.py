@@ -96,6 +96,13 @@ def test_what_is_imported_already_is_named(tmp_path: Path, monkeypatch: pytest.M
         bedside.check()
 
 
+def test_windows_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was told that there is no module named fcntl."""
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(ImportError, match="Windows, where Bedside does not run .*WSL 2"):
+        bedside.check()
+
+
 def test_one_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bedside, "_PACKAGES", ("no_such_package",))
     with pytest.raises(ImportError, match="no_such_package: is missing .*pip install"):

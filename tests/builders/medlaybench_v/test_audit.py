@@ -241,6 +241,25 @@ def test_pairs_that_pass_are_drawn_by_their_text(
     assert len(judge.asked) == 3  # the same three in any order
 
 
+def test_a_pair_that_passes_and_is_found_broken_is_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scripts.audit.open_model", lambda name, base_url: _Judge())
+    pairs = [
+        {"id": "missed", "expert": "Contrast-enhanced CT.", "lay": "A contrast-enhanced CT scan."},
+        {"id": "fine", "expert": "CT of a cyst.", "lay": "A CT of a cyst."},
+    ]
+    (tmp_path / "p.json").write_text(json.dumps(pairs), encoding="utf-8")
+    listed, answers = tmp_path / "list.csv", str(tmp_path / "a.sqlite")
+    command = ["audit", str(tmp_path / "p.json"), "--judge", "x", "--answers", answers, "--judge-passed", "2"]
+    assert execute([*command, "--write", str(listed)]) == 0
+    assert "2 were decided and 1 are broken: 9% to 91%" in " ".join(capsys.readouterr().out.split())
+    with listed.open(encoding="utf-8", newline="") as file:
+        assert [(row["image_id"], row["gate"], row["judge"]) for row in csv.DictReader(file)] == [
+            ("missed", "", "broken")
+        ]
+
+
 @pytest.mark.parametrize("option", [("--judge-passed", "3"), ("--base-url", "http://127.0.0.1:9/v1")])
 def test_what_only_a_judge_needs_is_refused_without_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], option: tuple[str, str]
