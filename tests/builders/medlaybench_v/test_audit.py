@@ -248,12 +248,15 @@ def test_a_pair_that_passes_and_is_found_broken_is_listed(
     pairs = [
         {"id": "missed", "expert": "Contrast-enhanced CT.", "lay": "A contrast-enhanced CT scan."},
         {"id": "fine", "expert": "CT of a cyst.", "lay": "A CT of a cyst."},
+        {"id": "unasked", "expert": "CT of an unlucky cyst.", "lay": "A CT of an unlucky cyst."},
     ]
     (tmp_path / "p.json").write_text(json.dumps(pairs), encoding="utf-8")
     listed, answers = tmp_path / "list.csv", str(tmp_path / "a.sqlite")
-    command = ["audit", str(tmp_path / "p.json"), "--judge", "x", "--answers", answers, "--judge-passed", "2"]
+    command = ["audit", str(tmp_path / "p.json"), "--judge", "x", "--answers", answers, "--judge-passed", "3"]
     assert execute([*command, "--write", str(listed)]) == 0
-    assert "2 were decided and 1 are broken: 9% to 91%" in " ".join(capsys.readouterr().out.split())
+    assert "Of 3 different pairs drawn from those that pass, 2 were decided and 1 are broken: 9% to 91%" in " ".join(
+        capsys.readouterr().out.split()
+    )
     with listed.open(encoding="utf-8", newline="") as file:
         assert [(row["image_id"], row["gate"], row["judge"]) for row in csv.DictReader(file)] == [
             ("missed", "", "broken")
