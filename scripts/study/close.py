@@ -18,4 +18,4 @@ def command(study: Folder, database: Database = None) -> None:
     with opened(study, database) as (_, store, _), store.writing() as connection:
         set_fact(connection, "closed", repr(now()))
         note(connection, now(), "closed")
-    output.print("Closed. Export with: bedside study export")
+    output.print(f"Closed. Export with: bedside study export {study} -o OUT")

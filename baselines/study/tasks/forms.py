@@ -141,6 +141,6 @@ def _checks(responses: Sequence[Response]) -> list[dict[str, Any]]:
             "given": one.given.get(name),
         }
         for one in responses
-        if is_check(one.item) and not one.repeat
+        if is_check(one.item)
         for name, value in one.item.key["expected"].items()
     ]
