@@ -253,7 +253,12 @@ def test_blocks_follow_each_other_with_the_cases_in_the_same_order() -> None:
 
 
 def test_fewest_people_can_do_it() -> None:
-    for tasks, completed, each, cases in ((TALKS, 1, 2, 12), (TALKS, 3, 4, 20), (TALKS[:1], 2, 5, 15)):
+    for tasks, completed, each, cases in (
+        (TALKS, 1, 2, 12),
+        (TALKS, 3, 4, 20),
+        (TALKS, 1, 3, 7),
+        (TALKS[:1], 2, 5, 15),
+    ):
         plan, offers = design(*tasks, completed=completed, per_person=each), talks(cases, tasks)
         fewest = fewest_people(plan, offers)
         assert wanted(plan, offers, played(plan, offers, range(1, fewest + 1))) == {}
