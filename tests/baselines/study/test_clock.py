@@ -99,6 +99,16 @@ def test_the_grace_is_given_once(site: Site) -> None:
         assert at.slot_of(connection, 1).used == 600.0  # never more than was granted
 
 
+def test_a_message_that_comes_again_after_its_reply_is_not_stored_again(site: Site) -> None:
+    design = site.study.design
+    with site.store.writing() as connection:
+        for number, stored in enumerate((True, False)):
+            slot = at.slot_of(connection, 1)
+            assert at.say(connection, site.keys, slot, design, "page 0", "And then?", BEGAN + number) is stored
+            at.reply(connection, site.keys, at.slot_of(connection, 1), "Yes.", BEGAN + number)
+        assert at.slot_of(connection, 1).turns == 2  # one more than before
+
+
 def test_who_works_at_a_case_keeps_it(site: Site) -> None:
     """The lease runs from what was written last: findings after a chart that was long open were lost."""
     design: Design = replace(site.study.design, lease=60.0)
