@@ -26,9 +26,8 @@ class Decision:
 
 
 def decide(examined: Sequence[Examined], groups: Groups, first: Mapping[str, File]) -> list[Decision]:
-    """The decision on each file. `first` is the file that represents each content, the first by name."""
+    """The decision on each file. `first` is the file that represents each content (`examine.by_content`)."""
     files: Counter[str] = Counter()
-    copies: Counter[str] = Counter()
     sets: dict[str, set[str]] = defaultdict(set)
     for picture in examined:
         if picture.content:
@@ -40,20 +39,16 @@ def decide(examined: Sequence[Examined], groups: Groups, first: Mapping[str, Fil
         if picture.content is None:
             decisions.append(Decision("", False, "unreadable", f"{picture.reason}: {picture.detail}"))
             continue
-        digest = picture.content.digest
-        place = groups.places[digest]
-        copies[digest] += 1
-        decisions.append(_decision(picture, place, files[place.best], copies[digest] > 1, sets[place.cluster], first))
+        place = groups.places[picture.content.digest]
+        decisions.append(_decision(picture, place, files[place.best], sets[place.cluster], first))
     return decisions
 
 
-def _decision(
-    picture: Examined, place: Place, files: int, again: bool, sets: set[str], first: Mapping[str, File]
-) -> Decision:
+def _decision(picture: Examined, place: Place, files: int, sets: set[str], first: Mapping[str, File]) -> Decision:
     assert picture.content is not None
-    best = first[place.best].name
-    if again:
-        return Decision(place.cluster, False, "same_bytes", f"the same bytes as {first[picture.content.digest].name}")
+    best, same = first[place.best].name, first[picture.content.digest].name
+    if picture.file.name != same:
+        return Decision(place.cluster, False, "same_bytes", f"the same bytes as {same}")
     if picture.content.digest != place.best:
         if place.same_pixels:
             return Decision(place.cluster, False, "same_pixels", f"the same pixels as {best}")

@@ -4,8 +4,8 @@ Two kinds of link join pictures (see `verification`): a copy, which shows the sa
 another photo of the same thing. Copies of copies are one set, of which the best is kept. Sets joined by a scene are
 one cluster: all stay, but they belong in one split.
 
-The best of a set is chosen by, in this order: no overlaid text, no border, in colour, most pixels, not much less sharp
-than the others of its size, fewest clipped pixels, most bytes, first name.
+The best of a set is chosen by, in this order: `File.stays`, no overlaid text, no border, in colour, most pixels, not
+much less sharp than the others of its size, fewest clipped pixels, most bytes, first name.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from scipy.cluster.hierarchy import DisjointSet
 from builders.curation.candidates import candidates
 from builders.curation.comparing import Compare, Files, Look, LookAt, Pair, answers
 from builders.curation.examine import Content
+from builders.curation.folders import File
 from builders.curation.index import Index
 from builders.curation.verification import COPY, DIFFERENT, SCENE, PairVerdict
 from builders.pipeline.progress import Meter
@@ -104,7 +105,7 @@ def group(
         for digest in members:
             sharpness[_pixels(by_digest[digest])].append(by_digest[digest].quality.sharpness)
         usual = {pixels: median(levels) for pixels, levels in sharpness.items()}
-        chosen = min(members, key=lambda digest: _merit(by_digest[digest], looks[digest], usual, files[digest].name))
+        chosen = min(members, key=lambda digest: _merit(by_digest[digest], looks[digest], usual, files[digest]))
         best.update(dict.fromkeys(members, chosen))
     pairs = [(best[digest], digest) for digest in by_digest if best.get(digest, digest) != digest]
     told = _verdicts(pairs, written, files, index, engine)
@@ -124,11 +125,12 @@ def _from_best(verdict: PairVerdict, best: str, digest: str) -> PairVerdict | No
     return verdict if best < digest else verdict.swapped()
 
 
-def _merit(content: Content, look: Look, usual_sharpness: Mapping[int, float], name: str) -> tuple[object, ...]:
+def _merit(content: Content, look: Look, usual_sharpness: Mapping[int, float], file: File) -> tuple[object, ...]:
     """A sort key: smaller is better. `usual_sharpness` is that of the copies with as many pixels."""
     quality = content.quality
     pixels = _pixels(content)
     return (
+        not file.stays,
         quality.text_characters > 0,
         quality.border >= 0.02,
         look.colour < _GREY,
@@ -136,7 +138,7 @@ def _merit(content: Content, look: Look, usual_sharpness: Mapping[int, float], n
         quality.sharpness < usual_sharpness[pixels] / 2,
         quality.clipped,
         -content.size,
-        name,
+        file.name,
     )
 
 

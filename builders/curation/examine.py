@@ -186,8 +186,9 @@ def _examined(file: File, text: str) -> Examined:
 
 
 def by_content(examined: Sequence[Examined]) -> dict[str, Examined]:
-    """The first file of each distinct content, by digest."""
-    return {picture.content.digest: picture for picture in reversed(examined) if picture.content}
+    """The first file of each distinct content, by digest; of those that stay, if there is one."""
+    first_counts = sorted(examined, key=lambda picture: not picture.file.stays)
+    return {picture.content.digest: picture for picture in reversed(first_counts) if picture.content}
 
 
 def in_parts(items: Sequence[Item], engine: Engine) -> dict[str, Sequence[Item]]:

@@ -202,14 +202,14 @@ def _files(
     columns: Mapping[str, str | None],
     folder: Path | None,
 ) -> Iterator[File]:
-    texts = {what: _texts(part, column) for what, column in columns.items()}
+    labels, sources, groups = (_texts(part, columns[what]) for what in ("label", "source", "group"))
     keys = _texts(part, key if key in part.features else None)
     own = part.info.builder_name == "imagefolder"  # it names the files that it found, and no others
     for row, named in enumerate(_paths(part, image)):
         path = _beside(named, folder, own)
         name = keys[row] or (path and folder and _below(path, folder)) or f"{split}/{row + 1:06d}"
-        cells = {what: given[row] for what, given in texts.items()}
-        yield File(name, path or Path(name), split, held=_Cell(part, image, row, path, name), **cells)
+        held = _Cell(part, image, row, path, name)
+        yield File(name, path or Path(name), split, labels[row], sources[row], groups[row], held=held)
 
 
 def _paths(part: datasets.Dataset, image: str) -> list[str | None]:

@@ -203,6 +203,7 @@ def plan(build: Build[Options]) -> Plan:
     ids = hiding.ids(found)
     rows = [row | {"image_id": ids.get(row["image_id"], row["image_id"])} for row in found]
     earlier = read_earlier(before, hiding, ids)
+    withdrawn = frozenset(ids.get(key, key) for key in withdrawn_keys(options.withdrawn))
     decisions = read_decisions(options.decisions, renamed=ids)
     bad = [hiding.bad(source, row) for source, row in unread]
     named = [(row.where, row.reason, row.detail) for row in bad]
@@ -215,7 +216,7 @@ def plan(build: Build[Options]) -> Plan:
         rows=[*bad, *_rows(placed)],
         schema=SOURCE,
         identity=json.dumps([identity, hiding.fingerprint, [row["where"] for row in placed], named]),
-        steps=_steps(build, targets, curator, deciding, queue, earlier, chat, hiding),
+        steps=_steps(build, targets, curator, deciding, queue, earlier, chat, hiding, withdrawn),
         sources=lambda count: _sources(sources, rows, hiding),
         settings=_settings(options, targets, curator, chat, licences)
         | {"decisions": _counted(decisions, applied, hiding) if decisions.by_key else None}
@@ -261,12 +262,13 @@ def _steps(
     earlier: Earlier,
     chat: Chat | None,
     hiding: Nameless,
+    withdrawn: frozenset[str],
 ) -> Iterator[Step]:
     options, authored = build.options, authored_digest()
     yield admit()
     yield unique(CORPUS.key, "diagnoses")
     yield images(build.images)
-    yield curate(build.images, curator, decisions, queue, earlier, hiding.sources)
+    yield curate(build.images, curator, decisions, queue, earlier, hiding.sources, withdrawn)
     yield draw(targets, options.seed, earlier)
     yield split(RATIOS, options.wanted_splits, options.seed)
     yield temperament(options.seed, earlier)

@@ -97,11 +97,14 @@ def curate(
     queue: Queue,
     earlier: Earlier,
     own: frozenset[str],
+    withdrawn: frozenset[str],
 ) -> Iterable[Row | Excluded]:
-    """Exclude what is unfit, all copies but the best, and photos under two diagnoses; link what is kin.
+    """Exclude what is unfit, all copies but one, and photos under two diagnoses; link what is kin.
 
-    `decisions` of a person override the curator's own. What is borderline is written to `queue`. The labels of `own`
-    sources and their notes are words of a team's own, which may name a patient: they end here, with the review.
+    Of copies, one that an `earlier` release has stays, or one that will be `withdrawn`, in whose place another would
+    show the same person; of others the best. `decisions` of a person override the curator's own. What is borderline is
+    written to `queue`. The labels of `own` sources and their notes are words of a team's own, which may name a patient:
+    they end here, with the review.
     """
     photos = [
         Candidate(
@@ -112,6 +115,7 @@ def curate(
             OTHERS if row["mixed"] and row["source"] in own else row["mixed"],
             decisions.by_key.get(row["image_id"]),
             decisions.by_key.get(one.key) if (one := class_of(row)) else None,
+            stays=row["image_id"] in earlier.splits or row["image_id"] in withdrawn,
         )
         for row in rows
     ]

@@ -38,7 +38,7 @@ from scripts.cli import execute
 from tests.parts.chat_server import ChatServer
 from tests.parts.croissant import read_by_mlcroissant
 from tests.parts.photo_server import PhotoServer, floods, hangs, redirects, sends
-from tests.parts.pictures import photo
+from tests.parts.pictures import jpeg, photo
 from tests.parts.processes import kill
 from tests.parts.small_release import files_of, write_small
 
@@ -697,6 +697,28 @@ def test_what_is_kin_to_an_earlier_release_stays_in_its_split(tmp_path: Path, ki
         build(tmp_path / out, f"table={table}", **options)
     before, after = ({r["file"][1:]: r["split"] for r in owned(tmp_path / out / "release")} for out in ("v1", "v2"))
     assert len(after) == 12 and after == before and len(set(after.values())) > 1
+
+
+@pytest.mark.parametrize("option", ["follows", "withdrawn"])
+def test_no_later_copy_takes_the_place_of_a_published_photo(tmp_path: Path, option: str) -> None:
+    """A better copy would cost the published row; or it would publish again whoever withdrew, by another key."""
+    large = Image.open(io.BytesIO(photo("acne", 0)))
+    files = {"a.jpg": jpeg(large.resize((320, 320 * large.height // large.width)))}
+
+    def table() -> str:
+        return f"table={photo_table(tmp_path / 'photos', [{'file': name, 'label': 'acne'} for name in files], files)}"
+
+    build(tmp_path, table(), out="v1")
+    published = {row["image_id"] for row in rows_of(tmp_path / "v1")}
+    files |= {"better.jpg": jpeg(large, 95)}
+    files |= {f"same {n}.jpg": files["a.jpg"] for n in range(4)}  # whose ids may be smaller
+    (tmp_path / "list.txt").write_text("\n".join(published), encoding="utf-8")
+    if option == "follows":
+        build(tmp_path, table(), out="v2", work="v1", follows=(str(tmp_path / "v1"),))
+        assert {row["image_id"] for row in rows_of(tmp_path / "v2")} == published
+    else:
+        with pytest.raises(ReleaseError, match="withdrawn"):
+            build(tmp_path, table(), out="v2", work="v1", withdrawn=tmp_path / "list.txt")
 
 
 def test_only_a_release_of_photos_can_be_followed(sample: Path, tmp_path: Path) -> None:
