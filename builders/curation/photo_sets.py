@@ -22,7 +22,7 @@ from loaders.errors import CHECK_WHOLE, InputError
 from loaders.files.image_files import SUFFIXES
 from loaders.files.images import ImageError, image_bytes
 from loaders.files.paths import is_file, is_folder, is_inside, resolved
-from loaders.files.tables import open_parquet
+from loaders.files.tables import open_parquet, plain_name
 from loaders.hub import fetch
 from loaders.manifest import NAME, Manifest
 from loaders.registry import corpora
@@ -179,19 +179,21 @@ def _of_rows(
     features = next(iter(parts.values())).features
     image, *others = _image_columns(features, name)
     columns = {
-        "label": _column(features, name, "--label", label, _labels(features)),
-        "group": _column(features, name, "--group", group, [one for one in GROUPS if one in features]),
-        "source": "source" if "source" in features and "source" not in (label, group) else None,
+        # One table of everything, as of pandas, is one split for `datasets`, whatever its rows say.
+        "split": _column(features, name, None, ["split"]) if len(parts) == 1 else None,
+        "label": _column(features, name, label, _labels(features), option="--label"),
+        "group": _column(features, name, group, ["group", *GROUPS], option="--group"),
     }
+    source = _column(features, name, None, ["source"])
+    columns["source"] = None if source in columns.values() else source
     files = [file for split, part in parts.items() for file in _files(part, split, image, key, columns, folder)]
     if not files:
         raise InputError(name, found="holds no row", expected="pictures", do=CHECK_WHOLE)
     origins = {what: f"column {column}" if column else "" for what, column in columns.items()}
+    origins["split"] = origins["split"] or "splits of the dataset"
     if others:
         origins["picture"] = f"column {image} (not {', '.join(others)})"
-    return PhotoSet(
-        name, tuple(sorted(files, key=lambda file: file.name)), {"split": "splits of the dataset", **origins}
-    )
+    return PhotoSet(name, tuple(sorted(files, key=lambda file: file.name)), origins)
 
 
 def _files(
@@ -202,14 +204,16 @@ def _files(
     columns: Mapping[str, str | None],
     folder: Path | None,
 ) -> Iterator[File]:
-    labels, sources, groups = (_texts(part, columns[what]) for what in ("label", "source", "group"))
+    splits, labels, sources, groups = (_texts(part, columns[what]) for what in ("split", "label", "source", "group"))
     keys = _texts(part, key if key in part.features else None)
     own = part.info.builder_name == "imagefolder"  # it names the files that it found, and no others
     for row, named in enumerate(_paths(part, image)):
         path = _beside(named, folder, own)
         name = keys[row] or (path and folder and _below(path, folder)) or f"{split}/{row + 1:06d}"
         held = _Cell(part, image, row, path, name)
-        yield File(name, path or Path(name), split, labels[row], sources[row], groups[row], held=held)
+        yield File(
+            name, path or Path(name), splits[row] or split, labels[row], sources[row], groups[row], held=held
+        )
 
 
 def _paths(part: datasets.Dataset, image: str) -> list[str | None]:
@@ -287,10 +291,16 @@ def _labels(features: datasets.Features) -> Sequence[str]:
     import datasets
 
     classes = [column for column, feature in features.items() if isinstance(feature, datasets.ClassLabel)]
-    return classes if len(classes) == 1 else [column for column in LABELS if column in features]
+    return classes if len(classes) == 1 else LABELS
 
 
-def _column(features: datasets.Features, name: str, option: str, given: str | None, usual: Sequence[str]) -> str | None:
-    if given is not None and given not in features:
+def _column(
+    features: datasets.Features, name: str, given: str | None, usual: Sequence[str], *, option: str = ""
+) -> str | None:
+    """The column that is `given`, or else the first of the `usual` ones, in capitals or with blanks as well."""
+    own = {plain_name(column): str(column) for column in features} | {str(column): str(column) for column in features}
+    found = (own.get(one) or own.get(plain_name(one)) for one in ([given] if given is not None else usual))
+    column = next(filter(None, found), None)
+    if given is not None and column is None:
         raise InputError(option, found=f"no column {given!r} in {name}", expected="one of " + ", ".join(features))
-    return given if given is not None else next(iter(usual), None)
+    return column

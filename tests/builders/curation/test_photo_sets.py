@@ -233,6 +233,19 @@ def test_columns_of_a_table_are_named_on_the_command_line(tmp_path: Path) -> Non
         photo_set(str(tmp_path / "set"), table=tmp_path / "table.csv", group="patient")
 
 
+def test_usual_columns_are_found_in_any_capitals_and_one_table_has_its_splits_in_a_column(tmp_path: Path) -> None:
+    told = {"Split": ["train", None], "Diagnosis": ["acne"] * 2, "Patient ID": ["p1"] * 2, "SOURCE": ["a"] * 2}
+    pq.write_table(pa.table({"Image": [PHOTOS["a"][3]] * 2, **told}), tmp_path / "photos.parquet")
+    found = photo_set(str(tmp_path / "photos.parquet"))
+    assert [(file.split, file.label, file.group, file.source) for file in found.files] == [
+        ("train", "acne", "p1", "a")
+    ] * 2
+    assert found.columns == {
+        what: f"column {name}" for what, name in zip(("split", "label", "group", "source"), told, strict=True)
+    }
+    assert photo_set(str(tmp_path / "photos.parquet"), label="patient_id").columns["label"] == "column Patient ID"
+
+
 def test_a_release_is_read_by_its_own_corpus(tmp_path: Path) -> None:
     photos = photo_set(str(release(tmp_path / "release")))
     assert [(file.name, file.split) for file in photos.files] == [("p1", "test"), ("p2", "test"), ("p3", "test")]
