@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from loaders.engines.choice import EngineName, opened
+from loaders.errors import InputError
 from scripts.terminal.console import output, table
 from scripts.terminal.engines import MIXED_NODES, told
 from scripts.terminal.options import outside_releases
@@ -55,7 +56,9 @@ def command(
     ),
     mixed_nodes: bool = typer.Option(False, "--mixed-nodes", help=MIXED_NODES),
     fail_on_leaks: bool = typer.Option(
-        False, "--fail-on-leaks", help="Exit with code 1 if a cluster or group crosses splits."
+        False,
+        "--fail-on-leaks",
+        help="Exit with code 1 if a cluster or group crosses splits, or a photo is in another dataset (--against).",
     ),
 ) -> int:
     """Audit photos: blur, near-duplicates, conflicting labels, and leaks between splits.
@@ -81,7 +84,10 @@ def command(
         )
     _print(audit)
     _print_where(audit, running, out)
-    return 1 if fail_on_leaks and any(leak.boundary == "split" for leak in audit.curation.leaks) else 0
+    if fail_on_leaks and not audit.against and not any(file.split for file in audit.photos.files):
+        do = "Name folders train, test and so on, or list the photos with their splits (--table)"
+        raise InputError("--fail-on-leaks", found="photos without splits", expected="what a leak can cross", do=do)
+    return 1 if fail_on_leaks and (audit.overlaps or "split" in {leak.boundary for leak in audit.curation.leaks}) else 0
 
 
 def _print(audit: Audit) -> None:

@@ -211,9 +211,7 @@ def _files(
         path = _beside(named, folder, own)
         name = keys[row] or (path and folder and _below(path, folder)) or f"{split}/{row + 1:06d}"
         held = _Cell(part, image, row, path, name)
-        yield File(
-            name, path or Path(name), splits[row] or split, labels[row], sources[row], groups[row], held=held
-        )
+        yield File(name, path or Path(name), splits[row] or split, labels[row], sources[row], groups[row], held=held)
 
 
 def _paths(part: datasets.Dataset, image: str) -> list[str | None]:

@@ -19,6 +19,7 @@ from builders.curation.photo_sets import photo_set
 from loaders.errors import BedsideError, HubError, InputError
 from loaders.files.image_formats import readable
 from loaders.files.images import ImageError
+from scripts.cli import execute
 from scripts.curate import _print
 from tests.parts.faulty_hub import FaultyHub
 from tests.parts.hub_here import at_hub, own_caches, put
@@ -183,6 +184,26 @@ def test_a_set_is_compared_with_another_in_any_disguise(tmp_path: Path, capsys: 
     alone = curate_set(str(place), tmp_path / "alone")
     assert alone.curation.decisions == audit.curation.decisions
     assert "training: x.jpg" in (tmp_path / "report/report.html").read_text()
+
+
+def test_fail_on_leaks_fails_if_anything_leaks_and_where_nothing_could(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other = jpeg(drawn(0)), jpeg(drawn(1))
+    leaky = save(tmp_path / "leaky", {"train/a.jpg": one, "test/b.jpg": one})
+    sound = save(tmp_path / "sound", {"train/a.jpg": one, "test/b.jpg": other})
+    plain = save(tmp_path / "plain", {"a.jpg": one})
+
+    def code(place: Path, *words: str) -> int:
+        return execute(["curate", str(place), "-o", str(tmp_path / "r"), "--fail-on-leaks", "--quiet", *words])
+
+    assert [code(leaky), code(sound), code(sound, "--against", str(plain)), code(plain, "--against", str(sound))] == [
+        1,
+        0,
+        1,
+        1,
+    ]
+    assert code(plain) == 2 and "photos without splits" in capsys.readouterr().err
 
 
 def test_a_row_that_names_a_file_elsewhere_is_never_followed(tmp_path: Path) -> None:
