@@ -77,7 +77,8 @@ def open_source(text: str, *, labels: Path | None = None) -> PhotoSource:
         raise InputError(
             "--source",
             found=repr(text),
-            expected=f"{SAMPLE}, KIND=PATH or KIND:NAME=PATH, KIND one of {', '.join(KINDS)}",
+            expected=f"{SAMPLE}, KIND=PATH or KIND:NAME=PATH, KIND one of {', '.join(KINDS)}; NAME of a to z, 0 to 9 "
+            "and _",
         )
     known = KINDS[kind]
     table = read_label_map(labels) if labels else bundled(known.labels) if known.labels else BY_NAME

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageEnhance, ImageFilter, ImageFont, ImageOps
 
-from builders.curation.overlaid_text import text_over
-from builders.curation.quality import LEAST_TO_CALIBRATE, Quality, judge, measure
+from builders.curation.motion_blur import MOVED
+from builders.curation.overlaid_text import LEAST, text_over
+from builders.curation.quality import LEAST_TO_CALIBRATE, SMALL, Quality, judge, measure
 from tests.parts.pictures import drawn, picture
 
 
@@ -35,6 +36,34 @@ def _flags(image: Image.Image) -> tuple[str, ...]:
 )
 def test_one_fault_one_flag(image: Image.Image, flags: tuple[str, ...]) -> None:
     assert _flags(image) == flags
+
+
+@pytest.mark.parametrize(
+    ("measured", "flags"),
+    [
+        ({"width": SMALL}, ()),
+        ({"height": SMALL - 1}, ("small",)),
+        ({"darkest": 9, "brightest": 64}, ()),
+        ({"darkest": 9, "brightest": 63}, ("dark",)),
+        ({"darkest": 200}, ()),
+        ({"darkest": 201}, ("overexposed",)),
+        ({"darkest": 100, "brightest": 108}, ()),
+        ({"darkest": 101, "brightest": 108, "sharpness": 0.1, "motion": 0.0}, ("near_uniform",)),  # nothing to blur
+        ({"sharpness": 7.7}, ()),  # 100 / exp(2.5 x 1.4826 x log 2), of the others below
+        ({"sharpness": 7.6}, ("blurred",)),
+        ({"motion": MOVED}, ()),
+        ({"motion": 0.99 * MOVED}, ("motion_blur",)),
+        ({"border": 0.0199}, ()),
+        ({"border": 0.02}, ("border",)),
+        ({"text_characters": LEAST - 1}, ()),
+        ({"text_characters": LEAST}, ("text_overlay",)),
+    ],
+)
+def test_each_limit_is_where_it_is_said_to_be(measured: dict[str, float], flags: tuple[str, ...]) -> None:
+    usual = Quality(640, 480, 100.0, 1.0, 128.0, 20, 230, 0.0, 0.0, 0)
+    others = [replace(usual, sharpness=sharpness) for sharpness in [50.0] * 10 + [100.0] * 20 + [200.0] * 10]
+    odd = replace(usual, **measured)  # type: ignore[arg-type]
+    assert judge([odd, *others], ["a"] * 41)[0].flags == flags
 
 
 def test_sizes_are_those_of_the_original() -> None:

@@ -227,6 +227,21 @@ def test_new_photos_fill_up_what_the_earlier_ones_left(seed: int) -> None:
     assert {key for key, split in found.items() if split == "train"} == before.keys()
 
 
+def test_a_large_group_counts_for_what_a_split_has_of_the_whole() -> None:
+    photos = [Member(f"p{i}", "a", ("p",)) for i in range(4)] + [Member(str(i), str(i)) for i in range(4)]
+    found = split_groups(photos, {"train": 0.5, "test": 0.5}, seed=1)
+    assert {split for key, split in found.items() if key.isdigit()} == {"test"}
+
+
+def test_a_split_is_left_without_a_class_only_if_no_other_can_give_a_photo() -> None:
+    for seed in range(10):
+        # Two in train and one in validation, until one moves.
+        found = split_groups(
+            members("a", 3), {"train": 0.8, "validation": 0.1, "test": 0.1}, seed=seed, everywhere="test"
+        )
+        assert sorted(found.values()) == ["test", "train", "validation"]
+
+
 def test_only_a_new_group_moves_to_the_split_that_a_class_lacks() -> None:
     for seed in range(10):
         before = {"a-0": "validation", "a-1": "validation"}

@@ -75,7 +75,7 @@ def test_a_photo_that_just_fails_is_asked_about(
 ) -> None:
     quality = replace(GOOD, **measured)  # type: ignore[arg-type]
     found = findings([candidate("a")], quality=quality, flags=flags)["a"]
-    assert found.reason.startswith("quality: ")
+    assert found.reason == f"quality: {flags[0].replace('_', ' ')}"  # of several faults the gravest
     assert [doubt.kind for doubt in found.doubts] == ["quality"] * asked
     assert findings([candidate("a", decision=ACCEPT)], quality=quality, flags=flags)["a"].reason == ""
 

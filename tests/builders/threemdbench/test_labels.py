@@ -64,6 +64,7 @@ def test_labels_are_known_in_any_case_and_with_underscores() -> None:
         ([("Eczema", 0.5), ("Insect Bite", 0.25), ("Scabies", 0.25)], "eczema", ""),
         ([("Eczema", 0.5), ("Insect Bite", 0.5)], "", "labels disagree"),
         ([("Eczema", 0.41), ("Insect Bite", 0.41), ("Tinea", 0.18)], "", "labels disagree"),
+        ([("Eczema", 0.4), ("Insect Bite", 0.3), ("Tinea", 0.3)], "", "labels disagree"),  # the most, not half
         # 0.5 of 0.997 and 0.497: after rounding to two digits, neither is known to be more.
         ([("Eczema", 0.5), ("Tinea", 0.33), ("Tinea Versicolor", 0.167)], "", "labels disagree"),
         ([("Eczema", 0.34), ("Tinea", 0.33), ("Tinea Versicolor", 0.33)], "mycosis", ""),

@@ -516,7 +516,7 @@ def test_an_own_label_table(tmp_path: Path) -> None:
     "text", ["", "folder", "folder=", "=x", "kaggle=x", "folder:=x", "folder:My Clinic=x", "samples", "SCIN=x"]
 )
 def test_what_is_no_source(text: str) -> None:
-    with pytest.raises(InputError, match="KIND=PATH"):
+    with pytest.raises(InputError, match="KIND=PATH.*; NAME of a to z, 0 to 9 and _"):
         open_source(text)
 
 

@@ -94,6 +94,13 @@ def test_good_facts_are_not_caught(fact: str) -> None:
     assert failed(fact) == set()
 
 
+def test_facts_repeat_each_other_if_one_word_of_many_differs() -> None:
+    assert failed("Your cheek burns badly after spicy, hot soup.", "Your cheek burns badly after spicy, hot tea.") == {
+        "repeat"
+    }
+    assert not failed("Your cheek burns after hot soup.", "Your cheek burns after hot tea.")
+
+
 def test_facts_must_agree_with_the_basic_complaint() -> None:
     assert failed() == set()
     assert failed(basic="You have had a sore lump on your eyelid for two months.") == {"contradiction"}
