@@ -16,7 +16,7 @@ from loaders.files.tables import read_table
 # What the columns of tables and data sets are called, the first that is there counts.
 FILES = ("file", "path", "file_name", "filename", "image", "image_path")
 LABELS = ("label", "labels", "diagnosis", "class", "dx", "target")
-GROUPS = ("group_id", "patient_id", "lesion_id", "case_id")
+GROUPS = ("group_id", "group", "patient_id", "lesion_id", "case_id")  # a patient has several lesions
 SPLITS = frozenset(("train", "training", "val", "valid", "validation", "dev", "test", "testing"))
 
 
@@ -57,7 +57,7 @@ def files_of(
 
     Without a table, a folder named like a split (`train`, `val`, `test`, …) gives the split, the innermost other folder
     the label, and the outermost of two or more other folders the source. A table (CSV or TSV) has a column of FILES and
-    any of `split`, LABELS, `group` or GROUPS, and `source`; it may name files that do not exist. `label` and `group`
+    any of `split`, LABELS, GROUPS and `source`; it may name files that do not exist. `label` and `group`
     name these two columns of it.
 
     Raises: InputError if the folder is not one, is empty, or the table cannot be read, lacks a column, or names a file
@@ -128,7 +128,7 @@ def _from_table(path: Path, folder: Path, label: str | None, group: str | None) 
         table.column("split"),
         table.column(*([label] if label else LABELS), needed=label is not None),
         table.column("source"),
-        table.column(*([group] if group else ["group", *GROUPS]), needed=group is not None),
+        table.column(*([group] if group else GROUPS), needed=group is not None),
     ]
     told: dict[str, File] = {}
     for line, cells in table.rows:

@@ -182,7 +182,7 @@ def _of_rows(
         # One table of everything, as of pandas, is one split for `datasets`, whatever its rows say.
         "split": _column(features, name, None, ["split"]) if len(parts) == 1 else None,
         "label": _column(features, name, label, _labels(features), option="--label"),
-        "group": _column(features, name, group, ["group", *GROUPS], option="--group"),
+        "group": _column(features, name, group, GROUPS, option="--group"),
     }
     source = _column(features, name, None, ["source"])
     columns["source"] = None if source in columns.values() else source

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PureWindowsPath
 
-from builders.curation.folders import FILES
+from builders.curation.folders import FILES, GROUPS, LABELS
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.request import is_web_address
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource, opaque_id
@@ -21,19 +21,18 @@ from loaders.files.image_files import ImageFile, ImageIndex
 from loaders.files.paths import is_inside, is_there
 
 _ADDRESSES = ("url", "image_url", "content_url", "contenturl")
-_LABELS = ("label", "diagnosis", "class", "query")
-_GROUPS = ("group_id", "group", "lesion_id", "case_id", "patient_id")
+_LABELS = (*LABELS, "query")
 _MD5_DIGESTS = ("md5", "md5hash")
 _LICENCE = ("licence", "license")
 _ASSERTED = ("licence_asserted_by",)
 _ATTRIBUTION = ("attribution", "credit", "page", "host_page_url")
 _SKIN, _SAID_BY = ("skin_type", "fitzpatrick_skin_type"), ("skin_type_asserted_by",)
-_AGE, _SEX = ("age_group", "age"), ("sex",)
+_AGE, _SEX = ("age_group", "age"), ("sex", "gender")
 SOURCE_COLUMNS = (
     (_LABELS, "needed: the label, a diagnosis name or one that `--labels` maps to it"),
     (FILES, "needed unless there is a URL: the photo's file, inside the table's folder"),
     (_ADDRESSES, "needed unless there is a file: the photo's URL"),
-    (_GROUPS, "patient, lesion or case: each group stays in one split"),
+    (GROUPS, "patient, lesion or case: each group stays in one split"),
     (_LICENCE, "the photo's licence; a photo without one needs `--licence NAME=LICENCE`"),
     (_ASSERTED, "who asserts the licence; without it, this table"),
     (_ATTRIBUTION, "whom to credit; without it, the photo's URL, if it is one of the web without a password"),
@@ -63,7 +62,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
             found=f"columns {', '.join(table.columns)}",
             expected=f"a column of files ({', '.join(FILES)}) or addresses ({', '.join(_ADDRESSES)})",
         )
-    group, md5 = table.column(*_GROUPS), table.column(*_MD5_DIGESTS)
+    group, md5 = table.column(*GROUPS), table.column(*_MD5_DIGESTS)
     licence, asserted = table.column(*_LICENCE), table.column(*_ASSERTED)
     attribution = table.column(*_ATTRIBUTION)
     images = ImageIndex(path.parent) if file else None
