@@ -107,12 +107,10 @@ class _Shown:
 
 def _summary(curation: Curation) -> dict[str, Any]:
     reasons = Counter(decision.reason for decision in curation.decisions)
-    clusters = {decision.cluster for decision in curation.decisions if decision.cluster}
     return {
         "files": len(curation.files),
         "readable": sum(picture.content is not None for picture in curation.files),
         "kept": sum(decision.kept for decision in curation.decisions),
-        "clusters": len(clusters),
         "reasons": [(_words(reason), reasons[reason]) for reason in (*KEPT, *DROPPED) if reasons[reason]],
     }
 

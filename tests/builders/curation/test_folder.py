@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import typer
-from PIL import Image, ImageFilter, ImageOps
+from PIL import Image, ImageDraw, ImageFilter, ImageFont, ImageOps
 from typer.testing import CliRunner
 
 from builders.curation import examine
@@ -212,11 +212,15 @@ def test_another_scene_is_kept_in_the_same_cluster(tmp_path: Path) -> None:
 
 def test_the_best_copy_has_no_text_no_border_colour_and_most_pixels(tmp_path: Path) -> None:
     image = drawn(80, (600, 450))
+    larger = image.resize((900, 675))
+    written = larger.copy()
+    ImageDraw.Draw(written).text((60, 300), "Photograph by A. Example", "white", ImageFont.load_default(60))
     save(
         tmp_path,
         {
             "a_border.png": ImageOps.expand(image, 40, "white"),
-            "b_grey.png": ImageOps.grayscale(image),
+            "b_grey.png": ImageOps.grayscale(larger),
+            "b_text.png": written,
             "c_small.png": image.resize((300, 225)),
             "d_blurred.png": image.filter(ImageFilter.GaussianBlur(4)),
             "e_good.jpg": image,
