@@ -148,13 +148,14 @@ def leave_own(rows: Iterable[Row], known: Nameless, workspace: Path) -> Iterator
             group = {"group": name, "pseudonym": known.group(name)} if name else {}
             lines.append({"key": row["image_id"], "file": row["source_file"], **group})
     if lines:
-        _write_lines(workspace / OWN_PHOTOS, lines, private=True)
+        _write_lines(workspace / OWN_PHOTOS, lines)
         yield f"Your files and groups, which the release has no names of, for you alone: {workspace / OWN_PHOTOS}"
 
 
-def _write_lines(path: Path, records: Iterable[Mapping[str, Any]], *, private: bool = False) -> None:
+def _write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    """For the owner alone: names of files may be those of patients."""
     lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-    write_whole(path, "".join(lines).encode(), private=private)
+    write_whole(path, "".join(lines).encode(), private=True)
 
 
 def apart(sources: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:

@@ -117,6 +117,7 @@ def test_left_out_photos_are_listed_by_file_for_their_owner_only(tmp_path: Path)
     left = [json.loads(line) for line in (work / "left-out.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {(one["file"], one["reason"]) for one in left} >= {("1.png", "image empty"), ("4.png", "unknown label")}
     assert not any(b"4.png" in data for data in files_of(tmp_path / "release").values())
+    assert (work / "left-out.jsonl").stat().st_mode & 0o077 == 0
 
 
 PATIENTS = ("Jane Doe", "Ann Roe", "Max Moe", "Tim Poe")

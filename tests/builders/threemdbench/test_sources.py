@@ -482,7 +482,7 @@ def test_a_file_that_is_there_and_not_read_is_not_called_missing(tmp_path: Path)
         *((cell, "Fitzpatrick 3") for cell in ("Fitzpatrick 3", "Fitzpatrick type III", "Fitzpatrick skin type 3")),
         *((cell, "Monk 7") for cell in ("Monk 7", "MST 7", "monk skin tone 7", "MST7")),
         *(("Fitzpatrick 6", "Fitzpatrick 6"), ("Monk 10", "Monk 10")),  # the darkest of each scale
-        *((cell, None) for cell in ("", "0", "7", "-1", "III-IV", "type", "VII", "Monk 11", "MST", "tone 5")),
+        *((cell, None) for cell in ("", "0", "7", "-1", "3.5", "III-IV", "type", "VII", "Monk 11", "MST", "tone 5")),
         *((cell, None) for cell in ("Roberts 3", "brown 3", "photo 3", "type III or IV")),
     ],
 )
