@@ -136,7 +136,7 @@ def _merit(content: Content, look: Look, usual_sharpness: Mapping[int, float], f
         look.colour < _GREY,
         -pixels,
         quality.sharpness < usual_sharpness[pixels] / 2,
-        quality.clipped,
+        round(quality.clipped, 2),  # what compression changes is less
         -content.size,
         file.name,
     )

@@ -212,6 +212,8 @@ def test_another_scene_is_kept_in_the_same_cluster(tmp_path: Path) -> None:
 
 def test_the_best_copy_has_no_text_no_border_colour_and_most_pixels(tmp_path: Path) -> None:
     image = drawn(80, (600, 450))
+    for n in range(60):  # reflections, of which strong compression leaves less
+        ImageDraw.Draw(image).rectangle((x := 97 * n % 590, y := 61 * n % 440, x + 4, y + 4), "white")
     larger = image.resize((900, 675))
     written = larger.copy()
     ImageDraw.Draw(written).text((60, 300), "Photograph by A. Example", "white", ImageFont.load_default(60))
@@ -223,6 +225,7 @@ def test_the_best_copy_has_no_text_no_border_colour_and_most_pixels(tmp_path: Pa
             "b_text.png": written,
             "c_small.png": image.resize((300, 225)),
             "d_blurred.png": image.filter(ImageFilter.GaussianBlur(4)),
+            "d_compressed.jpg": jpeg(image, 5),
             "e_good.jpg": image,
         },
     )
@@ -470,6 +473,7 @@ def test_a_pipe_or_device_is_reported_and_never_waited_for(tmp_path: Path) -> No
     os.mkfifo(place / "pipe.jpg")
     (place / "gone.jpg").symlink_to(tmp_path / "nowhere.jpg")
     (place / "round").symlink_to(place)
+    (place / "up").symlink_to(tmp_path)
     (place / "again").symlink_to(place / "train")
     (place / "test").symlink_to(elsewhere)
     (elsewhere / "back").symlink_to(elsewhere)
