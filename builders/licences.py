@@ -152,6 +152,15 @@ def _strictest(licence: str | None, others: frozenset[str | None]) -> str:
     )
 
 
+def demands(licence: str | None) -> int:
+    """How many terms a licence has.
+
+    >>> demands("CC0"), demands("CC BY 4.0"), demands("CC BY-NC-SA"), demands("SCIN Data Use License")
+    (0, 1, 3, 2)
+    """
+    return len(_asks(licence))
+
+
 def _asks(licence: str | None) -> frozenset[str]:
     """What a licence asks for, whatever its version; terms that only a person can read ask for themselves."""
     if licence and _AND in licence:

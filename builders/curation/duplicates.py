@@ -4,7 +4,7 @@ Two kinds of link join pictures (see `verification`): a copy, which shows the sa
 another photo of the same thing. Copies of copies are one set, of which the best is kept. Sets joined by a scene are
 one cluster: all stay, but they belong in one split.
 
-The best of a set is chosen by, in this order: `File.stays`, no overlaid text, no border, in colour, most pixels, not
+The best of a set is chosen by, in this order: precedence, no overlaid text, no border, in colour, most pixels, not
 much less sharp than the others of its size, fewest clipped pixels, most bytes, first name.
 """
 
@@ -130,7 +130,7 @@ def _merit(content: Content, look: Look, usual_sharpness: Mapping[int, float], f
     quality = content.quality
     pixels = _pixels(content)
     return (
-        not file.stays,
+        -file.precedence,
         quality.text_characters > 0,
         quality.border >= 0.02,
         look.colour < _GREY,

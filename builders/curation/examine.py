@@ -186,8 +186,8 @@ def _examined(file: File, text: str) -> Examined:
 
 
 def by_content(examined: Sequence[Examined]) -> dict[str, Examined]:
-    """The first file of each distinct content, by digest; of those that stay, if there is one."""
-    first_counts = sorted(examined, key=lambda picture: not picture.file.stays)
+    """The file of each distinct content, by digest: that of highest precedence, and of these the first."""
+    first_counts = sorted(examined, key=lambda picture: -picture.file.precedence)
     return {picture.content.digest: picture for picture in reversed(first_counts) if picture.content}
 
 

@@ -25,8 +25,8 @@ class File:
     """A file to curate. `name` is its path below the folder, with slashes; unknown fields are empty.
 
     `group` is the patient, lesion or case whose photos belong in one split; `set` distinguishes the photos of one set
-    from those of another (`curate.beside`); one that `stays` is kept of its copies, however good these are. `held`
-    returns its bytes if it is not a file (`photo_sets`), and raises ImageError.
+    from those of another (`curate.beside`). Of copies, that of highest `precedence` is kept, however good others
+    are. `held` returns its bytes if it is not a file (`photo_sets`), and raises ImageError.
     """
 
     name: str
@@ -36,7 +36,7 @@ class File:
     source: str = ""
     group: str = ""
     set: str = ""
-    stays: bool = False
+    precedence: int = 0
     held: Callable[[], bytes] | None = field(default=None, compare=False)
 
     def read(self) -> bytes:

@@ -39,7 +39,9 @@ class FullCuration:
 
         if not photos:
             return []
-        files = {photo.key: File(photo.key, photo.path, source=photo.source, stays=photo.stays) for photo in photos}
+        files = {
+            photo.key: File(photo.key, photo.path, source=photo.source, precedence=photo.precedence) for photo in photos
+        }
         first = curate(list(files.values()), index=self.index, engine=self.engine, progress=self.progress)
         judged = Judged(photos, first)
         fit = [files[photo.key] for photo in photos if photo.key not in judged.out]

@@ -16,7 +16,7 @@ class Candidate:
     """A photo to judge: its key, file, source (within which blur is calibrated), and diagnosis.
 
     `mixed` says what else its class in the source holds, if anything; `decision` is what a person decided about it,
-    `of_class` about its class, if anyone did. One that `stays` is kept of its copies, however good these are.
+    `of_class` about its class, if anyone did. Of copies, that of highest `precedence` is kept.
     """
 
     key: str
@@ -26,7 +26,7 @@ class Candidate:
     mixed: str = ""
     decision: Decision | None = None
     of_class: Decision | None = None
-    stays: bool = False
+    precedence: int = 0
 
 
 @dataclass(frozen=True, slots=True)

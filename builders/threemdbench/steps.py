@@ -17,6 +17,7 @@ from builders.chat import Chat
 from builders.curation import sampling
 from builders.curation.review import Decisions, Item, Shown, write_queue
 from builders.curation.sampling import Member, joined, shuffled, split_groups
+from builders.licences import demands
 from builders.pipeline.image_store import ImageStore, digest_of_image
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
@@ -46,6 +47,7 @@ from loaders.models.asking import Ask, Unfit
 from loaders.threemdbench import DIAGNOSES, NAMES, PERSONALITIES
 
 TEST = "test"
+_WITHDRAWN = 100  # more than any licence can demand
 BASIC, FACTS = "basic complaint", "complaints"
 """What a model is asked for, as the column `UNANSWERED` calls it."""
 _BY_NAME = {diagnosis.name: diagnosis for diagnosis in DIAGNOSES}
@@ -85,7 +87,7 @@ class Queue:
 # the split in which an earlier release has any of it.
 @step(
     takes="all",
-    reads=("image", "source", "source_label", "diagnosis", "mixed", "group_id", "content"),
+    reads=("image", "source", "source_label", "diagnosis", "mixed", "group_id", "licence", "content"),
     adds=pa.schema([(name, pa.string()) for name in ("source_label", "cluster_id", "kin", "was")]),
     drops=("content", "mixed"),
 )
@@ -101,10 +103,10 @@ def curate(
 ) -> Iterable[Row | Excluded]:
     """Exclude what is unfit, all copies but one, and photos under two diagnoses; link what is kin.
 
-    Of copies, one that an `earlier` release has stays, or one that will be `withdrawn`, in whose place another would
-    show the same person; of others the best. `decisions` of a person override the curator's own. What is borderline is
-    written to `queue`. The labels of `own` sources and their notes are words of a team's own, which may name a patient:
-    they end here, with the review.
+    Of copies, one that will be `withdrawn` is kept, in whose place another would show the same person; else one whose
+    licence demands most, as the others are no less bound by it; of these one that an `earlier` release has, or else the
+    best. `decisions` of a person override the curator's own. What is borderline is written to `queue`. The labels of
+    `own` sources and their notes are words of a team's own, which may name a patient: they end here, with the review.
     """
     photos = [
         Candidate(
@@ -115,7 +117,9 @@ def curate(
             OTHERS if row["mixed"] and row["source"] in own else row["mixed"],
             decisions.by_key.get(row["image_id"]),
             decisions.by_key.get(one.key) if (one := class_of(row)) else None,
-            stays=row["image_id"] in earlier.splits or row["image_id"] in withdrawn,
+            _WITHDRAWN
+            if row["image_id"] in withdrawn
+            else 2 * demands(row["licence"]) + (row["image_id"] in earlier.splits),
         )
         for row in rows
     ]

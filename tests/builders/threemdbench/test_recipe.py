@@ -722,6 +722,17 @@ def test_no_later_copy_takes_the_place_of_a_published_photo(tmp_path: Path, opti
             build(tmp_path, table(), out="v2", work="v1", withdrawn=tmp_path / "list.txt")
 
 
+@pytest.mark.parametrize("first", ["a.jpg", "b.jpg"])
+def test_of_copies_under_different_licences_one_under_the_strictest_is_kept(tmp_path: Path, first: str) -> None:
+    files = {"a.jpg": photo("acne", 0), "b.jpg": photo("acne", 0), "better.jpg": photo("acne", 0) + b" "}
+    licences = {"a.jpg": "CC BY 4.0", "b.jpg": "CC BY-NC 4.0", "better.jpg": "CC0"}
+    rows = [
+        {"file": file, "label": "acne", "licence": licences[file]} for file in sorted(files, key=lambda f: f != first)
+    ]
+    build(tmp_path, f"table={photo_table(tmp_path / 'photos', rows, files)}")
+    assert [row["licence"] for row in rows_of(tmp_path / "release")] == ["CC BY-NC 4.0"]
+
+
 def test_only_a_release_of_photos_can_be_followed(sample: Path, tmp_path: Path) -> None:
     table = drawn(tmp_path / "photos", "acne")
     write_small(tmp_path / "captions")
