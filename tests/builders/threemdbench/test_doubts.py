@@ -15,10 +15,11 @@ from builders.curation.duplicates import Groups, Link, Place
 from builders.curation.examine import Content, Examined
 from builders.curation.folders import File
 from builders.curation.quality import Judgement, Quality
-from builders.curation.review import ACCEPT, REJECT, Decision
+from builders.curation.review import ACCEPT, REJECT, Decision, Item, Shown
 from builders.curation.verification import COPY, UNSURE, PairVerdict
 from builders.threemdbench.doubts import DISPUTED, Judged
 from builders.threemdbench.findings import Candidate, Finding
+from builders.threemdbench.mixed import class_items
 from loaders.errors import InputError
 
 GOOD = Quality(640, 480, 100.0, 1.0, 128.0, 20, 230, 0.0, 0.0, 0)
@@ -131,3 +132,18 @@ def test_of_two_that_may_be_copies_the_later_is_asked_about() -> None:
     assert doubts(clusters={"a": "x", "b": "x"}) == {"a": [], "b": [], "c": []}  # they share a split anyway
     photos[0] = candidate("a", decision=REJECT)
     assert doubts() == {"a": [], "b": [], "c": []}
+
+
+def test_a_mixed_class_is_asked_about_with_those_of_its_photos_that_are_fit() -> None:
+    photos = [candidate(key) for key in "abc"]
+    row = {"source": "s", "source_label": "Warts_etc", "diagnosis": "warts", "mixed": "corns too"}
+
+    def asked(*reasons: str, decided: Decision | None = None) -> list[Item]:
+        found, shown = [Finding("c", reason) for reason in reasons], {key: Shown(key, key, key) for key in "abc"}
+        return class_items([row] * 3, photos, found, shown, {"class of s: warts etc": decided} if decided else {})
+
+    (item,) = asked("", "quality: small", "")
+    assert "2 of 3 are fit" in item.doubts[0].text and {one.key for one in item.beside} == {"a", "c"}
+    assert not asked(*["quality: small"] * 3)
+    (item,) = asked(*["review: other"] * 3, decided=Decision(REJECT, "other"))  # it may be reconsidered
+    assert item.decided == Decision(REJECT, "other") and len(item.beside) == 3
