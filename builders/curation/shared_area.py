@@ -11,7 +11,7 @@ from builders.curation.alignment import Map, align, corners, inverse, moved
 from builders.curation.features import Points, mirrored_points
 from builders.curation.opencv import cv2
 from builders.curation.pictures import Grey, read_picture
-from builders.curation.verification import Features, best_view, features, mirrored
+from builders.curation.verification import Features, compare, features, mirrored
 
 MOST = 8
 """Maximum number of marked keypoints, spread over the common area."""
@@ -34,9 +34,10 @@ def shared_area(first: bytes, second: bytes) -> tuple[Marks, Marks] | None:
     None if no keypoints agree on an alignment. Raises: ImageError as `read_picture`.
     """
     one, other = features(read_picture(first)), features(read_picture(second))
-    turned = best_view(one, other)
-    if turned is None:
+    verdict = compare(one, other)
+    if not verdict.matches:
         return None
+    turned = verdict.mirrored
     seen = mirrored(one) if turned else one
     alignment = align(seen.points, seen.descriptors, other.points, other.descriptors)
     if alignment is None:

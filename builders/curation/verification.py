@@ -111,14 +111,6 @@ def _identical(first: Features, second: Features) -> bool:
     return np.array_equal(first.grey, second.grey) and np.array_equal(first.hidden, second.hidden)
 
 
-def best_view(first: Features, second: Features) -> bool | None:
-    """Whether the first picture is to be mirrored to lie on the second; None where it lies on it in neither way."""
-    plain, turned = _compare(first, second, False), _compare(mirrored(first), second, True)
-    if max(plain.matches, turned.matches) == 0:
-        return None
-    return rank(turned) > rank(plain)
-
-
 def rank(verdict: PairVerdict) -> tuple[int, int]:
     """A sort key: the surer that both are the same, the greater."""
     return (DIFFERENT, UNSURE, SCENE, COPY).index(verdict.kind), verdict.matches
