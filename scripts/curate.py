@@ -40,9 +40,13 @@ def command(
         help="For a folder of images: CSV or TSV with the columns file, split, label, group, source. [folder names: "
         "train, test, … are splits, the innermost other the label, the outermost the source, none a group]",
     ),
-    label: str | None = typer.Option(None, metavar="COLUMN", help="Label column. [the only class column]"),
+    label: str | None = typer.Option(
+        None, metavar="COLUMN", help="Label column. [the only class column, or label, diagnosis, …]"
+    ),
     group: str | None = typer.Option(
-        None, metavar="COLUMN", help="Column of patients, lesions or cases; each must stay in one split."
+        None,
+        metavar="COLUMN",
+        help="Column of patients, lesions or cases; each must stay in one split. [group_id, patient_id, …]",
     ),
     against: list[str] = typer.Option(
         [],
