@@ -19,6 +19,8 @@ _OPEN = re.compile(
     r"(?:over|above|older than|>=?|≥)\s*([0-9]{2,3})(?:\s*years?)?"
     r"|([0-9]{2,3})\s*(?:years?\s*)?(?:\+|(?:and|or)\s+(?:over|older|above|more))"
 )
+# "45", "45.0", "45 y"; "age_18_to_29".
+_YEARS = re.compile(r"([0-9]{1,3}(?:\.[0-9]+)?)(?:\s*(?:y|yrs?|years?))?|age_([0-9]{1,3})_(?:to_[0-9]{1,3}|or_.*|plus)")
 AGE_GROUPS = (*(name for _, name in _AGES), _OLDEST)
 _SEXES = {"f": "female", "female": "female", "m": "male", "male": "male", "intersex": "intersex"}
 
@@ -74,12 +76,10 @@ def age_group_of(cell: str) -> str | None:
     text = cell.strip().casefold()
     if found := _OPEN.fullmatch(text):
         return _OLDEST if _OLDEST_FROM <= int(found[1] or found[2]) <= _MOST else None
-    if re.fullmatch(r"[0-9]{1,3}(\.[0-9]+)?", text):
-        years = float(text)
-    elif found := re.fullmatch(r"age_([0-9]{1,3})_(?:to_[0-9]{1,3}|or_.*|plus)", text):
-        years = float(found[1])
-    else:
+    found = _YEARS.fullmatch(text)
+    if found is None:
         return None
+    years = float(found[1] or found[2])
     if years >= _OLDEST_FROM:
         return _OLDEST if years <= _MOST else None
     return next(name for least, name in reversed(_AGES) if years >= least)
