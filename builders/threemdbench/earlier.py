@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,11 +35,11 @@ class Earlier:
     """
 
     splits: Mapping[str, str] = field(default_factory=dict)
-    of_patients: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    of_pictures: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    of_patients: Mapping[str, Set[str]] = field(default_factory=dict)
+    of_pictures: Mapping[str, Set[str]] = field(default_factory=dict)
     temperaments: Mapping[str, str] = field(default_factory=dict)
-    pictures: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    diagnoses: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    pictures: Mapping[str, Set[str]] = field(default_factory=dict)
+    diagnoses: Mapping[str, Set[str]] = field(default_factory=dict)
     contents: tuple[str, ...] = ()
 
     @property
@@ -49,7 +49,7 @@ class Earlier:
         known = canonical_json([dict(self.splits), dict(self.temperaments), *kin])
         return hashlib.sha256(known).hexdigest() if self.splits else ""
 
-    def splits_of(self, row: Row) -> frozenset[str]:
+    def splits_of(self, row: Row) -> Set[str]:
         """The splits that hold a row's photo, by its key or its content, or another of the same patient."""
         named = self.splits.get(row["image_id"])
         return (
@@ -128,15 +128,7 @@ def read_earlier(releases: Iterable[Followed], hiding: Nameless, ids: Mapping[st
             diagnoses[key].add(row["diagnosis"])
             if row["personality"] in PERSONALITIES:
                 temperaments[key] = row["personality"]
-    return Earlier(
-        splits,
-        _frozen(of_patients),
-        _frozen(of_pictures),
-        temperaments,
-        _frozen(pictures),
-        _frozen(diagnoses),
-        tuple(contents),
-    )
+    return Earlier(splits, of_patients, of_pictures, temperaments, pictures, diagnoses, tuple(contents))
 
 
 def _photos(folder: Path, manifest: Manifest) -> Iterator[tuple[str, str, Record]]:
@@ -147,7 +139,3 @@ def _photos(folder: Path, manifest: Manifest) -> Iterator[tuple[str, str, Record
                 if isinstance(placed, BadRow):
                     raise placed.inside(folder / shard)
                 yield split, *placed
-
-
-def _frozen(of: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
-    return {name: frozenset(found) for name, found in of.items()}
