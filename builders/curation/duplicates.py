@@ -25,6 +25,7 @@ from builders.curation.comparing import Compare, Files, Look, LookAt, Pair, answ
 from builders.curation.examine import Content
 from builders.curation.folders import File
 from builders.curation.index import Index
+from builders.curation.sampling import joined
 from builders.curation.verification import COPY, DIFFERENT, SCENE, PairVerdict
 from builders.pipeline.progress import Meter
 from loaders.engines.engine import Engine
@@ -89,18 +90,16 @@ def group(
     by_digest = {content.digest: content for content in contents}
     written = {content.digest for content in contents if content.quality.text_characters}
     links, crowded = _links(contents, written, files, index, engine, progress)
-    linked = sorted({digest for link in links for digest in (link.first, link.second)})
-    copies, clusters = DisjointSet(linked), DisjointSet(linked)  # most pictures have no partner and need no set
-    for link in links:
-        if link.verdict.kind == COPY:
-            copies.merge(link.first, link.second)
-        if link.verdict.kind in (COPY, SCENE):
-            clusters.merge(link.first, link.second)
-
-    sets = [members for members in _members(copies) if len(members) > 1]
-    looks = _looks([digest for members in sets for digest in members], files, index, engine, progress)
+    copies, clusters = (
+        joined((link.first, link.second) for link in links if link.verdict.kind in kinds)
+        for kinds in ((COPY,), (COPY, SCENE))
+    )
+    sets: dict[str, list[str]] = defaultdict(list)
+    for digest in sorted(copies):
+        sets[copies[digest]].append(digest)
+    looks = _looks(sorted(copies), files, index, engine, progress)
     best: dict[str, str] = {}
-    for members in sets:
+    for members in sets.values():
         sharpness: dict[int, list[float]] = defaultdict(list)
         for digest in members:
             sharpness[_pixels(by_digest[digest])].append(by_digest[digest].quality.sharpness)
@@ -109,13 +108,12 @@ def group(
         best.update(dict.fromkeys(members, chosen))
     pairs = [(best[digest], digest) for digest in by_digest if best.get(digest, digest) != digest]
     told = _verdicts(pairs, written, files, index, engine)
-    places = {digest: Place(digest[:16], digest, False, None) for digest in by_digest}
-    for members in _members(clusters):
-        for digest in members:
-            kept = best.get(digest, digest)
-            same = digest != kept and looks[digest].pixels == looks[kept].pixels
-            verdict = None if same or digest == kept else _from_best(told[_key(kept, digest)], kept, digest)
-            places[digest] = Place(members[0][:16], kept, same, verdict)
+    places = {}
+    for digest in by_digest:
+        kept = best.get(digest, digest)
+        same = digest != kept and looks[digest].pixels == looks[kept].pixels
+        verdict = None if same or digest == kept else _from_best(told[_key(kept, digest)], kept, digest)
+        places[digest] = Place(clusters.get(digest, digest)[:16], kept, same, verdict)
     return Groups(places, tuple(links), crowded)
 
 
@@ -145,11 +143,6 @@ def _merit(content: Content, look: Look, usual_sharpness: Mapping[int, float], f
 def _pixels(content: Content) -> int:
     """Pixels inside the border."""
     return round(content.quality.width * content.quality.height * (1 - content.quality.border))
-
-
-def _members(sets: DisjointSet) -> list[list[str]]:
-    """The sets, each sorted, in the order of their first members."""
-    return sorted(sorted(members) for members in sets.subsets())
 
 
 def _key(first: str, second: str) -> tuple[str, str]:
