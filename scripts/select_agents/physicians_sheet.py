@@ -6,9 +6,11 @@ from pathlib import Path
 
 import typer
 
-from baselines.threemdbench.consultation.cases import keep_pictures
+from baselines.threemdbench.consultation.cases import FOR_PEOPLE, picture_path
 from baselines.threemdbench.consultation.physicians import one_a_diagnosis, write_sheets
 from loaders.errors import how_many
+from loaders.files.disk import write_whole
+from loaders.pages import small_jpeg
 from scripts.run.consultation import Data
 from scripts.select_agents.candidates import Split, cases_of
 from scripts.terminal.console import output
@@ -31,10 +33,11 @@ def command(
 
     Example: `bedside select physicians-sheet official --setting image+all -o study/full.csv`
     """
-    opened, read = cases_of(data, split)
+    opened, read = cases_of(data, split, "original")
     cases = one_a_diagnosis(read.cases, seed)
     written = write_sheets(read.cases, out, setting=setting, raters=raters, seed=seed, stand_in=opened.stand_in)
-    keep_pictures(out.parent, cases)
+    for case in cases:  # also over a smaller one, as beside sheets of dialogues
+        write_whole(picture_path(out.parent, case.case_id), small_jpeg(case.image, FOR_PEOPLE))
     output.print(
         f"{how_many(len(cases), 'case')} for {how_many(raters, 'physician')}, photos in {out.parent / 'images'}:"
     )

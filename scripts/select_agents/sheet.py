@@ -11,7 +11,7 @@ from baselines.results.comparison import read_runs
 from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.selection_raters import dialogues_of, drawn, write_sheets
 from loaders.errors import how_many
-from loaders.files.disk import make_folder, write_whole
+from loaders.files.disk import write_whole
 from loaders.files.images import image_bytes
 from loaders.files.paths import is_there
 from scripts.terminal.console import output
@@ -46,10 +46,10 @@ def command(
 def _copy_pictures(runs: Sequence[Path], cases: set[str], out: Path) -> int:
     copied = 0
     for case in sorted(cases):
+        place = picture_path(out, case)
         source = next((path for run in runs if is_there(path := picture_path(run, case))), None)
         if source is not None:
-            place = picture_path(out, case)
-            make_folder(place.parent)
-            write_whole(place, image_bytes(source))
             copied += 1
+            if not is_there(place):  # a physician's photo is larger
+                write_whole(place, image_bytes(source))
     return copied

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from baselines.dialogue.game import Script
 from baselines.results.run import read_run
@@ -22,6 +23,9 @@ from loaders.models.messages import Message
 from scripts.cli import execute
 from scripts.select_agents import candidates
 from scripts.select_agents.candidates import Selecting
+from tests.parts import played_consultations
+from tests.parts.pictures import drawn, jpeg
+from tests.parts.played_consultations import write_cases
 
 PATIENTS = ("--doctor", "scripted/doctor", "--judge", "scripted/judge", "--encoder", "words", "--bare")
 
@@ -178,6 +182,7 @@ def test_physicians_are_shown_beside_a_model_on_the_same_cases(photos: Path, pla
     assert execute(["select", "physicians-sheet", str(photos), "-o", str(sheet)]) == 0
     sheets = sorted(map(str, sheet.parent.glob("p-R*.csv")))
     assert (sheet.parent / "images").is_dir() and len(sheets) == 2
+    assert "no two" not in sheet.with_suffix(".md").read_text(encoding="utf-8"), "the model is not told so either"
     for path in sheets:
         fill(Path(path), 0)
     assert execute(["select", "physicians", *sheets, "--run", str(run), "-o", str(out)]) == 0
@@ -186,3 +191,15 @@ def test_physicians_are_shown_beside_a_model_on_the_same_cases(photos: Path, pla
     assert {one.row for one in results} == {"scripted/majority", "Labeler R1", "Labeler R2"}
     assert execute(["select", "physicians", *sheets, "--run", str(played), "-o", str(out)]) == 2
     assert execute(["report", str(run), str(out), "-o", str(tmp_path / "report.html"), "--no-figures"]) == 0
+
+
+def test_a_physician_sees_no_smaller_photo_than_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(played_consultations, "PHOTO", jpeg(drawn(1, (900, 600))))
+    release, run, study = write_cases(tmp_path / "release", 2), tmp_path / "run", tmp_path / "study"
+    agents = ("--doctor", "scripted/majority", "--assessor", "scripted/assessor", "--setting", "image+basic")
+    assert execute(["run", "consultation", str(release), "-o", str(run), "--bare", "--resamples", "20", *agents]) == 0
+    dialogues = ("select", "sheet", str(run), "--count", "2", "-o")
+    for at, command in enumerate((dialogues, ("select", "physicians-sheet", str(release), "-o"), dialogues)):
+        assert execute([*command, str(study / f"{at}.csv")]) == 0
+        sizes = {Image.open(path).size for path in (study / "images").iterdir()}
+        assert sizes == {(900, 600) if at else (360, 240)}, "never made smaller again"

@@ -15,7 +15,7 @@ from baselines.results.sheets import sheet_bytes
 from baselines.study.design import TaskName
 from baselines.study.tasks.forms import checks, drawn, one_of, photos, write_answers
 from baselines.study.tasks.task import Form, Item, Response, Source
-from baselines.threemdbench.consultation.cases import read_cases
+from baselines.threemdbench.consultation.cases import FOR_PEOPLE, read_cases
 from baselines.threemdbench.consultation.diagnosis import NONE
 from baselines.threemdbench.consultation.physicians import (
     COLUMNS,
@@ -29,8 +29,6 @@ from baselines.threemdbench.consultation.record import Case
 from loaders.errors import InputError, how_many
 from loaders.pages import small_jpeg
 from loaders.threemdbench import NAMES
-
-SIDE = 1024  # pixels of a photo's longer side
 
 
 class Diagnosis:
@@ -57,7 +55,7 @@ class Diagnosis:
                 group=case.case_id,
                 payload={"number": numbers[case.case_id], "complaints": list(told(case, setting))},
                 key={"case": numbers[case.case_id], "case_id": case.case_id, "setting": setting},
-                picture=small_jpeg(case.image, SIDE),
+                picture=small_jpeg(case.image, FOR_PEOPLE),
             )
             for setting in settings
             for case in sorted(cases, key=lambda case: numbers[case.case_id])

@@ -15,6 +15,7 @@ from baselines.study.design import TaskName
 from baselines.study.tasks import diagnosis
 from baselines.study.tasks.forms import checks, drawn, is_check, one_of, photos, write_answers
 from baselines.study.tasks.task import Form, Item, Response, Source
+from baselines.threemdbench.consultation.cases import FOR_PEOPLE
 from baselines.threemdbench.relevance_sheets import ADDITIONAL, BASIC, COLUMNS, MARK, TASKS, asked_of, drawn_cases
 from loaders.corpus import encoded
 from loaders.errors import InputError
@@ -58,7 +59,7 @@ class Relevance:
         every = drawn_cases(free, design.seed)
         cases = {name: every[name] for name in sorted(drawn(design, list(every)))}
         pictures = {
-            name: small_jpeg(cell_bytes(row["image"], row["image_id"]), diagnosis.SIDE) for name, row in cases.items()
+            name: small_jpeg(cell_bytes(row["image"], row["image_id"]), FOR_PEOPLE) for name, row in cases.items()
         }
         items = tuple(
             _item(f"{task}/{name}", asked, row["image_id"], pictures[name] if task == ADDITIONAL else None)
