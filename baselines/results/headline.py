@@ -12,6 +12,7 @@ HEADLINES: Mapping[str, tuple[str, ...]] = {
     "captioning": ("BERTScore", "FKGL"),
     "classifier": ("Accuracy", "Macro F1"),
     "consultation": ("F1", "Accuracy (strict)", "Number of utterances (mean)"),
+    "recheck": ("Criterion 4.1, changed", "Criterion 4.1, mean change"),
     "confirmation": (
         "Reveal Rate",
         "Nearness",

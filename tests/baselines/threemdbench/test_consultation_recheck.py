@@ -12,6 +12,7 @@ import pytest
 
 from baselines.dialogue.game import Script, ScriptedAgent
 from baselines.dialogue.playing import Playing, Scripted, play_bare
+from baselines.results.headline import headline
 from baselines.results.run import DataUsed, RunRecord, read_run
 from baselines.statistics.resampling import bootstrap_means
 from baselines.threemdbench import consultation
@@ -58,6 +59,8 @@ def test_an_assessor_that_pays_for_length_is_found_out() -> None:
     assert numbers["dialogue, padded", "Criterion 4.1, mean change"].value == 1
     assert numbers["dialogue, padded", "Criterion 4.1, changed"].value == 100
     assert numbers["dialogue, shuffled", "Criterion 4.1, changed"].value == 0
+    first = headline(list(numbers.values()))
+    assert {one.setting for one in first} == {"dialogue, padded", "dialogue, shuffled"}, "a look at one is no look"
     assert numbers["dialogue, padded", "Criterion 2.1, changed"].value == 0
     assert len(numbers) == 2 * len(ITEMS) * 2
 
