@@ -164,10 +164,13 @@ def print_differences(found: Sequence[Difference], *, everything: bool, unit: st
     `drawn` says what the intervals resample, if that is not the `unit` which is counted and tested.
     """
     pairs = [list(rows) for _, rows in groupby(found, key=lambda one: (one.first, one.second))]
+    shown: Sequence[Difference] = []  # with an interval
     if everything:
+        shown = found
         for rows in pairs:
             _print_pair(rows, unit)
     elif len(pairs) == 1:
+        shown = list(filter(_differs, found))
         _print_differing(pairs[0], unit)
     else:
         _print_pairs(pairs, unit)
@@ -175,7 +178,7 @@ def print_differences(found: Sequence[Difference], *, everything: bool, unit: st
         "p: Wilcoxon's signed-rank test; adjusted by Benjamini and Hochberg over all pairs of a table, * below "
         f"{ALPHA}. Intervals: a paired bootstrap over {drawn or unit}."
         + (" F1 has no value per case, hence no test." if any(one.p is None for one in found) else "")
-        + _without(found, unit),
+        + _without(shown, unit),
         style="dim",
     )
     if not everything:

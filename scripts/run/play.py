@@ -349,6 +349,8 @@ def _tell(played: Played[Any], out: Path) -> None:
     aside = set_aside(out)
     if any(outcome.error for outcome in played.outcomes):
         again = "The same command plays the cases again that ended with an error"
+    elif any(stop == "model_length" for _, stop in played.silenced):  # nothing was said, and nothing is stored
+        again = "The same command asks again what did not fit"
     else:  # nothing would be asked anew: every answer is there, and what it is worth
         again = "The same command would end the same way, since every answer is stored"
     errors.print(

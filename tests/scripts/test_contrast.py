@@ -56,6 +56,13 @@ def test_an_interval_of_no_width_is_not_shown(
     assert "No interval: all captions differ alike." in " ".join(said.split())
 
 
+def test_a_number_that_is_not_shown_lacks_no_interval(capsys: pytest.CaptureFixture[str]) -> None:
+    same = Difference("Table 5", "Number of utterances", "utterances", "one", "two", 9, 0.0, (0.0, 0.0), 1.0, 1.0)
+    for everything in (False, True):
+        contrast.print_differences([same], everything=everything)
+        assert ("No interval" in " ".join(capsys.readouterr().out.split())) == everything
+
+
 def test_of_many_systems_each_pair_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     contrast.print_differences(
         list(differences(*(f"doctor {number}, dialogue" for number in range(6)))), everything=False

@@ -143,6 +143,21 @@ def test_an_assessor_in_prose_is_counted_and_leaves_no_results(
     assert failed.value == 100.0
 
 
+def test_what_did_not_fit_is_asked_again_and_the_end_says_so(
+    release: Path, server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = server.reply
+    assert callable(answers)
+    too_long = status(400, message="This model's maximum context length is 8 tokens", error="context_length_exceeded")
+    server.reply = lambda body: too_long if body["model"] == "assessor" else answers(body)
+    assert run(release, tmp_path, "--bare", "--limit", 2, *LOCAL) == 1
+    said = told(capsys)
+    assert "The same command asks again what did not fit" in said and "would end the same way" not in said
+    server.reply = answers
+    assert run(release, tmp_path, "--bare", "--limit", 2, *LOCAL) == 0
+    assert "4 new answers" in told(capsys)
+
+
 def test_a_case_that_a_model_refused_is_none_of_the_cases_of_the_run(
     release: Path, server: ChatServer, tmp_path: Path
 ) -> None:
