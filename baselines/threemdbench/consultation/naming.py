@@ -82,7 +82,7 @@ def read_names(text: str) -> tuple[str, ...]:
 
 
 def _names(parts: Iterable[str]) -> tuple[str, ...]:
-    names = [name for part in parts if (name := part.strip(_AROUND))]
+    names = [name for part in parts if (name := _BULLET.sub("", part).strip(_AROUND))]
     if not names:
         raise Unfit("an empty answer")
     if len(names) > _MAX_NAMES:

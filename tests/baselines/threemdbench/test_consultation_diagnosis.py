@@ -203,6 +203,7 @@ def test_all_34_names_at_once_gain_nothing_strictly_though_they_do_by_the_author
         ("herpes zoster", "shingles"),
         ("lichen simplex chronicus", "chronic lichen"),
         ("senile wart", "seborrheic keratosis"),
+        ("Seborrhoeic warts", "seborrheic keratosis"),
         ("fungal nail infection", "onychomycosis"),
         ("herpes zoster, acne", "shingles"),
         ("melanoma, acne", None),

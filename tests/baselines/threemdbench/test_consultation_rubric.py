@@ -202,6 +202,9 @@ def test_a_failed_assessment_moves_nowhere() -> None:
             ("contact dermatitis from nickel in costume jewellery",),
         ),
         ("HSV-1, tinea versicolor (ringworm)", ("HSV-1", "tinea versicolor (ringworm)")),
+        ("- stye", ("stye",)),
+        ("1. melanoma", ("melanoma",)),
+        ("- none", ()),
     ],
 )
 def test_names_are_kept_as_they_were_written(text: str, names: tuple[str, ...]) -> None:
