@@ -80,17 +80,15 @@ class Playing(Generic[Case, Record]):
     def __post_init__(self) -> None:
         check_roles(self.game, self.players)
 
-    async def play(self, case: Case, epoch: int = 1, *, encounter: str | None = None) -> PlayedCase[Record]:
+    async def play(self, case: Case, epoch: int = 1) -> PlayedCase[Record]:
         """Plays a case; its outcome is also stored in `outcomes`.
-
-        `encounter` names one of several talks about the same case, which never share an answer.
 
         A model that fails ends the case. What would end every other case too is raised, and raised again by every
         further call: ModelRefused (wrong key, name or address), ModelError after `patience` cases in a row, and what
         the store raises (disk full).
         """
         case_id = self.game.case_id(case)
-        asking = _Asking(self, case, case_id, epoch, encounter)
+        asking = _Asking(self, case, case_id, epoch)
         TOLD.set({})
         try:
             record = await self.game.play(case, asking)
@@ -126,12 +124,11 @@ class Playing(Generic[Case, Record]):
 class _Asking:
     """The `Ask` of one case."""
 
-    def __init__(self, playing: Playing[Any, Any], case: Any, case_id: str, epoch: int, encounter: str | None) -> None:
+    def __init__(self, playing: Playing[Any, Any], case: Any, case_id: str, epoch: int) -> None:
         self._playing = playing
         self._case = case
         self._case_id = case_id
         self._epoch = epoch
-        self._encounter = encounter
         self._scripts: dict[str, Script] = {}
         self.spent: dict[str, Spent] = {}
 
@@ -166,13 +163,11 @@ class _Asking:
         drawn: Decoding,
     ) -> Answer:
         """The model's answer: the stored one of that name, or a new one, which is then stored."""
-        TALK.set(json.dumps([self._playing.game.name, self._case_id, self._epoch, self._encounter]))
+        TALK.set(json.dumps([self._playing.game.name, self._case_id, self._epoch]))
         store = self._playing.store
         if store is None:
             return await player.ask(messages, json_schema=json_schema, **drawn)
-        return await store.ask(
-            player, messages, json_schema=json_schema, namespace=name, encounter=self._encounter, **drawn
-        )
+        return await store.ask(player, messages, json_schema=json_schema, namespace=name, **drawn)
 
     def _count(self, role: str, answer: Answer) -> None:
         counted = answer.input_tokens is not None and answer.output_tokens is not None

@@ -86,7 +86,7 @@ def _title(played_run: PlayedRun[Consultation]) -> str:
 def _view(played_run: PlayedRun[Consultation], *, public: bool) -> dict[str, Any]:
     run, rows = played_run.run, played_run.rows
     records = [row.record for row in rows if row.record is not None]
-    family = shared_family(run.record)
+    family = shared_family(*(role_model(run.record, role) for role in ("doctor", "assessor")))
     warning = Markup(
         "<strong>Judge and doctor are from the same model family ({}).</strong> Models tend to favour their own "
         "family: treat the quality scores with caution, or use a judge from another family."

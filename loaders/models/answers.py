@@ -89,19 +89,17 @@ class Answers:
         *,
         json_schema: Mapping[str, Any] | None = None,
         namespace: str = "",
-        encounter: str | None = None,
         **decoding: Unpack[Decoding],
     ) -> Answer:
         """The stored answer to this request, or the model's, which is stored first.
 
-        The namespace (a case id, a repetition) separates requests that are otherwise equal. So does the encounter,
-        which identifies one of several talks about the same case, such as those of two people. Within one process,
-        equal concurrent requests are sent once; of two processes, both return what was stored first.
+        The namespace (a case id, a repetition) separates requests that are otherwise equal. Within one process, equal
+        concurrent requests are sent once; of two processes, both return what was stored first.
 
         Raises what `ChatModel.ask` raises, and what opening the store raises.
         """
         request, digest = request_of(
-            model, messages, decoding, json_schema, namespace=namespace, encounter=encounter, dialogue=self._dialogue
+            model, messages, decoding, json_schema, namespace=namespace, encounter=None, dialogue=self._dialogue
         )
         while digest in self._in_flight:  # the same request is in flight; if that fails or is cancelled, we send it
             await self._in_flight[digest].wait()

@@ -21,7 +21,7 @@ from baselines.dialogue.played import DIALOGUES
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import Played, Prices, play_run
 from baselines.results.run import DataUsed, ModelUsed, RunRecord, because, set_aside
-from baselines.threemdbench.consultation.names import family
+from baselines.threemdbench.consultation.names import shared_family
 from loaders.errors import InputError, ModelError, how_many
 from loaders.models.chat import open_model
 from loaders.models.endpoint import PREFIX
@@ -396,6 +396,5 @@ def record_of(
 
 def warn_of_family(names: Mapping[str, str | None], measured: str, judge: str) -> None:
     """Warns if the model that is measured and its judge are of one family."""
-    one, other = (family(names.get(role) or "") for role in (measured, judge))
-    if one is not None and one == other:
-        warn(f"{measured.capitalize()} and {judge} are both from the family {one}: judges favour their own family")
+    if found := shared_family(names.get(measured), names.get(judge)):
+        warn(f"{measured.capitalize()} and {judge} are both from the family {found}: judges favour their own family")

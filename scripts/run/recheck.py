@@ -15,7 +15,7 @@ from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.run import RunRecord, check_baseline, read_run
 from baselines.threemdbench.consultation.agents import scripted_agent
 from baselines.threemdbench.consultation.cases import read_cases
-from baselines.threemdbench.consultation.names import model_name, setting_name
+from baselines.threemdbench.consultation.names import model_name, role_model, setting_name
 from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.protocol import protocol_named
 from baselines.threemdbench.consultation.recheck import Rechecked, recheck_game, results
@@ -109,7 +109,7 @@ def command(options: Recheck) -> None:
 
 def _check_unchanged(options: Recheck, before: RunRecord, decoding: Decoding, texts: Prompts) -> None:
     """Raises InputError if the assessor is not asked as in the run: its scores would move for that reason too."""
-    assessor = next((one.name for one in before.models if one.role == "assessor"), options.assessor)
+    assessor = role_model(before, "assessor") or options.assessor
     if options.assessor != assessor:
         do = "For the scores of another one, play the run with it: `bedside run consultation`"
         raise InputError("--assessor", found=options.assessor, expected=f"{assessor}, who assessed the run", do=do)

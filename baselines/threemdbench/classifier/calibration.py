@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, softmax
 
 from baselines.statistics.arrays import Clusters, Floats, Ints
 from baselines.statistics.resampling import Bootstrap, resampled_sums
@@ -30,18 +31,13 @@ class Bin:
 
 def probabilities(logits: Floats, temperature: float = 1.0) -> Floats:
     """Softmax (N, classes) of logits over a temperature."""
-    scaled = logits / temperature
-    powers = np.exp(scaled - scaled.max(axis=1, keepdims=True))
-    shares: Floats = powers / powers.sum(axis=1, keepdims=True)
+    shares: Floats = softmax(logits / temperature, axis=1)
     return shares
 
 
 def log_loss(logits: Floats, labels: Ints, temperature: float = 1.0) -> float:
     """Mean negative log-likelihood (nats) of the labels."""
-    scaled = logits / temperature
-    top = scaled.max(axis=1)
-    total = top + np.log(np.exp(scaled - top[:, None]).sum(axis=1))
-    return float((total - scaled[np.arange(len(labels)), labels]).mean())
+    return float(-log_softmax(logits / temperature, axis=1)[np.arange(len(labels)), labels].mean())
 
 
 def fit_temperature(logits: Floats, labels: Ints) -> float:

@@ -112,7 +112,7 @@ def extracted(consultation: Consultation, unfinished: Unfinished = "paper") -> E
     extraction = consultation.extraction
     if not consultation.finished and unfinished == "paper":
         return Extracted(consultation.cluster, consultation.gold, NONE)
-    text = ", ".join(extraction.names).lower() if extraction.failure is None else ""
+    text = ", ".join(extraction.names).lower()  # none where it could not be read
     raw, _ = without_thoughts(extraction.raw)
     return Extracted(consultation.cluster, consultation.gold, text or NONE, raw)
 

@@ -95,10 +95,7 @@ def is_closed(name: str) -> bool:
     return _CLOSED.search(name.casefold()) is not None
 
 
-def shared_family(record: RunRecord) -> str | None:
-    """The family that doctor and assessor of a run share, None if they share none or a name does not say."""
-    doctor, assessor = (role_model(record, role) for role in ("doctor", "assessor"))
-    if not doctor or not assessor:
-        return None
-    one, other = family(doctor), family(assessor)
-    return one if one is not None and one == other else None
+def shared_family(one: str | None, other: str | None) -> str | None:
+    """The family that two models share, None if they share none, a name does not say, or there is only one model."""
+    found = family(one or "")
+    return found if found == family(other or "") else None

@@ -1,16 +1,14 @@
-"""How words are drawn: what the command line changes, what it leaves, and that two encounters never share an answer."""
+"""How words are drawn: what the command line changes, what it leaves, and which talk it is of."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from baselines.dialogue.decoding import with_decoding
 from baselines.dialogue.game import Ask, Game
 from baselines.dialogue.playing import Playing
-from loaders.models.answers import AnswerStore
 from loaders.models.endpoint import TALK
 from loaders.models.messages import Answer, ChatModel, Message
 
@@ -77,8 +75,8 @@ def test_the_seed_of_the_run_goes_before_the_games() -> None:
     assert [one["seed"] for one in asked({"doctor": {"seed": 92}}, seed=7)] == [7, 7]
 
 
-def test_each_encounter_and_each_epoch_is_a_talk_of_its_own() -> None:
-    """By these a product tells its sessions apart: two people's would be mixed."""
+def test_each_case_and_each_epoch_is_a_talk_of_its_own() -> None:
+    """By these a product tells its sessions apart."""
     talks: list[str] = []
 
     class Product(Model):
@@ -87,19 +85,6 @@ def test_each_encounter_and_each_epoch_is_a_talk_of_its_own() -> None:
             return await super().ask(*messages, **how)
 
     playing = Playing(GAME, {"doctor": Product()})
-    for encounter, epoch in (("Anna", 1), ("Ben", 1), ("Ben", 2), (None, 1)):
-        asyncio.run(playing.play("a", epoch, encounter=encounter))
+    for case, epoch in (("a", 1), ("b", 1), ("b", 2), ("c", 1)):
+        asyncio.run(playing.play(case, epoch))
     assert talks[::2] == talks[1::2] and len(set(talks)) == 4
-
-
-def test_two_encounters_over_one_case_share_no_answer(tmp_path: Path) -> None:
-    model = Model()
-
-    def played(encounter: str | None) -> str | None:
-        with AnswerStore(tmp_path / "answers.sqlite", dialogue=True) as store:
-            return asyncio.run(Playing(GAME, {"doctor": model}, store).play("a", encounter=encounter)).record
-
-    told = {encounter: played(encounter) for encounter in (None, "Anna", "Ben")}
-    assert len(set(told.values())) == 3
-    assert {encounter: played(encounter) for encounter in told} == told
-    assert len(model.asked) == 6

@@ -12,7 +12,7 @@ from scipy import stats
 
 from baselines.results.comparison import Compared
 from baselines.results.published import counterpart, published
-from baselines.results.run import ModelUsed, Result, write_run
+from baselines.results.run import Result, write_run
 from baselines.statistics.significance import benjamini_hochberg, mann_whitney, wilson_interval
 from baselines.threemdbench.consultation.differences import System, differences, told_apart
 from baselines.threemdbench.consultation.names import family, model_name, setting_name, shared_family
@@ -249,8 +249,9 @@ def test_models_are_named_as_in_the_paper_and_families_recognised() -> None:
     assert model_name("vllm/Qwen/Qwen3-8B") == "vllm/Qwen/Qwen3-8B"
     assert family("vllm/llava-hf/llava-onevision-qwen2-72b-ov-chat-hf") == family("vllm/Qwen/Qwen2-VL-7B-Instruct")
     assert family("openai-api/local/mystery") is None
-    one = record(models=(ModelUsed("doctor", "openai/gpt-4o-mini"), ModelUsed("assessor", "openai/gpt-4.1")))
-    assert shared_family(one) == "GPT" and shared_family(record()) is None
+    assert shared_family("openai/gpt-4o-mini", "openai/gpt-4.1") == "GPT"
+    for one, other in ((None, None), ("openai/gpt-4o", None), ("scripted/x", "scripted/x"), ("grok", "claude")):
+        assert shared_family(one, other) is None
 
 
 # --- Doctors and settings against each other --------------------------------------------------------------------------
