@@ -475,6 +475,8 @@ def test_agreement_is_the_mean_of_scikit_learns_kappas(tmp_path: Path) -> None:
 def test_a_rater_that_answers_at_random_is_found_and_honest_ones_are_not(tmp_path: Path) -> None:
     careless = agreement(annotated(tmp_path / "a", [0.05, 0.85, 0.9, 0.8, 0.85]), resamples=200)
     assert careless.careless == ("R1",) and careless.kept[0] > careless.mean[0] + 0.1
+    of_three = agreement(annotated(tmp_path / "g", [0.9, 0.74, 0.9]), resamples=200)  # by 0.15, as in the paper
+    assert of_three.careless == ("R2",) and of_three.kept == of_three.edges["R1", "R3"]
     honest = agreement(annotated(tmp_path / "b", [0.85, 0.85, 0.9, 0.8, 0.85]), resamples=200)
     assert honest.careless == () and honest.kept == honest.mean
     two = agreement(annotated(tmp_path / "c", [0.1, 0.9]), resamples=50)

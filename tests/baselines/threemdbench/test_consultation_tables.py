@@ -184,6 +184,15 @@ def test_tests_between_temperaments_are_kruskal_wallis_and_pairs_adjusted_togeth
     assert found[TEMPERAMENT_TESTS, "choleric / phlegmatic p (BH)", "utterances"].value == pytest.approx(adjusted[1])
 
 
+def test_a_temperament_with_one_case_is_in_no_test() -> None:
+    made = [one for one in many(40) if one.temperament in ("choleric", "sanguine")]
+    alone = consultation(50, temperament="melancholic")
+    found = cells(results([*made, alone], record(), resamples=20))
+    tested = {column for table, column, _ in found if table == TEMPERAMENT_TESTS}
+    assert tested == {"Kruskal-Wallis p", "choleric / sanguine p (BH)"}
+    assert found[TEMPERAMENT_TESTS, "Kruskal-Wallis p", "utterances"].n == len(made)
+
+
 def test_repetitions_of_a_case_are_averaged_before_rank_tests() -> None:
     made = many(40)
     once = cells(results(made, record(), resamples=20))
