@@ -25,7 +25,7 @@ from baselines.statistics.classification import Answers
 from baselines.statistics.resampling import Interval, percentile_interval
 from baselines.statistics.significance import wilson_interval
 from baselines.threemdbench.consultation.assessor import extract
-from baselines.threemdbench.consultation.diagnosis import NONE, first_name, weighted_f1
+from baselines.threemdbench.consultation.diagnosis import NONE, first_name, is_none, parts, weighted_f1
 from baselines.threemdbench.consultation.names import PAPER, check_candidates, model_name
 from baselines.threemdbench.consultation.protocol import BEDSIDE
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Extraction
@@ -154,7 +154,9 @@ def _of(
         cells.append(cell("Kappa of 4.1 (quadratic weights)", weighted.kappa, ci95=weighted.ci95, note=note))
     else:
         cells.append(cell("Cohen's Kappa", None, note="fewer than two dialogues assessed"))
-    f1 = weighted_f1(_extractions(by_key, annotations), (*NAMES, _OTHER, NONE), resamples=resamples, seed=seed)
+    read = _extractions(by_key, annotations)
+    others = sorted(set(read.truth) - {*NAMES, NONE})
+    f1 = weighted_f1(read, (*NAMES, *others, NONE), resamples=resamples, seed=seed)
     assert f1.value is not None and f1.ci95 is not None
     ci95 = 100 * f1.ci95[0], 100 * f1.ci95[1]
     note = "weighted; what each annotator read out is the truth"
@@ -186,9 +188,6 @@ def _weighted(own: Ints, theirs: Ints, resamples: int, seed: int) -> Agreement:
     )  # fmt: skip
 
 
-_OTHER = "none of the 34"
-
-
 def _extractions(by_key: Mapping[Key, Assessed], annotations: Annotations) -> Answers:
     """A sample for each annotator and dialogue; "none" is an ordinary reading here, and so is an unknown name."""
     truth, predicted, cases = [], [], []
@@ -197,13 +196,13 @@ def _extractions(by_key: Mapping[Key, Assessed], annotations: Annotations) -> An
             verdict = by_key.get(key)
             failed = verdict is None or verdict.extraction.failure is not None
             truth.append(_label(text))
-            predicted.append(None if failed or verdict is None else _label(", ".join(verdict.extraction.names) or NONE))
+            predicted.append(None if failed or verdict is None else _label(", ".join(verdict.extraction.names)))
             cases.append("/".join(key))
     return Answers(truth, predicted, cases)
 
 
 def _label(text: str) -> str:
-    return NONE if text == NONE else first_name(text) or _OTHER
+    return NONE if is_none(text) else first_name(text) or parts(text)[0].casefold()
 
 
 def graph_results(graph: Graph, annotations: Annotations, record: RunRecord) -> list[Result]:

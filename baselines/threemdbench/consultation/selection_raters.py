@@ -28,7 +28,6 @@ from baselines.statistics.agreement import bootstrap_kappas, undefined
 from baselines.statistics.arrays import Floats, Ints
 from baselines.statistics.resampling import Interval, percentile_interval
 from baselines.threemdbench.consultation.cases import picture_path
-from baselines.threemdbench.consultation.diagnosis import is_none
 from baselines.threemdbench.consultation.prompts import read_prompts as consultation_prompts
 from baselines.threemdbench.consultation.prompts import rubric_items
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Consultation
@@ -182,7 +181,7 @@ def read_sheets(paths: Sequence[Path]) -> Annotations:
                 raise InputError(f"{where}, diagnosis", found="nothing", expected="a diagnosis, or none", do=UNFILLED)
             if key in given.setdefault(rater, {}):
                 raise InputError(where, found=f"case {key[1]} of rater {rater} again", expected="each dialogue once")
-            given[rater][key] = scores, "none" if is_none(diagnosis) else diagnosis
+            given[rater][key] = scores, diagnosis
             reasons.add(row.get("stand_in", ""))
     dialogues = tuple(sorted({key for rated in given.values() for key in rated}))
     if len(dialogues) < 2:

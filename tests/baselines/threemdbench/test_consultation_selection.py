@@ -566,6 +566,19 @@ def test_dialogues_that_a_candidate_failed_to_assess_are_reported_and_cost_extra
             assessor_results(candidates, found, record())
 
 
+def test_extraction_agrees_on_none_and_on_other_names_however_they_are_written(tmp_path: Path) -> None:
+    found = annotated(tmp_path, [0.9, 0.8], count=4)
+    said = replace(found, diagnoses=(("None.", "Melanoma", "melanoma", "hordeolum"),) * 2)
+    named: tuple[tuple[str, ...], ...] = ((), ("melanoma",), ("lupus",), ("stye",))
+    own = [
+        Assessed(key, Extraction(names, "", 1), Assessment(dict.fromkeys(ITEMS, 1), "", 1))
+        for key, names in zip(found.dialogues, named, strict=True)
+    ]
+    made = assessor_results([AssessorCandidate("a", own)], said, record(), resamples=20)
+    (f1,) = [one.value for one in made if one.column == "Diagnosis-extraction F1"]
+    assert f1 == pytest.approx(100 * (1 + 2 * (2 / 3) + 1) / 4), "of two melanomas, one was read as another disease"
+
+
 def test_a_candidate_sees_what_the_consultations_assessor_sees() -> None:
     prompts = consultation_prompts()
     one = Annotated(CASE, dialogues()[0])
