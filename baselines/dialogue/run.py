@@ -158,7 +158,10 @@ def play_run(
     files of an earlier run stay as they are.
     """
     check_cases(game, cases)
-    budget = None if max_cost is None else _budget(max_cost, prices or {}, players)
+    budget = None
+    if max_cost is not None:
+        budget = Budget(max_cost, prices or {})
+        budget.check([player.name for player in players.values() if not player.stand_in])
     patience = max(3, concurrency)
     make_folder(out)
     sweep(out)
@@ -190,13 +193,6 @@ def play_run(
     )
     _write(played, cases, out)
     return played
-
-
-def _budget(most: float, prices: Prices, players: Mapping[str, Player]) -> Budget:
-    """The limit of a run. Raises InputError for a model without a price."""
-    budget = Budget(most, prices)
-    budget.check([player.name for player in players.values() if not player.stand_in])
-    return budget
 
 
 def _write(played: Played[Record], cases: Iterable[Case], out: Path) -> None:

@@ -75,16 +75,13 @@ def recheck_game(
         case_id=lambda case: case.case_id,
         play=play,
         transcript=lambda case, record: transcript(case, played[case.case_id]),
-        scores=lambda record: {kind: float(len(_changed(record, kind))) for kind in KINDS},
+        scores=lambda record: {
+            kind: float(sum(map(bool, (moved(record.before, getattr(record, kind)) or {}).values()))) for kind in KINDS
+        },
         invalid=invalid,
         settings={"judge": protocol.judge, "protocol": protocol.name, "seed": seed, "prompts": prompts.digests},
         decoding={"assessor": protocol.decoding["assessor"]},
     )
-
-
-def _changed(record: Rechecked, kind: str) -> list[str]:
-    """The items whose score changed."""
-    return [item for item, step in (moved(record.before, getattr(record, kind)) or {}).items() if step]
 
 
 def moved(before: Assessment | None, after: Assessment) -> dict[str, int] | None:
