@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 WIDTH = 400
 NO_CUES = "no cues"
 _QUALITY = 90
-FOR_PEOPLE = 1024  # pixels of the longer side of a photo that people judge: no fewer than a model is shown
+FOR_PEOPLE = 1024  # pixels of the longer side of a photo from which people name a diagnosis
 PICTURES = "images"  # folder of a run: small pictures, so that its dialogues can be viewed without the corpus
 ORIGINALS = "photos"  # folder of a run: photos as the doctor is shown them, if that is not small
 

@@ -155,7 +155,7 @@ def _of(
     else:
         cells.append(cell("Cohen's Kappa", None, note="fewer than two dialogues assessed"))
     read = _extractions(by_key, annotations)
-    others = sorted(set(read.truth) - {*NAMES, NONE})
+    others = sorted({str(name) for name in read.truth} - {*NAMES, NONE})
     f1 = weighted_f1(read, (*NAMES, *others, NONE), resamples=resamples, seed=seed)
     assert f1.value is not None and f1.ci95 is not None
     ci95 = 100 * f1.ci95[0], 100 * f1.ci95[1]
