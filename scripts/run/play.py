@@ -27,6 +27,7 @@ from loaders.models.chat import open_model
 from loaders.models.endpoint import PREFIX
 from loaders.models.messages import EFFORTS
 from loaders.models.prompts import Prompts as Texts
+from loaders.models.tries import REFUSED
 from loaders.opened import Opened
 from scripts.terminal.console import errors, output, table, warn
 from scripts.terminal.options import Out, Prompts, Seed
@@ -347,7 +348,10 @@ def _tell(played: Played[Any], out: Path) -> None:
     if failure is None:
         return
     aside = set_aside(out)
-    if any(outcome.error for outcome in played.outcomes):
+    ended = [outcome.error for outcome in played.outcomes if outcome.error]
+    if ended and all(REFUSED in error for error in ended):  # as when a model takes no temperature
+        again = "Before you run it again, change the option, or the setting of the server, that the message names"
+    elif ended:
         again = "The same command plays the cases again that ended with an error"
     elif any(stop == "model_length" for _, stop in played.silenced):  # nothing was said, and nothing is stored
         again = "The same command asks again what did not fit"

@@ -143,6 +143,18 @@ def test_an_assessor_in_prose_is_counted_and_leaves_no_results(
     assert failed.value == 100.0
 
 
+def test_a_run_that_is_refused_does_not_ask_to_be_repeated_as_it_is(
+    release: Path, server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.reply = lambda body: status(400, message="Unsupported value: 'temperature' does not support 0.6")
+    assert run(release, tmp_path, "--bare", "--limit", 2, *LOCAL) == 1
+    said = told(capsys)
+    assert "Before you run it again, change the option" in said and "plays the cases again" not in said
+    server.reply = lambda body: status(500)
+    assert run(release, tmp_path, "--bare", "--limit", 2, "--max-retries", 0, *LOCAL) == 1
+    assert "plays the cases again" in told(capsys)
+
+
 def test_what_did_not_fit_is_asked_again_and_the_end_says_so(
     release: Path, server: ChatServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
