@@ -45,19 +45,13 @@ class Recipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size", "patience"):
-            if getattr(self, name) < 1:
-                raise InputError(name, found=str(getattr(self, name)), expected="1 or more")
         if not self.learning_rate > 0:
             raise InputError("learning rate", found=str(self.learning_rate), expected="a number > 0")
         for name in ("depth_decay", "crop"):
             if not 0 < getattr(self, name) <= 1:
                 raise InputError(name, found=str(getattr(self, name)), expected="a number > 0, at most 1")
-        for name in ("warmup", "label_smoothing", "drop_path", "dropout", "ema"):
-            if not 0 <= getattr(self, name) < 1:
-                raise InputError(name, found=str(getattr(self, name)), expected="a number from 0 to below 1")
-        if not 0 <= self.randaugment <= 30:
-            raise InputError("randaugment", found=str(self.randaugment), expected="0 to 30")
+        if not 0 <= self.ema < 1:
+            raise InputError("ema", found=str(self.ema), expected="a number from 0 to below 1")
         if self.precision not in ("fp32", "bf16"):
             raise InputError("precision", found=repr(self.precision), expected="fp32 or bf16")
 

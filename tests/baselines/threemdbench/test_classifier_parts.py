@@ -282,7 +282,7 @@ def test_the_temperature_of_overconfident_logits_is_found(truth: float) -> None:
     assert log_loss(logits * truth, labels, fitted) <= log_loss(logits * truth, labels) + 1e-9
 
 
-@pytest.mark.parametrize("change", [{"epochs": 0}, {"learning_rate": float("nan")}, {"crop": 0.0}, {"ema": 1.0}])
+@pytest.mark.parametrize("change", [{"learning_rate": float("nan")}, {"crop": 0.0}, {"ema": 1.0}])
 def test_a_recipe_that_cannot_be(change: dict[str, float]) -> None:
     with pytest.raises(InputError):
         Recipe(**change)  # type: ignore[arg-type]
