@@ -40,16 +40,20 @@ _NO_UNIT = (
 _HEAD = 600
 _AGES = (
     re.compile(
-        r"(?<![\w.,/])(\d{1,2})[\])]?\s?[/,]?\s?[\[(]?(?:y[./]?o\.?)?\s?(?:m|f|nb|ftm|mtf|male|female)(?![\w'])", re.I
+        r"(?<![\w.,/])(\d{1,2})[\])]?\s?[/,]?\s?[\[(]?(?:y[./]?o\.?)?\s?(?:m|f|nb|ftm|mtf|male|female)(?![\w'])"
+        r"(?! (?:ago|old|units?|long|high|deep|wide|away|apart|degrees|outside|in the)\b)",
+        re.I,
     ),
     re.compile(rf"(?<![\w.'’])(?:m|f|male|female)\s?[/,]?\s?(\d{{1,2}}){_NO_UNIT}", re.I),
-    re.compile(r"(?<![\w.])(\d{1,2})[- ]?(?:years?[- ](?:old|of age)|years?old|yrs?[- ]?old|y[./ ]?o)\b", re.I),
+    re.compile(r"(?<![\w.])(\d{1,2})(?:\.5)?[- ]?(?:years?[- ](?:old|of age)|years?old|yrs?[- ]?old|y[./ ]?o)\b", re.I),
 )
 # "I'm 16", "I'm a 16 year old", "I just turned 16", "Age: 16": wherever the poster says so.
 _OWN_AGE = re.compile(
-    r"\b(?:(?:i am|i'm|i’m|im)(?: an?| also| only| just| still)?|age[d:]?|age is|age [-–]"
+    r"\b(?:(?:i am|i'm|i’m|im)(?: an?| also| only| just| still)*"
+    r"|(?<!at )(?<!from )(?<!since )(?<!until )(?:age[d:]?|age is|age [-–])"
     r"|(?<!when )(?<!since )(?<!before )i(?: just| recently)? turned)"
-    rf"\s{{0,2}}:?\s{{0,2}}(\d{{1,2}})(?:\s?(?:m|f|nb)\b|{_NO_UNIT})",
+    r"\s{0,2}:?\s{0,2}(\d{1,2})(?:\.5)?"
+    rf"(?:\s?(?:m|f|nb)\b|\s?y(?:ea)?rs?(?=\W*(?:$|[.,;\n]|m\b|f\b|male|female))|{_NO_UNIT})",
     re.I,
 )
 _IN_WORDS = {"thirteen": "13", "fourteen": "14", "fifteen": "15", "sixteen": "16", "seventeen": "17"}
@@ -57,7 +61,13 @@ _SAID_OTHERWISE = re.compile(
     rf"\b(?:{'|'.join(_IN_WORDS)}|(?:almost|nearly|not (?:yet|quite)|turning|about to (?:be|turn)) (?:18|eighteen))\b",
     re.I,
 )
-_SOON_OF_AGE = re.compile(r"\bi(?:['’]?ll| will) (?:be|turn) (?:18|eighteen)\b", re.I)
+_SOON_OF_AGE = re.compile(r"\bi(?:(?:['’]?ll| will) be|(?:['’]?ll| will)? turn) (?:18|eighteen)\b", re.I)
+# "I walked about 10 m", "for the past 6 m": no age and sex.
+_MEASURED = re.compile(
+    r"\b(?:walk\w*|ran|run|sw[ai]m|f[ae]ll|climb\w*|past|last|every|took|takes)"
+    r"(?: (?:about|around|at|just|least|like|maybe|more|only|over|than|the|to|up))* $",
+    re.I,
+)
 # The age is somebody else's if one of these stands shortly before it.
 _OTHERS = re.compile(
     r"\b(?:son|daughter|child|baby|toddler|infant|kid|boy|girl|niece|nephew|brother|sister|grandson|granddaughter|"
@@ -176,10 +186,16 @@ def stated_age(text: str, head: int = _HEAD) -> int | None:
         int(match[1])
         for matches in (_OWN_AGE.finditer(text), *(pattern.finditer(text[:head]) for pattern in _AGES))
         for match in matches
-        if int(match[1]) > 5
-        and not _OTHERS.search(re.split(r"[.!?\n]", text[max(0, match.start() - 40) : match.start()])[-1])
+        if int(match[1]) > 5 and not _not_the_posters(match)
     ]
     return min(own, default=None)
+
+
+def _not_the_posters(match: re.Match[str]) -> bool:
+    """Whether what looks like an age is somebody else's, or none. Whoever says "I" means nobody else."""
+    before = re.split(r"[.!?\n]", match.string[max(0, match.start() - 40) : match.start()])[-1]
+    says_i = match[0][0] in "Ii"
+    return bool(_MEASURED.search(before) or (not says_i and _OTHERS.search(before)))
 
 
 def without_later(text: str) -> str:

@@ -106,6 +106,11 @@ def test_an_adult_may_ask_in_a_title_alone(changes: dict[str, Any]) -> None:
         ("34M. I'm 6'2 and 200 lbs", 34), ("I’m 6’2", None), ("Rash, 16 [F]", 16), ("[16] [M] rash", 16),
         ("15 years of age", 15), ("I recently turned 16", 16), ("I'll be 18 in May", 17),
         ("I will be 18 months post-op in May, 45M", 45), ("im 8 cycles in, 40F", 40),
+        # Metres, months and degrees; who says "I" means nobody else.
+        ("I walked 10 m and sat down", None), ("For the past 6 m it hurts. 34F", 34), ("6 m ago I fell (34F)", 34),
+        ("It was 15 F outside", None), ("16 m here", 16), ("I run track. 16 m", 16),
+        ("My sister says it's fine but I'm 16", 16), ("It began at age 16. 30F", 30),
+        ("I'm 17.5", 17), ("I’m 17yrs, female", 17), ("I'm only just 17", 17), ("When I turn 18 I can decide", 17),
     ],
 )  # fmt: skip
 def test_ages_that_posters_state(text: str, age: int | None) -> None:
