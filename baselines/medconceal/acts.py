@@ -33,7 +33,7 @@ _OPEN = re.compile(
     re.IGNORECASE,
 )
 _TELL = re.compile(
-    r"^(?:(?:please|do|could you|can you|would you|i'd like you to|maybe)\s+)*"
+    r"^(?:(?:please|do|could you|can you|would you|i(?:'d| would) like (?:you to|that you)|maybe)\s+)*"
     r"(?:tell me (?:about|what|how|more|where|a)|walk me|take me|talk me|describe|say (?:more|a bit)|go on|"
     r"give me a picture|help me (?:understand|see)|finish that|show me how|paint me|"
     r"i(?:'d| would) like to (?:know|hear|understand))\b",
@@ -84,7 +84,7 @@ _DISCLAIMED = re.compile(
     r"|\btak(?:e|es|en|ing) (?:it|that|this|you|him|her|them) seriously\b",
     re.IGNORECASE,
 )
-_CLOSES = frozenset({"judge", "brush", "push", "blame", "threat", "calm"})
+_CLOSES = frozenset({"judge", "brush", "push", "coerce", "blame", "threat", "calm"})
 _ASKS_WHAT = re.compile(r"^(?:what|how|which|who|where)\b(?! on earth\b)", re.IGNORECASE)
 
 MIRROR = 12

@@ -16,7 +16,7 @@ the default, is ours and departs from them in five places:
     person      the intercept of Equation 2 moves with the person's openness and literacy
     depth       and with the depth of the concern; the categories differ, and each reveal makes the next harder
     novelty     a turn that repeats earlier turns of its own, whatever words of the patient stand in it, earns no
-                evidence, for revealing or addressing
+                evidence, for revealing or addressing, nor does an old question behind new words, for revealing
     addressing  v takes o of the primary concern, and a hit of Equation 6 has to touch it
 """
 
@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -32,7 +32,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainSerializer
 
 from baselines.medconceal.record import ADDRESSED, FEATURES, HIDDEN, REVEALED, ConcernTrace, TurnEvaluation, is_share
-from baselines.medconceal.words import content_roots, content_stems
+from baselines.medconceal.typed import marked
+from baselines.medconceal.words import SENTENCE_END, content_roots, content_stems
 from loaders.files.records import GROWN, from_json, to_json
 from loaders.files.texts import read_text
 from loaders.manifest import canonical_json
@@ -360,6 +361,29 @@ def own_words(utterance: str, heard: str) -> tuple[str, ...]:
 COPIED = 3  # words in a row
 
 
+def asks_again(utterance: str, turns: Iterable[tuple[str, ...]], heard: str) -> bool:
+    """Whether all that a turn asks was asked before in the clinician's own `turns`, behind other words that take up
+    nothing of `heard`: a remark on the weather makes no new question.
+
+    >>> asks_again("Kindly, what worries you? It rains.", [("so", "what", "worries", "you")], "I would rather not.")
+    True
+    >>> asks_again("The rent. What worries you?", [("so", "what", "worries", "you")], "I have to pay the rent.")
+    False
+    """
+    sentences = SENTENCE_END.split(marked(utterance))
+    asked = [sentence for sentence in sentences if "?" in sentence] or sentences[-1:]
+    earlier = [f" {' '.join(turn)} " for turn in turns]
+
+    def before(said: tuple[str, ...]) -> bool:
+        # Nearly all of it, to its end: "what worries you about work?" asks for something else than "about money?".
+        tails = (" ".join(said[at:]) for at in range(min(len(said) // 2, len(said) - COPIED) + 1))
+        same = next((tail for tail in tails if any(f" {tail} " in turn for turn in earlier)), "")
+        return bool(content_roots(same))
+
+    rest = " ".join(sentence for sentence in sentences if sentence not in asked)
+    return all(before(words(sentence)) for sentence in asked) and not content_roots(rest) & content_roots(heard)
+
+
 def blocks(config: PolicyConfig, evaluation: TurnEvaluation) -> bool:
     """Whether the turn is a probe in the benchmark's labels, which earns no disclosure (MC-G8)."""
     risk = config.probe_risk - config.tolerance <= evaluation.features.MR
@@ -409,7 +433,8 @@ def step(
     # Equations 2-4. A blocked turn leaves evidence and counters unchanged (MC-G7).
     revealed: tuple[int, ...] = ()
     if not blocked:
-        revealed = _revealing(config, state, evaluation, concerns, near, weight, after, traces)
+        anew = 0.0 if config.novelty and asks_again(utterance, state.turns, heard) else weight
+        revealed = _revealing(config, state, evaluation, concerns, near, anew, after, traces)
     whole = tuple(trace or _trace(concern) for trace, concern in zip(traces, after, strict=True))
     moved = replace(
         state,

@@ -47,6 +47,7 @@ _CLOSING_ACTS = {
     "bangs": -0.2,
     "script": -0.45,
     "scorn": -0.5,
+    "coerce": -1.2,  # words that are demanded or threatened for: an open question beside them is none
 }
 
 _WEIGHTS: Mapping[str, Mapping[str, float]] = {

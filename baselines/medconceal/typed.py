@@ -11,9 +11,10 @@ _VERB = r"(?:is|are|was|were|do|does|did|has|have|had|would|could|should|will|ca
 _SUBJECT = r"(?:you|they|he|she|we|i|these|those|there|things|everything|anything|something)"
 _UNMARKED = re.compile(
     # A clause that begins like a question and does not go on like a statement, as "What's important is that" does.
-    rf"(^|[.!…;:\n]\s*)((?:(?:so|and|but|ok|okay|well|now|hey|then) )*(?:{_ASKS}(?:['’]?s|['’](?:ve|d|re)| {_VERB})\b|"
-    rf"what (?:else|about|happen(?:s|ed)|(?:\w+s|made|brought) your?)\b|how (?:about|come)\b|{_VERB} {_SUBJECT}\b|"
-    r"(?:is|was|does|did|would|could|will|can) (?:your|it|that|this|the)\b)"
+    r"(^|[.!…;:\n]\s*)((?:(?:so|and|but|ok|okay|well|now|hey|sure|i see|then),? )*"
+    rf"(?:{_ASKS}(?:['’]?s|['’](?:ve|d|re)| {_VERB})\b|"
+    r"what (?:else|about|happen(?:s|ed)|(?:\w+s|made|brought) your?)\b|how (?:about|come)\b|"
+    rf"{_VERB} {_SUBJECT}\b|(?:is|was|does|did|would|could|will|can) (?:your|it|that|this|the)\b)"
     r"(?![^.!…\n]{0,200}\b(?:is|was) (?:that|to|not|how|if|the|a|an|your)\b)[^.!…\n]*)[.…]*"
     # Anywhere, a verb before its subject: "that's a lot what would you most like".
     rf"|\b({_ASKS}(?: (?!{_SUBJECT}\b)\w+){{0,2}}?(?: {_VERB}|['’](?:ve|d|re)) (?:{_SUBJECT}|your|it|that|this|the)\b"

@@ -109,7 +109,7 @@ def _used(turns: Sequence[Turn], rows: Sequence[Mapping[str, float]]) -> list[st
     """The signs of so many voices that they are nobody's own."""
     voices: defaultdict[str, set[str]] = defaultdict(set)
     for one, row in zip(turns, rows, strict=True):
-        for name in row:
+        for name in filter(row.get, row):
             voices[name].add(one["clinician"])
     least = {"word": VOICES, "pair": VOICES * 3 // 2}
     return sorted(name for name, who in voices.items() if len(who) >= least.get(name.partition(":")[0], 1))

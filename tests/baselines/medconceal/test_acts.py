@@ -80,6 +80,19 @@ def test_good_turns_score_above_bad_ones(of: str, order: float, above: float) ->
         ("You needn't answer me.", "", ("permission",), ("judge",)),
         ("You owe it to yourself.", "", ("judge",), ("permission",)),
         ("You owe me no answer.", "", ("permission",), ("judge",)),
+        # Words that are demanded or threatened for; a fear told back, and what is asked of oneself, are no threats.
+        ("I expect an answer.", "", ("coerce",), ()),
+        ("Speak up.", "", ("coerce",), ()),
+        ("Without treatment you'll go blind.", "", ("coerce",), ()),
+        ("I could stop your sick pay.", "", ("coerce",), ()),
+        ("You're afraid you'll go blind.", "", (), ("coerce",)),
+        ("I'm not here to report you.", "", (), ("coerce",)),
+        ("You must tell me if it gets worse.", "", (), ("coerce",)),
+        ("If you don't want to talk about it, we won't.", "", (), ("coerce",)),
+        # A thought asked after, and one held against the patient.
+        ("What were you thinking of?", "", ("open",), ("scorn",)),
+        ("What were you thinking?", "", ("scorn",), ("open",)),
+        ("I would like that you tell me how it is.", "", ("open",), ()),
     ],
 )
 def test_acts_are_known_by_their_form(turn: str, heard: str, has: tuple[str, ...], lacks: tuple[str, ...]) -> None:
@@ -169,6 +182,13 @@ def test_listening_is_recognised_by_the_form(heard: str, listens: str, does_not:
         assert turn_quality(BEDSIDE, listens, heard, task) > turn_quality(BEDSIDE, does_not, heard, task)
 
 
+@pytest.mark.parametrize("pressure", ["Speak up.", "I insist.", "You'll end up in hospital.", "I'm warning you."])
+def test_an_open_question_beside_a_demand_or_a_threat_opens_nobody(pressure: str) -> None:
+    asked = "What worries you most about it?"
+    alone, pressed = (turn_quality(BEDSIDE, turn, "", "confirmation") for turn in (asked, f"{pressure} {asked}"))
+    assert alone > 0.5 and pressed < 0.2
+
+
 def test_a_subject_is_taken_up_in_other_words_and_a_cue_is_missed() -> None:
     assert "money" in subjects("The rent is due.") & subjects("Can you afford it?")
     near, far = (acts(turn, "I can't afford it.") for turn in ("How are the bills?", "Any fever?"))
@@ -223,6 +243,7 @@ def test_who_repeats_what_the_patient_said_has_asked_nothing(task: Task) -> None
             "I understand what has been said. Do what is on your list.",
             "I understand what has been said. Do what is on your list.",
         ),
+        ("ok, wots bothering u", "ok, what's bothering you?"),
         ("hi how r u doing w/ ur tablets", "hi \nhow are you doing with your tablets?"),
         ("Type 2 R/A, group A-R, U.S. units?", "Type 2 R/A, group A-R, U.S. units?"),
         ("Is there something you left out.", "Is there something you left out?"),

@@ -21,6 +21,7 @@ from baselines.medconceal.policy import (
     ConcernState,
     Logistic,
     PolicyConfig,
+    asks_again,
     blocks,
     nearness,
     newness,
@@ -35,6 +36,7 @@ from baselines.medconceal.words import content_roots
 from loaders.errors import InputError
 from loaders.files.records import to_json
 from loaders.medconceal import CATEGORIES, Literacy, Openness
+from loaders.spans import words
 
 SHARE = st.floats(0, 1, allow_nan=False)
 WORDS = ("insulin", "cost", "mother", "letter", "doctor", "work")  # each is its own stem
@@ -527,6 +529,32 @@ def test_the_same_question_behind_other_words_of_the_patient_is_no_new_one() -> 
     asked = ["The cellar. What is that like for you?"]
     assert newness(BEDSIDE, asked, "Your brother. What is that like for you?", said[1]) == 1
     assert newness(BEDSIDE, asked, "The same tablets once?", said[1]) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "again", "heard", "same"),
+    [
+        ("What worries you most?", "Please, what worries you most?", "", True),
+        ("What worries you most?", "The bus was late. What worries you most?", "I cannot pay the rent.", True),
+        ("what worries you most", "kindly what worries you most", "", True),  # typed in a hurry
+        ("Tell me what you fear.", "It rains. Tell me what you fear.", "", True),
+        # What takes up the patient's words is an answer to them; another object makes another question.
+        ("What worries you most?", "The rent, then. What worries you most?", "I cannot pay the rent.", False),
+        ("What worries you about money?", "What worries you about the tablets?", "", False),
+        ("What else is there?", "It rains. What is that like?", "", False),
+        ("What is that like?", "Your brother. What is that like?", "", False),  # no content word that could be new
+    ],
+)
+def test_a_question_that_was_asked_is_none_behind_a_remark(before: str, again: str, heard: str, same: bool) -> None:
+    def evidence(*turns: str) -> float:
+        state = start(1, 0, "confirmation")
+        concern = Concern(CATEGORIES[0], frozenset())
+        for turn in turns:
+            state, _ = step(BEDSIDE, state, evaluation(replace(BEST_REVEAL, CE=0.5)), [concern], turn, heard=heard)
+        return state.concerns[0].evidence
+
+    assert (evidence(before, again) == evidence(before)) == same
+    assert asks_again(again, [tuple(words(before))], heard) == same
 
 
 def test_without_a_least_touch_addressing_does_not_look_at_the_concern() -> None:
