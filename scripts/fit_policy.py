@@ -40,7 +40,9 @@ def command(
     ),
     labels: Path | None = typer.Option(None, metavar="FILE", help="Labelled turns (JSONL or Parquet) to fit on."),
     judge: str | None = typer.Option(
-        None, metavar="MODEL", help="Model that labels the turns first; `scripted` calls none."
+        None,
+        metavar="MODEL",
+        help="Model that labels the turns first; `scripted` calls none; without an --evaluator too few ratings differ.",
     ),
     evaluator: str = typer.Option(
         "rules", metavar="MODEL", help="Evaluator that rates the turns: the one the policy will be used with."

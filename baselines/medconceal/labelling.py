@@ -21,7 +21,7 @@ from typing import Any
 from baselines.dialogue.game import Ask
 from baselines.dialogue.playing import PATIENCE
 from baselines.medconceal.clinician_scripted import CLINICIANS
-from baselines.medconceal.fitting import BY_RULES, Kind, Label
+from baselines.medconceal.fitting import BY_RULES, KINDS, Kind, Label
 from baselines.medconceal.game import Evaluator, Rules, task_game
 from baselines.medconceal.policy import DEFAULT
 from baselines.medconceal.record import Episode, Features, is_share
@@ -101,7 +101,8 @@ def prompts(folder: Path | None = None) -> Prompts:
 def ask_about(
     profiles: Sequence[PatientProfile], players: Players | None = None, *, most: int, seed: int = 0
 ) -> list[Question]:
-    """At most `most` questions about turns of dialogues, drawn by `seed`, in the order of the dialogues.
+    """At most `most` questions about turns of dialogues, drawn by `seed`, in the order of the dialogues: as many of one
+    kind as of the other, where there are that many. Few turns of a dialogue can address a concern.
 
     Without `players` scripted clinicians talk and the rules rate. A turn that a model was to rate and did not is left
     out.
@@ -129,8 +130,12 @@ def ask_about(
 
     found = asyncio.run(gather_bounded(play, plays, limit=AT_ONCE))
     questions = [question for of_dialogue in found for question in of_dialogue]
-    chosen = sorted(random.Random(seed).sample(range(len(questions)), min(most, len(questions))))
-    return [questions[at] for at in chosen]
+    of_kind = [[at for at, question in enumerate(questions) if question.kind == kind] for kind in KINDS]
+    few, many = sorted(of_kind, key=len)
+    draw = random.Random(seed)
+    chosen = draw.sample(few, min(len(few), most // 2))
+    chosen += draw.sample(many, min(len(many), most - len(chosen)))
+    return [questions[at] for at in sorted(chosen)]
 
 
 def _ask(players: Players, profile: PatientProfile, task: Task, style: str) -> Ask:

@@ -280,6 +280,9 @@ def test_questions_are_drawn_from_dialogues_of_all_styles() -> None:
     assert {question.case_id for question in questions} == {profile.case_id for profile in CASES[:2]}
     some = labelling.ask_about(CASES[:1], most=40, seed=1)
     assert len(some) == 40 and some == labelling.ask_about(CASES[:1], most=40, seed=1) != questions[:40]
+    # Few turns can address a concern: drawn by chance, the hundred that a fit needs were never among 2,000.
+    every, kinds = ([one.kind for one in each] for each in (labelling.ask_about(CASES[:1], most=10_000), some))
+    assert kinds.count("address") == min(20, every.count("address")) > 40 * every.count("address") / len(every)
     hidden = CASES[0].hidden_concerns[0].content.get_secret_value()
     assert all(hidden not in repr(question) for question in questions)
 
