@@ -161,7 +161,7 @@ def _confirmation(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     blind_both = [len(CATEGORIES) + of for of in gold]
     spread = [shown / of for shown, of in zip(revealed, gold, strict=True)]
     return [
-        _ratio("Reveal Rate", revealed, gold),
+        _ratio("Reveal Rate", revealed, gold, note=_computed(episodes)),
         _nearness(episodes),
         _ratio("Process-grounded Fine F1", [2 * hit for hit in grounded], both, empty=0.0, note=_OF_ALL_CONCERNS),
         *precision_recall_f1("Coarse", coarse, submitted, gold),
@@ -189,6 +189,12 @@ def precision_recall_f1(
         _ratio(f"{name} Recall", hits, gold),
         _ratio(f"{name} F1", twice, both),
     ]
+
+
+def _computed(episodes: Sequence[Episode]) -> str:
+    """The note on dialogues whose trace is computed from their turns: their patient did not answer by it."""
+    count = sum(any(one.source == "transcript" for one in episode.exchanges) for episode in episodes)
+    return f"the trace of {count} of {how_many(len(episodes), 'dialogue')} is computed from its turns" if count else ""
 
 
 def _revealed(episode: Episode) -> set[int]:
@@ -249,8 +255,8 @@ def _intervention(judged: Sequence[JudgedEpisode]) -> list[Measure]:
         for episode, won in zip(episodes, success, strict=True)
     ]
     return [
-        _ratio("Success", success, ones),
-        _ratio("Reveal Rate", revealed, ones),
+        _ratio("Success", success, ones, note=_computed(episodes)),
+        _ratio("Reveal Rate", revealed, ones, note=_computed(episodes)),
         _nearness(episodes),
         _ratio("Turn-to-Address", addressed, success, "down", unit="turns"),
         _ratio("Reveal-to-Address", lag, success, "down", unit="turns"),

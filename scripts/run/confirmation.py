@@ -275,7 +275,7 @@ def _warn_of_findings(episodes: Sequence[Episode]) -> None:
             "answers with findings cannot be read, and count as no finding",
         ),
         (lacking, len(given), "dialogues come without findings, and count as no finding"),
-        (unsaid, revealed, "concerns that recomputed traces reveal are not said in the reply of that turn"),
+        (unsaid, revealed, "concerns that computed traces reveal are not said in the reply of that turn"),
     ):
         if count:
             warn(f"{count:,} of {of:,} {what}")
@@ -357,7 +357,7 @@ def _scoring(
         found = f"no model for {how_many(anew, 'dialogue')} without a trace"
         raise InputError("--evaluator", found=found, expected="a model that rates their turns, or rules")
     if anew:
-        warn(f"{anew:,} of {len(dialogues):,} dialogues have no trace: it is recomputed from their turns")
+        warn(f"{anew:,} of {len(dialogues):,} dialogues have no trace: it is computed from their turns")
     written = options.names.get(WRITER) is not None
     told = transcript_game(task, policy=policy, prompts=texts, evaluator=evaluator, written=written)
     return judged_game(told, _judging(options, texts))

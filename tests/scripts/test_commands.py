@@ -205,4 +205,4 @@ def test_what_counts_as_no_finding_and_as_revealed_unsaid_is_told(capsys: pytest
     said = [
         SimpleNamespace(source=source, revealed=(0, 2), voiced=(2,)) for source in ("transcript", "template", "model")
     ]
-    assert told(episode(Findings((), attempts=0), *said)).startswith("1 of 2 concerns that recomputed traces reveal")
+    assert told(episode(Findings((), attempts=0), *said)).startswith("1 of 2 concerns that computed traces reveal")

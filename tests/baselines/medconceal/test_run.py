@@ -87,8 +87,11 @@ def test_dialogues_of_people_are_scored_like_those_of_models(
     judged = ("--transcripts", str(file), "--evaluator", "rules", "--judge", "rules", "--bare")
     assert run("confirmation", patients, tmp_path / "people", *judged) == 0
     assert "tokens in" not in capsys.readouterr().out  # no model was asked, so there is no table of them
-    result = next(one for one in read_run(tmp_path / "people")[1] if one.column == "Fine Precision")
+    numbers = {one.column: one for one in read_run(tmp_path / "people")[1]}
+    result = numbers["Fine Precision"]
     assert (result.row, result.setting, result.value) == ("Human clinicians", "Transcripts", 1)
+    # Wherever the number is copied to, it says that these patients did not answer by this trace.
+    assert numbers["Reveal Rate"].note == "the trace of 1 of 1 dialogue is computed from its turns"
     # Other dialogues, as many, are another run: the first one's numbers are set aside.
     file.write_text(json.dumps([dialogue | {"findings": []}]))
     assert run("confirmation", patients, tmp_path / "people", *judged) == 0
