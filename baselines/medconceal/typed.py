@@ -1,4 +1,5 @@
-"""What people mean who type in a hurry: questions without their mark, several in one breath, words cut short."""
+"""What people mean who type in a hurry: questions without their mark, several in one breath, words cut short; and what
+models say who set their questions in bold."""
 
 from __future__ import annotations
 
@@ -43,17 +44,21 @@ _TYPED = {row["typed"]: row["meant"] for row in bundled("baselines.medconceal", 
 _SHORT = re.compile(rf"(?<![\w'’./-])(?:{'|'.join(map(re.escape, _TYPED))})(?![\w'’/-]|\.\w)", re.IGNORECASE)
 
 
+_EMPHASIS = re.compile(r"\*+|__")  # behind it a question mark would end no sentence
+
+
 def marked(turn: str) -> str:
-    """The turn with its words in full and, if it has none at all, marks behind its questions: people who type in a
-    hurry leave them out.
+    """The turn without emphasis, with its words in full and, if it has none at all, marks behind its questions:
+    people who type in a hurry leave them out.
 
     >>> marked("i see. what worries you most"), marked("Do it now. What's important is that it heals.")
     ('i see. what worries you most?', "Do it now. What's important is that it heals.")
     >>> marked("that sounds hard what has been on your mind"), marked("i know what has been on your mind")
     ('that sounds hard\\nwhat has been on your mind?', 'i know what has been on your mind')
-    >>> marked("whats worrying u")
-    "what's worrying you?"
+    >>> marked("whats worrying u"), marked("**What worries you?**")
+    ("what's worrying you?", 'What worries you?')
     """
+    turn = _EMPHASIS.sub("", turn)
     turn = _SHORT.sub(lambda one: _TYPED[one[0].lower()], turn)
     if "?" in turn:
         return turn

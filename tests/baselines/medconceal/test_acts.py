@@ -276,6 +276,14 @@ def test_who_types_in_a_hurry_is_heard_nearly_the_same(typed: str, meant: str) -
     assert all(abs(one - other) <= 0.25 for one, other in zip(hurried.vector, whole.vector, strict=True))
 
 
+def test_what_stands_in_bold_is_heard_the_same() -> None:
+    plain = "That sounds hard. What worries you most about the tablets?"
+    for bold in (f"**{plain}**", "That sounds *hard*. __What worries you most about the tablets?__"):
+        assert (
+            evaluate(bold, None, "It is the tablets.").features == evaluate(plain, None, "It is the tablets.").features
+        )
+
+
 def test_who_leaves_out_question_marks_is_heard_the_same() -> None:
     heard = "I am not sure about the new tablets."
     for asked in ("That sounds hard. What worries you most about the tablets?", "How is it at home with all of this?"):
