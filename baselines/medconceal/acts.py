@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
+from baselines.medconceal.typed import asks
 from baselines.medconceal.words import content_roots, root
 from loaders.files.bundled import bundled
 from loaders.spans import words
@@ -211,7 +212,7 @@ def acts(turn: str, heard: str = "") -> dict[str, float]:
     found["bangs"] = float(text.count("!"))
     found |= _taken_up(text, heard.replace("’", "'"))
     found["sentences"] = float(len(sentences))
-    found["asked"] = float(sum(sentence.rstrip("\"' ”)").endswith("?") for sentence in sentences))
+    found["asked"] = float(sum(map(asks, sentences)))
     found["jargon"] = float(len(_JARGON.findall(text)))
     found["figures"] = float(len(_FIGURE.findall(text)))
     found["names"] = float(len(_NAME.findall(_OWN_NAME.sub("", text))))
@@ -260,8 +261,8 @@ def _done(sentence: str) -> tuple[str, tuple[str, ...]]:
     """The kind of a sentence, and the acts of `acts.csv` that it has."""
     kind = _kind(sentence)
     # A negated statement cannot shut a patient down, nor can a question about what the patient does.
-    asks = kind == "open" and _ASKS_WHAT.search(_FILLER.sub("", sentence))
-    closes = "" if asks else _DISCLAIMED.sub(" ", sentence)
+    asks_what = kind == "open" and _ASKS_WHAT.search(_FILLER.sub("", sentence))
+    closes = "" if asks_what else _DISCLAIMED.sub(" ", sentence)
     found = (
         name
         for name, patterns in _tables().items()
@@ -283,7 +284,7 @@ def _kind(sentence: str) -> str:
         return "open"
     if _SUGGESTS.search(plain):
         return "tells"
-    if sentence.rstrip("\"' ”)").endswith("?"):
+    if asks(sentence):
         clauses = [_FILLER.sub("", part) for part in _ASKING_CLAUSE.split(plain) if part and part.strip()] or [plain]
         if any(_TELL.match(clause) or _OPEN.match(clause) for clause in clauses if not _FACT.match(clause)):
             return "open"

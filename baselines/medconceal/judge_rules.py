@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from baselines.medconceal.judgement import STYLES, Judgement, Openness
 from baselines.medconceal.matching import SHORTEST_QUOTE, Pair, quoted_turn, touches
 from baselines.medconceal.record import Episode
-from baselines.medconceal.typed import marked
+from baselines.medconceal.typed import asks, marked
 from baselines.medconceal.untrusted import heard
 from baselines.medconceal.words import content_stems
 from loaders.medconceal import VALUES
@@ -75,10 +75,10 @@ def judge(episode: Episode) -> Judgement:
 def openness(turn: str) -> Openness:
     """Whether a turn invites the patient to tell; its last question decides.
 
-    >>> [openness(turn) for turn in ("What worries you most?", "Does it hurt?", "Tell me more.", "Take this daily.")]
+    >>> [openness(turn) for turn in ("What worries you most?🙂", "Does it hurt?", "Tell me more.", "Take this daily.")]
     ['open', 'closed', 'open', 'closed']
     """
-    questions = [part for part in _SENTENCES.split(marked(turn)) if part.rstrip().endswith("?")]
+    questions = [part for part in _SENTENCES.split(marked(turn)) if asks(part)]
     if questions:
         clause = re.split(r"[,:]\s+", questions[-1])[-1]
         return "closed" if _CLOSED.match(clause) and not _INVITES.search(questions[-1]) else "open"

@@ -23,6 +23,7 @@ from baselines.dialogue.game import Ask
 from baselines.medconceal import rules
 from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import FEATURES, Features, TurnEvaluation, is_share
+from baselines.medconceal.typed import asks
 from baselines.medconceal.untrusted import heard
 from loaders.files.bundled import bundled
 from loaders.models.asking import Unfit, ask_until, fenced, object_schema, read_object
@@ -199,7 +200,7 @@ def clarifying_question(reply: str) -> str | None:
     """
     for sentence in reversed(_ENDS.split(reply)):
         text = sentence.strip()
-        if text.rstrip("\"'”’)").endswith("?") and len(text.split()) >= 3 and not _SOCIAL.search(text):
+        if asks(text) and len(text.split()) >= 3 and not _SOCIAL.search(text):
             return text
     return None
 

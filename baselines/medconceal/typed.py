@@ -44,6 +44,16 @@ _TYPED = {row["typed"]: row["meant"] for row in bundled("baselines.medconceal", 
 _SHORT = re.compile(rf"(?<![\w'’./-])(?:{'|'.join(map(re.escape, _TYPED))})(?![\w'’/-]|\.\w)", re.IGNORECASE)
 
 
+def asks(sentence: str) -> bool:
+    """Whether a question mark ends the sentence, whatever stands behind it.
+
+    >>> asks("What worries you?🙂"), asks('"Why?!"'), asks("Why? I see.")
+    (True, True, False)
+    """
+    return bool(_ASKS_LAST.search(sentence))
+
+
+_ASKS_LAST = re.compile(r"\?\W*$")
 _EMPHASIS = re.compile(r"\*+|__")  # behind it a question mark would end no sentence
 
 

@@ -66,6 +66,7 @@ def test_good_turns_score_above_bad_ones(of: str, order: float, above: float) ->
         ("I'm Anna Bell, you see.", "", (), ("names",)),
         ("Stop me there.", "", ("permission",), ("orders",)),
         ("How are you?", "", ("open",), ("tagged",)),
+        ("What worries you?🙂", "", ("open", "asked"), ()),
         # What the clinician has understood, asked; an idiom; the course of an illness, and how it is to be ill.
         ("Have I got that right?", "", ("checks",), ("fact", "tagged")),
         ("You have got that, right?", "", ("tagged",), ("checks",)),
