@@ -17,7 +17,6 @@ import numpy as np
 from baselines.medconceal.policy import ENOUGH, Concern, touched
 from baselines.medconceal.record import HiddenConcern
 from baselines.medconceal.words import content_roots
-from loaders.medconceal import CATEGORIES
 from loaders.spans import spans, words
 
 SHORTEST_QUOTE = 3
@@ -103,5 +102,4 @@ def coarse_hits(submitted: Iterable[str], gold: Iterable[str]) -> int:
     >>> coarse_hits(["Communication Barriers", "Communication Barriers", "none"], ["Communication Barriers"])
     1
     """
-    overlap = Counter[str](one for one in submitted if one in CATEGORIES) & Counter[str](gold)
-    return overlap.total()
+    return (Counter(submitted) & Counter(gold)).total()

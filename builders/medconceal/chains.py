@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -210,12 +210,10 @@ def without_later(text: str) -> str:
 def longest_chain(post: Post, comments: Sequence[Comment]) -> list[Comment]:
     """The longest chain of a thread; of equally long ones the one that begins first. Empty without a clinician."""
     by_id = {comment.id: comment for comment in comments}
-    rooted = _rooted(by_id)
     fits = {
         c.id: by_clinician(c, post)
         for c in comments
-        if c.id in rooted
-        and not is_gone(c.author)
+        if not is_gone(c.author)
         and not is_gone(c.text)
         and not is_bot(c.author)
         and (c.author == post.author or is_clinician(c.flair))
@@ -223,56 +221,25 @@ def longest_chain(post: Post, comments: Sequence[Comment]) -> list[Comment]:
     replies: dict[str, list[str]] = {}
     for name in fits:
         replies.setdefault(by_id[name].parent, []).append(name)
-    best = _lengths(fits, replies)
-    starts = [name for name, clinician in fits.items() if clinician]
-    if not starts:
-        return []
+
+    def other_side(name: str) -> Iterator[str]:
+        return (reply for reply in replies.get(name, ()) if fits[reply] != fits[name])
+
+    # Whatever is replied to comes before its replies. A forged ring of replies begins nowhere, and is never reached.
+    order = [name for name in fits if by_id[name].parent not in fits]
+    for name in order:
+        order.extend(replies.get(name, ()))
+    longest: dict[str, int] = {}
+    for name in reversed(order):
+        longest[name] = 1 + max((longest[reply] for reply in other_side(name)), default=0)
 
     def rank(name: str) -> tuple[int, int, str]:
-        return (-best[name], by_id[name].created, name)
+        return (-longest[name], by_id[name].created, name)
 
-    at = min(starts, key=rank)
-    chain = [by_id[at]]
-    while following := [name for name in replies.get(at, ()) if fits[name] != fits[at] and best[name] == best[at] - 1]:
+    chain: list[Comment] = []
+    following = [name for name in order if fits[name]]
+    while following:
         at = min(following, key=rank)
         chain.append(by_id[at])
+        following = [*other_side(at)]
     return chain
-
-
-def _rooted(by_id: Mapping[str, Comment]) -> set[str]:
-    """The comments that lead back to the post, or to what the dump lacks; a forged ring leads only to itself."""
-    found: set[str] = set()
-    looked: set[str] = set()
-    for name in by_id:
-        path = []
-        while name in by_id and name not in looked:
-            looked.add(name)
-            path.append(name)
-            name = by_id[name].parent
-        if name not in by_id or name in found:
-            found.update(path)
-    return found
-
-
-def _lengths(fits: Mapping[str, bool], replies: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Length of the longest alternating chain from each comment on; iterative, as threads can be deep."""
-    best: dict[str, int] = {}
-    under_way: set[str] = set()
-    for start in fits:
-        stack = [start]
-        while stack:
-            name = stack[-1]
-            if name in best:
-                stack.pop()
-                continue
-            under_way.add(name)
-            after = [reply for reply in replies.get(name, ()) if fits[reply] != fits[name]]
-            # A comment that replies to its own descendant is a forged circle: that link does not count.
-            waiting = [reply for reply in after if reply not in best and reply not in under_way]
-            if waiting:
-                stack += waiting
-                continue
-            best[name] = 1 + max((best[reply] for reply in after if reply in best), default=0)
-            under_way.discard(name)
-            stack.pop()
-    return best

@@ -31,7 +31,7 @@ from baselines.medconceal.policy import (
     take_back,
     touched,
 )
-from baselines.medconceal.record import FEATURES, HIDDEN, Features, TurnEvaluation
+from baselines.medconceal.record import FEATURES, HIDDEN, REVEALED, Features, TurnEvaluation
 from baselines.medconceal.words import content_roots
 from loaders.errors import InputError
 from loaders.files.records import to_json
@@ -543,6 +543,7 @@ def test_the_same_question_behind_other_words_of_the_patient_is_no_new_one() -> 
         ("What worries you about money?", "What worries you about the tablets?", "", False),
         ("What else is there?", "It rains. What is that like?", "", False),
         ("What is that like?", "Your brother. What is that like?", "", False),  # no content word that could be new
+        ("What worries you?", "When you sit in the bus with your son, what worries you?", "", False),
     ],
 )
 def test_a_question_that_was_asked_is_none_behind_a_remark(before: str, again: str, heard: str, same: bool) -> None:
@@ -555,6 +556,34 @@ def test_a_question_that_was_asked_is_none_behind_a_remark(before: str, again: s
 
     assert (evidence(before, again) == evidence(before)) == same
     assert asks_again(again, [tuple(words(before))], heard) == same
+
+
+def test_addressing_counts_new_words_near_the_concern() -> None:
+    """Said again it moves nothing, not even the hits in a row; nearly again it is no hit; o fades by `carry` a turn."""
+    concern = Concern.of("Cannot pay the rent", CATEGORIES[3], topics=["rent", "wages"])
+    turns = [f"The rent and the wages: word{at} other{at} more{at}." for at in range(8)]
+
+    def after(*said: str, policy: PolicyConfig = BEDSIDE) -> ConcernState:
+        state = replace(start(1, 0, "intervention"), turn=4, concerns=(ConcernState(state=REVEALED, revealed_at=1),))
+        for text in said:
+            state, _ = step(policy, state, evaluation(BEST_ADDRESS), [concern], text)
+        return state.concerns[0]
+
+    patient = replace(BEDSIDE, hits=8)
+    hits = after(*turns[:2], policy=patient)
+    assert hits.address_hits > 0 and after(*turns[:2], turns[1], policy=patient) == hits
+    nearly = " ".join(f"word{at} other{at}" for at in range(5)) + " fresh"
+    assert after(*turns[:5], nearly, policy=patient).address_hits == 0
+    away = "Something else entirely today: the garden, the weather and the dog."
+    assert after(*turns[:2], away, policy=patient).address_hits == hits.address_hits + 1
+    assert after(*turns[:2], away, policy=replace(patient, carry=0.0)).address_hits == 0
+
+
+def test_a_threshold_is_reached_within_the_tolerance() -> None:
+    evidence = said_to(PAPER, ["What worries you?"])[0].evidence
+    for beyond, revealed_at in ((5e-10, 1), (5e-9, None)):
+        high = replace(PAPER, high=evidence + beyond, low=0.0, low_turns=9)
+        assert said_to(high, ["What worries you?"])[0].revealed_at == revealed_at
 
 
 def test_without_a_least_touch_addressing_does_not_look_at_the_concern() -> None:
