@@ -374,7 +374,7 @@ def asks_again(utterance: str, turns: Iterable[tuple[str, ...]], heard: str) -> 
     asked = [sentence for sentence in sentences if "?" in sentence] or sentences[-1:]
     earlier = [f" {' '.join(turn)} " for turn in turns]
 
-    def before(said: tuple[str, ...]) -> bool:
+    def before(said: Sequence[str]) -> bool:
         # Nearly all of it, to its end: "what worries you about work?" asks for something else than "about money?".
         tails = (" ".join(said[at:]) for at in range(min(len(said) // 2, len(said) - COPIED) + 1))
         same = next((tail for tail in tails if any(f" {tail} " in turn for turn in earlier)), "")

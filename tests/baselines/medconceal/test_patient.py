@@ -456,6 +456,12 @@ def test_a_leak_is_five_words_in_a_row_with_two_that_count_or_seven_with_one(rep
     assert guard.check(reply, (0,)) == LeakCheck()
 
 
+def test_a_yes_confirms_a_guess_of_half_the_concern() -> None:
+    guard = guarding("Dreads hospital bills, lawyers afterwards, bankruptcy.")
+    for guess, leaks in (("Is it the bills, a lawyer, the hospital?", True), ("Is it the bills, or a lawyer?", False)):
+        assert guard.check("Yes.", (0,), guess) == (LeakCheck((0,), ("affirmed",)) if leaks else LeakCheck())
+
+
 def test_a_leak_is_three_fifths_of_what_nobody_has_said_yet() -> None:
     guard = guarding("Dreads hospital bills, lawyers afterwards, bankruptcy.")
     reply = "I dread the bills and bankruptcy."

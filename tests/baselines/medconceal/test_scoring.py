@@ -161,6 +161,8 @@ def test_matching_equals_brute_force_whatever_the_order(pairs: list[Pair], order
 def test_of_equal_assignments_the_lowest_indices_win() -> None:
     every = [Pair(f, c, True, True, "q", 1) for f in range(2) for c in range(3)]
     assert [(pair.finding, pair.concern) for pair in match(every)] == [(0, 0), (1, 1)]
+    some = [Pair(f, c, True, (f, c) != (0, 2), "q", 1) for f, c in ((0, 1), (0, 2), (1, 1), (1, 2), (3, 1))]
+    assert [(pair.finding, pair.concern) for pair in match(some)] == [(0, 1), (1, 2)]  # not the third finding
 
 
 def test_two_pairs_count_more_than_one_of_the_right_category() -> None:
