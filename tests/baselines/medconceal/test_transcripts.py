@@ -90,6 +90,7 @@ def test_the_trace_of_the_live_game_is_scored_bit_for_bit(task: Any, tmp_path: P
         ({"trace": None, "turns": [{"clinician": "a", "patient": "b"}] * (MOST_TURNS + 1)}, "41 turns"),
         ({"trace": None, "turns": [{"clinician": "a", "patient": "b"}] * 4, "stopped": "clinician"}, "after 4 turns"),
         ({"trace": None, "turns": [{"clinician": "a", "patient": "b", "sent": 9, "shown": 8}]}, "times that decrease"),
+        ({"trace": None, "turns": [{"clinician": "a", "patient": "b", "sent": -1, "shown": 8}]}, "times that decrease"),
         ({"trace": None, "turns": [{"clinician": "a", "patient": "b", "sent": 9}]}, "times for only some turns"),
         ({"stopped": "time"}, "not the same reason for stopping"),
     ],
@@ -98,6 +99,13 @@ def test_a_wrong_line_is_one_clear_error(changes: dict[str, Any], says: str, tmp
     line = a_line(lived()[0], **changes)
     with pytest.raises(InputError, match=says):
         read_transcripts(a_file(tmp_path, {name: value for name, value in line.items() if value is not None}), CASES)
+
+
+def test_a_reply_may_be_shown_in_the_second_in_which_it_was_asked_for(tmp_path: Path) -> None:
+    line = a_line(lived()[0], turns=[{"clinician": "a", "patient": "b", "sent": 0, "shown": 0}], stopped="time")
+    del line["trace"]
+    who = read_transcripts(a_file(tmp_path, line), CASES).dialogues[0].who
+    assert who is not None and (who.sent, who.shown) == ((0,), (0,))
 
 
 def test_other_words_than_those_of_the_trace_are_refused(tmp_path: Path) -> None:
