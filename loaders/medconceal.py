@@ -678,8 +678,8 @@ def _foreign_concern(given: ForeignRow) -> dict[str, Any]:
 
 def category_by_number(told: object) -> object:
     """The category of that number, from 1, as `bedside cases new` asks for it; anything else as it is."""
-    number = str(told).strip()
-    return CATEGORIES[int(number) - 1] if number in ("1", "2", "3", "4") else told
+    by_number: dict[str, object] = {str(number): name for number, name in enumerate(CATEGORIES, start=1)}
+    return by_number.get(str(told).strip(), told)
 
 
 def _index_of(value: object, concerns: Sequence[Mapping[str, Any]]) -> object:

@@ -198,11 +198,11 @@ def category_of(said: object) -> Category | None:
     >>> category_of("emotional discomfort OR fear"), category_of("Misconception"), category_of("Other")
     ('Emotional Discomfort or Fear', 'Misinformation or Misconceptions', None)
     """
+    labels: dict[str, Category] = {**_ALIASES, **{name: name for name in CATEGORIES}}
     try:
-        label = one_of(said, [*CATEGORIES, *_ALIASES], "category")
+        return labels[one_of(said, [*labels], "category")]
     except Unfit:
         return None
-    return _ALIASES[label] if label in _ALIASES else next(name for name in CATEGORIES if name == label)
 
 
 def publishable(quotation: str) -> str:
