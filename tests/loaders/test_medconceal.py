@@ -263,6 +263,11 @@ def test_a_short_concern_is_given_away_whole(concern: str, shown: str, leaking: 
 )
 def test_health_literacy(said: str, level: str) -> None:
     assert health_literacy(said) == level
+    told = row()
+    told["hidden"]["education"] = said
+    for stated, meant in ((None, level), ("technical", "technical")):  # what is stated overrules the schooling
+        told["hidden"]["roleplay"]["literacy"] = stated
+        assert profile_of(told).health_literacy == meant
 
 
 # --- The authors' release ---------------------------------------------------------------------------------------------
