@@ -38,6 +38,7 @@ from loaders.files.images import cell_bytes, clean_bytes
 from loaders.files.json_values import read_json
 from loaders.files.records import from_json
 from loaders.manifest import ContentDigest
+from loaders.models.asking import without_thoughts, writable
 from loaders.models.messages import Decoding, Message
 from loaders.models.prompts import Prompts
 from loaders.models.prompts import read_prompts as read_texts
@@ -172,7 +173,9 @@ def captioning_game(prompts: Prompts, *, max_tokens: int = MAX_TOKENS) -> Game[P
 
         async def caption(register: str) -> Caption:
             answer = await ask(ROLE, [Message("user", texts[register], (image,))], **decoding)
-            return Caption(register, answer.text.strip(), answer.stop)
+            text, _ = without_thoughts(writable(answer.text))
+            # what a model says to refuse, or before a filter stops it, describes no image
+            return Caption(register, "" if answer.stop == "content_filter" else text.strip(), answer.stop)
 
         return Captions(pair.image_id, (await caption("Expert"), await caption("Layman")))
 
@@ -444,7 +447,8 @@ def _failures(cell: _Maker, captions: Mapping[str, Sequence[Caption]]) -> Iterat
         refused = sum(one.stop == "content_filter" for one in given)
         cut = sum(one.stop == "max_tokens" for one in given)
         empty = sum(not one.text for one in given)
-        why = f"{how_many(refused, 'answer was', 'answers were')} stopped by the provider's filter" if refused else ""
+        were = how_many(refused, "answer was", "answers were")
+        why = f"{were} refused, or stopped by the provider's filter" if refused else ""
         for column, count, note in (
             ("Truncated answers", cut, "in every score as they are"),
             ("Empty answers", empty, why),

@@ -12,6 +12,7 @@ not on this machine has no value, and a note that says what is missing.
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
 from functools import partial, reduce
@@ -236,7 +237,8 @@ def read_caption(row: Mapping[str, Any], column: str, name: str) -> str:
     if not isinstance(caption, str) or not caption.strip():
         found = "no" if caption is None or isinstance(caption, str) else f"a {type(caption).__name__} as"
         raise InputError(name, found=f"{found} {column}", expected="a text")
-    return caption
+    # a PDF's letters with loose accents would count as other words, of other lengths
+    return unicodedata.normalize("NFC", caption)
 
 
 def _readability(pairs: _Pairs) -> Iterator[tuple[_Column, Floats]]:

@@ -95,6 +95,9 @@ def answer_of(output: Any) -> Answer:
         # A rejected prompt: inspect_ai returns the provider's error as if the model had said it.
         refused = stop in ("model_length", "content_filter")
         return Answer("" if refused else output.completion, None, None, stop)
+    parts = output.message.content
+    if isinstance(parts, list) and any(part.type == "text" and part.refusal for part in parts):
+        stop = "content_filter"
     cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
     read, written = counted(usage.input_tokens + cached), counted(usage.output_tokens)
     return Answer(output.completion, read, written, stop, _thought(output))

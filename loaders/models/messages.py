@@ -59,8 +59,9 @@ EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 class Answer:
     """What a model said.
 
-    `stop` is the reason why the text ends: stop, max_tokens, content_filter (refused by the provider's filter),
-    model_length (the prompt does not fit the model), or unknown. Token counts are None if the provider gives none.
+    `stop` is the reason why the text ends: stop, max_tokens, content_filter (refused, by the provider's filter or in a
+    field for that), model_length (the prompt does not fit the model), or unknown. Token counts are None if the provider
+    gives none.
     `thought` is what a reasoning model thought before, if the provider separates it: "" if it only says that the model
     did, None if it says nothing. Thoughts inside the text are still in the text.
     """

@@ -314,7 +314,7 @@ _REASONS = 5
 """How many reasons why cases cannot be scored are shown."""
 _SILENCED = {
     "model_length": "are empty, because the question does not fit into the model's context; serve it with a longer one",
-    "content_filter": "were stopped by the provider's filter",
+    "content_filter": "were refused, or stopped by the provider's filter",
 }
 
 

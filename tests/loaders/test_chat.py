@@ -159,6 +159,15 @@ def test_garbage_and_silence_are_answers(server: ChatServer, calm: Calm, reply: 
 
 
 @both_ways
+def test_a_refusal_in_its_own_field_is_told_from_an_answer(server: ChatServer, calm: Calm) -> None:
+    body = completion({"model": "some-model", "messages": []}, Reply(None))
+    body["choices"][0]["message"]["refusal"] = "I cannot."
+    server.faults += [raw(200, json.dumps(body))]
+    answer = ask(opened(server, calm))
+    assert (answer.text, answer.stop) == ("I cannot.", "content_filter")
+
+
+@both_ways
 @pytest.mark.parametrize(
     ("told", "counts"),
     [((-7, 5), (None, 5)), ((7, 1 << 63), (7, None)), ((10**30, -1), (None, None)), ((True, False), (1, 0))],

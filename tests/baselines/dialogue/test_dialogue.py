@@ -280,7 +280,7 @@ def test_silence_is_an_answer_and_garbage_is_counted(tmp_path: Path, server: Cha
     ("code", "stop", "told"),
     [
         ("context_length_exceeded", "model_length", "are empty, because the question does not fit"),
-        ("content_filter", "content_filter", "were stopped by the provider's filter"),
+        ("content_filter", "content_filter", "were refused, or stopped by the provider's filter"),
     ],
 )
 def test_empty_answers_are_told_with_their_reason(

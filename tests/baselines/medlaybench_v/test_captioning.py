@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import io
 import tracemalloc
@@ -257,6 +258,24 @@ def test_every_image_is_described_once_a_register_and_a_second_run_asks_nothing(
     assert again.records == said and len(model.asked) == 6 and again.usage.replayed == 6
 
 
+@pytest.mark.parametrize(
+    ("text", "stop", "caption"),
+    [
+        (" The heart looks big.\n", "stop", "The heart looks big."),
+        ("It is a chest film.\n</think>\n\nThe heart looks big.", "stop", "The heart looks big."),
+        ("<think>It is a chest film, so", "max_tokens", ""),
+        ("The heart \ud800 looks big.", "stop", "The heart ? looks big."),
+        ("I cannot look at people.", "content_filter", ""),
+    ],
+)
+def test_thoughts_and_refusals_are_no_captions(text: str, stop: str, caption: str) -> None:
+    async def ask(role: str, messages: Sequence[Message], **how: Any) -> Answer:
+        return Answer(text, 9, 9, stop)
+
+    said = asyncio.run(captioning_game(read_prompts()).play(read_pairs(rows(2)).rows[0], ask))
+    assert [(one.text, one.stop) for one in said.captions] == [(caption, stop)] * 2
+
+
 def test_pictures_leave_memory_while_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOCAL_API_KEY", "not-a-secret")
     monkeypatch.setattr(evaluation, "_SWEPT", 5, raising=False)
@@ -352,7 +371,7 @@ def test_truncated_empty_and_refused_answers_are_counted() -> None:
     assert (truncated.numerator, truncated.denominator) == (1, 3)
     assert truncated.value == pytest.approx(100 / 3)
     assert (empty.numerator, empty.denominator) == (2, 3)
-    assert empty.note == "1 answer was stopped by the provider's filter"
+    assert empty.note == "1 answer was refused, or stopped by the provider's filter"
     assert cells["Layman prompt", "Truncated answers"].value == cells["Layman prompt", "Empty answers"].value == 0
     assert cells["Expert prompt vs Expert reference", "BERTScore"].note == "2 empty answers score 0"
 

@@ -216,7 +216,10 @@ def test_a_server_that_moves_or_grows_is_asked_nothing_again(
     ("answer", "told"),
     [
         (Reply("", "length", "Hm. " * 512), r"turns are empty, \1 of them cut off during reasoning"),
-        (Reply("I cannot help with that.", "content_filter"), "answers were stopped by the provider's filter"),
+        (
+            Reply("I cannot help with that.", "content_filter"),
+            "answers were refused, or stopped by the provider's filter",
+        ),
     ],
     ids=["only thinks", "filtered"],
 )
