@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from baselines.medlaybench_v.retrieval import METHODS, figure_a4
 from baselines.results.comparison import Compared, FinishedRun
@@ -220,22 +221,30 @@ def _remarks(own: _Numbers) -> list[str]:
 def _placed(layout: Layout, own: _Numbers, printed: list[Published]) -> tuple[_Numbers, _Numbers, bool]:
     """Own numbers that the paper has a place for, the others, and whether the published numbers are shown beside them.
 
-    A run over one other split fits everything but the split: it fills the table alone. In a table of no paper all
-    numbers have a place.
+    A run over one other split fits everything but the split, whose name a group begins with: it fills the table alone.
+    In a table of no paper all numbers have a place.
     """
     if not printed:
         return own, [], False
     fixed = [part for part in PARTS[2:] if part not in layout.free]
-    for parts, beside in ((fixed, True), ([part for part in fixed if part != "split_or_group"], False)):
-        known = {_folded(number, parts) for number in printed}
-        placed = [(run, pair) for run, pair in own if _folded(pair.own, parts) in known]
+    for beside in (True, False):
+        folded = partial(_folded, fixed, beside)
+        known = set(map(folded, printed))
+        placed: _Numbers = []
+        rest: _Numbers = []
+        for run, pair in own:
+            (placed if folded(pair.own) in known else rest).append((run, pair))
         if placed and (beside or len({pair.own.split_or_group for _, pair in placed}) == 1):
-            return placed, [(run, pair) for run, pair in own if _folded(pair.own, parts) not in known], beside
+            return placed, rest, beside
     return [], own, False
 
 
-def _folded(number: Published | Result, parts: Sequence[str]) -> tuple[str, ...]:
-    return tuple(getattr(number, part).casefold() for part in parts)
+def _folded(parts: Sequence[str], whole: bool, number: Published | Result) -> tuple[str, ...]:
+    """What has to agree: these parts, of a group that is not `whole` only what stands behind the name of its split."""
+    folded = {part: getattr(number, part).casefold() for part in parts}
+    if not whole and "split_or_group" in folded:
+        folded["split_or_group"] = folded["split_or_group"].partition("; ")[2]
+    return tuple(folded.values())
 
 
 def _rows(

@@ -267,6 +267,17 @@ def test_a_run_over_another_split_stands_alone(tmp_path: Path) -> None:
     assert all(cell.own and cell.paper is None for cell in view.rows[0].cells)
 
 
+def test_another_splits_pools_stand_where_the_papers_do(tmp_path: Path) -> None:
+    """Other ways to pool are listed below, and do not keep the table from being one."""
+    found = record(data=DataUsed("medlaybench-v", "validation", None, "ab" * 32))
+    cells = results(["Table 3"], found)
+    cells = [replace(one, split_or_group=one.split_or_group.replace("test", "validation")) for one in cells]
+    write_run(tmp_path, found, [*cells, *(replace(one, split_or_group="validation; one pool") for one in cells)])
+    view = _views(tmp_path)["Table 3"]
+    assert all(cell.own and cell.paper is None for row in view.rows for cell in row.cells)
+    assert list(view.others) == ["validation; one pool"]
+
+
 def test_means_and_deviations_share_a_head(tmp_path: Path) -> None:
     view = _views(write(tmp_path, ["Table 4"]))["Table 4"]
     assert view.groups == [("Factual Correctness", 2), ("Completeness", 2), ("Simplicity", 2), ("Fluency", 2)]
