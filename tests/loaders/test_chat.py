@@ -159,6 +159,15 @@ def test_garbage_and_silence_are_answers(server: ChatServer, calm: Calm, reply: 
 
 
 @both_ways
+def test_an_address_that_moved_is_followed_with_the_question(server: ChatServer, calm: Calm) -> None:
+    with ChatServer("Here.") as there:
+        headers = {"Location": f"{there.base_url}/chat/completions"}
+        server.faults += [lambda handler: handler.answer(301, "", headers)] * 2
+        assert ask(opened(server, calm)).text == "Here."
+        assert there.requests[0].body["messages"][-1]["content"] == HELLO[-1].text
+
+
+@both_ways
 def test_a_refusal_in_its_own_field_is_told_from_an_answer(server: ChatServer, calm: Calm) -> None:
     body = completion({"model": "some-model", "messages": []}, Reply(None))
     body["choices"][0]["message"]["refusal"] = "I cannot."

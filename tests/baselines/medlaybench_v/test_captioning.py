@@ -397,6 +397,8 @@ def test_a_prompt_with_empty_answers_only_has_no_score_that_could_pass_for_a_res
         f"2 of 2 answers to the {one} prompt are empty" for one in silent
     ]
     assert "1 of them cut off at the limit of 64 tokens" in every[0]
+    some, every = told_of_empty([found[0], *captions(["aaa"], ["aaa"])], record)
+    assert len(some) == len(silent) and not every
 
 
 @pytest.mark.parametrize("said", ["", "胸部X线显示肺部清晰。"])
@@ -464,6 +466,10 @@ def test_whole_articles_are_drawn_where_every_row_has_one() -> None:
     made[0]["article_id"] = None
     loose = by_cell(scored(read_pairs(made), found, bertscore=letters))
     assert loose["Expert prompt vs Expert reference", "BERTScore"].ci95 is not None
+    fewer = captions(["A heart.", "", "A heart.", "A ventricular heart."], [""] * 4)
+    fkgl = by_cell(scored(pairs, fewer, bertscore=missing))["Expert prompt", "FKGL"]
+    values = readability.measure(["A heart.", "A ventricular heart."])["FKGL"]
+    assert fkgl.n == 3 and fkgl.ci95 == pytest.approx((values[0], values.mean()))  # the article of one text, of two
 
 
 def test_pairs_without_captions_are_not_counted_and_captions_of_others_are_refused() -> None:

@@ -26,6 +26,9 @@ def test_rows_are_read_as_unit_vectors_one_a_distinct_caption(tmp_path: Path) ->
     assert (encoder.name, encoder.stand_in) == ("mine", False)
     assert made.texts["expert"].vectors.shape == (2, 3) and made.images.vectors.shape == (3, 3)
     assert np.allclose(np.linalg.norm(made.texts["layman"].vectors, axis=1), 1)
+    other, _ = read_own(folder(tmp_path, layman=np.eye(3)[[0, 2, 1]]), CAPTIONS, images=True)
+    again, _ = read_own(folder(tmp_path, layman=np.eye(3)), CAPTIONS, images=True)
+    assert again.key == encoder.key != other.key
 
 
 @pytest.mark.parametrize(
@@ -41,6 +44,7 @@ def test_rows_are_read_as_unit_vectors_one_a_distinct_caption(tmp_path: Path) ->
         ({"layman": None}, "layman.npy: does not exist"),
         # Rows in another order: one caption would have two vectors.
         ({"expert": np.eye(3)[[0, 0, 1]]}, "rows 0 and 2 have the same caption and other vectors"),
+        ({"expert": np.eye(3)[[0, 1, 0]] + [[0], [0], [0.01]]}, "rows 0 and 2 have the same caption and other vectors"),
     ],
 )
 def test_what_does_not_fit_is_an_error(tmp_path: Path, changed: dict[str, object], said: str) -> None:

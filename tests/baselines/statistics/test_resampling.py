@@ -177,8 +177,8 @@ def test_ratios_of_parts_leave_out_resamples_without_a_part() -> None:
         bootstrap_ratios(part, part * [1, 0])
     with pytest.raises(InputError, match="expected"):
         bootstrap_ratios(np.hstack([part, part[:, :1]]), part)
-    rare = np.zeros((3000, 3))
-    rare[[0, 1, 2], [0, 1, 2]] = 1  # three parts of one row each: one resample in four holds them all
+    rare = np.zeros((3000, 2))
+    rare[[0, 1], [0, 1]] = 1  # two parts of one row each: two resamples in five hold both
     with pytest.raises(InputError, match="hold every part"):
         bootstrap_ratios(rare, rare, resamples=200)
     with pytest.raises(InputError, match="expected"):
