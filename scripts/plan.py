@@ -82,12 +82,10 @@ def _planned(words: Sequence[str]) -> Planned:
     if list(words[:1]) != ["run"] or len(words) < 2 or words[1] not in _PLAYED:
         raise InputError("plan", found=" ".join(words[:2]), expected=_CAN, do=_NO_PLAN)
     with tempfile.TemporaryDirectory() as scratch, planning():
-        given = list(words[2:])
-        if not {"-o", "--out"} & set(given):
-            given += ["-o", scratch]
         known, _ = find(words[:2])
+        named, unless_named = f"bedside plan run {words[1]}", {"out": scratch}
         try:
-            with known.make_context(f"bedside plan run {words[1]}", given) as context:
+            with known.make_context(named, list(words[2:]), default_map=unless_named) as context:
                 known.invoke(context)
         except Planned as planned:
             return planned

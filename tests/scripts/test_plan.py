@@ -200,6 +200,15 @@ def test_what_plays_nothing_is_one_error(
     assert "Error" in capsys.readouterr().err and not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("out", [["-o", "run"], ["-orun"], ["--out=run"]])
+def test_the_folder_may_be_named_in_any_way(
+    out: list[str], patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = ("run", "confirmation", patients, *ACTORS["confirmation"], "--judge", "rules", "--limit", 2, *out)
+    assert planned(capsys, *line)["clinician"]["requests"] > 0 and not Path("run").exists()
+
+
 def test_a_run_that_cannot_be_planned_does_not_begin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It ran to its end, with every question to its models, before it was refused."""
     pairs = tmp_path / "pairs.csv"
