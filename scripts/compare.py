@@ -97,11 +97,12 @@ def _print_tables(pairs: list[Compared]) -> None:
         # How much data there was is no finding, and would hide every other difference of a smaller corpus.
         apart = [one for one in apart if one[0].own.unit not in _COUNTS] or apart
         furthest, far = max(apart, key=lambda one: abs(one[1]), default=(group[0], 0.0))
+        unit = "points" if furthest.own.unit.startswith("percent") else furthest.own.unit
         called = Counter(f"{pair.own.provenance}: {pair.verdict}" for pair in group).most_common()
         shown.add_row(
             title,
             len(group),
-            f"{far:+,.{furthest.decimals}f}" if far else "none" if apart else "",
+            f"{far:+,.{furthest.decimals}f} {unit}" if far else "none" if apart else "",
             _name(furthest) if far else "",
             ", ".join(name if len(called) == 1 else f"{count:,} {name}" for name, count in called),
         )

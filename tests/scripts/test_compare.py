@@ -148,7 +148,7 @@ def test_how_much_data_there_was_is_no_largest_difference(
     write_run(tmp_path / "run", found, [replace(one, value=99.0) if one.column == "FRE" else one for one in cells])
     assert execute(["compare", str(tmp_path / "run")]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Table 1, ")]
-    assert len(lines) == 4 and all(", FRE  " in line for line in lines), lines
+    assert len(lines) == 4 and all(", FRE  " in line and " score " in line for line in lines), lines  # and its unit
 
 
 def test_every_row_of_the_table_names_its_provenance(
