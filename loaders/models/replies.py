@@ -29,7 +29,7 @@ def _meant(told: dict[str, Any]) -> tuple[int, Any]:
     match told:
         case {"choices": [{**first}, *_]} if first.get("error") or first.get("finish_reason") == "error":
             error = first.get("error") or "the generation failed"
-        case {"choices": [*choices]} if choices or not told.get("error"):
+        case {"choices": [_, *_] as choices}:
             names = {name: told[name] if isinstance(told.get(name), str) else "" for name in ("id", "model")}
             return 200, {**told, **names, "choices": [*map(_whole, choices)], "usage": _usage(told.get("usage"))}
         case _ if not (error := told.get("error")):
