@@ -58,6 +58,10 @@ def _named(feature: Json) -> Json:
     return feature
 
 
+def _in_order(splits: dict[str, SplitFacts]) -> dict[str, SplitFacts]:
+    return {name: splits[name] for name in order_splits(splits)}
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -150,7 +154,8 @@ class Manifest(_Part):
     prompts: dict[str, Sha256]
     versions: dict[str, str]
     stages: list[StageCount]
-    splits: dict[str, SplitFacts]
+    splits: Annotated[dict[str, SplitFacts], AfterValidator(_in_order)]
+    """In release order (`order_splits`), whatever their order in the file."""
     content_digest: Sha256
     statistics: JsonValue
     exclusions: ExclusionFacts
@@ -285,12 +290,12 @@ class Manifest(_Part):
 
     def named_configs(self) -> list[Config]:
         """The configs, or the one that holds everything."""
-        return self.configs or [Config(name="default", splits=order_splits(self.splits))]
+        return self.configs or [Config(name="default", splits=list(self.splits))]
 
     def _check_shards(self) -> Iterator[Problem]:
         """Every data file is a shard of a split, and no shard of a split is left out."""
         listed = {name for name in self.files if name.startswith("data/")}
-        for split in order_splits(self.splits):
+        for split in self.splits:
             shards = self.shards(split)
             expected = [f"data/{split}-{i:05d}-of-{len(shards):05d}.parquet" for i in range(len(shards))]
             if shards != expected or not shards:
@@ -338,7 +343,7 @@ class Manifest(_Part):
         found = []
         for split in splits:
             if split not in self.splits:
-                expected = f"one of {', '.join(order_splits(self.splits))}"
+                expected = f"one of {', '.join(self.splits)}"
                 raise ReleaseError(NAME, found=f"no split {split!r}", expected=expected)
             name = re.compile(rf"data/{re.escape(split)}-\d{{5}}-of-\d{{5}}\.parquet")
             found += sorted(path for path in self.files if name.fullmatch(path))

@@ -10,7 +10,7 @@ from builders.chat import Chat
 from builders.medlaybench_v.judge import Judge
 from builders.medlaybench_v.sources import ARTICLES, OWN, WRITTEN
 from builders.recipe import licence_facts
-from loaders.manifest import Manifest, order_splits
+from loaders.manifest import Manifest
 
 _BY_RULES = (
     "No language model was used. Expert terms found in the lay vocabulary were replaced in one pass that never touches "
@@ -51,7 +51,7 @@ def card(
         "credit": "",
         **_PROVENANCE[origin],
         "method": _BY_RULES if chat is None else _by_model(chat, condition, judge),
-        "example_split": order_splits(manifest.splits)[-1],
+        "example_split": list(manifest.splits)[-1],
     }
 
 

@@ -216,7 +216,7 @@ def _differing(names: list[str], a: bytes, b: bytes) -> Counter[str]:
 
 
 def _by_split(folder: Path, manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:
-    for split in order_splits(manifest.splits):
+    for split in manifest.splits:
         for row in read_rows(folder, manifest, split):
             yield split, row
 

@@ -19,7 +19,7 @@ from builders.release.shards import read_rows
 from loaders.corpus import Corpus
 from loaders.errors import InputError
 from loaders.files.json_values import understood
-from loaders.manifest import Manifest, order_splits
+from loaders.manifest import Manifest
 from loaders.pages import Entry, write_page
 from loaders.schema import Upgrade
 
@@ -65,8 +65,8 @@ def write_preview(
     when the disk is full.
     """
     manifest = Manifest.read(folder)
-    splits = order_splits(manifest.splits)
-    counts = Table("Rows", "split", ["rows"], [(name, [manifest.splits[name].rows]) for name in splits])
+    splits = list(manifest.splits)
+    counts = Table("Rows", "split", ["rows"], [(name, [facts.rows]) for name, facts in manifest.splits.items()])
     stages = [[stage.name, stage.rows_in, stage.rows_out, _reasons(stage.excluded)] for stage in manifest.stages]
     with understood(
         folder, expected="a release as `bedside build` wrote it", do=f"`bedside verify {folder}` lists what is wrong"

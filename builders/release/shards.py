@@ -22,7 +22,7 @@ from loaders.errors import InputError, ReleaseError
 from loaders.files.bad_rows import BadRow
 from loaders.files.disk import writing
 from loaders.files.tables import open_parquet, parquet_rows
-from loaders.manifest import Manifest, order_splits
+from loaders.manifest import Manifest
 from loaders.schema import features_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def read_rows(folder: Path, manifest: Manifest, *splits: str) -> Iterator[Row]:
     Raises: ReleaseError naming the shard that cannot be read, or whose columns differ from the manifest.
     """
     schema = features_of(manifest, str(folder)).arrow_schema
-    for shard in manifest.shards(*(splits or order_splits(manifest.splits))):
+    for shard in manifest.shards(*(splits or manifest.splits)):
         yield from read_parquet(folder, shard, schema, manifest.key)
 
 

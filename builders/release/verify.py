@@ -27,7 +27,7 @@ from builders.release.write import EXCLUSIONS_FILE
 from loaders.corpus import Corpus
 from loaders.errors import InputError, MissingExtra, ReleaseError, how_many
 from loaders.files.tables import open_parquet
-from loaders.manifest import NAME, ContentDigest, Manifest, Problem, order_splits
+from loaders.manifest import NAME, ContentDigest, Manifest, Problem
 from loaders.schema import Upgrade
 
 _NOT_ROWS = (CARD, CROISSANT, EXCLUSIONS_FILE)
@@ -145,7 +145,7 @@ def _check_rows(
             problems.append(Problem(f"split {split}", found, facts.content_digest))
 
     readable = []
-    for split in order_splits(manifest.splits):
+    for split in manifest.splits:
         whole = [name for name in manifest.shards(split) if name in sound]
         wrong = [p for name in whole if (p := _check_schema(folder, name, features.arrow_schema))]
         problems += wrong

@@ -402,7 +402,7 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
     """Photos by domain and split, what the test split lacks of the paper's floor, and what a person decided."""
     statistics = cast(dict[str, Any], manifest.statistics)
     here = {name: statistics["domain_by_split"][name] for name in DOMAINS}
-    yield by_split("Photos", "domain", here, order_splits(manifest.splits))
+    yield by_split("Photos", "domain", here, list(manifest.splits))
     told = ", ".join(f"{name} {count:,}" for name, count in statistics["complaints_status"].items()) or "none"
     if "test" in manifest.splits:
         yield (

@@ -249,6 +249,15 @@ def test_content_digest_sees_every_change(changed: list[dict[str, Any]]) -> None
     assert digest(changed) != digest(ROWS)
 
 
+def test_splits_are_in_release_order_though_the_file_sorts_them_by_name(tmp_path: Path) -> None:
+    of_each = dict.fromkeys(("validation", "extra", "test", "train"), facts()["splits"]["test"])
+    written = Manifest.model_validate(facts(splits=of_each))
+    written.write(tmp_path)
+    assert list(json.loads((tmp_path / NAME).read_bytes())["splits"]) == sorted(of_each)
+    for manifest in (written, Manifest.read(tmp_path)):
+        assert list(manifest.splits) == ["train", "validation", "test", "extra"]
+
+
 def test_what_has_no_canonical_json_is_refused() -> None:
     with pytest.raises(TypeError, match="a set has no canonical JSON"):
         canonical_json({"words": {"a"}})
