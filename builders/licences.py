@@ -219,6 +219,16 @@ def allows_rewriting(licence: str | None, allowed: frozenset[str] = frozenset())
     return False, NOT_STATED if read.id == UNKNOWN else f"{NOT_STATED}: {read.id}"
 
 
+def not_met(allowed: Iterable[str], licences: Iterable[str]) -> list[str]:
+    """Those of the licences that a user lets through by name that are none of `licences`: they may be mistyped.
+
+    >>> not_met(["unknown", "CC-BY-ND", "unkown"], ["CC-BY-NC-ND-4.0 AND UMLS", "CC0-1.0"])
+    ['CC-BY-ND', 'unkown']
+    """
+    there = [read_licence(part) for licence in licences for part in licence.split(_AND)]
+    return [name for name in allowed if not any(licence.named_by(name) for licence in there)]
+
+
 def check_vouched(option: str, licence: str | None, allowed: frozenset[str]) -> None:
     """Refuse a licence that a user gives to rows that state none, where it would only leave them out for want of one.
 
@@ -241,6 +251,8 @@ def covers(stated: str | None, licences: Iterable[str]) -> bool:
 
     >>> covers("cc-by-nc-4.0", ["CC BY"]), covers("mit", ["CC BY"]), covers("other", ["CC BY-ND"])
     (True, False, True)
+    >>> covers("mit", ["MIT License"])
+    True
     """
     named, ids = read_licence(stated).id, {read_licence(licence).id for licence in licences}
     return named == UNKNOWN or ids == {named} or corpus_licence([stated, *ids]) == named.casefold()

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar, cast
 from uuid import NAMESPACE_URL, uuid5
 
 import pyarrow as pa
@@ -30,7 +30,7 @@ from rich.progress import Progress
 
 import dataset_cards
 from builders.chat import Chat
-from builders.licences import corpus_licence
+from builders.licences import corpus_licence, not_met
 from builders.pipeline.image_store import ImageStore
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.run import Run, run
@@ -334,7 +334,7 @@ def build(
         tell(sentence)
     if plan.review is not None and (waiting := plan.review(finished)):
         tell(waiting)
-    return write_release(
+    manifest = write_release(
         out,
         _facts(recipe, plan, finished, versions),
         Stored(finished.batches, finished.workspace, at_hand.images, known.key, finished.schema.names),
@@ -345,6 +345,11 @@ def build(
         overwrite=overwrite,
         engine=engine,
     )
+    counted: Any = manifest.statistics if isinstance(manifest.statistics, dict) else {}
+    held = [*counted.get("licence", ()), *counted.get("licence_of_phrases", ())]
+    if held and (absent := not_met(cast(list[str], plan.settings.get("allowed_licences", [])), held)):
+        tell(f"Allowed licences that nothing in this release is under (mistyped?): {first_of(absent)}")
+    return manifest
 
 
 def _refuse_place(out: Path, workspace: Path) -> None:

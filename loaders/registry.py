@@ -34,6 +34,8 @@ def find_corpus(name: str) -> Plugin:
     plugins = {plugin.name: plugin for plugin in brought(CORPORA, BUNDLED)[0]}
     if name not in plugins:
         names = sorted([*BUNDLED, *plugins])
-        do = f'A folder or repository is a source: load("{names[-1]}", source={name!r})' if "/" in name else ""
+        do = "A corpus of another package is known once that package is installed here"
+        if "/" in name:
+            do = f'A folder or repository is a source: load("{names[-1]}", source={name!r})'
         raise InputError("corpus", found=f"no corpus named {name!r}", expected="one of " + ", ".join(names), do=do)
     return plugins[name]

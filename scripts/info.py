@@ -91,10 +91,9 @@ def _describe(known: Corpus) -> None:
 
 
 def _type(feature: object) -> str:
-    dtype = getattr(feature, "dtype", None)
-    inner = getattr(feature, "feature", None)
-    if isinstance(inner, dict):
-        return "list of {" + ", ".join(inner) + "}"
-    if inner is not None:
+    if isinstance(feature, dict):
+        return "{" + ", ".join(feature) + "}"
+    if (inner := getattr(feature, "feature", None)) is not None:
         return f"list of {_type(inner)}"
+    dtype = getattr(feature, "dtype", None)
     return type(feature).__name__.lower() if dtype in (None, "PIL.Image.Image") else str(dtype)

@@ -24,8 +24,8 @@ def command(
 ) -> None:
     """Write one self-contained HTML page: counts, exclusions, and a sample of the rows.
 
-    Caption pairs are shown with their gates, photos with the patients' complaints. File names and patient identifiers
-    are left out.
+    Caption pairs are shown with their gates, photos with the patients' complaints. The names of photos' files and of
+    their patients (`source_file`, `group_id`) are left out; the key of a row is shown.
 
     Example: `bedside preview runs/mine -o preview.html`
     """

@@ -85,7 +85,7 @@ def test_a_name_that_is_taken_keeps_its_owner(install: Install, capsys: pytest.C
 
 
 def test_no_such_corpus() -> None:
-    with pytest.raises(InputError, match="no corpus named 'nothing'"):
+    with pytest.raises(InputError, match="no corpus named 'nothing' .*known once that package is installed"):
         corpus("nothing")
     with pytest.raises(InputError, match=r'load\("medlaybench-v", source=\'runs/v1\'\)'):
         load("runs/v1")

@@ -289,7 +289,8 @@ def test_info_lists_the_corpora_on_a_screen_and_the_columns_of_the_one_that_is_n
     assert len(listed.splitlines()) <= 24 and "layman_caption" not in listed
     assert " ".join(listed.split()).count("univanxx/3mdbench") == 1
     assert execute(["info", "medlaybench-v"]) == 0
-    assert "layman_caption" in capsys.readouterr().out
+    described = capsys.readouterr().out
+    assert "layman_caption" in described and "{score, repeats, hyphens, stacks, unexplained}" in described
 
 
 def test_brackets_are_text(release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

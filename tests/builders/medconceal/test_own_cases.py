@@ -125,6 +125,7 @@ def test_profiles_of_somebody_elses_become_a_release(kind: str, tmp_path: Path) 
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert f"those of `profiles.{kind}`" in card and "forum" not in card
     assert "whether they agreed, is not stated by the maintainer" in card
+    assert "| licence | rows |\n|---|---:|\n| CC-BY-4.0 | " in card
 
 
 def test_cases_are_read_again_with_other_versions_of_the_identifier_packages(

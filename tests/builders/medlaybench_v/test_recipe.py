@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import datasets
@@ -54,10 +54,19 @@ def captions_file(folder: Path, rows: list[tuple[str, str, str, str]] | None = N
     return path
 
 
-def build(folder: Path, captions: Path | str, *, out: str = "release", workers: int = 1, **options: object) -> Manifest:
+def build(
+    folder: Path,
+    captions: Path | str,
+    *,
+    out: str = "release",
+    workers: int = 1,
+    tell: Callable[[str], None] = lambda sentence: None,
+    **options: object,
+) -> Manifest:
     chosen = recipe.Options(captions=str(captions), **options)  # type: ignore[arg-type]
+    work = folder / f"{out}.work"
     with Local(workers) as engine:
-        return recipes.build(recipe.RECIPE, chosen, folder / out, workspace=folder / f"{out}.work", engine=engine)
+        return recipes.build(recipe.RECIPE, chosen, folder / out, workspace=work, engine=engine, tell=tell)
 
 
 def rows_of(folder: Path) -> dict[str, dict[str, object]]:
@@ -155,8 +164,13 @@ def test_a_table_without_licences_gets_advice_on_stating_them(tmp_path: Path) ->
 
 
 def test_licences_pass_only_by_name(tmp_path: Path) -> None:
-    build(tmp_path, captions_file(tmp_path), allowed_licences=frozenset({"unknown", "CC-BY-ND"}))
+    said: list[str] = []
+    allowed = frozenset({"unknown", "CC-BY-ND", "CC-BY-NC-DN"})
+    build(tmp_path, captions_file(tmp_path), tell=said.append, allowed_licences=allowed)
     assert {"a4", "a5"} <= set(rows_of(tmp_path / "release"))
+    assert said == ["Allowed licences that nothing in this release is under (mistyped?): CC-BY-NC-DN"]
+    card = (tmp_path / "release" / "README.md").read_text(encoding="utf-8")
+    assert "whose licence is not stated or allows no rewriting, unless the maintainer accepted it" in card
 
 
 def test_a_licence_that_the_user_vouches_for_says_so(tmp_path: Path) -> None:

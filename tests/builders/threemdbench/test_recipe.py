@@ -481,6 +481,7 @@ def test_the_card_of_a_users_photos_states_only_what_the_user_said(tmp_path: Pat
     card = (tmp_path / "release" / "README.md").read_text(encoding="utf-8")
     assert "maintainer's own (`clinic`): how they were taken" in card and "is not stated by the maintainer" in card
     assert "nobody was photographed" not in card and "Light skin" not in card
+    assert "where it names none (null), photos of one patient may be in two" in " ".join(card.split())
     assert origin_of("scin=scin") == PUBLISHED
 
 
