@@ -128,6 +128,7 @@ def test_exclusions_that_moved(old: Path, tmp_path: Path) -> None:
     }
     found = against(old, tmp_path / "elsewhere", exclusions=[x0, x1, {**x2, "split": "elsewhere"}])
     assert {kind: keys.examples for kind, keys in found.exclusions.items()} == {"detail changed": ["x2"]}
+    assert found.facts == [] and not found.equal
     found = against(old, tmp_path / "fewer", exclusions=[x1, x2])
     assert {kind: keys.examples for kind, keys in found.exclusions.items()} == {"no longer excluded": ["x0"]}
     assert "no longer excluded" in text(found)
@@ -145,6 +146,13 @@ def test_a_row_that_goes_is_now_excluded_though_its_copy_was_before(tmp_path: Pa
     for a, b, kind in (("before", "after", "now excluded"), ("after", "before", "now included")):
         found = diff(tmp_path / a, tmp_path / b)
         assert {kind: keys.examples for kind, keys in found.exclusions.items()} == {kind: ["r000"]}
+
+
+def test_a_row_that_stays_is_not_said_to_go_or_come_with_its_copy(old: Path, tmp_path: Path) -> None:
+    """A second row of its key, such as a copy, was excluded in one release only."""
+    write_small(tmp_path / "new", exclusions=[*EXCLUSIONS, {**EXCLUSIONS[0], "key": "r000"}])
+    for a, b, kind in ((old, tmp_path / "new", "excluded, new"), (tmp_path / "new", old, "no longer excluded")):
+        assert {kind: keys.examples for kind, keys in diff(a, b).exclusions.items()} == {kind: ["r000"]}
 
 
 def test_schema_and_facts(old: Path, tmp_path: Path) -> None:
@@ -182,6 +190,13 @@ def test_schema_and_facts(old: Path, tmp_path: Path) -> None:
     assert set(found.columns) == {"score"}  # 0.1 of 32 bits is another number than 0.1 of 64
     shown = text(found)
     assert "scripted model" in shown and "score.dtype" in shown and "–" in shown
+
+
+def test_two_parts_of_one_name_are_both_compared(tmp_path: Path) -> None:
+    one, other = (Source(name="drawn", digest="0" * 64, rows=rows, licence="CC0-1.0") for rows in (14, 15))
+    write_small(tmp_path / "old", sources=[one, other])
+    found = against(tmp_path / "old", tmp_path / "new", sources=[other, other])
+    assert [change.where for change in found.facts] == ["sources"]
 
 
 def test_keys_that_look_like_markup_are_shown(old: Path, tmp_path: Path) -> None:
