@@ -12,9 +12,6 @@ from builders.publish.local_release import LocalRelease
 TAG = re.compile(r"v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", re.ASCII)
 
 Gate = Literal["auto", "manual"]
-ReadBack = Literal["bytes", "digests"]
-
-
 DEADLINE = 6 * 3600.0  # seconds
 
 
@@ -35,9 +32,6 @@ class Wishes(TypedDict, total=False):
     """YYYY-MM-DD, the date of publication that croissant.json states. Default: none, as nothing depends on a clock."""
     dry_run: bool
     """Report the plan and send nothing that could change the Hub. Default: False."""
-    read_back: ReadBack
-    """"bytes" downloads every large file again and compares its digest before the tag is set; "digests" trusts the
-    digests that the Hub lists. Default: "bytes"."""
     deadline: float
     """Seconds after which publishing is given up, whatever it is doing. Default: `DEADLINE`."""
 

@@ -17,7 +17,7 @@ from huggingface_hub.errors import LocalTokenNotFoundError
 from builders.publish.belongings import foreign, made_otherwise, other_release, underway, version_key, versions_of
 from builders.publish.hub_state import KEPT, LONGEST_WAIT, RETRIED_ATTEMPTS, HubFault, HubRepo, Refs
 from builders.publish.local_release import LocalRelease
-from builders.publish.plan import Plan, Published, ReadBack, Wishes, message
+from builders.publish.plan import Plan, Published, Wishes, message
 from builders.publish.watch import in_minutes
 from loaders.errors import HubError, InputError
 from loaders.hub_errors import http_cause, is_temporary
@@ -74,7 +74,7 @@ class Publication:
                 self._check_replaced(plan)
             self._set_gate()
             commit = self.made = self._commit(plan) if plan.commits else plan.head
-            self._read_back(commit, self.wishes.get("read_back", "bytes"))
+            self._read_back(commit)
             self._set_tag(commit)
             return self._published(commit, plan, uploaded=list(plan.upload))
         except HubFault as fault:
@@ -335,7 +335,7 @@ class Publication:
             "(if some are in the way, it names them and stops).",
         )
 
-    def _read_back(self, commit: str, how: ReadBack) -> None:
+    def _read_back(self, commit: str) -> None:
         difference = self.hub.difference(commit, self.release)
         if difference:
             self._stop(
@@ -343,8 +343,7 @@ class Publication:
                 do="Run the same command again: it commits what differs, and tags only what it has read back.",
             )
         held = self.hub.files(commit)
-        large = sorted(path for path in self.release.files if held[path].lfs is not None)
-        for path in large if how == "bytes" else ():
+        for path in sorted(path for path in self.release.files if held[path].lfs is not None):
             self.hub.watch.note(f"reading back {path}")
             self._read_bytes(commit, path)
 

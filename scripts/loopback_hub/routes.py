@@ -64,11 +64,9 @@ def _file_row(tree: Tree, path: str) -> dict[str, Any]:
 
 
 class Routes:
-    """The handlers, over one store. `page_size` applies to lists of files and commits; uploads above `part_size` bytes
-    are multipart."""
+    """The handlers, over one store. `page_size` applies to lists of files and commits."""
 
     page_size = 1000
-    part_size = 5 * 1024**3
 
     def __init__(self, store: Store, url: str) -> None:
         self.store = store
@@ -352,34 +350,13 @@ class Routes:
             row = {"oid": wanted["oid"], "size": wanted["size"]}
             if wanted["oid"] not in repo.large:
                 place = f"{self.url}/lfs/{call.parts[0]}/{repo.id}/{wanted['oid']}"
-                upload: dict[str, Any] = {"href": f"{place}?size={wanted['size']}", "header": {}}
-                if wanted["size"] > self.part_size and "multipart" in asked.get("transfers", []):
-                    count = -(-wanted["size"] // self.part_size)
-                    parts = {str(n): f"{place}/part/{n}" for n in range(1, count + 1)}
-                    upload = {"href": f"{place}/complete", "header": {"chunk_size": str(self.part_size), **parts}}
+                upload = {"href": f"{place}?size={wanted['size']}", "header": {}}
                 row["actions"] = {"upload": upload, "verify": {"href": f"{place}/verify", "header": {}}}
             rows.append(row)
         return as_json({"transfer": "basic", "objects": rows})
 
     def put_large(self, call: Call) -> Reply:
         return self.store_large(self.store.repos[f"{call.parts[0]}/{call.parts[1]}"], call.parts[2], call.body)
-
-    def put_part(self, call: Call) -> Reply:
-        self.store.objects.put(f"parts/{call.parts[2]}/{int(call.parts[3])}", call.body)
-        return Reply(b"", 200, {"ETag": f'"{hashlib.md5(call.body, usedforsecurity=False).hexdigest()}"'})
-
-    def complete_large(self, call: Call) -> Reply:
-        repo, oid, body = self.store.repos[f"{call.parts[0]}/{call.parts[1]}"], call.parts[2], b""
-        parts = {f"parts/{oid}/{part['partNumber']}": part["etag"].strip('"') for part in call.json()["parts"]}
-        for place, etag in parts.items():
-            piece = self.store.objects.get(place)
-            if piece is None or etag != hashlib.md5(piece, usedforsecurity=False).hexdigest():
-                raise RefusalError(400, f"{place} is missing or differs")
-            body += piece
-        reply = self.store_large(repo, oid, body)
-        for place in parts:
-            self.store.objects.drop(place)
-        return reply
 
     def store_large(self, repo: Repo, oid: str, body: bytes) -> Reply:
         if hashlib.sha256(body).hexdigest() != oid:
@@ -437,8 +414,6 @@ ROUTES = [
         ("HEAD", f"{_FILES}/resolve/{_PART}/(.+)", "resolve"),
         ("POST", rf"{_FILES}\.git/info/lfs/objects/batch", "large_batch"),
         ("PUT", _LARGE, "put_large"),
-        ("PUT", rf"{_LARGE}/part/(\d+)", "put_part"),
-        ("POST", f"{_LARGE}/complete", "complete_large"),
         ("POST", f"{_LARGE}/verify", "verify_large"),
     )
 ]

@@ -86,12 +86,6 @@ class Objects:
         path = self.folder / key
         return path.read_bytes() if is_file(path) else None
 
-    def drop(self, key: str) -> None:
-        if self.folder is None:
-            self.memory.pop(key, None)
-        else:
-            (self.folder / key).unlink(missing_ok=True)
-
 
 @dataclass
 class Repo:
@@ -197,5 +191,4 @@ class Store:
                 oid: Commit(**{**commit, "tree": {path: Entry(**entry) for path, entry in commit["tree"].items()}})
                 for oid, commit in saved.pop("commits").items()
             }
-            saved.pop("pretended", None)  # of earlier versions
             self.repos[key] = Repo(**{**saved, "commits": commits, "large": set(saved["large"])})

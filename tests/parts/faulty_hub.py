@@ -137,8 +137,7 @@ def damaged(body: bytes) -> bytes:
 class FaultyHub(LoopbackHub):
     """A loopback Hub with faults, a log, and two more accounts.
 
-    `page_size` applies to lists of files and commits; uploads above `part_size` bytes are multipart. `url` is its
-    public address, possibly behind a proxy.
+    `page_size` applies to lists of files and commits. `url` is its public address, possibly behind a proxy.
     """
 
     read_token = "hf_loopback_read"
@@ -147,16 +146,14 @@ class FaultyHub(LoopbackHub):
     answering = FaultyRoutes
     routes: FaultyRoutes
 
-    def __init__(
-        self, folder: Path | None = None, *, page_size: int = 1000, part_size: int = 5 * 1024**3, url: str = ""
-    ) -> None:
+    def __init__(self, folder: Path | None = None, *, page_size: int = 1000, url: str = "") -> None:
         super().__init__(folder)
         self.requests: list[Request] = []
         self.faults: list[Fault] = []
         self.closing = threading.Event()
         self.address = ("127.0.0.1", int(self.server.server_address[1]))
         self.url = self.routes.url = url or self.url
-        self.routes.page_size, self.routes.part_size = page_size, part_size
+        self.routes.page_size = page_size
 
     def __exit__(self, *_: object) -> None:
         self.closing.set()
@@ -269,4 +266,3 @@ class FaultyHub(LoopbackHub):
             digest = repo.at("main").tree[path].sha256
             assert digest is not None, f"{path} is not a large file"
             repo.large.discard(digest)
-            self.store.objects.drop(f"large/{digest}")

@@ -204,16 +204,6 @@ def test_downloads_by_revision_whole_and_in_part(hub: FaultyHub, api: HfApi, tmp
         api.hf_hub_download(REPO, "absent", repo_type="dataset", cache_dir=tmp_path)
 
 
-def test_a_large_object_is_sent_in_parts() -> None:
-    with FaultyHub(part_size=1000) as hub:
-        api = HfApi(endpoint=hub.url, token=hub.token)
-        api.create_repo(REPO, repo_type="dataset")
-        commit(api, {"shard.parquet": PARQUET})
-        parts = [request.path for request in hub.requests if "/part/" in request.path]
-        assert [path.rpartition("/")[2] for path in parts] == ["1", "2", "3"]
-        assert hub.store.large(hub.repo(REPO), hashlib.sha256(PARQUET).hexdigest()) == PARQUET
-
-
 def test_a_hub_in_a_folder_continues_where_it_stopped(tmp_path: Path) -> None:
     with FaultyHub(tmp_path / "hub") as hub:
         api = HfApi(endpoint=hub.url, token=hub.token)
