@@ -44,8 +44,8 @@ class Shadowed(ImportError):
 
 def check() -> None:
     """Check that Python finds each of Bedside's packages beside this file, and can run them. Raises Shadowed if not."""
-    if sys.platform == "win32":
-        do = "Install it in WSL 2, the Linux that Windows brings: wsl --install"
+    if sys.platform == "win32":  # locks, signals and safe opening of files are those of POSIX
+        do = "Install it in WSL 2, the Linux that Windows brings; `datasets` alone loads a release on any system"
         raise Shadowed(_HOME, found="Windows, where Bedside does not run", expected="Linux or macOS", do=do)
     for name in _PACKAGES:
         own, place = _HOME / name, _place(name)
