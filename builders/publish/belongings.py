@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from builders.publish.hub_state import HubRepo, Refs
 from builders.publish.local_release import LocalRelease
 from builders.publish.plan import TAG, message
-from loaders.manifest import NAME, other_in_both, versions_in_words
+from loaders.manifest import NAME
 
 
 def other_release(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | None:
@@ -21,17 +21,6 @@ def other_release(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | None
             return f"{revision} holds a release of {claim.corpus}"
         if claim is not None and release.stand_in and not claim.stand_in:
             return f"{revision} holds real data, but this release is a stand-in"
-    return None
-
-
-def made_otherwise(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | None:
-    """A sentence if the newest version was made with other libraries; None if it was not, or does not say."""
-    for version, commit in versions_of(refs)[:1]:
-        claim = hub.claim(commit)
-        if claim is not None and (other := other_in_both(claim.versions, release.versions)):
-            return (
-                f"{version} was made with other library versions ({versions_in_words(other)}): expect different files"
-            )
     return None
 
 

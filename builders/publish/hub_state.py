@@ -96,22 +96,16 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What the manifest of a commit says: whose release it is, SHA-256 and size of its files, its libraries."""
+    """What the manifest of a commit says: whose release it is, SHA-256 and size of its files."""
 
     corpus: object
     stand_in: bool
     files: Mapping[str, tuple[object, object]]
-    versions: Mapping[str, str]
 
     def holds(self, file: RepoFile) -> bool:
         """Whether a file of the commit belongs to the release, as far as a list of files can tell."""
         sha256, size = self.files.get(file.path, (None, None))
         return file.path == NAME or (file.lfs.sha256 == sha256 if file.lfs is not None else file.size == size)
-
-
-def _plain(version: object) -> str:
-    """A version from somebody's manifest, made safe to print."""
-    return version if isinstance(version, str) and version.isprintable() and len(version) < 40 else "unreadable"
 
 
 class HubRepo:
@@ -236,8 +230,7 @@ class HubRepo:
         stated = self._object(NAME, commit)
         try:
             files = {path: (facts["sha256"], facts["size"]) for path, facts in stated["files"].items()}
-            versions = {name: _plain(version) for name, version in stated.get("versions", {}).items()}
-            claim = Claim(stated["corpus"], bool(stated.get("stand_in")), files, versions)
+            claim = Claim(stated["corpus"], bool(stated.get("stand_in")), files)
         except MALFORMED:
             return None
         return claim if claim.corpus else None

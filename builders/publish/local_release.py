@@ -34,13 +34,12 @@ class LocalFile:
 @dataclass(frozen=True, slots=True)
 class LocalRelease:
     """A verified release: its corpus, whether its content is a stand-in, the content digest of its rows, every file by
-    its path in the repository, the libraries that it was made with, and why it is published only when asked to be."""
+    its path in the repository, and why it is published only when asked to be."""
 
     corpus: str
     stand_in: bool
     content_digest: str
     files: dict[str, LocalFile]
-    versions: dict[str, str]
     kept: str = ""
 
     @classmethod
@@ -59,7 +58,7 @@ class LocalRelease:
         own = folder / NAME
         files[NAME] = LocalFile(own, file_digest(own), own.stat().st_size)
         kept, stand_in = str(manifest.settings.get(KEPT) or ""), manifest.stand_in is not None
-        return cls(manifest.corpus, stand_in, manifest.content_digest, files, manifest.versions, kept)
+        return cls(manifest.corpus, stand_in, manifest.content_digest, files, kept)
 
     def named(self, folder: Path, repo_id: str, tag: str, address: str, date: str = "") -> LocalRelease:
         """The release as it is published there: card and croissant.json name their repository and version, the latter

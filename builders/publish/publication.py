@@ -14,7 +14,7 @@ from typing import NoReturn
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, DatasetInfo
 from huggingface_hub.errors import LocalTokenNotFoundError
 
-from builders.publish.belongings import foreign, made_otherwise, other_release, underway, version_key, versions_of
+from builders.publish.belongings import foreign, other_release, underway, version_key, versions_of
 from builders.publish.hub_state import KEPT, LONGEST_WAIT, RETRIED_ATTEMPTS, HubFault, HubRepo, Refs
 from builders.publish.local_release import LocalRelease
 from builders.publish.plan import Plan, Published, Wishes, message
@@ -61,8 +61,6 @@ class Publication:
             plan = self._plan(refs)
             for line in plan.lines(self.release, self.hub.repo_id, self.tag, self.wishes):
                 self.hub.watch.note(line)
-            if refs is not None and (otherwise := made_otherwise(self.hub, refs, self.release)):
-                self.hub.watch.say(otherwise)
             self._check_replaced(plan)
             if dry_run:
                 return self._published(plan.head, plan)

@@ -1,6 +1,6 @@
-"""A Hub on this machine to try things on: `python -m scripts.loopback_hub [FOLDER]`, until Ctrl-C.
+"""A Hub on this machine to try things on: `python -m scripts.loopback_hub`, until Ctrl-C.
 
-It prints what to set in another shell. With a folder, what is published stays there for the next time.
+It prints what to set in another shell. What is published to it is gone at the end.
 """
 
 from __future__ import annotations
@@ -17,10 +17,8 @@ from scripts.loopback_hub.hub import LoopbackHub
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m scripts.loopback_hub", description=__doc__)
-    parser.add_argument("folder", type=Path, nargs="?", help="where repositories are kept (by default in memory)")
-    folder = parser.parse_args().folder
-    with tempfile.TemporaryDirectory(prefix="hub-cache-") as cache, LoopbackHub(folder) as hub:
+    argparse.ArgumentParser(prog="python -m scripts.loopback_hub", description=__doc__).parse_args()
+    with tempfile.TemporaryDirectory(prefix="hub-cache-") as cache, LoopbackHub() as hub:
         lines = [f"export {name}={shlex.quote(value)}" for name, value in hub.environment(Path(cache)).items()]
         with suppress(KeyboardInterrupt):
             print(*lines, "# A Hub on this machine, until Ctrl-C. Put the lines above into another shell.", sep="\n")

@@ -67,17 +67,14 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class LoopbackHub:
-    """The Hub: its `url`, a `token` that may write, and its `store`.
-
-    With a folder it stores everything there and continues from what it finds.
-    """
+    """The Hub: its `url`, a `token` that may write, and its `store`."""
 
     token = "hf_loopback_write"
     handler: type[Handler] = Handler
     answering: type[Routes] = Routes
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self.store = Store(folder)
+    def __init__(self) -> None:
+        self.store = Store()
         self.lock = threading.RLock()
         self.server = Server(("127.0.0.1", 0), type("BoundHandler", (self.handler,), {"loopback": self}))
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"

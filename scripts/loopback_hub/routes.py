@@ -135,7 +135,6 @@ class Routes:
             repo.gated = asked["gated"]
         if "visibility" in asked or "private" in asked:
             repo.private = asked.get("visibility") == "private" or bool(asked.get("private"))
-        self.store.save()
         return as_json({"private": repo.private, "gated": repo.gated})
 
     def info(self, call: Call) -> Reply:
@@ -184,7 +183,6 @@ class Routes:
         if name in repo.tags:
             raise RefusalError(409, f"Tag reference exists already: refs/tags/{name}")
         repo.tags[name] = repo.at(call.parts[2]).id
-        self.store.save()
         return as_json({})
 
     def commits(self, call: Call) -> Reply:
@@ -361,9 +359,8 @@ class Routes:
     def store_large(self, repo: Repo, oid: str, body: bytes) -> Reply:
         if hashlib.sha256(body).hexdigest() != oid:
             raise RefusalError(400, "The bytes received do not have the digest that was announced")
-        self.store.objects.put(f"large/{oid}", body)
+        self.store.objects[f"large/{oid}"] = body
         repo.large.add(oid)
-        self.store.save()
         return Reply(b"", 200, {"ETag": f'"{oid}"'})
 
     def verify_large(self, call: Call) -> Reply:

@@ -1,21 +1,18 @@
 """What the loopback Hub stores: repositories with content-addressed commits, refs and large objects.
 
 Ids are git's own (blobs, trees, commits); large objects are stored by SHA-256, per repository as on the real Hub.
-Everything is in memory, or in a folder from which a later Hub continues.
+Everything is in memory.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
-
-from loaders.files.paths import is_file
 
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -63,28 +60,6 @@ class Commit:
     message: str
     author: str
     date: str
-
-
-class Objects:
-    """Bytes by key, in memory or as files under a folder."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self.folder = folder
-        self.memory: dict[str, bytes] = {}
-
-    def put(self, key: str, body: bytes) -> None:
-        if self.folder is None:
-            self.memory[key] = body
-        else:
-            path = self.folder / key
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(body)
-
-    def get(self, key: str) -> bytes | None:
-        if self.folder is None:
-            return self.memory.get(key)
-        path = self.folder / key
-        return path.read_bytes() if is_file(path) else None
 
 
 @dataclass
@@ -141,15 +116,11 @@ def folders(tree: Tree) -> dict[str, str]:
 
 
 class Store:
-    """Repositories by "datasets/org/name", and the bytes of their files.
+    """Repositories by "datasets/org/name", and the bytes of their files."""
 
-    A new one is empty; one over a folder holds what was stored there.
-    """
-
-    def __init__(self, folder: Path | None = None) -> None:
-        self.objects = Objects(folder)
+    def __init__(self) -> None:
+        self.objects: dict[str, bytes] = {}
         self.repos: dict[str, Repo] = {}
-        self._load()
 
     def repo(self, repo_id: str, kind: str = "dataset") -> Repo:
         try:
@@ -163,7 +134,7 @@ class Store:
 
     def blob(self, body: bytes) -> Entry:
         oid = git_id("blob", body)
-        self.objects.put(f"git/{oid}", body)
+        self.objects[f"git/{oid}"] = body
         return Entry(oid, len(body))
 
     def commit(self, repo: Repo, branch: str, tree: Tree, title: str, message: str, author: str) -> Commit:
@@ -177,18 +148,4 @@ class Store:
         )
         repo.commits[commit.id] = commit
         repo.branches[branch] = commit.id
-        self.save()
         return commit
-
-    def save(self) -> None:
-        if self.objects.folder is not None:
-            state = {key: {**asdict(repo), "large": sorted(repo.large)} for key, repo in self.repos.items()}
-            self.objects.put("state.json", json.dumps(state).encode())
-
-    def _load(self) -> None:
-        for key, saved in json.loads(self.objects.get("state.json") or b"{}").items():
-            commits = {
-                oid: Commit(**{**commit, "tree": {path: Entry(**entry) for path, entry in commit["tree"].items()}})
-                for oid, commit in saved.pop("commits").items()
-            }
-            self.repos[key] = Repo(**{**saved, "commits": commits, "large": set(saved["large"])})

@@ -13,7 +13,6 @@ import socket
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from scripts.loopback_hub.hub import Handler, LoopbackHub, request_body
@@ -120,7 +119,7 @@ class FaultyRoutes(Routes):
             return Reply()
         reply = super().store_large(repo, oid, body)
         if self.fault == "damage":
-            self.store.objects.put(f"large/{oid}", damaged(body))
+            self.store.objects[f"large/{oid}"] = damaged(body)
         return reply
 
     def verify_large(self, call: Call) -> Reply:
@@ -146,8 +145,8 @@ class FaultyHub(LoopbackHub):
     answering = FaultyRoutes
     routes: FaultyRoutes
 
-    def __init__(self, folder: Path | None = None, *, page_size: int = 1000, url: str = "") -> None:
-        super().__init__(folder)
+    def __init__(self, *, page_size: int = 1000, url: str = "") -> None:
+        super().__init__()
         self.requests: list[Request] = []
         self.faults: list[Fault] = []
         self.closing = threading.Event()

@@ -204,19 +204,6 @@ def test_downloads_by_revision_whole_and_in_part(hub: FaultyHub, api: HfApi, tmp
         api.hf_hub_download(REPO, "absent", repo_type="dataset", cache_dir=tmp_path)
 
 
-def test_a_hub_in_a_folder_continues_where_it_stopped(tmp_path: Path) -> None:
-    with FaultyHub(tmp_path / "hub") as hub:
-        api = HfApi(endpoint=hub.url, token=hub.token)
-        api.create_repo(REPO, repo_type="dataset")
-        made = commit(api, {"a.txt": b"1", "shard.parquet": PARQUET})
-        api.create_tag(REPO, tag="v1.0.0", repo_type="dataset")
-    with FaultyHub(tmp_path / "hub") as hub:
-        api = HfApi(endpoint=hub.url, token=hub.token)
-        assert api.dataset_info(REPO, revision="v1.0.0").sha == made
-        folder = Path(api.snapshot_download(REPO, repo_type="dataset", cache_dir=tmp_path / "cache"))
-        assert (folder / "shard.parquet").read_bytes() == PARQUET
-
-
 # ------------------------------------------------------------------------ others
 
 
@@ -240,16 +227,13 @@ def test_datasets_pushes_and_loads_by_tag(hub: FaultyHub, tmp_path: Path, monkey
     assert load_dataset("org/pushed", split="train")["id"][:] == [4]
 
 
-def test_a_hub_for_another_shell_keeps_what_it_is_given(tmp_path: Path) -> None:
-    for turn in range(2):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "scripts.loopback_hub", str(tmp_path / "kept")], stdout=subprocess.PIPE, text=True
-        )
+def test_a_hub_for_another_shell_says_how_to_reach_it() -> None:
+    command = [sys.executable, "-m", "scripts.loopback_hub"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         exports = dict(iter(process.stdout.readline().removeprefix("export ").strip().split("=", 1)) for _ in range(8))
         api = HfApi(endpoint=exports["HF_ENDPOINT"], token=exports["HF_TOKEN"])
-        if turn == 0:
-            api.create_repo("org/mine", repo_type="dataset")
+        api.create_repo("org/mine", repo_type="dataset")
         assert api.repo_exists("org/mine", repo_type="dataset")
         process.send_signal(signal.SIGINT)
-        assert process.wait() == 0
+    assert process.returncode == 0

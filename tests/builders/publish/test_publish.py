@@ -198,26 +198,6 @@ def test_the_next_version_sends_what_changed_and_deletes_what_is_gone(
     assert publisher.files("v1.1.0") == [".gitattributes", *FILES]
 
 
-@pytest.mark.parametrize(
-    ("before", "told"),
-    [
-        ({"python": "3.11.7", "pyarrow": "21.0.0"}, "(pyarrow 21.0.0, now 26.0.0)"),
-        ({"pyarrow": "\x1b[31m"}, "(pyarrow unreadable, now 26.0.0)"),
-        ({"pyarrow": "26.0.0"}, None),
-        ({}, None),  # it does not say
-    ],
-)
-def test_what_follows_a_version_of_other_libraries_says_so(
-    before: dict[str, str], told: str | None, publisher: Publisher, tmp_path: Path
-) -> None:
-    publisher(make_release(tmp_path / "1", versions=before))
-    publisher.said.clear()
-    now = {"python": "3.11.7", "pyarrow": "26.0.0"}
-    publisher(make_release(tmp_path / "2", text="sore", versions=now), tag="v1.1.0")
-    expected = [f"v1.0.0 was made with other library versions {told}: expect different files"] if told else []
-    assert [line for line in publisher.said if "versions" in line] == expected
-
-
 def test_a_run_that_stopped_before_the_tag_is_continued_by_tagging(
     hub: FaultyHub, publisher: Publisher, release: Path
 ) -> None:
