@@ -9,7 +9,7 @@ import typer
 from builders.recipe import recipe_of
 from builders.release.resolve import resolve
 from loaders.corpus import Corpus, corpus
-from loaders.errors import InputError
+from loaders.errors import InputError, ReleaseError
 from loaders.manifest import Manifest
 from loaders.registry import corpora
 from scripts.build import summarise
@@ -30,7 +30,11 @@ def command(
     if name in corpora():
         _describe(corpus(name))
         return
-    folder = resolve(name)
+    try:
+        folder = resolve(name)
+    except ReleaseError as error:
+        error.expected = f"a corpus ({', '.join(corpora())}), {error.expected}"
+        raise
     manifest = Manifest.read(folder)
     summarise(recipe_of(manifest.corpus), Path(name), manifest)
     sources = table("\nSources", "source", "rows", "licence", "digest (SHA-256)", right=("rows",))

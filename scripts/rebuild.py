@@ -59,9 +59,12 @@ def command(
     for taken in ("--out", "--work", "--overwrite"):
         if any(word == taken or word.startswith(f"{taken}=") for word in options or ()):
             raise InputError(taken, found="an option of `bedside build`", expected="--out, which holds them all")
-    for option, path in _missing(options or ()):  # before minutes of installing
+    for option, path in _missing(options or ()):  # before minutes of installing, as all that follows
         expected = "what the release was built from"
         raise InputError(f"{option} {path}", found="does not exist", expected=expected, do=CHECK_PATH)
+    if (source := recipe.sample[0]) not in (word.partition("=")[0] for word in options or ()):
+        expected = f"the options of its build behind it, first {source}; `bedside info` shows its sources and settings"
+        raise InputError(release, found=f"no {source} to build from", expected=expected)
     if theirs := manifest.settings.get("pseudonyms"):
         lost = "the release cannot be built again: its keys were made with it"
         require_key(_key(options or ()), folder / "work", release, str(theirs), lost=lost)

@@ -290,6 +290,8 @@ def test_info_lists_the_corpora_on_a_screen_and_the_columns_of_the_one_that_is_n
     assert " ".join(listed.split()).count("univanxx/3mdbench") == 1
     assert execute(["info", "medlaybench-v"]) == 0
     described = capsys.readouterr().out
+    assert execute(["info", "medlaybench"]) == 2
+    assert "a corpus (medlaybench-v, 3mdbench, medconceal" in " ".join(capsys.readouterr().err.split())
     assert "layman_caption" in described and "{score, repeats, hyphens, stacks, unexplained}" in described
 
 

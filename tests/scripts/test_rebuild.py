@@ -81,7 +81,7 @@ def test_other_libraries_are_reported_before_the_build(
     here = {name: found for name, found in manifest.versions.items() if name != "bedside"}
     monkeypatch.setattr(Environment, "made", lambda given, *rest: Environment(given, Path(sys.executable)))
     monkeypatch.setattr(Environment, "bedside", built)
-    where = ("--code", str(checkout), "--out")
+    where = (*BUILD, "--code", str(checkout), "--out")
     assert execute(["rebuild", str(release), *where, str(tmp_path / "first")]) == 0
     assert "Library versions differ" not in capsys.readouterr().out
     monkeypatch.setattr(Environment, "versions", lambda self, names: here | {"pyarrow": "1.0"})
@@ -173,9 +173,10 @@ def test_the_key_of_pseudonyms_is_asked_for_before_anything_is_installed(
     ("arguments", "message"),
     [
         (("--code", "{empty}"), "holds no setup.cfg"),
-        (("--code", "{code}", "--extra", "evil"), "no lock in"),
+        (("--code", "{code}"), "no --captions to build from"),
+        (("--code", "{code}", "--extra", "evil", *BUILD), "no lock in"),
         (("--code", "{code}", "--work=elsewhere"), "an option of `bedside build`"),
-        (("--code", "{code}", "--python", "no-python-here"), "No such file"),
+        (("--code", "{code}", "--python", "no-python-here", *BUILD), "No such file"),
     ],
 )
 def test_a_mistake_is_one_error(
