@@ -548,8 +548,14 @@ def test_an_official_split_of_another_size(official: FaultyHub, monkeypatch: pyt
 def test_an_official_release_of_another_shape(official: FaultyHub, tmp_path: Path) -> None:
     other = datasets.Dataset.from_list([{"caption": "x", "cuis": "y"}])
     other.to_parquet(tmp_path / "other.parquet")
-    official.commit(OFFICIAL, {"data/test-00000-of-00001.parquet": (tmp_path / "other.parquet").read_bytes()})
+    content = (tmp_path / "other.parquet").read_bytes()
+    official.commit(OFFICIAL, {"data/test-00000-of-00001.parquet": content})
     with pytest.raises(ReleaseError):
+        load("medlaybench-v", "test", source="official")
+    splits = ("train", "validation", "test")
+    official.commit(OFFICIAL, {f"data/{split}-00000-of-00001.parquet": content for split in splits})
+    told = "split test: lacks image, expert_caption, layman_caption; its columns are caption, cuis"
+    with pytest.raises(ReleaseError, match=told):
         load("medlaybench-v", "test", source="official")
 
 
