@@ -217,6 +217,7 @@ def other_tables(card: str, manifest: Manifest) -> Iterator[tuple[str, str]]:
         if made.startswith("|"):
             head, *lines = _cells(made)
             known.setdefault(head, []).append(lines)
+    known.pop(_cells("| file | bytes | SHA-256 |")[0], None)  # the card is made before all files are
     for stands in re.findall(r"^\|.*(?:\n\|.*)*", card, re.MULTILINE):
         head, *lines = _cells(stands)
         if head in known and lines not in known[head]:
@@ -252,12 +253,14 @@ def _tables(manifest: Manifest) -> dict[str, str]:
     stages = [(s.name, s.rows_in, s.rows_out, sum(s.excluded.values())) for s in manifest.stages]
     excluded = [(s.name, reason, n) for s in manifest.stages for reason, n in sorted(s.excluded.items())]
     sources = [(s.name if s.url is None else f"[{s.name}]({s.url})", s.rows, s.licence) for s in manifest.sources]
+    files = [(name, facts.size, f"`{facts.sha256[:16]}…`") for name, facts in sorted(manifest.files.items())]
     return {
         "splits": markdown_table(["split", "rows"], splits),
         "configs": markdown_table(["config", "splits", "columns"], configs),
         "stages": markdown_table(["stage", "rows in", "rows out", "excluded"], stages),
         "exclusions": markdown_table(["stage", "reason", "rows"], excluded) if excluded else "No row was excluded.",
         "sources": markdown_table(["source", "rows", "licence"], sources),
+        "files": markdown_table(["file", "bytes", "SHA-256"], files),
     }
 
 

@@ -112,6 +112,7 @@ def test_how_a_value_is_shown(value: Any, text: str, manifest: Manifest) -> None
 def test_ready_tables(manifest: Manifest) -> None:
     assert render("{{ tables.stages }}", manifest).splitlines()[2] == "| admit | 15 | 12 | 3 |"
     assert render("{{ tables.sources }}", manifest).splitlines()[2] == "| drawn | 15 | CC0-1.0 |"
+    assert "| data/test-00000-of-00001.parquet |" in render("{{ tables.files }}", manifest)
     none = manifest.model_copy(update={"stages": []})
     assert render("{{ tables.exclusions }}", none) == "No row was excluded."
 
